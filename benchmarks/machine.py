@@ -49,7 +49,7 @@ def machine() -> dict[str, Any]:
         "processor": _look("/proc/cpuinfo", r"^model name\s*:\s*(.+)$") or platform.processor() or None,
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "memory_mb": _megabytes(),
-        "system": f"{platform.system()} {platform.release()}",
+        "system": f"{platform.system()} {platform.release().partition('-')[0]}",
         "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
     }
 

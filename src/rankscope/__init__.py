@@ -38,7 +38,10 @@ _PLACES = {
         "rankscope.verbs.compare.result": ("Comparison",),
         "rankscope.verbs.diagnose.diagnose": ("diagnose",),
         "rankscope.verbs.diagnose.result": ("Diagnosis",),
+        "rankscope.verbs.evaluate.arrays": ("evaluate_arrays",),
         "rankscope.verbs.evaluate.evaluate": ("evaluate",),
+        "rankscope.verbs.evaluate.evaluator": ("Evaluator",),
+        "rankscope.verbs.evaluate.result": ("BatchScores",),
         "rankscope.verbs.explain.explain": ("explain",),
         "rankscope.verbs.explain.result": ("Difference", "Explanation", "Origin"),
         "rankscope.verbs.gate.gate": ("gate",),
@@ -85,7 +88,10 @@ if TYPE_CHECKING:
     from rankscope.verbs.compare.result import Comparison as Comparison
     from rankscope.verbs.diagnose.diagnose import diagnose as diagnose
     from rankscope.verbs.diagnose.result import Diagnosis as Diagnosis
+    from rankscope.verbs.evaluate.arrays import evaluate_arrays as evaluate_arrays
     from rankscope.verbs.evaluate.evaluate import evaluate as evaluate
+    from rankscope.verbs.evaluate.evaluator import Evaluator as Evaluator
+    from rankscope.verbs.evaluate.result import BatchScores as BatchScores
     from rankscope.verbs.explain.explain import explain as explain
     from rankscope.verbs.explain.result import Difference as Difference
     from rankscope.verbs.explain.result import Explanation as Explanation

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import repeat
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -233,14 +234,13 @@ class Qrels(_Table):
 
     @cached_property
     def _place(self) -> dict[str, int]:
-        return {query: i for i, query in enumerate(self.queries)}
+        return dict(zip(self.queries, range(len(self.queries)), strict=True))
 
     def places_of(self, queries: list[str]) -> Array:
         """The place of each of these queries in ``queries``, -1 for one that is not there."""
         if queries == self.queries:
             return np.arange(len(queries))
-        place = self._place
-        return np.fromiter((place.get(query, -1) for query in queries), dtype=np.int64, count=len(queries))
+        return np.fromiter(map(self._place.get, queries, repeat(-1)), dtype=np.int64, count=len(queries))
 
     def only(self, places: Array) -> Qrels:
         """The judgments of the queries at these places of ``queries``. The rows of each query must stand together."""

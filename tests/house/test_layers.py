@@ -27,7 +27,7 @@ FLOORS = {
     "scoring": 5,
     "verbs": 6,
     "reporting": 7, "testing": 7,
-    "cli": 8, "pytest_plugin": 8, "__init__": 8,
+    "cli": 8, "integrations": 8, "pytest_plugin": 8, "__init__": 8,
     "__main__": 9,
 }  # fmt: skip
 

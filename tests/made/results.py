@@ -45,6 +45,10 @@ def one() -> dict[str, dict[str, float]]:
 RESULTS: dict[str, Callable[[], Any]] = {
     "evaluate": lambda: rs.evaluate(*world(), METRICS),
     "evaluate with clusters": lambda: rs.evaluate(*world(), METRICS, clusters={q: int(q[1:]) % 7 for q in world()[0]}),
+    "evaluate_arrays": lambda: rs.evaluate_arrays(
+        [2, 0, 1, 0, 1], [0.9, 0.8, 0.1, 0.7, 0.2], group=[3, 2], metrics=METRICS
+    ),
+    "an evaluator": lambda: rs.Evaluator(world()[0], METRICS)(world()[1]["other"]),
     "compare": lambda: rs.compare(*world(), METRICS),
     "compare all pairs": lambda: rs.compare(*world(), METRICS, all_pairs=True),
     "gate": lambda: rs.gate(world()[0], one(), pair()["good"], METRICS),

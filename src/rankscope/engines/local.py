@@ -172,10 +172,11 @@ def join(parts: Sequence[tuple[Judged, DataFacts]], qrels: Qrels, order: Order) 
         tied_in_top={k: sum(found.tied_in_top[k] for found in facts) for k in order.cutoffs},
     )
     laid = Judged.join([judged for judged, _ in parts])
-    names = [*qrels.queries, *extra] if order.extra else qrels.queries
-    if laid.query_id != names:
-        place = {query: i for i, query in enumerate(laid.query_id)}
-        laid = laid.of(np.array([place[query] for query in names]))
+    place = qrels.places_of(laid.query_id)
+    # judged queries in the order of the qrels, then the others as they come
+    at = np.argsort(np.where(place < 0, len(qrels.queries), place), kind="stable")
+    if (at[1:] < at[:-1]).any():
+        laid = laid.of(at)
     return laid, whole
 
 

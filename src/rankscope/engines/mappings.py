@@ -73,7 +73,7 @@ class _Judgments:
             tied = np.flatnonzero(last - first > 1)
             if len(tied):
                 docs = list(grades)
-                ahead = _ahead([docs[i] for i in tied.tolist()], scores, self.order.ties)
+                ahead = places_among_equals([docs[i] for i in tied.tolist()], scores, self.order.ties)
                 self.ahead += zip((len(self.grade) + tied).tolist(), ahead, strict=True)
             # counted from the top
             self.first.append(len(ordered) - last)
@@ -180,7 +180,7 @@ def _is_number(value: object) -> bool:
     return not isinstance(value, str)
 
 
-def _ahead(docs: Sequence[str], scores: Ranking, ties: str) -> list[int]:
+def places_among_equals(docs: Sequence[str], scores: Ranking, ties: str) -> list[int]:
     """How many documents of the same score stand before each of these."""
     wanted = {scores[doc] for doc in docs}
     equals: dict[float, list[str]] = {score: [] for score in wanted}

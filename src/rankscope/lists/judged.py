@@ -161,17 +161,23 @@ class Judged:
         """Query numbers in groups of like size, so that no rectangle is much larger than its content."""
         if self.aspects is not None:
             cells //= self.aspects.width
-        order = np.argsort(self.size, kind="stable")
-        groups: list[Array] = []
-        first = 0
-        while first < len(order):
-            # the last of the group is the widest: stop where its width times the rows would be too much
-            widths = np.maximum(self.size[order[first:]], 1)
-            area = widths * np.arange(1, len(widths) + 1)
-            stop = first + max(1, int(np.searchsorted(area, cells, side="right")))
-            groups.append(order[first:stop])
-            first = stop
-        return groups
+        return chunks_of(self.size, cells)
+
+
+def chunks_of(size: Array, cells: int) -> list[Array]:
+    """The numbers of lists of these sizes, in groups whose rectangles have about this many cells at most."""
+    order = np.argsort(size, kind="stable")
+    groups: list[Array] = []
+    first = 0
+    while first < len(order):
+        # the last of the group is the widest: stop where its width times the rows would be too much
+        most = cells // max(int(size[order[first]]), 1) + 1
+        widths = np.maximum(size[order[first : first + most]], 1)
+        area = widths * np.arange(1, len(widths) + 1)
+        stop = first + max(1, int(np.searchsorted(area, cells, side="right")))
+        groups.append(order[first:stop])
+        first = stop
+    return groups
 
 
 def judged_order(query: Array, rank: Array, grade: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,6 +18,20 @@ class Ideal:
 
     grade: Array
     shown: Array
+
+    def first(self, depth: int) -> Ideal:
+        """The best ``depth`` documents of each query."""
+        return Ideal(self.grade[:, :depth], self.shown[:, :depth])
+
+    def once(self, name: Hashable, work: Callable[[], Array]) -> Array:
+        """What is worked out of the judgments alone, kept for other metrics, and for other runs of the same judgments."""
+        if name not in self._known:
+            self._known[name] = work()
+        return self._known[name]
+
+    @cached_property
+    def _known(self) -> dict[Hashable, Array]:
+        return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +88,13 @@ class Lists:
 
     def relevant(self, level: float) -> Array:
         """Cells of documents with at least this grade."""
-        return np.asarray(self.judged & (self.grade >= level))
+        if level not in self._relevant:
+            self._relevant[level] = np.asarray(self.judged & (self.grade >= level))
+        return self._relevant[level]
+
+    @cached_property
+    def _relevant(self) -> dict[float, Array]:
+        return {}
 
     def relevant_so_far(self, level: float) -> Array:
         """How many relevant documents stand at each cell and above it."""
@@ -100,7 +120,9 @@ class Lists:
     def known(self, level: float) -> Array:
         """How many relevant documents each query has, found or not."""
         ideal = self.ideal
-        return np.asarray((ideal.shown & (ideal.grade >= max(level, 0.0))).sum(axis=1), dtype=float)
+        return ideal.once(
+            ("known", level), lambda: (ideal.shown & (ideal.grade >= max(level, 0.0))).sum(axis=1).astype(float)
+        )
 
     @cached_property
     def known_judged(self) -> Array:
@@ -122,8 +144,14 @@ class Lists:
         """The same rankings cut after this rank. What is true of the query, ``ideal``, is never cut."""
         if cutoff is None:
             return self
-        shown, retrieved = self.shown & (self.rank <= cutoff), np.minimum(self.retrieved, cutoff)
-        return replace(self, shown=shown, retrieved=retrieved, uncut=self.uncut or self)
+        if cutoff not in self._tops:  # shared by metrics of one cutoff
+            shown, retrieved = self.shown & (self.rank <= cutoff), np.minimum(self.retrieved, cutoff)
+            self._tops[cutoff] = replace(self, shown=shown, retrieved=retrieved, uncut=self.uncut or self)
+        return self._tops[cutoff]
+
+    @cached_property
+    def _tops(self) -> dict[int, Lists]:
+        return {}
 
     @cached_property
     def condensed(self) -> Lists:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
+IN_TABLE = 2_048  # ranks below this have their discounts in a table
 
 
 def running(per_position: Array) -> Array:
@@ -24,7 +26,10 @@ def total(per_position: Array) -> Array:
 
 def ratio(part: Array, whole: Array | float) -> Array:
     """Part / whole, cell by cell, and 0 where the whole is 0."""
-    whole = np.broadcast_to(whole, part.shape)
+    if not isinstance(whole, np.ndarray):
+        return part / whole if whole else np.zeros(part.shape)
+    if whole.shape != part.shape:
+        whole = np.broadcast_to(whole, part.shape)
     return np.divide(part, whole, out=np.zeros(part.shape), where=whole != 0)
 
 
@@ -49,13 +54,22 @@ def by_rank(weight: Callable[[int], float], rank: Array) -> Array:
 
 
 def log2_discounts(rank: Array) -> Array:
-    """1 / log2(rank + 1) at every cell and nothing at rank 0, each logarithm computed once, as in ``each``."""
-    present = np.zeros(int(rank.max(initial=1)) + 1, dtype=bool)
-    present[rank] = True
-    present[0] = False
-    table = np.zeros(len(present))
-    table[present] = [1.0 / math.log2(r + 1) for r in np.flatnonzero(present).tolist()]
-    return table[rank]
+    """1 / log2(rank + 1) at every cell and nothing at rank 0, each logarithm computed once, as in ``each``.
+
+    Those of small ranks are kept.
+    """
+    if int(rank.max(initial=1)) < IN_TABLE:
+        return np.asarray(_table()[rank])
+    return by_rank(_log2_discount, rank)
+
+
+def _log2_discount(rank: int) -> float:
+    return 1.0 / math.log2(rank + 1)
+
+
+@cache
+def _table() -> Array:
+    return np.array([0.0, *map(_log2_discount, range(1, IN_TABLE))])
 
 
 def not_before(chance: Array) -> Array:

@@ -243,11 +243,14 @@ class Metric(Declared, kind="metric"):
         ideal: Any = None,
         relevant: Any = None,
         judgments: Any = None,
+        lengths: Any = None,
     ) -> Any:
         """Score one ranked list, or a batch of lists, without files.
 
         ``ranking`` is the grades in ranked order, best rank first (None: unjudged), or, with
-        ``scores``, labels in any order. ``known`` is the number of relevant documents that exist, those
+        ``scores``, labels in any order. A batch is a list of lists, which may differ in length, or a two-dimensional array (NumPy,
+        or a tensor on the processor) with a list in each row; ``lengths`` then says how many documents stand in each row, the rest
+        being padding. ``known`` is the number of relevant documents that exist, those
         not in the list being of grade 1 (or ``level``); ``ideal`` the grades of all judged documents.
         Without either, the list is taken to hold all there is. With ``relevant={...}`` or
         ``judgments={id: grade}`` the list is of ids. A batch gives an array, one list a float; a value
@@ -260,13 +263,30 @@ class Metric(Declared, kind="metric"):
         1.0
         >>> (nDCG @ 10).of(["d3", "d1"], judgments={"d3": 2, "d9": 0})
         1.0
+        >>> (nDCG @ 10).of(np.array([[1, 0, 2], [3, 0, 0]]), lengths=[2, 3])
+        array([1., 1.])
         """
-        from rankscope.metrics.single import is_batch, judged_lists
+        from rankscope.metrics.single import is_batch, judged_batch, judged_lists, tensor_as_array
 
         given = {"scores": scores, "known": known, "ideal": ideal, "relevant": relevant, "judgments": judgments}
-        judged = judged_lists(ranking, getattr(self, "level", 1.0), given)
-        values = self.score(judged.lists(np.arange(len(judged))))
-        return values if is_batch(ranking) else float(values[0])
+        given = {name: tensor_as_array(value, name) for name, value in given.items()}
+        ranking, level = tensor_as_array(ranking, "the ranking"), getattr(self, "level", 1.0)
+        batch = judged_batch(ranking, level, given, lengths)
+        if batch is None:
+            lists = judged_lists(ranking, level, given)
+            values = self.score(lists.lists(np.arange(len(lists))))
+            return values if is_batch(ranking) else float(values[0])
+        judged = batch.flat if self.needs else batch.within(self.reach)
+        values = np.empty(len(judged))
+        for chunk in judged.chunks():
+            values[chunk] = self.score(judged.lists(chunk))
+        return values
+
+    @property
+    def reach(self) -> int | None:
+        """The last rank at which a retrieved document matters; None where all may."""
+        below = self.looks_below or self.counts_ties or getattr(self, "judged_only", False)
+        return None if below else getattr(self, "cutoff", None)
 
     def refuse_grades_above(self, max_grade: float, lists: Lists) -> None:
         """One clear line where a document is graded above the scale that the metric was given."""

@@ -119,7 +119,18 @@ class DCG(_GainMetric):
         """The discounted gain of documents in the best order, one a rank, down to a depth (of each query, or of all)."""
         best = -np.sort(-gain, axis=1)  # gains need not rise with the grade
         rank = np.arange(1, best.shape[1] + 1)
-        return total(best * self.discounts(rank) * (rank <= np.reshape(depth, (-1, 1))))
+        worth = best * self.discounts(rank)
+        return total(worth if np.all(np.isinf(depth)) else worth * (rank <= np.reshape(depth, (-1, 1))))
+
+    def best_judged(self, lists: Lists, depth: int | None) -> Array:
+        """The discounted gain of all judged documents in the best order, down to a depth."""
+        by_grade = depth is not None and not isinstance(self.gain, Lookup)  # a table may value a better grade less
+
+        def work() -> Array:
+            ideal = lists.ideal.first(int(depth or 0)) if by_grade else lists.ideal
+            return self.best_down_to(gains_of(ideal, self.gain), np.inf if depth is None else float(depth))
+
+        return lists.ideal.once((type(self), str(self.gain), str(self.discount), depth), work)
 
     def out_of(self, lists: Lists) -> Array | float:
         """What the discounted gain is divided by."""
@@ -146,8 +157,7 @@ class IdealDCG(DCG, aliases=("IDCG",)):
     empty = "judgments"  # a fact of the judgments, whatever was returned
 
     def terms(self, lists: Lists) -> Terms:
-        depth = np.inf if self.cutoff is None else float(self.cutoff)
-        return Terms(lists, {}, base=self.best_down_to(gains_of(lists.ideal, self.gain), depth))
+        return Terms(lists, {}, base=self.best_judged(lists, self.cutoff))
 
 
 class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
@@ -223,11 +233,9 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
             # the same for every query
             one = np.full((1, int(self.cutoff or 1)), 1.0 if self.ideal == "full_k" else float(self.max_grade or 0))
             return np.broadcast_to(self.best_down_to(gains(one, self.gain), np.inf), len(lists))
-        if self.ideal == "retrieved_topk":
-            gain = gains_of(lists, self.gain)
-        else:
-            gain = gains_of(lists.whole if self.ideal == "retrieved_all" else lists.ideal, self.gain)
+        if self.ideal in {"judged", "judged_uncut"}:
+            return self.best_judged(lists, self.cutoff if self.ideal == "judged" else None)
         if self.ideal == "judged_at_returned":
-            return self.best_down_to(gain, lists.retrieved)
-        uncut = self.cutoff is None or self.ideal == "judged_uncut"
-        return self.best_down_to(gain, np.inf if uncut else float(self.cutoff or 0))
+            return self.best_down_to(gains_of(lists.ideal, self.gain), lists.retrieved)
+        seen = lists.whole if self.ideal == "retrieved_all" else lists
+        return self.best_down_to(gains_of(seen, self.gain), np.inf if self.cutoff is None else float(self.cutoff))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ import numpy as np
 from rankscope import words
 from rankscope.declared import plain
 from rankscope.errors import InputError
-from rankscope.lists import Array, Aspects, Judged
+from rankscope.lists import Array, Aspects, Batch, Judged, RankedBatch
+from rankscope.lists.arrays import as_array
 
 MOST = 100_000_000  # documents that known may count: each is laid out
 Grade = float | tuple[tuple[Hashable, float], ...]  # one grade, or one for each aspect
@@ -35,6 +37,12 @@ def _highest(graded: Iterable[Grade]) -> Array:
 
 def _highest_of(grade: Grade) -> float:
     return max((g for _, g in grade), default=math.nan) if isinstance(grade, tuple) else grade
+
+
+def tensor_as_array(value: Any, name: str) -> Any:
+    """A tensor as NumPy has it; anything else as it is."""
+    tensor = hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray)
+    return as_array(value, name) if tensor else value
 
 
 def is_batch(ranking: Any) -> bool:
@@ -64,6 +72,99 @@ def judged_lists(ranking: Any, level: float, given: Mapping[str, Any]) -> Judged
     count = len(ranking)
     parts = ({name: _for_list(name, value, i, count) for name, value in given.items()} for i in range(count))
     return judged_of([_one(one, level, part) for one, part in zip(ranking, parts, strict=True)])
+
+
+# --- batches of plain grades: laid out all together ----------------------------------------------------
+
+PLAIN = {int, float, bool, type(None)}  # what becomes a grade as it is
+
+
+def judged_batch(ranking: Any, level: float, given: Mapping[str, Any], lengths: Any = None) -> RankedBatch | None:
+    """A batch of lists of plain grades, straight from its arrays; None where the lists have to be looked at one by one.
+
+    What is wrong is found there, too, so that it is told once. Raises InputError for lengths that do not fit.
+    """
+    if lengths is not None and not (isinstance(ranking, np.ndarray) and ranking.ndim == 2):
+        raise InputError("lengths says how many documents stand in each row of a two-dimensional array; there is none")
+    array = isinstance(ranking, np.ndarray)
+    if not (array and ranking.ndim == 2 and len(ranking)) and not (isinstance(ranking, list) and is_batch(ranking)):
+        return None
+    if given["relevant"] is not None or given["judgments"] is not None:
+        if lengths is not None:
+            raise InputError("lengths goes with an array of grades; give lists of ids as lists of lists")
+        return None
+    grade, size = _end_to_end(ranking)
+    if grade is None or (grade.dtype.kind == "f" and np.isinf(grade).any()):
+        return None
+    start = np.cumsum(size) - size
+    size = size if lengths is None else lengths_of(lengths, len(size), ranking.shape[1])
+    score = None
+    if given["scores"] is not None:
+        score, counts = _end_to_end(given["scores"])
+        whole = counts if lengths is None else size
+        if score is None or len(score) != len(grade) or not np.array_equal(whole, size):
+            return None
+        inside = np.arange(len(score)) < np.repeat(start + size, counts)
+        if score.dtype.kind == "f" and np.isnan(score[inside]).any():
+            return None
+    batch = Batch(grade, score, start, size)
+    if given["ideal"] is not None:
+        return None
+    if given["known"] is None:
+        return RankedBatch(batch)
+    missing = _missing_from(batch, level, given["known"])
+    return None if missing is None else RankedBatch(replace(batch, missing=missing))
+
+
+def _end_to_end(lists: Any) -> tuple[Array | None, Array]:
+    """Lists of plain numbers one after another, and how many each holds; None where something else is among them."""
+    if isinstance(lists, np.ndarray) and lists.ndim == 2 and lists.dtype.kind in "iufb":
+        values = lists.astype(np.int8) if lists.dtype.kind == "b" else lists
+        return values.reshape(-1), np.full(len(lists), lists.shape[1])
+    kinds = set(map(type, lists)) if isinstance(lists, list) else set()
+    if kinds == {np.ndarray} and all(one.ndim == 1 and one.dtype.kind in "iufb" for one in lists):
+        return np.concatenate(lists).astype(float), np.array([len(one) for one in lists])
+    if kinds != {list}:
+        return None, np.empty(0, dtype=np.int64)
+    size = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+    flat = list(chain.from_iterable(lists))
+    try:
+        plain = all(kind in PLAIN or issubclass(kind, np.number | np.bool) for kind in set(map(type, flat)))
+        return (np.array(flat, dtype=float) if plain else None), size
+    except OverflowError:
+        return None, size
+
+
+def lengths_of(lengths: Any, count: int, width: int) -> Array:
+    """The lengths of lists in the rows of an array, checked."""
+    told = f"lengths says how many documents stand in each of {words.counted(count, 'row')}"
+    out = np.asarray(as_array(lengths, "lengths"))
+    if out.shape != (count,) or out.dtype.kind not in "iu":
+        raise InputError(f"{told}: {count} whole numbers, not {_kind(lengths)} of shape {out.shape}")
+    wrong = np.flatnonzero((out < 0) | (out > width))
+    if len(wrong):
+        row = int(wrong[0])
+        raise InputError(f"{told}, from 0 to {width}; row {row + 1} has length {out[row]}")
+    return out.astype(np.int64)
+
+
+def _missing_from(batch: Batch, level: float, known: Any) -> Array | None:
+    """The grades of judged documents that are in no list, a row a list; None where they cannot be told all together."""
+    count = len(batch)
+    numbers = np.full(count, known) if isinstance(known, int) else known
+    if isinstance(numbers, list) and set(map(type, numbers)) <= {int}:
+        numbers = np.array(numbers)
+    if not isinstance(numbers, np.ndarray) or numbers.shape != (count,) or numbers.dtype.kind not in "iu":
+        return None
+    inside = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(batch.grade >= max(level, 0.0))])
+    rest = numbers.astype(np.int64) - (inside[batch.start + batch.size] - inside[batch.start])
+    if (rest < 0).any() or numbers.max(initial=0) > MOST:
+        return None
+    column = np.arange(int(rest.max(initial=0)))
+    return np.where(column < rest[:, None], (max(level, 1.0) if level else 1.0), np.nan)
+
+
+# --- lists that are looked at one by one ------------------------------------------------------------------
 
 
 def _for_list(name: str, value: Any, i: int, count: int) -> Any:

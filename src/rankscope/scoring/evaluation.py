@@ -154,18 +154,23 @@ def mark_averaged(request: Request, runs: Sequence[RunEvaluation], judged: froze
     only = frozenset[str]() if isinstance(queries, str) else queries
     out = []
     for run in runs:
-        inside, everything = {}, frozenset(run.query_id)
+        inside, is_judged = {}, np.arange(len(run.query_id)) < len(judged)  # these come first
         for population in dict.fromkeys(m.convention.queries for m in request.metrics):
-            members = {
-                "judged": judged,
-                "run": everything - run.missing,
-                "both": judged - lacking,
-                "either": everything,
-                "list": only,
-            }[population]
-            inside[population] = np.fromiter((q in members for q in run.query_id), dtype=bool, count=len(run.query_id))
+            if population == "judged":
+                inside[population] = is_judged
+            elif population == "either":
+                inside[population] = np.ones(len(run.query_id), dtype=bool)
+            elif population == "list":
+                inside[population] = _among(run.query_id, only)
+            else:
+                without = _among(run.query_id, run.missing if population == "run" else lacking)
+                inside[population] = ~without if population == "run" else is_judged & ~without
         out.append(replace(run, inside=[inside[m.convention.queries] for m in request.metrics]))
     return out
+
+
+def _among(queries: Sequence[str], some: frozenset[str]) -> Array:
+    return np.fromiter(map(some.__contains__, queries), dtype=bool, count=len(queries))
 
 
 def run_scores(name: str, e: RunEvaluation, request: Request) -> RunScores:

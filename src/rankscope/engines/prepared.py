@@ -1,0 +1,217 @@
+"""``judge`` for many runs over the same judgments, all in dicts: what depends on the judgments alone is laid out once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, repeat
+from operator import itemgetter
+from struct import Struct
+from struct import error as StructError  # noqa: N812 - an exception like others
+from typing import Any
+
+import numpy as np
+
+from rankscope.engines import mappings
+from rankscope.engines.base import Order
+from rankscope.lists import Array, Ideal, Judged, Lists
+from rankscope.lists.judged import rectangle
+
+NAN = float("nan")
+NOT_SHOWN = np.iinfo(np.int64).max  # the rank of what was not retrieved, while cells are put in order
+NOTHING: Mapping[str, float] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class _Layout:
+    """The rectangle of the judged documents of some queries: where each stands in the flat arrays, and what they are worth."""
+
+    queries: Array
+    cells: Array
+    inside: Array
+    full: bool
+    grade: Array
+    ideal: Ideal
+
+
+class PreparedQrels:
+    """Judgments as dicts ``{query: {document: grade}}``, looked through once."""
+
+    def __init__(self, qrels: Mapping[str, Mapping[str, float]]) -> None:
+        """Raises InputError for what is no judgment."""
+        self.qrels = {q: mappings.as_text(grades, f"qrels: query {q}") for q, grades in qrels.items()}
+        judged, _ = mappings.judge({}, self.qrels, Order())  # refuses what is no grade
+        self.names, self.size = list(self.qrels), judged.size
+        self.documents = [tuple(grades) for grades in self.qrels.values()]
+        self.pick = [itemgetter(*ids) if len(ids) > 1 else _picker(ids) for ids in self.documents]
+        self.start = np.cumsum(self.size) - self.size
+        flat = (float(grade) for grades in self.qrels.values() for grade in grades.values())
+        self.grade = np.fromiter(flat, dtype=float, count=int(self.size.sum()))
+        self.layouts = [self._lay_out(judged, queries) for queries in judged.chunks(200_000)]
+        self.queries = np.repeat(np.arange(len(self.names)), self.size)
+
+    def _lay_out(self, judged: Judged, queries: Array) -> _Layout:
+        cells, inside = rectangle(self.start[queries], self.size[queries])
+        grade = self.grade[cells] if len(self.grade) else np.zeros(cells.shape)
+        return _Layout(queries, cells, inside, bool(inside.all()), grade, judged.lists(queries).ideal)
+
+    def judge(self, run: Mapping[str, Mapping[str, float]], order: Order, label: str = "run") -> PreparedRun:
+        """Find each query's judged documents in ``{query: {document: score}}``: the same answer as of ``mappings.judge``."""
+        rankings = [run.get(query, NOTHING) for query in self.names]
+        length = np.fromiter(map(len, rankings), dtype=np.int64, count=len(rankings))
+        try:
+            scores = _numbers([r.values() for r in rankings], int(length.sum()))
+            found: list[float] = []
+            for number, (ranking, pick) in enumerate(zip(rankings, self.pick, strict=True)):
+                try:
+                    found += pick(ranking)
+                except (
+                    KeyError
+                ):  # there are documents that it does not rank; runs that follow are likely to leave out some, too
+                    self.pick[number] = _picker(self.documents[number])
+                    found += self.pick[number](ranking)
+            score = _numbers([found], len(found))
+        except (TypeError, ValueError, OverflowError, StructError):
+            scores, score = np.array([NAN]), np.empty(0)
+        if np.isnan(scores).any():
+            mappings.judge(run, self.qrels, order, label)  # says what is wrong, and where
+        absent = np.isnan(score)
+        if absent.any():
+            for number in np.unique(self.queries[absent]).tolist():
+                texts = mappings.as_text(rankings[number], f"{label}: query {self.names[number]}")
+                if texts is not rankings[number]:  # ids that were numbers
+                    rankings[number] = texts
+                    here = slice(self.start[number], self.start[number] + self.size[number])
+                    score[here] = [texts.get(document, NAN) for document in self.documents[number]]
+            absent = np.isnan(score)
+        return self._rank(rankings, length, scores, score, absent, order)
+
+    def _rank(
+        self,
+        rankings: Sequence[Mapping[str, float]],
+        length: Array,
+        scores: Array,
+        score: Array,
+        absent: Array,
+        order: Order,
+    ) -> PreparedRun:
+        """Where each judged document stands among all scores of its query."""
+        upto = np.empty(len(score), dtype=np.int64)  # how many scores are no greater
+        alike = bool(len(length)) and bool((length == length[0]).all())
+        if alike:
+            scores.reshape(len(length), -1).sort(axis=1)
+        at = to = 0
+        for n, judged in zip(length.tolist(), self.size.tolist(), strict=True):
+            row = scores[at : at + n]
+            if not alike:
+                row.sort()
+            upto[to : to + judged] = row.searchsorted(score[to : to + judged], "right")
+            at, to = at + n, to + judged
+        first = np.cumsum(length) - length
+        rank = np.repeat(length, self.size) - upto + 1
+        # whether the score before it is the same; none equals that of a document that was not retrieved, which is NaN
+        place = np.repeat(first, self.size) + upto - 2
+        before = scores.take(place, mode="wrap") if len(scores) else np.full(len(score), NAN)
+        tied = np.flatnonzero((before == score) & (upto > 1))
+        start, size = rank, np.ones(len(rank), dtype=np.int64)
+        if len(tied):
+            rank = rank.copy()
+            numbers, cuts = np.unique(self.queries[tied], return_index=True)
+            for number, here in zip(numbers.tolist(), np.split(tied, cuts[1:]), strict=True):
+                row = scores[first[number] : first[number] + length[number]]
+                size[here] = upto[here] - row.searchsorted(score[here], "left")
+                documents = [self.documents[number][i] for i in (here - self.start[number]).tolist()]
+                rank[here] += mappings.places_among_equals(documents, rankings[number], order.ties)
+        retrieved = length
+        if order.depth is not None:
+            absent = absent | (rank > order.depth)
+            retrieved = np.minimum(length, order.depth)
+        places = _Places(np.where(absent, NOT_SHOWN, rank), start, size, bool(len(tied)))
+        return PreparedRun(self, rankings, order, retrieved, places)
+
+
+def _picker(documents: Sequence[str]) -> Callable[[Mapping[str, float]], Iterable[float]]:
+    """Looks up the scores of these documents, NaN for those that are not there."""
+    return lambda ranking: map(ranking.get, documents, repeat(NAN))
+
+
+def _numbers(parts: Sequence[Iterable[float]], count: int) -> Array:
+    """Numbers one after another in an array; raises where one is no number."""
+    if count > 100_000:
+        return np.fromiter(chain.from_iterable(parts), dtype=float, count=count)
+    return np.frombuffer(bytearray(Struct(f"{count}d").pack(*chain.from_iterable(parts))))  # half the time
+
+
+@dataclass(frozen=True, eq=False)
+class _Places:
+    """Where each judged document of the qrels stands: its rank, and the first rank and the number of those that share its score."""
+
+    rank: Array
+    tie_start: Array
+    tie_size: Array
+    tied: bool
+
+
+class PreparedRun(Judged):
+    """A run that was judged by prepared judgments; document by document where it is looked at so."""
+
+    def __init__(
+        self,
+        qrels: PreparedQrels,
+        rankings: Sequence[Mapping[str, float]],
+        order: Order,
+        retrieved: Array,
+        ranks: _Places,
+    ) -> None:
+        vars(self).update(qrels=qrels, rankings=rankings, order=order, ranks=ranks, retrieved=retrieved)
+        vars(self).update(query_id=qrels.names, size=qrels.size, aspects=None, by_id=None)
+
+    def __getattr__(self, name: str) -> Any:
+        """What is told document by document is worked out when it is asked for."""
+        if name in {"in_run", "grade", "rank", "tie_start", "tie_size", "score"}:
+            return getattr(self.flat, name)
+        raise AttributeError(name)
+
+    @cached_property
+    def flat(self) -> Judged:
+        """The same document by document."""
+        mine = vars(self)
+        run = dict(zip(mine["qrels"].names, mine["rankings"], strict=True))
+        return mappings.judge(run, mine["qrels"].qrels, mine["order"])[0]
+
+    def of(self, queries: Array) -> Judged:
+        """The judged documents of the queries with these numbers, which may be repeated."""
+        return self.flat.of(queries)
+
+    def chunks(self, cells: int = 0) -> list[Array]:
+        """The numbers of queries that were laid out together."""
+        return [layout.queries for layout in vars(self)["qrels"].layouts]
+
+    def lists(self, queries: Array) -> Lists:
+        """The rectangle of the queries with these numbers."""
+        for layout in vars(self)["qrels"].layouts:
+            if layout.queries is queries:
+                return self._rectangle(layout)
+        return self.flat.lists(queries)
+
+    def _rectangle(self, layout: _Layout) -> Lists:
+        ranks: _Places = vars(self)["ranks"]
+        retrieved = self.retrieved[layout.queries].astype(float)
+        if not len(ranks.rank):
+            return self.flat.lists(layout.queries)
+        key = ranks.rank[layout.cells]
+        if not layout.full:
+            key = np.where(layout.inside, key, NOT_SHOWN)
+        by = np.argsort(key, axis=1)
+        rank = np.take_along_axis(key, by, 1)
+        shown = rank < NOT_SHOWN
+        width = max(int(shown.sum(axis=1).max(initial=0)), 1)
+        by, shown = by[:, :width], shown[:, :width]
+        rank = np.where(shown, rank[:, :width], 1)
+        start, size = rank, np.broadcast_to(1, rank.shape)
+        if ranks.tied:
+            at = np.take_along_axis(layout.cells, by, 1)
+            start, size = np.where(shown, ranks.tie_start[at], 1), np.where(shown, ranks.tie_size[at], 1)
+        grade = np.where(shown, np.take_along_axis(layout.grade, by, 1), 0.0)
+        return Lists(grade, rank, shown, retrieved, start, size, layout.ideal)
