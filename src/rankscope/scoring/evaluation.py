@@ -154,7 +154,8 @@ def mark_averaged(request: Request, runs: Sequence[RunEvaluation], judged: froze
     only = frozenset[str]() if isinstance(queries, str) else queries
     out = []
     for run in runs:
-        inside, is_judged = {}, np.arange(len(run.query_id)) < len(judged)  # these come first
+        inside: dict[str, Array] = {}
+        is_judged = np.arange(len(run.query_id)) < len(judged)  # these come first
         for population in dict.fromkeys(m.convention.queries for m in request.metrics):
             if population == "judged":
                 inside[population] = is_judged
