@@ -65,9 +65,8 @@ class Scoring:
     weighted: tuple[bool, ...]
     judgments: bytes | None = field(default=None, repr=False)
     version: str = __version__
-    token: str = field(
-        default_factory=lambda: uuid4().hex
-    )  # else Spark takes what it kept of an evaluation before a file changed
+    # without it Spark would take what it kept of an evaluation before a file changed
+    token: str = field(default_factory=lambda: f"{os.getpid()} {time.time_ns()}")
 
     def parts(self, parts: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         """A frame a part, a row a run and query, and last a row with the tally of them all; or, alone, what is wrong with the data."""
