@@ -24,7 +24,7 @@ fetch = $(BIN)/python $(PEERS) --group $(1) 2>/dev/null || for peer in $(call gr
 demo: $(VENV)/.run
 	@$(BIN)/rankscope demo --report demo-report.html
 
-test: $(VENV)/.test $(if $(filter 1,$(RANKSCOPE_REQUIRE_PARITY)),$(LARGE)) $(if $(BROWSER)$(filter 1,$(RANKSCOPE_REQUIRE_BROWSER)),$(VENV)/.browser)
+test: $(VENV)/.test $(if $(filter 1,$(RANKSCOPE_REQUIRE_PARITY)),$(LARGE)) $(if $(BROWSER)$(filter 1,$(RANKSCOPE_REQUIRE_BROWSER)),$(VENV)/.browser) $(if $(filter 1,$(RANKSCOPE_REQUIRE_SPARK)),$(VENV)/.spark)
 	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 lint: $(VENV)/.test
@@ -68,6 +68,10 @@ $(VENV)/.large: $(VENV)/.test
 
 $(VENV)/.browser: $(VENV)/.test
 	@$(BIN)/python $(PEERS) --group browser && touch $@ || echo "playwright cannot be had here: tests in a browser need it"
+
+# pyspark comes as source without anything to compile
+$(VENV)/.spark: $(VENV)/.test
+	@$(BIN)/python -m pip install -qqq --group spark && touch $@ || echo "pyspark cannot be had here: tests on Spark need it"
 
 $(RECOMMENDERS)/.test: pyproject.toml
 	@mkdir -p $(RECOMMENDERS)

@@ -72,6 +72,7 @@ REQUIRED_BY = {
         "torch", "torchmetrics", "statsmodels",
     },
     "RANKSCOPE_REQUIRE_FRAMES": {"pandas", "duckdb", "pyarrow"},
+    "RANKSCOPE_REQUIRE_SPARK": {"pyspark", "pandas", "pyarrow", "grpc", "grpc_status", "zstandard", "google"},
     "RANKSCOPE_REQUIRE_BROWSER": {"altair", "jinja2", "vl_convert", "playwright"},
 }  # fmt: skip
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankscope.moments import Moments
+from rankscope.moments import ExactSum, Moments
 
 TABLES = st.integers(0, 10_000).map(
     lambda seed: np.random.default_rng(seed).normal(3, 2, (2 + seed % 40, 1 + seed % 3))
@@ -64,3 +66,28 @@ def test_no_units_change_nothing() -> None:
     assert (Moments.empty() + one) is one
     assert np.isnan(Moments.of([1.0]).variance).all()
     assert np.isnan(Moments.empty().variance).all()
+
+
+NUMBERS = st.lists(
+    st.floats(allow_nan=False, allow_infinity=False) | st.floats(0, 1) | st.sampled_from([5e-324, 0.1, -0.1])
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(values=NUMBERS, cut=st.integers(0, 30))
+def test_an_exact_sum_is_rounded_once_however_it_was_cut(values: list[float], cut: int) -> None:
+    parts = ExactSum.of(values[:cut]), ExactSum.of(values[cut:])
+    assert parts[0] + parts[1] == parts[1] + parts[0] == ExactSum.of(values[::-1])
+    try:
+        whole = math.fsum(values)
+    except OverflowError:  # fsum stops where a partial sum is too large, though the whole may not be
+        return
+    assert (parts[0] + parts[1]).value == whole
+
+
+def test_an_exact_sum_beyond_all_numbers_is_infinite() -> None:
+    assert ExactSum.of([1.7e308, 1.7e308]).value == math.inf
+    assert ExactSum.of([-1.7e308, -1.7e308]).value == -math.inf
+    assert ExactSum.of([math.inf, 1.0]).value == math.inf
+    assert math.isnan(ExactSum.of([math.nan, 1.0]).value)
+    assert (ExactSum.of([1.7e308, 1.7e308]) + ExactSum.of([-1.7e308])).value == 1.7e308

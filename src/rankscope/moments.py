@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,3 +96,55 @@ class Moments:
         """
         by = np.asarray(factors, dtype=np.float64)
         return float(by @ self.mean), max(float(by @ self.covariance @ by), 0.0)
+
+
+SMALLEST = 1074  # every finite double is a whole multiple of 2 ** -1074
+LOW = 26  # bits of the lower part of a number, so that sums of either part are exact
+
+
+@dataclass(frozen=True)
+class ExactSum:
+    """A sum that can be merged without rounding: in parts of any number and order it is the same to the last bit.
+
+    ``units`` is the sum in multiples of 2 ** -1074; ``odd`` is the sum of what is infinite or no number. ``value`` rounds once, as
+    ``math.fsum`` does over all values at a time.
+
+    >>> ExactSum.of([0.1, 1e300]) + ExactSum.of([0.2, -1e300]) == ExactSum.of([0.2, 0.1])
+    True
+    >>> (ExactSum.of([0.1] * 5) + ExactSum.of([0.1] * 5)).value
+    1.0
+    """
+
+    units: int = 0
+    odd: float = 0.0
+
+    @classmethod
+    def of(cls, values: ArrayLike) -> ExactSum:
+        """The sum of values."""
+        number = np.atleast_1d(np.asarray(values, dtype=np.float64))
+        finite = np.isfinite(number)
+        odd = math.fsum(number[~finite].tolist()) if not finite.all() else 0.0
+        fraction, exponent = np.frexp(number[finite])
+        whole = np.ldexp(fraction, 53).astype(np.int64)
+        exponents, group = np.unique(exponent, return_inverse=True)
+        high = np.bincount(group, weights=whole >> LOW, minlength=len(exponents))
+        low = np.bincount(group, weights=whole & ((1 << LOW) - 1), minlength=len(exponents))
+        units = 0
+        for at, above, below in zip(exponents.tolist(), high.tolist(), low.tolist(), strict=True):
+            total, shift = (int(above) << LOW) + int(below), at - 53 + SMALLEST
+            units += total << shift if shift >= 0 else total >> -shift  # what is shifted out of so small a number is 0
+        return cls(units, odd)
+
+    def __add__(self, other: ExactSum) -> ExactSum:
+        """The sum of both."""
+        return ExactSum(self.units + other.units, self.odd + other.odd)
+
+    @property
+    def value(self) -> float:
+        """The sum as a number, rounded once."""
+        if self.odd:
+            return self.odd
+        try:
+            return self.units / (1 << SMALLEST)
+        except OverflowError:
+            return math.inf if self.units > 0 else -math.inf

@@ -82,6 +82,22 @@ SETTINGS = Option(
 # the option for metrics; its help says what the command takes for one
 metric = partial(Option, "-m --metric metrics", kind=names.METRIC, metavar="METRIC", multiple=True, to="command")
 
+ENGINE = (
+    Option(
+        "--engine",
+        "What scores: this process, or Spark, which also reads folders of files. Default: local.",
+        ("local", "spark"),
+        to="command",
+    ),
+    Option(
+        "--master",
+        "With --engine spark: where Spark runs, like local[4]. Default: as Spark is set up.",
+        str,
+        "URL",
+        to="command",
+    ),
+)
+
 # --- what is compared, and how --------------------------------------------------------------------
 
 BASELINE = Option("--baseline", "The run that all others are compared with. Default: the first.", str, "NAME")
@@ -275,6 +291,7 @@ COMMANDS = (
             "evaluate qrels.txt my.run -m nDCG@10 --dialect lightgbm",
             "evaluate qrels.txt my.run --interval bca --distribution",
             "evaluate qrels.txt big.parquet --partition 3/8 -o part3.parquet",
+            "evaluate qrels.parquet run/ --engine spark --master 'local[4]'",
         ),
         (
             *JUDGED,
@@ -283,7 +300,7 @@ COMMANDS = (
             PER_QUERY, DISTRIBUTION,
             interval("Of each mean: {names}; with parameters: bca(rounds=20000). Default: t, and wilson for scores of 0 and 1."),
             Option("--level", "The level of intervals, between 0.5 and 1.", float, default=0.95),
-            CLUSTERS, POLICIES, *LIMITS,
+            CLUSTERS, *ENGINE, POLICIES, *LIMITS,
             Option("--partition",
                 "Only the I-th of N parts of one run, written to -o part.parquet; rankscope merge makes the result of all.",
                 str, "I/N"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +27,15 @@ FIGURES = (".svg", ".png")
 
 def evaluate(call: Call) -> int:
     """Score rankings, or one part of one."""
+    by_spark = _wants_spark(call)
+    if by_spark and (apart := next((name for name in ("partition", "resume") if name in call.options), None)):
+        raise InputError(
+            f"--{apart} is for one machine; Spark parts the work itself: leave out --{apart}, or --engine spark"
+        )
     if "partition" in call.options:
         return _evaluate_partition(call)
     options = _display(call)
-    return _show(call, call.result(), options)
+    return _show(call, call.result(verb=_spark_verb(call.params["master"]) if by_spark else None), options)
 
 
 def _display(call: Call) -> dict[str, Any]:
@@ -74,6 +79,30 @@ def _show(call: Call, scores: Scores, options: dict[str, Any]) -> int:
     if call.form == "table" and call.out is None and "per_query" not in options:
         options["next_step"] = _next(scores)
     return call.show(scores, notes=scores.reader_notes(), **options)
+
+
+def _wants_spark(call: Call) -> bool:
+    """Whether Spark scores; where it does not, there is no master to speak of."""
+    engine: str | None = call.params["engine"]
+    if engine != "spark" and call.params["master"] is not None:
+        raise InputError("--master says where Spark runs: add --engine spark")
+    return engine == "spark"
+
+
+def _spark_verb(master: str | None) -> Callable[..., Scores]:
+    """The verb evaluate, on files that Spark reads."""
+
+    def evaluate_by_spark(
+        qrels: str, runs: Sequence[tuple[str | None, str]], metrics: Any, *, progress: Any = None, interval: Any = None,
+        level: float = 0.95, clusters: Any = None, **policies: Any,
+    ) -> Scores:  # fmt: skip
+        from rankscope.scoring.request import Request
+        from rankscope.scoring.spark.paths import evaluate_paths
+
+        request = Request.of(metrics, policies, interval=interval, level=level, clusters=clusters)
+        return evaluate_paths(master, qrels, runs, request, progress)
+
+    return evaluate_by_spark
 
 
 def _next(scores: Scores) -> str:

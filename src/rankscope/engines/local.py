@@ -74,11 +74,16 @@ def several(qrels: Qrels) -> Several:
 
 def check_subtopics(qrels: Qrels) -> None:
     """Refuse qrels that name no subtopics."""
-    said = qrels.frame["iteration"].unique().sort().to_list() if "iteration" in qrels.frame.columns else []
+    named = "iteration" in qrels.frame.columns
+    refuse_nameless(qrels.frame["iteration"].unique().sort().to_list() if named else [], qrels.source.label)
+
+
+def refuse_nameless(said: list[str], label: str) -> None:
+    """Refuse qrels whose column 2 holds these values, none without such a column, where subtopics are needed."""
     if set(said) <= NAMELESS:
         what = f"column 2 says {said[0]!r} throughout" if said else "there is no column for them"
         raise InputError(
-            f"{qrels.source.label} names no subtopics ({what}): diversity metrics need qrels with a subtopic in column 2, "
+            f"{label} names no subtopics ({what}): diversity metrics need qrels with a subtopic in column 2, "
             "or a column named subtopic"
         )
 

@@ -154,8 +154,15 @@ class wilson(Interval):
         check_between("level", level, 0.95)
         if reason := _not_successes(sample):
             return Bounds.none(reason)
+        return self.of_share(sample.count, sample.mean, level)
+
+    def of_share(self, n: int, share: float, level: float = 0.95) -> Bounds:
+        """The interval of a share of ``n`` queries.
+
+        >>> wilson().of_share(4, 0.75) == wilson().of(Sample(np.array([0.0, 1.0, 1.0, 1.0])))
+        True
+        """
         z = normal((1 - level) / 2)
-        n, share = sample.count, sample.mean
         shrink = 1 + z * z / n
         middle = (share + z * z / (2 * n)) / shrink
         reach = z / shrink * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))

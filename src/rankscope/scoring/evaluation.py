@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -45,12 +46,6 @@ def evaluate_request(
     return scores_of(request, evaluations, grades.queries, grades.source, (qrels, given))
 
 
-def check_grades(grades: CleanInput, request: Request) -> None:
-    """Refuse fractions where whole grades are taken only."""
-    if request.facts or request.policies.dialect is not None:
-        _refuse_fractions(grades, request)
-
-
 def scores_of(
     request: Request, evaluations: Sequence[RunEvaluation], queries: Iterable[str], qrels: Any, data: Any = None
 ) -> Scores:
@@ -79,7 +74,10 @@ def scores_of(
     )  # fmt: skip
 
 
-def _refuse_fractions(grades: CleanInput, request: Request) -> None:
+def check_grades(grades: CleanInput, request: Request) -> None:
+    """Refuse grades that are no whole numbers where a dialect or a fact takes no others."""
+    if not request.facts and request.policies.dialect is None:
+        return
     taker, dialect = next(iter(request.facts), ""), request.policies.dialect
     if dialect is not None:
         from rankscope.dialects import DIALECTS
@@ -91,13 +89,18 @@ def _refuse_fractions(grades: CleanInput, request: Request) -> None:
 
 def evaluate_judged(found: JudgedRun, qrels_duplicates: int, request: Request) -> RunEvaluation:
     """The values of a run as it was judged. Raises DataError where no query of it is."""
+    judged, seen = found.by_order[request.orders[0]]
+    if len(seen.missing) == len(judged) - (len(seen.extra) if request.orders[0].extra else 0):
+        label = found.labels[0] if found.source is None else found.source.label
+        raise DataError(none_judged(label, seen.extra, seen.missing))
+    return evaluate_some(found, qrels_duplicates, request)
+
+
+def evaluate_some(found: JudgedRun, qrels_duplicates: int, request: Request) -> RunEvaluation:
+    """The values of a run, or of some whole queries of it: nothing looks beyond a query, so that parts join to the whole."""
     orders = request.orders
     judged, seen = found.by_order[orders[0]]
     count = len(judged) - (len(seen.extra) if orders[0].extra else 0)
-    if len(seen.missing) == count:
-        name = found.labels[0] if found.source is None else found.source.label
-        ids, qrels_ids = (words.sample(map(repr, some[:2]), most=2) for some in (seen.extra, seen.missing))
-        raise DataError(f"no query of {name} is judged: the run has ids like {ids}, the qrels like {qrels_ids}")
     by_metric = [found.by_order[order][0] for order in orders]
     health = examine(
         judged, seen, orders[0].cutoffs, count, duplicates=found.duplicates, self_matches=found.self_matches,
@@ -107,6 +110,12 @@ def evaluate_judged(found: JudgedRun, qrels_duplicates: int, request: Request) -
         found.labels, judged.query_id, by_metric, values_of(request, by_metric), frozenset(seen.missing), health,
         found.source,
     )  # fmt: skip
+
+
+def none_judged(label: str, ranked: Iterable[str], judged: Iterable[str]) -> str:
+    """What to say of a run and qrels that share no query."""
+    ids, qrels_ids = (words.sample(map(repr, islice(some, 2)), most=2) for some in (ranked, judged))
+    return f"no query of {label} is judged: the run has ids like {ids}, the qrels like {qrels_ids}"
 
 
 def values_of(request: Request, judged: Sequence[Judged]) -> list[Values]:
@@ -139,8 +148,6 @@ def _with_averaged(request: Request, runs: Sequence[RunEvaluation], judged: froz
 
     Raises DataError where that is none.
     """
-    # a query that any run lacks is in no population "both"
-    lacking = frozenset[str]().union(*(run.missing for run in runs))
     queries = request.policies.queries
     only = frozenset[str]() if isinstance(queries, str) else queries
     if unknown := sorted(only - judged):
@@ -148,10 +155,22 @@ def _with_averaged(request: Request, runs: Sequence[RunEvaluation], judged: froz
             f"queries: {unknown[0]!r} is not judged ({len(unknown)} of {len(only)} of the list are not); "
             "the list holds ids of judged queries"
         )
+    out = mark_averaged(request, runs, judged)
+    if not all(inside.any() for run in out for inside in run.inside):
+        raise DataError("no query is judged and in every run: compare fewer runs, or use --queries judged")
+    return out
+
+
+def mark_averaged(request: Request, runs: Sequence[RunEvaluation], judged: frozenset[str]) -> list[RunEvaluation]:
+    """The runs, each with the queries that each metric averages; of a part of all queries that may be none."""
+    # a query that any run lacks is in no population "both"
+    lacking = frozenset[str]().union(*(run.missing for run in runs))
+    queries = request.policies.queries
+    only = frozenset[str]() if isinstance(queries, str) else queries
     out = []
     for run in runs:
-        is_judged = np.arange(len(run.query_id)) < len(judged)  # these come first
         inside: dict[str, Array] = {}
+        is_judged = np.arange(len(run.query_id)) < len(judged)  # these come first
         for population in dict.fromkeys(m.convention.queries for m in request.metrics):
             if population == "judged":
                 inside[population] = is_judged
@@ -162,8 +181,6 @@ def _with_averaged(request: Request, runs: Sequence[RunEvaluation], judged: froz
             else:
                 without = _among(run.query_id, run.missing if population == "run" else lacking)
                 inside[population] = ~without if population == "run" else is_judged & ~without
-            if not inside[population].any():
-                raise DataError("no query is judged and in every run: compare fewer runs, or use --queries judged")
         out.append(replace(run, inside=[inside[m.convention.queries] for m in request.metrics]))
     return out
 
@@ -181,7 +198,7 @@ def run_scores(name: str, e: RunEvaluation, request: Request) -> RunScores:
     for m, v, kept in by_metric:
         if request.policies.weights is not None or (v.weight != 1).any():
             weight = np.full(len(kept), np.nan)
-            weight[kept] = _weight_of(m, v, e.query_id, np.flatnonzero(kept), request)
+            weight[kept] = weight_of(m, v, e.query_id, np.flatnonzero(kept), request)
             weights[m.metric] = weight[at]
     return RunScores(
         name, [e.query_id[int(i)] for i in at] if len(at) < len(e.query_id) else list(e.query_id),
@@ -225,7 +242,7 @@ def board_of(run: str, request: Request, evaluation: RunEvaluation) -> list[Mean
     e, out = evaluation, []
     for m, values, judged, kept in zip(request.metrics, e.values, e.judged, e.inside, strict=True):
         at = np.flatnonzero(kept)
-        value, weight = values.value[at], _weight_of(m, values, e.query_id, at, request)
+        value, weight = values.value[at], weight_of(m, values, e.query_id, at, request)
         known = ~np.isnan(value)
         # a pooled value is made of the documents of all queries, also of those that have none alone
         if m.metric.aggregate == "pooled":
@@ -243,7 +260,8 @@ def board_of(run: str, request: Request, evaluation: RunEvaluation) -> list[Mean
     return out
 
 
-def _weight_of(m: MetricRequest, values: Values, query_id: Sequence[str], at: Array, request: Request) -> Array:
+def weight_of(m: MetricRequest, values: Values, query_id: Sequence[str], at: Array, request: Request) -> Array:
+    """What the queries at these places weigh in the mean of a metric: by the metric and by the weights that were given."""
     weight, weights = values.weight[at], request.policies.weights
     if weights is None or m.metric.aggregate == "sum":
         return weight

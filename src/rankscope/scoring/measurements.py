@@ -140,7 +140,7 @@ def _of_runs(
     qrels: Any, runs: Any, metrics: Any, primary: Any, as_given: bool, policies: dict[str, Any]
 ) -> Measurements:
     """Runs, evaluated; where it costs little also at other cutoffs of the primary metric."""
-    from rankscope.scoring.evaluation import evaluate_request
+    from rankscope.scoring.places import evaluate_in_place
     from rankscope.scoring.request import Request
 
     wanted = lead_first(USUAL if metrics is None else metrics, primary)
@@ -150,9 +150,9 @@ def _of_runs(
     others = [] if policies.get("dialect") else [m for k in cutoffs if (m := first.having(cutoff=k)) not in asked]
     progress = policies.pop("progress", None)
     intervals = {name: policies.pop(name) for name in ("interval", "level") if name in policies}
-    scores = evaluate_request(qrels, runs, Request.of(wanted, policies, **intervals), progress)
+    scores = evaluate_in_place(qrels, runs, Request.of(wanted, policies, **intervals), progress)
     panels = panels_of(scores, scores.metrics if policies.get("dialect") else wanted, as_given=as_given)
-    curve = _curve_of(scores, first, others) if others else []
+    curve = _curve_of(scores, first, others) if others and scores.evaluations else []  # Spark keeps no judged documents
     return Measurements(panels, scores, curve, list(scores.notes))
 
 

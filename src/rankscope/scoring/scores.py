@@ -77,7 +77,7 @@ class Scores(Result):
         Records(
             "per_query",
             (Col("run"), Col("query_id"), Col("metric"), Col("value", kind="value")),
-            lambda scores: scores.per_query.iter_rows(named=True),
+            lambda scores: scores.to_polars("per_query").iter_rows(named=True),
         ),
         View(
             "facts",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from rankscope.errors import InputError
-from rankscope.scoring.evaluation import evaluate_request
+from rankscope.scoring.places import evaluate_in_place
 from rankscope.scoring.policies import PolicyOptions, with_policies
 from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
@@ -78,4 +78,4 @@ def evaluate(  # noqa: PLR0913
         from rankscope.scoring.partition import evaluate_partition
 
         return evaluate_partition(qrels, runs, request, partition)
-    return evaluate_request(qrels, runs, request, progress, resume)
+    return evaluate_in_place(qrels, runs, request, progress, resume)

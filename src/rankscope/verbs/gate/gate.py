@@ -29,8 +29,8 @@ from rankscope.panels.tolerance import (
     queries_to_settle,
     tolerances_of,
 )
-from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.measurements import in_clusters, panels_of
+from rankscope.scoring.places import evaluate_in_place
 from rankscope.scoring.policies import PolicyOptions, refuse_unknown, with_policies
 from rankscope.scoring.request import Request
 from rankscope.verbs.gate.baseline import as_pair, stored_baseline
@@ -83,7 +83,7 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     request = Request.of(USUAL if metrics is None else metrics, policies)
     stored = stored_baseline(baseline)
     runs = [candidate] if stored is not None else _name_runs(baseline, candidate)
-    scores = evaluate_request(qrels, runs, request, progress)
+    scores = evaluate_in_place(qrels, runs, request, progress)
     _refuse_undirected(scores.metrics)
     panels = in_clusters(panels_of(scores if stored is None else stored.beside(scores), scores.metrics), clusters)
     allowances = tolerances_of(tolerance, [(m.spelling, m.metric) for m in request.metrics])

@@ -1,0 +1,317 @@
+"""Spark: brings the rows of each query together, and maps a function over parts of some whole queries. The only place that imports pyspark.
+
+Nothing here knows a metric: what is mapped is a function of Polars frames. Frames of Spark Connect are taken like classic ones.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+
+from rankscope.errors import InputError, MissingExtraError, RankscopeError
+
+if TYPE_CHECKING:  # whoever asks whether something is a Spark frame does not load it
+    import polars as pl
+
+LACKING = "Spark needs pyspark, pyarrow and pandas: pip install 'rankscope[spark]'"
+SHIP = (
+    "install rankscope there in the same version, or ship an environment that holds it (venv-pack -o env.tar.gz, then "
+    "spark.archives=env.tar.gz#env and PYSPARK_PYTHON=env/bin/python)"
+)
+ROWS = 1 << 18  # about so many rows make a part
+OPTIONS = {"rankscope.part.rows": ROWS, "rankscope.broadcast.rows": 100_000}  # as Spark has them: spark.rankscope...
+KEY, ORDER = "query_id", "row"
+WHOLE = ("tinyint", "smallint", "int", "bigint")
+FRACTIONS = ("float", "double")
+
+Frame = Any  # a DataFrame of pyspark, classic or Connect
+
+
+def is_frame(source: object) -> bool:
+    """Whether an object is a Spark DataFrame; looked up without importing pyspark."""
+    return any(cls.__name__ == "DataFrame" and cls.__module__.startswith("pyspark.sql") for cls in type(source).__mro__)
+
+
+def functions() -> Any:
+    """pyspark.sql.functions. Raises MissingExtraError where Spark is not there, or not all that it needs."""
+    try:
+        import pyarrow as pa  # noqa: F401
+        from pyspark.sql import functions
+    except ImportError as error:
+        raise MissingExtraError(LACKING) from error
+    if find_spec("pandas") is None:  # pyspark hands over Arrow by it
+        raise MissingExtraError(LACKING)
+    return functions
+
+
+def option(frame: Frame, name: str) -> int:
+    """A setting of the session, a whole number of at least 1: ``spark.rankscope.part.rows``, ``spark.rankscope.broadcast.rows``."""
+    text = frame.sparkSession.conf.get(f"spark.{name}", str(OPTIONS[name]))
+    if not re.fullmatch(r"\d{1,12}", text) or (name == "rankscope.part.rows" and not int(text)):
+        raise InputError(f"spark.{name}={text!r}: it is a number of rows, like {OPTIONS[name]}")
+    return int(text)
+
+
+# --- columns --------------------------------------------------------------------------------------------------
+
+
+def kinds_of(frame: Frame) -> dict[str, str]:
+    """The columns of a frame with what each holds: ``text``, ``whole``, ``number``, or the name of another type."""
+    try:
+        return {field.name: _kind(field.dataType.simpleString()) for field in frame.schema.fields}
+    except Exception as error:  # noqa: BLE001 - the frame names a column or a file that there is not
+        fail(error)
+
+
+def _kind(name: str) -> str:
+    if name.startswith(("string", "char", "varchar")):
+        return "text"
+    if name in WHOLE:
+        return "whole"
+    return "number" if name in FRACTIONS or name == "boolean" or name.startswith("decimal") else name
+
+
+def lay_out(frame: Frame, number: int, columns: Mapping[str, tuple[str, str]], ordered: bool) -> Frame:
+    """The columns of a frame under other names and types, beside the ``number`` of the source.
+
+    ``columns`` gives for each name the column and its type; with ``ordered`` also a number that rises with the rows of the frame.
+    """
+    F = functions()
+    chosen = [F.lit(number).cast("int").alias("source")]
+    chosen += [F.col(f"`{name.replace('`', '``')}`").cast(kind).alias(role) for role, (name, kind) in columns.items()]
+    return frame.select(*chosen, *([F.monotonically_increasing_id().alias(ORDER)] if ordered else []))
+
+
+def of_polars(session: Any, frame: pl.DataFrame) -> Frame:
+    """A Polars frame as one of Spark."""
+    import polars as pl
+    import pyarrow as pa
+
+    table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+    return session.createDataFrame(table.cast(pa.schema([(f.name, _plain(f.type)) for f in table.schema])))
+
+
+def _plain(kind: Any) -> Any:
+    """A type of Arrow as Spark takes it: without 64-bit offsets."""
+    import pyarrow as pa
+
+    return {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}.get(kind, kind)
+
+
+def put_together(frames: Sequence[Frame]) -> Frame:
+    """The rows of all frames; a column that one lacks is null there."""
+    out = frames[0]
+    for frame in frames[1:]:
+        out = out.unionByName(frame, allowMissingColumns=True)
+    return out
+
+
+def distinct(frame: Frame, column: str) -> Frame:
+    """The values of a column, each once."""
+    return frame.select(column).distinct()
+
+
+def first_rows(frame: Frame, rows: int) -> pl.DataFrame | None:
+    """All rows of a frame that has at most so many; None where there are more."""
+    found = collect(frame.limit(rows + 1))
+    return found if found.height <= rows else None
+
+
+# --- parts ----------------------------------------------------------------------------------------------------
+
+
+class PartFunction(Protocol):
+    """What is mapped over the parts of a partition."""
+
+    def parts(self, parts: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        """What becomes of the parts of one partition, each of some whole queries."""
+
+
+@dataclass(frozen=True)
+class PartMapper:
+    """What an executor calls with the batches of a partition, in which the rows of a query follow one another."""
+
+    function: PartFunction
+    rows: int
+    schema: tuple[tuple[str, str], ...]
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The batches that become of a partition."""
+        import polars as pl
+        import pyarrow as pa
+
+        types = {"string": pa.string(), "double": pa.float64(), "int": pa.int32(), "binary": pa.binary()}
+        schema = pa.schema([(name, types[kind]) for name, kind in self.schema])
+        frames = (pl.DataFrame(pl.from_arrow(batch)) for batch in batches)
+        for found in self.function.parts(whole_queries(frames, self.rows)):
+            lacking = [pl.lit(None).alias(name) for name in schema.names if name not in found.columns]
+            table = found.with_columns(lacking).select(schema.names).to_arrow(compat_level=pl.CompatLevel.oldest())
+            yield from table.cast(schema).to_batches()
+
+
+def whole_queries(batches: Iterable[pl.DataFrame], rows: int) -> Iterator[pl.DataFrame]:
+    """Parts of some whole queries, of about so many rows, from batches in which the rows of a query follow one another.
+
+    A query of more rows is a part of its own, as large as it is.
+    """
+    import polars as pl
+
+    held: list[pl.DataFrame] = []
+    count, wanted = 0, rows
+    for batch in batches:
+        held.append(batch)
+        count += batch.height
+        if count < wanted or not batch.height:
+            continue
+        whole = pl.concat(held, rechunk=True)
+        # the last query may go on in the next batch
+        others = _others(whole[KEY])
+        cut = int(others[-1]) + 1 if len(others) else 0
+        if cut:
+            yield whole[:cut]
+        held, count = [whole[cut:]], whole.height - cut
+        wanted = max(rows, 2 * count)  # a long query is looked through a few times, not with each batch
+    if count:
+        yield pl.concat(held, rechunk=True)
+
+
+def _others(ids: pl.Series) -> pl.Series:
+    """The places of ids that are not the last one."""
+    import polars as pl
+
+    last = ids[-1]
+    return (ids.is_not_null() if last is None else ids.ne_missing(pl.Series([last]))).arg_true()
+
+
+def map_parts(frame: Frame, function: PartFunction, schema: Sequence[tuple[str, str]]) -> Frame:
+    """A function mapped over parts of some whole queries, each query whole in one of them, wherever its rows were.
+
+    ``function`` and what it holds must be importable where Spark runs it.
+    """
+    F = functions()
+    rows = option(frame, "rankscope.part.rows")
+    together = frame.repartition(F.col(KEY)).sortWithinPartitions(KEY)
+    mapper = PartMapper(function, rows, tuple(schema))
+    return together.mapInArrow(mapper, ", ".join(f"{name} {kind}" for name, kind in schema))
+
+
+def collect(frame: Frame) -> pl.DataFrame:
+    """All rows of a frame, here. Raises one line for what went wrong on an executor."""
+    import polars as pl
+
+    try:
+        return pl.DataFrame(pl.from_arrow(frame.toArrow()))
+    except Exception as error:  # noqa: BLE001 - goes on where it is none of ours
+        fail(error)
+
+
+def fail(error: Exception) -> NoReturn:
+    """Raise what Spark says as one line of ours; what is none of the user's doing goes on as it is."""
+    if isinstance(error, RankscopeError):
+        raise error
+    text = str(error)
+    missing = re.findall(r"No module named '([\w.]+)'", text)
+    if missing:
+        raise InputError(f"the executors have no {missing[-1].partition('.')[0]}: {SHIP}") from error
+    if "AnalysisException" in "".join(cls.__name__ for cls in type(error).__mro__):
+        raise InputError(f"Spark cannot read this: {' '.join(text.split())[:300]}") from error
+    raise error
+
+
+def pickled(value: object) -> bytes:
+    """An object as an executor can read it, also where its class was written in a notebook."""
+    functions()
+    from pyspark import cloudpickle
+
+    return bytes(cloudpickle.dumps(value))
+
+
+ADAPTIVE = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+
+
+def keep(frame: Frame) -> Frame:
+    """The frame, kept by Spark once it was computed, in as many partitions as suit its size.
+
+    Without more, Spark lays what it keeps into as many as ``spark.sql.shuffle.partitions`` says, and hundreds of small tasks
+    take longer than their work.
+    """
+    settings = frame.sparkSession.conf
+    before = settings.get(ADAPTIVE, "false")
+    settings.set(ADAPTIVE, "true")
+    try:
+        return frame.persist()
+    finally:
+        settings.set(ADAPTIVE, before)
+
+
+# --- files, for the command line ------------------------------------------------------------------------------
+
+
+def session_of(master: str | None) -> Any:
+    """The Spark session there is, or a new one at this master (``local[2]``, ``spark://host:7077``, or of Connect ``sc://host``)."""
+    functions()
+    from pyspark.sql import SparkSession
+
+    if master is not None and master.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else workers run whatever python3 is
+    builder = SparkSession.builder.appName("rankscope").config("spark.ui.showConsoleProgress", "false")
+    if master is not None:
+        builder = builder.remote(master) if master.startswith("sc://") else builder.master(master)
+    try:
+        return builder.getOrCreate()
+    except Exception as error:
+        text = " ".join(str(error).split())[:200] or type(error).__name__
+        raise InputError(
+            f"Spark cannot be started at {master or 'its default master'}: {text}; is Java 17 or newer there?"
+        ) from error
+
+
+def read_parquet(session: Any, path: str) -> Frame:
+    """A Parquet file, or a folder of them."""
+    return _opened(lambda: session.read.parquet(path))
+
+
+def read_columns(session: Any, path: str, separator: str) -> Frame:
+    """CSV with a header, all columns as strings."""
+    return _opened(lambda: session.read.option("escape", '"').csv(path, sep=separator, header=True, inferSchema=False))
+
+
+def read_jsonl(session: Any, path: str, keys: Sequence[str]) -> Frame:
+    """One JSON object a line, these keys as strings."""
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    F = functions()
+    schema = StructType([StructField(key, StringType()) for key in [*keys, "_broken"]])
+    frame = _opened(lambda: session.read.json(path, schema=schema, columnNameOfCorruptRecord="_broken"))
+    told = F.concat(F.lit("not a JSON object: "), F.substring("_broken", 1, 80))
+    return frame.withColumn("fault", told).drop("_broken")
+
+
+def read_lines(session: Any, path: str, names: Mapping[str, int], width: int, expected: str) -> Frame:
+    """Lines of ``width`` columns apart by white space, of which those in ``names`` are taken; a line of others has a ``fault``."""
+    F = functions()
+    line = F.trim(F.regexp_replace("value", r"\s+", " "))
+    lines = (
+        _opened(lambda: session.read.text(path)).select(line.alias("line")).where("line != '' and line not like '#%'")
+    )
+    cells = F.split("line", " ")
+    told = F.concat(F.lit("a line has "), F.size(cells), F.lit(f" columns, {expected}: "), F.substring("line", 1, 80))
+    wrong = F.when(F.size(cells) != width, told).alias("fault")
+    return lines.select(*(F.get(cells, at).alias(name) for name, at in names.items()), wrong)
+
+
+def head_of(session: Any, path: str, rows: int) -> list[str]:
+    """The first lines of a file."""
+    return [row.value for row in _opened(lambda: session.read.text(path).limit(rows).collect())]
+
+
+def _opened(read: Callable[[], Any]) -> Any:
+    try:
+        return read()
+    except Exception as error:  # noqa: BLE001 - goes on where it is none of ours
+        fail(error)

@@ -1,0 +1,154 @@
+"""What is given as Spark frames: which columns are used, whether their types will do, and how all of it becomes one frame."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from rankscope.engines import spark
+from rankscope.engines.local import NAMELESS, check_subtopics, refuse_nameless
+from rankscope.errors import InputError
+from rankscope.files.long import Findings, roles_of
+from rankscope.scoring.inputs import Kind, clean, read_any
+from rankscope.scoring.request import Request
+from rankscope.scoring.spark.task import JUDGMENTS, QUERY, Layout, read_part
+
+IDS = ("query_id", "doc_id", "iteration", "tag")
+FAULT = "fault"  # a column that says what is wrong with a row, as readers of text make it
+
+
+@dataclass(frozen=True)
+class SparkSource:
+    """A run or judgments as a Spark frame: the columns that play a role in it, and what was assumed."""
+
+    layout: Layout
+    frame: Any
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, frame: Any, kind: Kind, number: int, label: str, ordered: bool) -> SparkSource:
+        """A frame whose columns were found and whose types will do. Raises InputError for others, with no row looked at."""
+        found = Findings()
+        if not spark.is_frame(frame):
+            raise InputError(
+                f"{label}: some runs are Spark frames and this one is not: give all as Spark frames, or none"
+            )
+        kinds = spark.kinds_of(frame)
+        roles = roles_of([column for column in kinds if column != FAULT], kind, label, found)
+        columns, chosen = {}, {}
+        for role, column in roles.items():
+            place, wanted = _fitting(role, column, kinds[column], label)
+            columns[role] = (place, column)
+            chosen[place] = (column, wanted)
+        if FAULT in kinds:
+            chosen[FAULT] = (FAULT, "string")
+        return cls(
+            Layout(number, kind, label, columns), spark.lay_out(frame, number, chosen, ordered), tuple(found.notes)
+        )
+
+
+def _fitting(role: str, column: str, kind: str, label: str) -> tuple[str, str]:
+    """The column of a part that holds a role, and the type that it has there."""
+    if role in IDS:
+        if kind not in {"text", "whole"}:
+            remedy = f'; cast it: withColumn("{column}", col("{column}").cast("string"))'
+            raise InputError(
+                f"{label}: column {column} is of type {kind if kind != 'number' else 'fraction'}; ids are strings or integers{remedy}"
+            )
+        return role, "string"
+    if kind == "text":
+        return f"{role}_text", "string"
+    if kind not in {"whole", "number"}:
+        raise InputError(f"{label}: column {column} is of type {kind}; it should hold numbers")
+    return role, "double"
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """All inputs of an evaluation as one frame, in which a row is of a run, of a judgment, or says that a query is judged.
+
+    ``judgments`` are those of all queries where they are few enough to be sent to every executor. ``source`` is where judgments that
+    were read here came from.
+    """
+
+    frame: Any
+    runs: tuple[SparkSource, ...]
+    qrels: Layout
+    judgments: pl.DataFrame | None
+    notes: tuple[str, ...]
+    source: Any = None
+
+    @property
+    def sent(self) -> bytes | None:
+        """The judgments as they are sent."""
+        if self.judgments is None:
+            return None
+        out = io.BytesIO()
+        self.judgments.write_ipc(out, compression="zstd")
+        return out.getvalue()
+
+
+def gather(qrels: Any, runs: Sequence[tuple[str | None, Any]], request: Request) -> Gathered:
+    """All inputs as one frame of Spark.
+
+    Judgments that are not Spark's own are read here. Those that are few are sent to all executors; others are brought together with
+    the rows of the runs, as rows are with one another.
+    """
+    ordered = _needs_order(request)
+    labels = [name or (f"run{i}" if len(runs) > 1 else "run") for i, (name, _) in enumerate(runs, start=1)]
+    pairs = enumerate(zip(labels, runs, strict=True))
+    sources = tuple(SparkSource.of(run, "run", i, label, ordered) for i, (label, (_, run)) in pairs)
+    frames = [source.frame for source in sources]
+    limit = spark.option(frames[0], "rankscope.broadcast.rows")
+    if not spark.is_frame(qrels):
+        return _with_local(qrels, sources, request, limit, ordered)
+    mine = SparkSource.of(qrels, "qrels", JUDGMENTS, "qrels", ordered)
+    if any("subtopics" in m.metric.needs for m in request.metrics):
+        some: list[str] = []
+        if "iteration" in mine.layout.columns:
+            found = spark.collect(spark.distinct(mine.frame, "iteration").limit(len(NAMELESS) + 1))
+            some = found["iteration"].fill_null("0").unique().sort().to_list()
+        refuse_nameless(some, mine.layout.label)
+    few = spark.first_rows(mine.frame, limit) if limit else None
+    if few is None:
+        return Gathered(spark.put_together([*frames, mine.frame]), sources, mine.layout, None, mine.notes)
+    read_part(mine.layout, few)  # what is wrong with a row is told at once: below only its query is looked at
+    queries = spark.lay_out(
+        spark.distinct(mine.frame, "query_id"), QUERY, {"query_id": ("query_id", "string")}, ordered=False
+    )
+    return Gathered(spark.put_together([*frames, queries]), sources, mine.layout, few, mine.notes)
+
+
+def _with_local(qrels: Any, sources: tuple[SparkSource, ...], request: Request, limit: int, ordered: bool) -> Gathered:
+    """Judgments from here beside runs of Spark."""
+    from rankscope.files import qrels_of
+
+    table = qrels_of(read_any("qrels", qrels))
+    clean(
+        table, request.policies, "qrels", [m.metric for m in request.metrics]
+    )  # what is wrong with it is told by line
+    if any("subtopics" in m.metric.needs for m in request.metrics):
+        check_subtopics(table)
+    layout = Layout(
+        JUDGMENTS, "qrels", table.source.label, {name: (name, name) for name in table.frame.columns}, ready=True
+    )
+    rows = table.frame.with_columns(pl.lit(JUDGMENTS, pl.Int32).alias("source"))
+    if ordered:
+        rows = rows.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(spark.ORDER))
+    queries = pl.DataFrame({"query_id": pl.Series(table.queries, dtype=pl.String)})
+    queries = queries.with_columns(pl.lit(QUERY, pl.Int32).alias("source"))
+    few = rows if rows.height <= limit else None
+    beside = queries if few is not None else pl.concat([queries, rows], how="diagonal")
+    frame = spark.put_together(
+        [*(source.frame for source in sources), spark.of_polars(sources[0].frame.sparkSession, beside)]
+    )
+    return Gathered(frame, sources, layout, few, tuple(table.source.notes), table.source)
+
+
+def _needs_order(request: Request) -> bool:
+    """Whether the order of the rows of a frame matters."""
+    return request.policies.duplicates != "error" or any(m.convention.ties == "input" for m in request.metrics)

@@ -1,0 +1,108 @@
+"""Files and folders that Spark reads: the formats that all others are read in, told by the same signs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rankscope.engines import spark
+from rankscope.errors import InputError
+from rankscope.files.long import EXPECTED, QRELS_LINE, RUN_LINE, known_header, stem
+from rankscope.files.raw import open_raw
+from rankscope.files.readers import SEPARATORS, kind_of
+from rankscope.scoring.inputs import Kind, distinct_names
+from rankscope.scoring.request import Request
+from rankscope.scoring.spark.evaluation import evaluate_frames
+from rankscope.scoring.spark.scores import SparkScores
+from rankscope.tables import Source
+
+RUN_COLUMNS = {"query_id": 0, "doc_id": 2, "rank": 3, "score": 4}
+QRELS_COLUMNS = {"query_id": 0, "iteration": 1, "doc_id": 2, "grade": 3}
+ENDINGS = {".parquet": "parquet", ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+
+
+def evaluate_paths(
+    master: str | None, qrels: str, runs: Sequence[tuple[str | None, str]], request: Request, progress: Any = None
+) -> SparkScores:
+    """Score runs that are files or folders by Spark, at this master; each run with the name given to it or None."""
+    for path in (qrels, *(path for _, path in runs)):
+        if path == "-":
+            raise InputError("- is standard input, which Spark cannot read: give a file or a folder")
+    kinds = [_kind_of(qrels, "qrels"), *(_kind_of(path, "run") for _, path in runs)]
+    session = spark.session_of(master)
+    frames = [read_path(session, path, kind, what) for (path, what), kind in zip(
+        [(qrels, "qrels"), *((path, "run") for _, path in runs)], kinds, strict=True
+    )]  # fmt: skip
+    labels = []
+    for (name, path), kind in zip(runs, kinds[1:], strict=True):
+        tag = _tag_of(session, path) if kind == "trec" and name is None else None
+        base = name or tag or stem(path.rstrip("/"))
+        labels.append((base, name or Path(path.rstrip("/")).name.split(".")[0], name or path))
+    names = distinct_names(labels)
+    scores = evaluate_frames(frames[0], list(zip(names, frames[1:], strict=True)), request, progress)
+    inputs = [Source(path, "Spark frame", path) for path in (qrels, *(path for _, path in runs))]
+    return replace(scores, inputs=inputs)
+
+
+def read_path(session: Any, path: str, kind: str, what: str) -> Any:
+    """A run or qrels as a Spark frame, under the names that its file has for columns."""
+    if kind == "parquet":
+        return spark.read_parquet(session, path)
+    if kind in SEPARATORS:
+        return spark.read_columns(session, path, SEPARATORS[kind])
+    if kind == "jsonl":
+        keys: dict[str, None] = {}
+        for line in spark.head_of(session, path, 200):
+            keys |= dict.fromkeys(_keys(line))
+        if not keys:
+            raise InputError(f"{path}: the first lines are no JSON objects; JSONL has one object a line")
+        return spark.read_jsonl(session, path, list(keys))
+    columns, width, line = (RUN_COLUMNS, 6, RUN_LINE) if what == "run" else (QRELS_COLUMNS, 4, QRELS_LINE)
+    return spark.read_lines(session, path, columns, width, line)
+
+
+def _keys(line: str) -> list[str]:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return []
+    return list(value) if isinstance(value, dict) else []
+
+
+def _kind_of(path: str, what: Kind) -> str:
+    """The format of a file, or of the first file of a folder; of what lies elsewhere it is told by the name."""
+    if "://" in path:
+        return next((kind for ending, kind in ENDINGS.items() if ending in path.lower()), "trec")
+    raw = open_raw(_first_file(path), EXPECTED[what])
+    kind = kind_of(raw)
+    if kind == "json":
+        raise InputError(f"{path}: one JSON object, which Spark does not take apart: --engine local reads it")
+    if raw.compression == "zstd" and kind != "parquet":
+        raise InputError(f"{path}: zstd text, which Spark does not unpack: write it as gzip or Parquet")
+    if kind in SEPARATORS and not known_header(raw.first_line.replace('"', "").split(SEPARATORS[kind])):
+        kind = kind if raw.ending in ENDINGS else "trec"
+    return kind
+
+
+def _first_file(path: str) -> str:
+    """The file itself, or the first that a folder holds as Spark writes them: hidden ones and _SUCCESS are passed over."""
+    folder = Path(path).expanduser()
+    if not folder.is_dir():
+        return path
+    inside = sorted(
+        file for file in folder.rglob("*")
+        if file.is_file() and file.stat().st_size and not any(part.startswith(("_", ".")) for part in file.relative_to(folder).parts)
+    )  # fmt: skip
+    if not inside:
+        raise InputError(f"{path}: the folder holds no file (those that begin with _ or . are passed over)")
+    return str(inside[0])
+
+
+def _tag_of(session: Any, path: str) -> str | None:
+    """The tag of a TREC run, as its first row has it."""
+    rows = (line.split() for line in spark.head_of(session, path, 200) if line.strip() and not line.startswith("#"))
+    first = next(rows, [])
+    return first[5] if len(first) == 6 else None
