@@ -308,19 +308,6 @@ COMMANDS = (
             *output(*FORMATS, "latex", "trec", more="; .parquet with --partition"),
         ),
         verb="rankscope.verbs.evaluate.evaluate", way="evaluate", bar=True),
-    Command("merge", "Put the parts of an evaluation together.",
-        """Make the result of an evaluation whose parts were made apart, with rankscope evaluate --partition.
-
-        Numbers, intervals, warnings and notes are those of one evaluation of the whole run. PARTs may be given in any order, or as a folder.""",
-        (
-            "merge part*.parquet",
-            "merge parts/ --per-query -o scores.csv",
-        ),
-        (
-            click.Argument(["parts"], type=FILE, nargs=-1, metavar="PART..."),
-            QUIET, PER_QUERY, DISTRIBUTION, *output(*FORMATS, "latex", "trec"),
-        ),
-        verb="rankscope.verbs.merge.merge", way="merge", usage="PART..."),
     Command("compare", "Say which run is better, and whether the difference is real.",
         """Compare RUNs, judged by QRELS, with the first of them or with --baseline.
 
@@ -522,6 +509,19 @@ COMMANDS = (
             QUIET, *OUTPUT,
         ),
         verb="rankscope.verbs.advise.advise", usage="QRELS [RUN...]"),
+    Command("merge", "Put the parts of an evaluation together.",
+        """Make the result of an evaluation whose parts were made apart, with rankscope evaluate --partition.
+
+        Numbers, intervals, warnings and notes are those of one evaluation of the whole run. PARTs may be given in any order, or as a folder.""",
+        (
+            "merge part*.parquet",
+            "merge parts/ --per-query -o scores.csv",
+        ),
+        (
+            click.Argument(["parts"], type=FILE, nargs=-1, metavar="PART..."),
+            QUIET, PER_QUERY, DISTRIBUTION, *output(*FORMATS, "latex", "trec"),
+        ),
+        verb="rankscope.verbs.merge.merge", way="merge", usage="PART..."),
     Command("playground", "Rearrange rankings in a page and see which metrics move.",
         """Make a page of worked examples: rankings to rearrange, and the metrics that move with them.
 
