@@ -26,7 +26,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "all queries": {"queries": "either", "no_relevant": "skip"},
     "weighted": {"weights": {f"q{i}": 1 + i % 3 for i in range(80)}},
 }
-FORMS = ["run", "run.gz", "run.parquet", "run.csv", "frame"]
+FORMS = ["run", "run.gz", "run.parquet", "run.csv", "quoted.csv", "last.tsv", "frame"]
 
 
 def world() -> tuple[dict[str, dict[str, int]], pl.DataFrame]:
@@ -56,6 +56,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     (folder / "run.gz").write_bytes(gzip.compress(text.encode()))
     frame.write_parquet(folder / "run.parquet", row_group_size=50)
     frame.write_csv(folder / "run.csv")
+    frame.with_columns(note=pl.lit('a, "b"')).select("note", *frame.columns).write_csv(
+        folder / "quoted.csv", quote_style="non_numeric", line_terminator="\r\n"
+    )
+    frame.select("rank", "doc_id", "score", "query_id").write_csv(folder / "last.tsv", separator="\t")
     return {"qrels": qrels, "frame": frame, **{name: folder / name for name in FORMS[:-1]}}
 
 

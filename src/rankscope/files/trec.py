@@ -28,7 +28,7 @@ from rankscope.files.long import (
     make_run,
     stem,
 )
-from rankscope.files.parts import PartFacts, RunHead, RunParts, cut, note_comments, note_tags, piece_size
+from rankscope.files.parts import PartFacts, QueryPlace, RunHead, RunParts, cut, note_comments, note_tags, piece_size
 from rankscope.files.raw import BOM, Raw
 from rankscope.parallel import map_parts
 from rankscope.tables import Array, Qrels, Run, Source
@@ -259,7 +259,10 @@ def trec_parts(raw: Raw, name: str | None) -> RunParts | None:
         return None
 
     def reads(pieces: int | None = None) -> Iterator[Callable[[], tuple[Run, PartFacts]]]:
-        return (partial(lines.read_part, part) for part in cut(raw, lines.separator, piece_size(raw, pieces)))
+        return (
+            partial(lines.read_part, part)
+            for part in cut(raw, QueryPlace.first(lines.separator), piece_size(raw, pieces))
+        )
 
     head = RunHead(raw.label, "TREC run", layout.title, stem(raw.label), name, "last")
     line_of = line_finder(lambda: content_lines(raw.read()), NO_ROWS)
@@ -308,7 +311,7 @@ class _Lines:
     def all_rows(self) -> _Rows | None:
         """The rows of all parts; None where a line needs the general way."""
         parts = []
-        for rows in map_parts(lambda part: self.rows(part()), cut(self.raw, self.separator)):
+        for rows in map_parts(lambda part: self.rows(part()), cut(self.raw, QueryPlace.first(self.separator))):
             if rows is None:
                 return None
             parts.append(rows)
