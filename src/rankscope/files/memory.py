@@ -48,6 +48,17 @@ class Pairs(Mapping[Any, Any]):
         return [value for _, value in self._pairs]
 
 
+def pairs_of(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
+    """A JSON object; one in which a key comes twice keeps every pair, which a dict would lose."""
+    plain = dict(pairs)
+    return plain if len(plain) == len(pairs) else Pairs(pairs)
+
+
+def is_half(text: str) -> bool:
+    """Whether half of a character (a lone surrogate) stands in a text, so that it cannot be written."""
+    return not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 def speaks_arrow(source: object) -> bool:
     """Whether an object is a data frame that can be read through Arrow."""
     return isinstance(source, pl.LazyFrame) or hasattr(source, "__arrow_c_stream__")
