@@ -7,6 +7,7 @@ every byte once, another by where its quotes are.
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -93,13 +94,14 @@ class Columns:
             raise InputError(
                 f"{raw.label}: lines end in a lone carriage return (old Mac): run tr '\\r' '\\n' on the file"
             )
-        style = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+        letters = np.frombuffer(line, np.uint8)
+        if quoted and _broken_quote(letters, np.flatnonzero(letters == QUOTE), ord(separator)) >= 0:
+            raise InputError(f"{raw.label} line 1: quotes in the header that are not sound; {QUOTING}")
+        style, text = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE, line.decode("utf-8", "replace")
         try:
-            names = next(
-                csv.reader([line.decode("utf-8", "replace")], delimiter=separator, quoting=style, strict=True), []
-            )
+            names = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator, quoting=style), [])
         except csv.Error as error:
-            raise InputError(f"{raw.label} line 1: the header cannot be read ({error}); {QUOTING}") from error
+            raise InputError(f"{raw.label} line 1: the header cannot be read ({error})") from error
         return cls(raw, separator, quoted, names, header)
 
     @cached_property
