@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NoReturn, cast
+from typing import Any, Literal, NoReturn, cast
 
 import numpy as np
 import polars as pl
@@ -97,9 +97,10 @@ class Columns:
         letters = np.frombuffer(line, np.uint8)
         if quoted and _broken_quote(letters, np.flatnonzero(letters == QUOTE), ord(separator)) >= 0:
             raise InputError(f"{raw.label} line 1: quotes in the header that are not sound; {QUOTING}")
-        style, text = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE, line.decode("utf-8", "replace")
+        text = io.StringIO(line.decode("utf-8", "replace"), newline="")
+        style: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
         try:
-            names = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator, quoting=style), [])
+            names = next(csv.reader(text, delimiter=separator, quoting=style), [])
         except csv.Error as error:
             raise InputError(f"{raw.label} line 1: the header cannot be read ({error})") from error
         return cls(raw, separator, quoted, names, header)
