@@ -102,7 +102,7 @@ def layout_of(raw: Raw, what: str, lines: list[bytes]) -> LineLayout:
     if not lines:
         raise InputError(f"{raw.label}: no rows, only blank lines or comments; {EXPECTED[what]}")
     split = [line.split() for line in lines[:1000]]
-    width = usual_width(lines)
+    width = Counter(len(fields) for fields in split).most_common(1)[0][0]
     typical = next(fields for fields in split if len(fields) == width)
     other = ""
     if what == "run" and width == 4 and is_number(typical[3]):
@@ -122,11 +122,6 @@ def layout_of(raw: Raw, what: str, lines: list[bytes]) -> LineLayout:
     if what == "qrels" and width == 5:
         return _five(raw, [fields for fields in split if len(fields) == 5])
     return RUN if what == "run" else QRELS
-
-
-def usual_width(lines: list[bytes]) -> int:
-    """How many columns most lines have."""
-    return Counter(len(line.split()) for line in lines[:1000]).most_common(1)[0][0]
 
 
 def _three(raw: Raw, what: str, split: list[list[bytes]]) -> LineLayout:
@@ -343,7 +338,11 @@ class _Lines:
         comment = None
         # a line that lacks a field could pass for a whole one where the tag is a number
         sure = not (self.tag and is_number(self.tag))
-        if sure and is_regular(data, self.separator, len(self.layout.names), self.tag) and is_text(data):
+        if (
+            sure
+            and is_regular(data, self.separator, len(self.layout.names), self.tag)
+            and (data.isascii() or is_text(data))
+        ):
             frame = self._parse(data, None, *map(pl.col, self.layout.columns))
             tags = () if self.tag is None else (self.tag.decode("utf-8", "replace"),)
             rows = None if frame is None else _Rows(frame, tags)
@@ -419,7 +418,8 @@ def _general(raw: Raw, layout: LineLayout) -> _Rows:
     if not is_text(data):
         raw.fail(UnicodeError("not UTF-8"))
     # columns that most lines have beyond their own, and what only some have beyond those
-    more = [f"more{number}" for number in range(len(layout.names), usual_width(head_lines(raw)))]
+    usual = Counter(len(line.split()) for line in head_lines(raw)[:1000]).most_common(1)[0][0]
+    more = [f"more{number}" for number in range(len(layout.names), usual)]
     names = [*layout.names, *more, "beyond"]
     header = " ".join(names).encode() + b"\n"
     scan = pl.scan_csv(
@@ -445,7 +445,7 @@ def _general(raw: Raw, layout: LineLayout) -> _Rows:
         good = good & ~_doubtful(layout, data, frame["doubt"].to_numpy())
     bad = np.flatnonzero(~good)
     if len(bad):
-        _name_faults(raw, layout, data, bad, found)
+        _name_faults(raw, layout, data, bad, found, usual)
         frame = frame.filter(pl.Series(good))
     tags = _tags_of(frame["tag"]) if "tag" in layout.names else ()
     beyond, comments = int(frame["beyond"].sum()), _count_comments(data)
@@ -475,14 +475,15 @@ def _doubtful(layout: LineLayout, data: bytes, doubt: Array) -> Array:
     return out
 
 
-def _name_faults(raw: Raw, layout: LineLayout, data: bytes, bad: Array, found: Findings) -> None:
+def _name_faults(raw: Raw, layout: LineLayout, data: bytes, bad: Array, found: Findings, usual: int) -> None:
+    """Say what is wrong with these rows, in a file whose lines have so many columns as a rule."""
     lines, width = data.removeprefix(BOM).split(b"\n"), len(layout.names)
 
     def fault(number: int) -> tuple[str, str]:
         fields = lines[number - 1].split()
         text = words.quote(lines[number - 1].decode("utf-8", "replace").strip())
         value = fields[layout.names.index(layout.number)] if len(fields) >= width else b""
-        if len(fields) != width and not (len(fields) > width and not is_number(value) and width < usual_width(lines)):
+        if len(fields) < width or len(fields) > max(usual, width) or (len(fields) > width and is_number(value)):
             blank = "; is there a blank within an id?" if len(fields) > width else ""
             return "columns", f"{words.counted(len(fields), 'column')}, {layout.line}: {text}{blank}"
         return "number", f"{layout.number} {words.quote(value.decode('utf-8', 'replace'))} is not a number"
