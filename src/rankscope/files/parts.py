@@ -61,8 +61,7 @@ class RunHead:
         found = Findings(notes=[*self.notes])
         tags = [tag for part in parts for tag in part.tags]
         if self.tag == "last":
-            note_comments(sum(part.comments for part in parts), found)
-            note_tags(tags, found)
+            found.note_lines(sum(part.comments for part in parts), 0, 0, tags)
         else:
             several = list(dict.fromkeys(tags))
             if len(several) > 1:
@@ -171,19 +170,3 @@ def _border(data: bytes | memoryview, separator: bytes) -> int:
     query = data[start : data.find(separator, start) + 1]
     found = re.compile(rb"\n(?!" + re.escape(query) + rb")[^\n]*\n").search(data, start) if start and query else None
     return found.start() + 1 if found else -1
-
-
-def note_comments(comments: int, found: Findings) -> None:
-    """Tell of lines that were skipped as comments."""
-    if comments:
-        lines = words.counted(comments, "line that begins", "lines that begin")
-        found.notes.append(f"{lines} with # skipped as a comment")
-
-
-def note_tags(tags: Sequence[str], found: Findings) -> None:
-    """Tell which of several tags names the run: that of the last line."""
-    if tags:
-        found.tag, distinct = tags[-1], list(dict.fromkeys(tags))
-        if len(distinct) > 1:
-            several = f"{words.counted(len(distinct), 'tag')} ({words.listing(distinct, 3)})"
-            found.notes.append(f"{several}: the last line's, {found.tag}, names the run")

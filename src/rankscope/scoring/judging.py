@@ -64,23 +64,26 @@ def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, reque
     return JudgedRun(labels, cleaned.source, found, cleaned.duplicates, cleaned.self_matches)
 
 
-def looks_up(run: CleanInput, orders: Sequence[Order]) -> bool:
-    """Whether the judged documents of a run are looked up in it, as in a dict they can be where no order needs more."""
-    return isinstance(run.data, dict) and not any(order.ties == "rank" or order.needs & SEVERAL for order in orders)
+def may_look_up(orders: Sequence[Order]) -> bool:
+    """Whether these orders need no more than to look up the judged documents in a dict."""
+    return not any(order.ties == "rank" or order.needs & SEVERAL for order in orders)
 
 
 def judge_clean(
     run: CleanInput, grades: CleanInput, orders: Sequence[Order], label: str = "run"
 ) -> dict[Order, Findings]:
     """Judge what is clean already: dicts are looked up where that is enough, tables are joined."""
-    if looks_up(run, orders):
+    if isinstance(run.data, dict) and may_look_up(orders):
         from rankscope.engines import mappings
 
         return {order: mappings.judge(run.data, grades.mapping, order, label) for order in orders}
     from rankscope.engines import local
-    from rankscope.files import run_of
 
-    table, qrels = run_of(run.data), grades.table
+    table, qrels = run.data, grades.table
+    if isinstance(table, dict):
+        from rankscope.files import run_of
+
+        table = run_of(table)
     if "subtopics" in orders[0].needs:
         local.check_subtopics(qrels)
     judge = local.judge if len(table.frame) <= local.PART else local.judge_in_parts

@@ -16,7 +16,7 @@ from rankscope.files.parts import PartFacts, RunHead
 from rankscope.lists import Array, Judged
 from rankscope.parallel import check_whole
 from rankscope.scoring.inputs import CleanInput, clean, label_of, read_any
-from rankscope.scoring.judging import Findings, JudgedPart, JudgedRun, judge_reads, looks_up
+from rankscope.scoring.judging import Findings, JudgedPart, JudgedRun, judge_reads, may_look_up
 from rankscope.scoring.policies import Policies
 from rankscope.scoring.request import Request
 from rankscope.tables import Run, Source
@@ -128,7 +128,7 @@ class Sharer:
 
     def part(self, run: CleanInput, number: int, of: int) -> JudgedPart:
         """The ``number``-th of so many shares of a run that was read whole: of its queries, one after the other, as many."""
-        self.by_dicts = looks_up(run, self.orders)
+        self.by_dicts = isinstance(run.data, dict) and may_look_up(self.orders)
         if not self.by_dicts:
             from rankscope.engines import local
             from rankscope.files import run_of
