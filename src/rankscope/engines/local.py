@@ -230,8 +230,14 @@ def _rows_in_full(qrels: Qrels, run: Run, row: Array, query: Array) -> Array:
     return joined["row"].fill_null(-1).to_numpy()
 
 
-def _lay_out(  # noqa: PLR0913, PLR0917
-    qrels: Qrels, row: Array, ranked: RankedRun, names: list[str], retrieved: Array, order: Order, graded: Several | None
+def _lay_out(
+    qrels: Qrels,
+    row: Array,
+    ranked: RankedRun,
+    names: list[str],
+    retrieved: Array,
+    order: Order,
+    graded: Several | None,
 ) -> Judged:
     """The judgments as flat lists, the retrieved documents of each query first and in rank order; ``row`` is that of the run, -1 for none."""
     query, grade = qrels.query_code, qrels.frame["grade"].to_numpy()
