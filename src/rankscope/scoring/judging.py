@@ -15,6 +15,8 @@ from rankscope.scoring.policies import Policies
 from rankscope.scoring.request import Request
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from rankscope.files.parts import PartFacts, RunParts
     from rankscope.tables import Qrels, Run
 
@@ -40,7 +42,7 @@ class JudgedRun:
 class JudgedPart:
     """What was found in a part of a file under each order; ``facts`` and ``removed`` are what the reader and the policies tell."""
 
-    queries: list[str]
+    queries: pl.Series
     found: list[Findings]
     facts: PartFacts
     removed: tuple[int, int]
@@ -103,7 +105,7 @@ def judge_reads(
         rows, facts = read()
         cleaned = clean(rows, policies, "run")
         found = [local.judge_part(cleaned.data, qrels, order) for order in orders]
-        return JudgedPart(rows.queries, found, facts, (cleaned.duplicates, cleaned.self_matches))
+        return JudgedPart(rows.names, found, facts, (cleaned.duplicates, cleaned.self_matches))
 
     if "subtopics" in orders[0].needs:
         local.check_subtopics(qrels)
@@ -117,13 +119,15 @@ def _judge_parts(
 
     Raises InputError where it takes all rows to read them, or to say what is at fault.
     """
+    import polars as pl
+
     from rankscope.engines import local
 
     parts = judge_reads(file.reads(), qrels, orders, policies)
-    queries = [query for part in parts for query in part.queries]
-    if len(set(queries)) < len(queries) or not queries:
+    count = sum(len(part.queries) for part in parts)
+    if not count or pl.concat([part.queries for part in parts]).n_unique() < count:
         raise InputError("a query comes back in a later part")
-    head = file.without_rows([part.facts for part in parts], len(queries))
+    head = file.without_rows([part.facts for part in parts], count)
     found = {order: local.join([part.found[i] for part in parts], qrels, order) for i, order in enumerate(orders)}
     duplicates, self_matches = map(sum, zip(*(part.removed for part in parts), strict=True))
     return JudgedRun(label_of(head, name, number), head.source, found, duplicates, self_matches)
