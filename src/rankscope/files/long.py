@@ -250,11 +250,22 @@ def long_table(
 
 
 def is_number(text: str | bytes) -> bool:
-    """Whether a text can be read as a number."""
+    """Whether a text can be read as a number: digits of ASCII, without underscores, as in every format."""
+    plain = text.strip()
     try:
-        float(text)
+        float(plain)
     except ValueError:
         return False
+    return plain.isascii() and ("_" if isinstance(plain, str) else b"_") not in plain  # type: ignore[operator]
+
+
+def is_text(data: bytes) -> bool:
+    """Whether bytes are UTF-8."""
+    if not data.isascii():
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError:
+            return False
     return True
 
 
