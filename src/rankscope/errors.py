@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+HUGE = (
+    1e100  # the largest number, whichever its sign, that is computed with: squares and cubes of sums must not overflow
+)
+
 
 def printable(text: str) -> str:
     r"""Text in which every sign that a terminal would act on, or not show, stands as its escape.
