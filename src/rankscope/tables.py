@@ -15,6 +15,7 @@ import numpy.typing as npt
 import polars as pl
 
 from rankscope import words
+from rankscope.errors import HUGE
 
 Array = npt.NDArray[Any]
 FEW = 1000
@@ -140,9 +141,9 @@ class _Table:
 
     @cached_property
     def nan_rows(self) -> Array:
-        """The rows whose score or grade is not a number; a grade must be finite, too."""
+        """The rows whose score or grade is not a number; a grade must be finite, too, and no larger than can be computed with."""
         worth = self.frame[self.worth]
-        bad = worth.is_nan() if self.worth == "score" else ~worth.is_finite()
+        bad = worth.is_nan() if self.worth == "score" else ~worth.is_between(-HUGE, HUGE)
         return np.flatnonzero(bad.to_numpy()) if bad.any() else np.empty(0, dtype=np.int64)
 
     @cached_property

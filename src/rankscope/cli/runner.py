@@ -180,10 +180,16 @@ class Call:
             cautions = getattr(result, "warnings", ()) if warnings is None else warnings
             output.tell(read, cautions, self.form)
         width, colour = output.room(self.out)
-        output.write(result.write(self.form, width=width, colour=colour, **self.display | options), self.out)
+        pieces = result.write(self.form, width=width, colour=colour, **self.display | options)
+        code = int(getattr(result, "exit_code", 0))
+        try:
+            output.write(pieces, self.out, drawn=self.form == "table")
+        except output.LostOutputError as lost:
+            output.say(str(lost))
+            return code or lost.exit_code  # a verdict stands, whether or not it could be told
         if self.out is not None:
             output.say_where(self.out, self.form, self.quiet)
-        return int(getattr(result, "exit_code", 0))
+        return code
 
 
 def parse_runs(runs: Iterable[str], again: bool = False) -> list[Named]:
