@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -203,10 +202,16 @@ class TieSpread:
         size, relevant = lists.tie_size[cells].astype(np.int64), group[cells].astype(np.int64)
         below = lists.rank[cells] - lists.tie_start[cells]
         most = int(size.max(initial=0)) + 1
-        distinct, number = np.unique((size * most + relevant) * most + below, return_inverse=True)
-        chance = np.array([_chance_spared(k // most**2, k // most % most, k % most) for k in distinct.tolist()])
+        distinct, number = np.unique(size * most + relevant, return_inverse=True)
+        deepest = np.zeros(len(distinct), dtype=np.int64)
+        np.maximum.at(deepest, number, below)
+        chances = [
+            chance
+            for key, deep in zip(distinct.tolist(), deepest.tolist(), strict=True)
+            for chance in _chances_spared(*divmod(key, most), deep)
+        ]
         out = np.zeros(lists.shown.shape)
-        out[cells] = chance[number] if len(distinct) else 0.0
+        out[cells] = np.array(chances)[(np.cumsum(deepest + 1) - deepest - 1)[number] + below] if chances else 0.0
         return out
 
 
@@ -289,9 +294,22 @@ def _last_of_group(lists: Lists, fresh: Array) -> Array:
     return np.minimum.accumulate(columns[:, ::-1], axis=1)[:, ::-1]
 
 
-def _chance_spared(size: int, relevant: int, above: int) -> float:
-    """The chance that none of ``relevant - 1`` others among ``size - 1`` stands on the ``above`` places above."""
-    return math.comb(max(size - 1 - above, 0), relevant - 1) / max(math.comb(size - 1, relevant - 1), 1)
+CHANCE_BITS = 1200  # all that a double can hold, so that a chance is rounded once, when it becomes one
+
+
+def _chances_spared(size: int, relevant: int, deepest: int) -> Iterator[float]:
+    """The chances that none of ``relevant - 1`` others among ``size - 1`` stands on the 0, 1, ... ``deepest`` places above.
+
+    >>> list(_chances_spared(4, 2, 3))
+    [1.0, 0.6666666666666666, 0.3333333333333333, 0.0]
+    """
+    one = chance = 1 << CHANCE_BITS
+    others = size - relevant
+    yield 1.0
+    for above in range(deepest):
+        # the place next to those that were spared goes to one of the documents that are left
+        chance = chance * max(others - above, 0) // max(size - 1 - above, 1)
+        yield chance / one
 
 
 Worth = Callable[[Array], Array]
