@@ -51,7 +51,7 @@ CASES = [
         TABLES,
     ),
     Case(
-        "separators alone, too few to be a row", "qrels", "q.csv", b"qid,docid,rel,note\nq2,d3,1,\n,\n", None, 3, TABLES
+        "a row of nothing but separators", "qrels", "q.csv", b"qid,docid,rel,note\nq2,d3,1,\n,\n", [("q2", "d3", 1.0)]
     ),
     Case("a quote within a quoted cell", "run", "a.csv", b'qid,docid,score\n"q1","d2","1"6"6"\n', None, None, TABLES),
     Case(
@@ -94,7 +94,7 @@ CASES = [
         "q.csv",
         b"qid,docid,rel\r\r\nq1,d1,1\r\r\nq1,d2,1,5\r\r\n",
         None,
-        None,
+        3,
         CRASHES,
     ),
     Case(

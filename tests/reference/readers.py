@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, NoReturn
 BOM = "\ufeff"
 WHITESPACE = " \t\r\v\f"  # a line feed ends a line
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.ASCII | re.IGNORECASE)
+LINE_END = re.compile(r"\r*\n|\r+\Z")
 SEPARATORS = {"csv": ",", "tsv": "\t", "semicolon": ";"}
 NAMES = {
     "query_id": ("query_id", "qid", "q_id", "query-id", "query", "topic", "user_id", "user"),
@@ -127,7 +128,7 @@ def _trec_rows(content: list[tuple[int, list[str]]], what: str) -> Rows:
     if what == "run":
         if width == 3 and number_of(typical[2]) is not None:
             return _ms_marco(content)
-        return _lines_of_six(content)
+        return _lines_of_six(content, width)
     if width >= 6:
         if number_of(typical[4]) is not None:
             raise Refused("a run")
@@ -137,23 +138,37 @@ def _trec_rows(content: list[tuple[int, list[str]]], what: str) -> Rows:
     if width == 3:
         if number_of(typical[2]) is None:
             raise Refused("three columns, the third is no number")
-        return _headerless(content, (0, 1, 2, None), 3)
-    return _headerless(content, (0, 2, 3, 1), 4)
+        return _headerless(content, (0, 1, 2, None), 3, width)
+    return _headerless(content, (0, 2, 3, 1), 4, width)
 
 
-def _lines_of_six(content: list[tuple[int, list[str]]]) -> Rows:
+def _lines_of_six(content: list[tuple[int, list[str]]], width: int) -> Rows:
     rows, faults, ranks = [], [], []
     for number, fields in content:
         score = number_of(fields[4]) if len(fields) >= 6 else None
-        beyond = len(fields) > 6
-        if score is None or (beyond and not re.fullmatch(r"-?\d+", fields[3], re.ASCII)):
-            faults.append(number)  # an id with a space moves a word to where the rank is due
+        if score is None or _may_hold_a_blank(fields, {3: True, 4: False}, 6, width):
+            faults.append(number)
             continue
-        if beyond and number_of(fields[5]) is not None:
-            raise Unsaid("a seventh column, or an id with a space whose last word is a number")
         ranks.append(fields[3])
         rows.append(Row(fields[0], fields[2], score, _whole(fields[3])))
     return _sum_up(rows, faults, _ranked(ranks))
+
+
+def _may_hold_a_blank(fields: list[str], numbers: Mapping[int, bool], due: int, usual: int) -> bool:
+    """Whether a line with too many columns is no row with something behind it, or could begin further to the right as well.
+
+    ``numbers`` are the places where numbers are due, whole ones where True.
+    """
+    if len(fields) > due < usual:
+        raise Unsaid("most lines have a further column")
+
+    def fits(shift: int) -> bool:
+        cells = [(fields[place + shift], whole) for place, whole in numbers.items()]
+        return all(
+            re.fullmatch(r"[+-]*\d+", cell, re.ASCII) if whole else number_of(cell) is not None for cell, whole in cells
+        )
+
+    return len(fields) > due and (not fits(0) or any(fits(shift) for shift in range(1, len(fields) - due + 1)))
 
 
 def _whole(text: str) -> int | None:
@@ -168,26 +183,28 @@ def _ranked(ranks: Sequence[str]) -> bool | None:
 
 
 def _ms_marco(content: list[tuple[int, list[str]]]) -> Rows:
-    if any(len(fields) != 3 for _, fields in content):
-        if all(len(fields) >= 3 for _, fields in content):
-            raise Unsaid("a line with more columns than an MS MARCO run has")
-        raise Refused("a line with fewer columns than the others")
     last: Counter[str] = Counter()
-    rows = []
-    for number, (query, doc, rank) in content:
+    rows, faults = [], []
+    for number, fields in content:
+        if len(fields) < 3 or number_of(fields[2]) is None or _may_hold_a_blank(fields, {2: True}, 3, 3):
+            faults.append(number)
+            continue
+        if len(fields) > 3:
+            raise Unsaid("a further column in an MS MARCO run")
+        query, doc, rank = fields
         found = _whole(rank)
         if found is None:
-            if number_of(rank) is not None:
-                raise Unsaid("a rank that is not written as a whole number")
-            raise Refused("a rank that is no number", number)
+            raise Unsaid("a rank that is not written as a whole number")
         if found != last[query] + 1:
             raise Refused("ranks do not count 1, 2, 3")
         last[query] = found
         rows.append(Row(query, doc, -float(found), found))
-    return _sum_up(rows, [], True)
+    return _sum_up(rows, faults, True)
 
 
-def _headerless(content: list[tuple[int, list[str]]], places: tuple[int, int, int, int | None], width: int) -> Rows:
+def _headerless(
+    content: list[tuple[int, list[str]]], places: tuple[int, int, int, int | None], width: int, usual: int
+) -> Rows:
     query, doc, grade, iteration = places
     rows, faults = [], []
     for number, fields in content:
@@ -195,11 +212,10 @@ def _headerless(content: list[tuple[int, list[str]]], places: tuple[int, int, in
         if value is None or math.isnan(value):
             faults.append(number)
             continue
-        if len(fields) > width and any(number_of(more) is not None for more in fields[width:]):
-            raise Unsaid("a further column, or an id with a space")
+        if _may_hold_a_blank(fields, {grade: False}, width, usual):
+            faults.append(number)
+            continue
         rows.append(Row(fields[query], fields[doc], value, None, None if iteration is None else fields[iteration]))
-    if any(len(fields) > width for _, fields in content):
-        raise Unsaid("a line with a further column")
     return _sum_up(rows, faults, False)
 
 
@@ -230,13 +246,13 @@ def _columns(text: str, kind: str, what: str) -> Rows:
     roles = roles_of(header, what, lambda: _other_format(text, header))
     rows, faults, ranks, tags = [], [], [], []
     for number, cells in found[1:]:
-        if len(cells) == len(header) and not any(cells):
+        if len(cells) == len(header) and not any(cell.strip() for cell in cells):
             raise Unsaid("a row of empty cells")
         if len(cells) != len(header):
             faults.append(number)
             continue
         cell = {role: cells[place] for role, place in roles.items()}
-        if "\n" in cell["query_id"] or "\n" in cell["doc_id"]:
+        if any(sign in cell[role] for sign in "\r\n" for role in ("query_id", "doc_id")):
             faults.append(number)
             continue
         row = _row_of(cell, what)
@@ -264,7 +280,7 @@ def records(text: str, separator: str, quoted: bool) -> Iterator[tuple[int, list
 
     A quote opens a cell only at its beginning, is written twice within, and is followed by a separator or the end of the line.
     """
-    line, start, at = 1, 1, 0
+    line, start, begin, at, first = 1, 1, 0, 0, True
     cells: list[str] = []
     while at < len(text):
         cell, at, lines = _cell(text, at, separator, quoted)
@@ -275,11 +291,14 @@ def records(text: str, separator: str, quoted: bool) -> Iterator[tuple[int, list
             if at < len(text):
                 continue
             cells.append("")
-        at += 2 if text.startswith("\r\n", at) else 1
-        blank = cells == [""] and text[at - 2 : at - 1] != '"'
-        if not blank and len(cells) == 1 and not cells[0].strip():
-            raise Unsaid("a line of spaces")
+        blank = not text[begin:at].strip(f" \t\r{separator}")
+        if blank and begin < at and start == line and first:
+            raise Unsaid("a row of blanks before the header")
+        first = first and blank
+        end = LINE_END.match(text, at)
+        at = end.end() if end else at
         yield start, None if blank else cells
+        begin = at
         line += 1
         start, cells = line, []
 
@@ -298,16 +317,16 @@ def _cell(text: str, at: int, separator: str, quoted: bool) -> tuple[str, int, i
             pieces.append('"')
             place = end + 2
         cell, at = "".join(pieces), end + 1
-        if at < len(text) and text[at] not in {separator, "\n"} and not text.startswith("\r\n", at):
+        if at < len(text) and text[at] != separator and not LINE_END.match(text, at):
             raise Refused("a quote within a cell")
         return cell, at, cell.count("\n")
-    found = re.compile(f"{re.escape(separator)}|\r?\n").search(text, at)
+    found = re.compile(f"{re.escape(separator)}|\r*\n|\r+$(?!\n)").search(text, at)
     end = found.start() if found else len(text)
     cell = text[at:end]
     if quoted and '"' in cell:
         raise Refused("a quote within a cell")
     if "\r" in cell:
-        raise Unsaid("a lone carriage return")
+        raise Unsaid("a lone carriage return")  # a fault, in a line that has one
     return cell, end, 0
 
 
@@ -382,17 +401,16 @@ def of_columns(columns: Mapping[str, Sequence[Any]], what: str) -> Rows:
 # --- JSON -----------------------------------------------------------------------------------------------
 
 
+TWICE = object()  # a key that comes twice, which only matters where it is used
+
+
 class _Object(list[tuple[str, Any]]):
     """An object of JSON as pairs, so that a key that comes twice is seen."""
 
 
-def _refuse_constant(constant: str) -> NoReturn:
-    raise Refused(f"{constant} is not JSON")
-
-
 def _parse(text: str) -> Any:
     try:
-        value = json.loads(text, object_pairs_hook=_Object, parse_constant=_refuse_constant)
+        value = json.loads(text, object_pairs_hook=_Object)
     except RecursionError:
         raise Unsaid("nested too deeply for this reader") from None
     except ValueError:
@@ -432,7 +450,7 @@ def _jsonl(text: str, what: str) -> Rows:
             faults.append(number)
             continue
         cell = {role: found.get(keys[place]) for role, place in roles.items()}
-        row = _row_of_values(cell, what)
+        row = None if TWICE in cell.values() else _row_of_values(cell, what)
         if row is None:
             faults.append(number)
             continue
@@ -454,9 +472,12 @@ def _object(line: str) -> dict[str, Any] | None:
         value = _parse(line)
     except Refused:
         return None
-    if not isinstance(value, _Object) or len(dict(value)) < len(value):
+    if not isinstance(value, _Object):
         return None
-    return dict(value)
+    found: dict[str, Any] = {}
+    for key, cell in value:
+        found[key] = TWICE if key in found else cell
+    return found
 
 
 def _ranked_values(ranks: Sequence[Any]) -> bool | None:

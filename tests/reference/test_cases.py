@@ -41,8 +41,3 @@ def test_what_was_found(case: Case, tmp_path: Path) -> None:
     assert not found.refused
     at = [found.has.index(name) for name in ("query_id", "doc_id", "score" if case.what == "run" else "grade")]
     assert [tuple(row[place] for place in at) for row in found.rows or ()] == case.due
-
-
-def test_every_open_case_names_an_open_finding() -> None:
-    named = {case.open for case in CASES if case.open}
-    assert set(KNOWN) <= named | {"damaged Parquet", "names with line breaks in messages"}
