@@ -6,6 +6,7 @@ Each worker is a process of its own: one that is aborted, or hangs, tells on whi
 from __future__ import annotations
 
 import base64
+import gc
 import json
 import os
 import resource
@@ -126,6 +127,9 @@ def work(seed: int, pipe: connection.Connection, current: Any) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     warnings.simplefilter("error")
+    from fuzzing import checks  # noqa: F401  loaded before anything is timed
+
+    gc.freeze()
     shared = Path("/dev/shm")  # noqa: S108  files in memory where there are some
     with tempfile.TemporaryDirectory(dir=shared if shared.is_dir() else None) as folder:
         while (task := pipe.recv()) is not None:

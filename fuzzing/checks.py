@@ -24,6 +24,7 @@ from rankscope.files import open_run
 from rankscope.files import raw as raw_files
 
 NUMBERS = {*readers.NAMES["score"], *readers.NAMES["rank"], *readers.NAMES["grade"]}
+AGAIN, SCORED = 8, 16
 SLOW = 1.0  # seconds of a processor
 LARGE = 256 << 10  # kB by which one input may make the process grow
 READ = {"run": rs.read_run, "qrels": rs.read_qrels}
@@ -115,7 +116,7 @@ def _unpacked(given: Input) -> bytes:
 def check(given: Input, folder: Path, number: int = 0) -> tuple[str, list[Finding]]:
     """Read an input and compare: the outcome in words, and what does not hold.
 
-    Every fourth input is read in other ways, too, and every eighth evaluated.
+    Every eighth input is read in other ways, too, and every sixteenth evaluated.
     """
     path = folder / given.name
     path.write_bytes(given.file)
@@ -125,9 +126,9 @@ def check(given: Input, folder: Path, number: int = 0) -> tuple[str, list[Findin
     try:
         found = read_file(str(path), given.what)
         outcome, findings = _compared(given, found, due)
-        if number % 4 == 0 and not findings:
+        if number % AGAIN == 0 and not findings:
             findings += other_ways(given, path, found)
-        if number % 8 == 0 and not findings and isinstance(due, Rows):
+        if number % SCORED == 0 and not findings and isinstance(due, Rows):
             findings += evaluated(given, path, due, number)
     except Exception as error:  # noqa: BLE001  what is not ours is what is looked for
         outcome, findings = "crash", [crash(given, error, due)]

@@ -114,9 +114,9 @@ Sound files of every format are made from a seed and then broken: in their bytes
 
 - both read the same table (queries, documents, scores or grades, ranks, subtopics), or both refuse it, the line of the first fault included;
 - whatever is refused is refused in one line, by an error of rankscope's own;
-- other ways to read the same rows agree (every fourth input: packed or not, in parts, with a blank line, a comment, a byte order mark or a bad line added);
+- other ways to read the same rows agree (every eighth input: packed or not, in parts, with a blank line, a comment, a byte order mark or a bad line added);
 - thirteen metrics (nDCG with both gains, AP, RR, P, R, ERR, RBP, Success, Bpref, Rprec, AUC) are those of the formulas to 1e-12 under four orders of equal scores,
-  as a file and as dicts (every eighth input);
+  as a file and as dicts (every sixteenth input);
 - it takes less than a second and no memory to speak of. A process that is aborted or hangs is a finding, too.
 
 *Open* are inputs of which no document says what is right, such as a damaged file of a format without a checksum; they must not crash, hang or disagree with themselves.

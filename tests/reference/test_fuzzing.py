@@ -44,7 +44,7 @@ def test_what_is_not_changed_is_read_by_both_or_left_open(form: Any, tmp_path: P
     what, kind, title, name = form
     for number in range(8):
         given = inputs.Input(what, kind, title, name, inputs.FORMS[form](Random(number)))
-        outcome, findings = checks.check(given, tmp_path, 8 * number)
+        outcome, findings = checks.check(given, tmp_path, checks.SCORED * number)
         assert findings == []
         assert outcome in {"read by both", "open"}
 
