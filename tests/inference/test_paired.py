@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -152,6 +153,19 @@ def test_scipy_on_real_scores(shared_data: Callable[[str], Path], name: str, pai
     assert sign().p_value(of(a - b)) == pytest.approx(stats.binomtest(better, better + worse).pvalue, rel=1e-10)
 
 
+def scipys(values: Array, zeros: Zeros, method: str) -> Any:
+    """What scipy finds; the older one warns where a sample is small."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sample size too small", UserWarning)
+        return stats.wilcoxon(values, zero_method=zeros, method=method)
+
+
+def tries_all_signs() -> bool:
+    """Whether scipy's ``auto`` is exact where ranks are tied: the older one takes the table of ranks without ties."""
+    values = [1, 1, 2, -1]
+    return bool(scipys(np.array(values), "wilcox", "auto").pvalue == all_signs(values, "wilcox"))
+
+
 @pytest.mark.parametrize("size", [1, 2, 5, 10, 14, 50, 51, 300])
 @pytest.mark.parametrize("zeros", ["wilcox", "pratt", "zsplit"])
 @pytest.mark.parametrize("kind", ["continuous", "lattice"])
@@ -162,7 +176,9 @@ def test_wilcoxon_is_scipys(size: int, zeros: Zeros, kind: str) -> None:
         if not d.any():
             continue
         for method, name in METHODS:
-            theirs = stats.wilcoxon(d, zero_method=zeros, method=name)
+            if method == "auto" and kind == "lattice" and not tries_all_signs():
+                continue
+            theirs = scipys(d, zeros, name)
             assert wilcoxon(zeros=zeros, method=method).p_value(of(d)) == pytest.approx(theirs.pvalue, rel=1e-10)
         assert wilcoxon(zeros=zeros).statistic(of(d)) == theirs.statistic
         if kind == "continuous":
