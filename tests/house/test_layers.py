@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from tests.house import imports
 from tests.house.imports import Package
+from tests.made.files import some
 
 ROOT = Path(__file__).resolve().parents[2]
 SRC = ROOT / "src" / "rankscope"
@@ -112,7 +113,7 @@ def test_parameters_have_types(house: Package) -> None:
     assert imports.untyped(house) == []
 
 
-@pytest.mark.parametrize("path", sorted((SRC / "show/html").glob("[st]*/*.*")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", some((SRC / "show/html").glob("[st]*/*.*")), ids=lambda path: path.name)
 def test_parts_of_the_page_stay_small(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").count("\n")
     assert lines <= 300, f"{path.name} has {lines} lines"
