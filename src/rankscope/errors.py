@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
+from rankscope.words import printable
+
 HUGE = (
     1e100  # the largest number, whichever its sign, that is computed with: squares and cubes of sums must not overflow
 )
-
-
-def printable(text: str) -> str:
-    r"""Text in which every sign that a terminal would act on, or not show, stands as its escape.
-
-    >>> print(printable("red\x1b[31m"))
-    red\x1b[31m
-    """
-    if text.isprintable():
-        return text
-    import unicodedata
-
-    shown = (sign.isprintable() or unicodedata.category(sign) == "Zs" for sign in text)
-    signs = zip(text, shown, strict=True)
-    return "".join(sign if fits else sign.encode("unicode_escape").decode("ascii") for sign, fits in signs)
 
 
 class RankscopeError(Exception):

@@ -99,17 +99,15 @@ def places_by_id(query: Array, ids: pl.Series) -> Array:
     return place
 
 
-def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
+def judge(run: Run, qrels: Qrels, order: Order, place: Array | None = None) -> tuple[Judged, DataFacts]:
     """Find each query's judged documents in the run: their grades, ranks and tied groups.
 
     Rows of the answer follow ``qrels.queries`` and, if ``order.extra``, the queries of the run that
-    have no judgments. The run must hold no pair twice and no NaN score.
+    have no judgments. The run must hold no pair twice and no NaN score. ``place`` is that of each query of the run in ``qrels.queries``,
+    -1 where it has no judgments; None: not known yet.
     """
-    return _judge(run.by_query(), qrels, order, qrels.places_of(run.names))
-
-
-def _judge(run: Run, qrels: Qrels, order: Order, place: Array) -> tuple[Judged, DataFacts]:
-    """What ``judge`` finds; ``place`` is that of each query of the run in ``qrels.queries``, -1 where it has no judgments."""
+    run = run.by_query()
+    place = qrels.places_of(run.names) if place is None else place
     ranked = RankedRun(run, order)
     graded = several(qrels) if order.needs & SEVERAL else None
     qrels = graded.qrels if graded else qrels
@@ -153,7 +151,7 @@ def judge_part(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]
     """What is found for the queries of a part of a run, and for no others."""
     place = qrels.places_of(run.names)
     known = place >= 0
-    return _judge(run.by_query(), qrels.only(place[known]), order, np.where(known, np.cumsum(known) - 1, -1))
+    return judge(run, qrels.only(place[known]), order, np.where(known, np.cumsum(known) - 1, -1))
 
 
 def join(parts: Sequence[tuple[Judged, DataFacts]], qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:

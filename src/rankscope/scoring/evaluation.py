@@ -237,7 +237,9 @@ def board_of(run: str, request: Request, evaluation: RunEvaluation) -> list[Mean
     e, out = evaluation, []
     for m, values, judged, kept in zip(request.metrics, e.values, e.judged, e.inside, strict=True):
         at = np.flatnonzero(kept)
-        value, weight = values.value[at], weight_of(m, values, e.query_id, at, request)
+        value, weight = values.value[at], values.weight[at]
+        if request.policies.weights is not None:
+            weight = weight_of(m, values, e.query_id, at, request)
         known = ~np.isnan(value)
         # a pooled value is made of the documents of all queries, also of those that have none alone
         if m.metric.aggregate == "pooled":
