@@ -61,8 +61,7 @@ class RunHead:
         found = Findings(notes=[*self.notes])
         tags = [tag for part in parts for tag in part.tags]
         if self.tag == "last":
-            note_comments(sum(part.comments for part in parts), found)
-            note_tags(tags, found)
+            found.note_lines(sum(part.comments for part in parts), 0, 0, tags)
         else:
             several = list(dict.fromkeys(tags))
             if len(several) > 1:
@@ -210,19 +209,3 @@ def table_part(rows: pl.DataFrame, roles: dict[str, str], label: str) -> tuple[R
         raise InputError(f"{label}: what only the whole table tells")
     tags = rows[roles["tag"]].drop_nulls().unique(maintain_order=True).cast(pl.String) if "tag" in roles else ()
     return Run(table, Source(label)), PartFacts(table.height, int(table["score"].is_infinite().sum()), tuple(tags))
-
-
-def note_comments(comments: int, found: Findings) -> None:
-    """Tell of lines that were skipped as comments."""
-    if comments:
-        lines = words.counted(comments, "line that begins", "lines that begin")
-        found.notes.append(f"{lines} with # skipped as a comment")
-
-
-def note_tags(tags: Sequence[str], found: Findings) -> None:
-    """Tell which of several tags names the run: that of the last line."""
-    if tags:
-        found.tag, distinct = tags[-1], list(dict.fromkeys(tags))
-        if len(distinct) > 1:
-            several = f"{words.counted(len(distinct), 'tag')} ({words.listing(distinct, 3)})"
-            found.notes.append(f"{several}: the last line's, {found.tag}, names the run")

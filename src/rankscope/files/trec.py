@@ -29,7 +29,7 @@ from rankscope.files.long import (
     make_run,
     stem,
 )
-from rankscope.files.parts import PartFacts, QueryPlace, RunHead, RunParts, cut, note_comments, note_tags, piece_size
+from rankscope.files.parts import PartFacts, QueryPlace, RunHead, RunParts, cut, piece_size
 from rankscope.files.raw import BOM, Raw
 from rankscope.parallel import map_parts
 from rankscope.tables import Array, Qrels, Run, Source
@@ -237,7 +237,8 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     if not len(parsed.frame):
         found.refuse(f"{raw.label}: no rows, only blank lines or comments; {EXPECTED[what]}", "line")
     source = raw.source(f"TREC {what}", line_of=line_finder(lambda: content_lines(raw.read()), parsed.bad))
-    _note(parsed.tags, parsed.comments, parsed.beyond, layout, found)
+    found.note_lines(parsed.comments, parsed.beyond, len(layout.names), parsed.tags)
+    found.notes += [layout.note] if layout.note else []
     frame = parsed.frame
     if layout is RUN3:
         frame = _with_scores(frame)
@@ -272,17 +273,6 @@ def trec_parts(raw: Raw, name: str | None) -> RunParts | None:
         raw.label, raw.size, reads, lambda: cast("Run", read_trec(raw, "run", name)), lambda: head,
         lambda: raw.source(head.kind, line_of=line_of),
     )  # fmt: skip
-
-
-def _note(tags: Sequence[str], comments: int, beyond: int, layout: LineLayout, found: Findings) -> None:
-    """Tell what was skipped, and which of several tags names the run."""
-    note_comments(comments, found)
-    if beyond:
-        lines = words.counted(beyond, "line has", "lines have")
-        found.notes.append(f"{lines} more than {len(layout.names)} columns: the rest is ignored")
-    note_tags(tags, found)
-    if layout.note:
-        found.notes.append(layout.note)
 
 
 def _with_scores(frame: pl.DataFrame) -> pl.DataFrame:
