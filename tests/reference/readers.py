@@ -410,25 +410,18 @@ class _Object(list[tuple[str, Any]]):
 
 def _parse(text: str) -> Any:
     try:
-        value = json.loads(text, object_pairs_hook=_Object)
+        return json.loads(text, object_pairs_hook=_Object)
     except RecursionError:
         raise Unsaid("nested too deeply for this reader") from None
     except ValueError:
         raise Refused("not JSON") from None
-    _refuse_surrogates(value)
-    return value
 
 
-def _refuse_surrogates(value: Any) -> None:
+def _refuse_half(text: str) -> str:
     """Half of a pair of surrogates is no character."""
-    if isinstance(value, str) and any("\ud800" <= sign <= "\udfff" for sign in value):
+    if any("\ud800" <= sign <= "\udfff" for sign in text):
         raise Refused("half of a surrogate pair")
-    if isinstance(value, list):
-        for item in value:
-            _refuse_surrogates(item)
-    if isinstance(value, tuple):
-        for item in value:
-            _refuse_surrogates(item)
+    return text
 
 
 def _jsonl(text: str, what: str) -> Rows:
@@ -450,7 +443,12 @@ def _jsonl(text: str, what: str) -> Rows:
             faults.append(number)
             continue
         cell = {role: found.get(keys[place]) for role, place in roles.items()}
-        row = None if TWICE in cell.values() else _row_of_values(cell, what)
+        try:
+            row = None if TWICE in cell.values() else _row_of_values(cell, what)
+        except Refused as refused:
+            row = None
+            if "half" not in refused.why:
+                raise
         if row is None:
             faults.append(number)
             continue
@@ -491,7 +489,7 @@ def id_of(value: Any) -> str | None:
     if value is None or value == "":
         return None
     if isinstance(value, str):
-        return value
+        return _refuse_half(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Refused("an id that is neither text nor a whole number")
     if isinstance(value, int):
@@ -541,7 +539,7 @@ def _json(text: str, what: str) -> Rows:
     for query, documents in value:
         if not isinstance(documents, list):
             raise Refused("neither an object nor a list of documents")
-        if query not in by_query:
+        if _refuse_half(query) not in by_query:
             by_query[query] = documents
         elif isinstance(documents, _Object) and isinstance(by_query[query], _Object):
             by_query[query] = _Object([*by_query[query], *documents])
@@ -563,14 +561,15 @@ def _documents(query: str, documents: Any, what: str) -> Iterator[Row]:
         for rank, doc in enumerate(documents, 1):
             if isinstance(doc, bool) or not isinstance(doc, str | int):
                 raise Refused("a document that is neither text nor a whole number")
-            yield Row(query, str(doc), -float(rank) if what == "run" else 1.0, rank)
+            yield Row(query, _refuse_half(str(doc)), -float(rank) if what == "run" else 1.0, rank)
         return
     for doc, value in documents:
+        _refuse_half(doc)
         if isinstance(value, bool):
             raise Unsaid("true as a number")
         if isinstance(value, _Object) and what == "qrels":
             for aspect, grade in value:
-                yield Row(query, doc, _number(grade, what), None, aspect)
+                yield Row(query, doc, _number(grade, what), None, _refuse_half(aspect))
         else:
             yield Row(query, doc, _number(value, what))
 
