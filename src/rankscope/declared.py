@@ -30,10 +30,9 @@ from typing import (
 )
 
 from rankscope import words
-from rankscope.errors import InputError
+from rankscope.errors import HUGE, InputError
 
 MOST = 2**31 - 1  # the largest whole number that a parameter can be
-HUGE = 1e100  # and the largest other number: what is computed from it must not overflow
 
 
 @dataclass(frozen=True)
@@ -120,9 +119,11 @@ def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:
 
 
 def whole_number(name: str, value: Any, least: int, expects: str) -> None:
-    """Refuse a value that is no whole number of at least ``least``: ``expects`` says what it should be."""
+    """Refuse a value that is no whole number of at least ``least``: ``expects`` says what it should be; or that is beyond ``MOST``."""
     if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
         raise InputError(f"{name}={value!r}: {expects}")
+    if value > MOST:
+        raise InputError(f"{name}={brief(value)}: {name} is at most {MOST:,}")
 
 
 def check_value(owner: str, name: str, value: Any, hint: Any, param: Param) -> Any:

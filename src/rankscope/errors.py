@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from rankscope.words import printable
+
+HUGE = (
+    1e100  # the largest number, whichever its sign, that is computed with: squares and cubes of sums must not overflow
+)
+
 
 class RankscopeError(Exception):
-    """Base of every error that rankscope raises on purpose; its text is one line for people."""
+    """Base of every error that rankscope raises on purpose; its text is one line for people, whatever it quotes."""
 
     exit_code = 2
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class InputError(RankscopeError, ValueError):

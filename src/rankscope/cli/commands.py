@@ -14,12 +14,13 @@ import click
 from rankscope import words
 from rankscope.cli import names
 from rankscope.cli.names import NameType
+from rankscope.declared import MOST
 from rankscope.errors import InputError
 
 FILE = click.Path()  # to read
 PLACE = click.Path()  # to write
 FOLDER = click.Path()
-NUMBER = click.IntRange(min=1)
+NUMBER = click.IntRange(min=1, max=MOST)
 
 Reader = Literal["verb", "policy", "result", "command"]
 
@@ -197,7 +198,7 @@ def _option_of(policy: Any, text: str) -> Option:
         known = {str(value): value for value in policy.values}
         kind, read = tuple(known), known.__getitem__
     elif kind is None:
-        kind = click.IntRange(min=policy.least)
+        kind = click.IntRange(min=policy.least, max=MOST if policy.most == MOST else None)
     return Option(flag, text, kind, policy.metavar, to="policy", read=read, default=policy.default)
 
 
@@ -437,7 +438,7 @@ COMMANDS = (
             Option("--power", "The chance to detect a difference that is there.", float, default=0.8),
             ALPHA,
             Option("--comparisons", "How many comparisons you will make: each gets alpha / M.", NUMBER, "M", default=1),
-            Option("-n", "Plan for N queries instead of those at hand.", click.IntRange(min=2), "N"),
+            Option("-n", "Plan for N queries instead of those at hand.", click.IntRange(min=2, max=MOST), "N"),
             BASELINE, ALL_PAIRS, CLUSTERS, SCORES,
             Option("--deviation", "Without runs: the standard deviation of the differences, known from elsewhere.", float, "S"),
             Option("--design",
@@ -462,7 +463,7 @@ COMMANDS = (
             metric("A metric, like nDCG@10 (the default); may be repeated. The worklist is made for the first."),
             QUIET, BASELINE,
             Option("--grade", "The best grade a document can get. Default: the highest of the qrels.", float, "X"),
-            Option("-n", "Documents to judge.", click.IntRange(min=0), "N", default=50),
+            Option("-n", "Documents to judge.", click.IntRange(min=0, max=MOST), "N", default=50),
             Option("--worklist",
                 "Write the documents to judge to FILE, as CSV: query, document, ranks and effect.", PLACE, to="command"),
             POLICIES, *OUTPUT,
