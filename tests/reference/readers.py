@@ -549,9 +549,9 @@ def _json(text: str, what: str) -> Rows:
             raise Refused("a query twice, not as two objects")
     rows = [row for query, documents in by_query.items() for row in _documents(query, documents, what)]
     empty = [query for query, documents in by_query.items() if not documents]
-    several = any(row.iteration for row in rows)
+    several = any(row.iteration is not None for row in rows)
     if several:
-        rows = [row._replace(iteration=row.iteration or "0") for row in rows]
+        rows = [row._replace(iteration="0" if row.iteration is None else row.iteration) for row in rows]
     lists = what == "run" and not any(isinstance(documents, _Object) for documents in by_query.values())
     return Rows(rows, lists, empty, in_order=not several)
 
