@@ -7,11 +7,12 @@ every byte once, another by where its quotes are.
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NoReturn, cast
+from typing import Any, Literal, NoReturn, cast
 
 import numpy as np
 import polars as pl
@@ -93,13 +94,15 @@ class Columns:
             raise InputError(
                 f"{raw.label}: lines end in a lone carriage return (old Mac): run tr '\\r' '\\n' on the file"
             )
-        style = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+        letters = np.frombuffer(line, np.uint8)
+        if quoted and _broken_quote(letters, np.flatnonzero(letters == QUOTE), ord(separator)) >= 0:
+            raise InputError(f"{raw.label} line 1: quotes in the header that are not sound; {QUOTING}")
+        text = io.StringIO(line.decode("utf-8", "replace"), newline="")
+        style: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
         try:
-            names = next(
-                csv.reader([line.decode("utf-8", "replace")], delimiter=separator, quoting=style, strict=True), []
-            )
+            names = next(csv.reader(text, delimiter=separator, quoting=style), [])
         except csv.Error as error:
-            raise InputError(f"{raw.label} line 1: the header cannot be read ({error}); {QUOTING}") from error
+            raise InputError(f"{raw.label} line 1: the header cannot be read ({error})") from error
         return cls(raw, separator, quoted, names, header)
 
     @cached_property

@@ -251,11 +251,11 @@ def long_table(
 
 def is_number(text: str | bytes) -> bool:
     """Whether a text can be read as a number: digits of ASCII, without underscores, as in every format."""
-    plain = text.strip()
     try:
-        float(plain)
+        float(text)
     except ValueError:
         return False
+    plain = text.strip()
     return plain.isascii() and ("_" if isinstance(plain, str) else b"_") not in plain  # type: ignore[operator]
 
 

@@ -67,8 +67,9 @@ def read_jsonl(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     parts = iter([raw.read]) if raw.is_small else cut(raw, _place(roles))
     source, lines = raw.source(f"JSONL {what}"), partial(_content_lines, raw)
     read = list(map_parts(partial(_part, roles), parts))
-    if all(isinstance(part, pl.DataFrame) for part, _ in read):
-        return make_table(pl.concat([part for part, _ in read], rechunk=True), roles, source, found, what, name, lines)  # type: ignore[type-var]
+    plain_rows = [part for part, _ in read if isinstance(part, pl.DataFrame)]
+    if len(plain_rows) == len(read):
+        return make_table(pl.concat(plain_rows, rechunk=True), roles, source, found, what, name, lines)
     broken = _Broken(raw, roles, found)
     frame = broken.rows(read)
     left_out = np.array(list(broken.faults), dtype=np.int64)

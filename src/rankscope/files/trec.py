@@ -416,15 +416,15 @@ def _general(raw: Raw, layout: LineLayout) -> _Rows:
         header + tidy(data), separator=" ", has_header=True, quote_char=None, ignore_errors=True, comment_prefix="#",
         schema={name: layout.schema.get(name, pl.String) for name in names}, truncate_ragged_lines=True,
     )  # fmt: skip
-    good = pl.all_horizontal(pl.col(layout.needed).is_not_null())
+    whole = pl.all_horizontal(pl.col(layout.needed).is_not_null())
     if layout.number == "grade":
-        good &= pl.col("grade").is_not_nan()
-    beyond = pl.col(names[len(layout.names)]).is_not_null()
-    doubt = pl.col("beyond").is_not_null() | (beyond & pl.any_horizontal(pl.col(layout.names).is_null()))
+        whole &= pl.col("grade").is_not_nan()
+    more_cells = pl.col(names[len(layout.names)]).is_not_null()
+    doubt = pl.col("beyond").is_not_null() | (more_cells & pl.any_horizontal(pl.col(layout.names).is_null()))
     keep = [c for c in layout.names if c != "q0"]
     blank = pl.col("query_id").is_null()  # tidy lines that hold anything hold this
     try:
-        frame = scan.select(*keep, good=good.fill_null(False), beyond=beyond, doubt=doubt, blank=blank).collect()
+        frame = scan.select(*keep, good=whole.fill_null(False), beyond=more_cells, doubt=doubt, blank=blank).collect()
     except pl.exceptions.PolarsError as error:
         raw.fail(error)
     found = Findings()
