@@ -82,7 +82,7 @@ def outcome_of(read: Callable[[], Any]) -> Outcome:
         return Outcome([])
     faults = table.source.faults
     empty = tuple(query for query in table.queries if query in set(table.more_queries))
-    refused, line = (faults[0].message, faults[0].line) if faults else ("", None)
+    refused, line = (str(rs.InputError(faults[0].message)), faults[0].line) if faults else ("", None)
     return Outcome(table.frame.rows(), refused, line, tuple(table.frame.columns), empty)
 
 

@@ -179,7 +179,9 @@ def _ranked(ranks: Sequence[str]) -> bool | None:
     """Whether ranks are kept: where each is a whole number; how else one may be written is left open."""
     if all(_whole(rank) is not None for rank in ranks):
         return True
-    return False if any(number_of(rank) is None for rank in ranks) else None
+    if any(number_of(rank.strip()) is None for rank in ranks):
+        return False
+    return None
 
 
 def _ms_marco(content: list[tuple[int, list[str]]]) -> Rows:
@@ -238,6 +240,8 @@ def _five(content: list[tuple[int, list[str]]]) -> Rows:
 
 def _columns(text: str, kind: str, what: str) -> Rows:
     separator = SEPARATORS[kind]
+    if text.lstrip()[:1] in {"{", "["}:
+        raise Unsaid("begins like JSON")
     quoted = kind != "tsv" or _quoted_cells(text)
     found = [(number, cells) for number, cells in records(text, separator, quoted) if cells is not None]
     if not found:
@@ -260,11 +264,11 @@ def _columns(text: str, kind: str, what: str) -> Rows:
             faults.append(number)
             continue
         rows.append(row)
-        ranks.append(cell.get("rank", ""))
+        ranks.append(cell.get("rank", "").strip(" "))
         tags += [cell["tag"]] if cell.get("tag") else []
     if len(set(tags)) > 1:
         raise Refused("rows of several runs")
-    return _sum_up(rows, faults, _ranked([rank.strip() for rank in ranks]) if "rank" in roles else False)
+    return _sum_up(rows, faults, _ranked(ranks) if "rank" in roles else False)
 
 
 def _quoted_cells(text: str) -> bool:
@@ -366,7 +370,7 @@ def _row_of(cell: dict[str, str], what: str) -> Row | None:
         raise Unsaid("other blanks around a number")
     if value is None or not cell["query_id"] or not cell["doc_id"] or (what == "qrels" and math.isnan(value)):
         return None
-    rank = _whole(cell["rank"].strip()) if "rank" in cell else None
+    rank = _whole(cell["rank"].strip(" ")) if "rank" in cell else None
     iteration = (cell["iteration"] or "0") if "iteration" in cell else None
     return Row(cell["query_id"], cell["doc_id"], -value if role == "rank" else value, rank, iteration)
 
@@ -379,14 +383,16 @@ def of_columns(columns: Mapping[str, Sequence[Any]], what: str) -> Rows:
     roles = roles_of(names, what, lambda: _refuse("a column is missing"))
     given = {role: columns[names[place]] for role, place in roles.items()}
     for role, cells in given.items():
-        if any(isinstance(cell, bool) for cell in cells) and role in {"score", "grade", "rank"}:
-            raise Unsaid("true as a number")
+        if any(isinstance(cell, bool) for cell in cells) and role == "rank":
+            raise Unsaid("true as a rank")
         if any(isinstance(cell, list | bytes) for cell in cells) and (
             role != "tag" and (role != "rank" or "score" not in given)
         ):
             raise Refused("a column that is neither texts nor numbers")
         if role in {"query_id", "doc_id", "iteration"}:
             given[role] = [None if isinstance(cell, float) and math.isnan(cell) else cell for cell in cells]
+    if any(isinstance(tag, list | bytes) for tag in given.get("tag", ())):
+        raise Refused("runs that have no name")
     tags = {str(tag) for tag in given.get("tag", ()) if tag is not None}
     if len(tags) > 1:
         raise Refused("rows of several runs")
@@ -507,7 +513,7 @@ def value_of(value: Any) -> float | None:
     """A number, or a text that is one."""
     if isinstance(value, str):
         return number_of(value.strip(" "))
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not isinstance(value, int | float):
         return None
     try:
         return float(value)
@@ -565,8 +571,6 @@ def _documents(query: str, documents: Any, what: str) -> Iterator[Row]:
         return
     for doc, value in documents:
         _refuse_half(doc)
-        if isinstance(value, bool):
-            raise Unsaid("true as a number")
         if isinstance(value, _Object) and what == "qrels":
             for aspect, grade in value:
                 yield Row(query, doc, _number(grade, what), None, _refuse_half(aspect))
@@ -575,7 +579,7 @@ def _documents(query: str, documents: Any, what: str) -> Iterator[Row]:
 
 
 def _number(value: Any, what: str) -> float:
-    number = None if isinstance(value, bool) else value_of(value)
+    number = value_of(value)
     if number is None or (what == "qrels" and math.isnan(number)):
         raise Refused("a value that is no number")
     return number
