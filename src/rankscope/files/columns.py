@@ -87,17 +87,22 @@ class Columns:
     def of(cls, raw: Raw, separator: str) -> Columns:
         """Read the header. Raises InputError where it is none."""
         # quotes are quotes in CSV; in TSV only where the first lines use them around a whole cell
-        quoted = separator != "\t" or re.search(rb'(^|\t)"[^\t\n]*"(\t|\r?$)', raw.head, re.MULTILINE) is not None
+        quoted = (
+            separator != "\t"
+            or re.search(rb'(^|\t)"[^\t\n]*"(\t|\r?$)', raw.head.removeprefix(BOM), re.MULTILINE) is not None
+        )
         header = _first_row(raw.head, quoted) or _first_row(raw.read(), quoted) or raw.read()
         line = header.removeprefix(BOM).strip(b"\r\n")
         if b"\r" in line and b"\n" not in header:
             raise InputError(
                 f"{raw.label}: lines end in a lone carriage return (old Mac): run tr '\\r' '\\n' on the file"
             )
+        if not is_text(line):
+            raw.fail(UnicodeError("not UTF-8"))
         letters = np.frombuffer(line, np.uint8)
         if quoted and _broken_quote(letters, np.flatnonzero(letters == QUOTE), ord(separator)) >= 0:
             raise InputError(f"{raw.label} line 1: quotes in the header that are not sound; {QUOTING}")
-        text = io.StringIO(line.decode("utf-8", "replace"), newline="")
+        text = io.StringIO(line.decode(), newline="")
         style: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
         try:
             names = next(csv.reader(text, delimiter=separator, quoting=style), [])
@@ -166,6 +171,8 @@ class Columns:
         place = {name: f"{self.names.index(name)}" for name in kinds}
         schema |= {place[name]: kind for name, kind in kinds.items()}
         quotes = self.quoted and b'"' in text
+        if text.startswith(BOM):  # which Polars would leave out
+            text = BOM + text
         if not text:
             return pl.DataFrame(schema={name: kinds[name] for name in kinds})
         scan = pl.scan_csv(

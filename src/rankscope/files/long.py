@@ -281,6 +281,10 @@ def id_column(column: pl.Series, name: str, label: str, found: Findings) -> pl.S
         if not (whole == whole.floor()).all() or whole.is_infinite().any():
             odd = whole.filter((whole != whole.floor()) | whole.is_infinite())[0]
             raise InputError(f"{label}: column {name} holds fractions ({odd}), not ids; ids are strings or integers")
+        if (whole.abs() >= 2.0**63).any():
+            raise InputError(
+                f"{label}: column {name} holds {whole.abs().max()}, which is no id; ids are strings or integers"
+            )
         found.notes.append(f"column {name} holds ids as floats: 1.0 is read as '1'")
         return column.fill_nan(None).cast(pl.Int64).cast(pl.String)
     raise InputError(f"{label}: column {name} is of type {kind}; ids are strings or integers")
@@ -331,6 +335,8 @@ def _tag_of(frame: pl.DataFrame, roles: dict[str, str], label: str) -> str | Non
     if "tag" not in roles:
         return None
     name = roles["tag"]
+    if (kind := frame[name].dtype).is_nested() or kind == pl.Binary:
+        raise InputError(f"{label}: column {name} is of type {kind}; it should hold the name of the run")
     tags = frame[name].drop_nulls().unique(maintain_order=True).cast(pl.String).to_list()
     if len(tags) > 1:
         several = f"column {name} names {words.counted(len(tags), 'run')} ({words.listing(tags, 3)})"

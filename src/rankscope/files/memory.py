@@ -145,17 +145,20 @@ def has_aspects(source: Mapping[Any, Any]) -> bool:
 
 def _read_aspects(rows: Mapping[Any, Any], label: str, name: str | None, raw: Raw | None) -> Run | Qrels:
     """Read each aspect as qrels of its own, and put them together."""
-    by_aspect: dict[Any, dict[Any, dict[Any, Any]]] = {}
+    by_aspect: dict[Any, dict[Any, list[tuple[Any, Any]]]] = {}
     if not any(graded for value in rows.values() if isinstance(value, Mapping) for graded in value.values()):
         return read_dict({query: {} for query in rows}, "qrels", name, raw)
     for query, value in rows.items():
         for doc, graded in value.items() if isinstance(value, Mapping) else ((doc, 1) for doc in value):
             for aspect, grade in graded.items() if isinstance(graded, Mapping) else ((0, graded),):
-                by_aspect.setdefault(aspect, {}).setdefault(query, {})[doc] = grade
+                if isinstance(grade, Mapping):
+                    where = f"{label}: query {query!r}, document {doc!r}"
+                    raise InputError(f"{where}: grade {quote_value(grade)} is not a number")
+                by_aspect.setdefault(aspect, {}).setdefault(query, []).append((doc, grade))
     parts: list[pl.DataFrame] = []
     faults: tuple[Fault, ...] = ()
     for aspect, (text,) in zip(by_aspect, ([i] for i in _ids(by_aspect, label, "subtopic")), strict=True):
-        part = read_dict(by_aspect[aspect], "qrels", name, raw)
+        part = read_dict({query: Pairs(pairs) for query, pairs in by_aspect[aspect].items()}, "qrels", name, raw)
         parts.append(part.frame.with_columns(iteration=pl.lit(text)))
         faults += part.source.faults
     empty = [query for query, value in zip(_ids(rows, label, "query"), rows.values(), strict=True) if not value]
