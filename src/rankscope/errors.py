@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-HUGE = (
-    1e100  # the largest number, whichever its sign, that is computed with: squares and cubes of sums must not overflow
-)
+# The largest number, whichever its sign, that is computed with: fourth powers of sums must not overflow.
+HUGE = 1e60
 
 
 def printable(text: str) -> str:
