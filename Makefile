@@ -19,7 +19,7 @@ fetch = $(BIN)/python $(PEERS) --group $(1) 2>/dev/null || for peer in $(call gr
 	  $(BIN)/python $(PEERS) $$peer 2>/dev/null || echo "no ready-made package of $$peer here: the tests against it will be skipped"; \
 	done
 
-.PHONY: demo test lint bench peers docs clean
+.PHONY: demo test lint bench fuzz peers docs clean
 
 demo: $(VENV)/.run
 	@$(BIN)/rankscope demo --report demo-report.html
@@ -34,6 +34,10 @@ lint: $(VENV)/.test
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks $(ARGS)
+
+# broken files of every format against a plain reference; goes on where it was stopped
+fuzz: $(VENV)/.test
+	@$(BIN)/python -m fuzzing --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1) $(ARGS)
 
 # all tools that are timed, some of them large; bench leaves out those that are not here
 peers: $(LARGE)

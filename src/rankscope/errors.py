@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
+from rankscope.words import printable
+
 # The largest number, whichever its sign, that is computed with: fourth powers of sums must not overflow.
 HUGE = 1e60
-
-
-def printable(text: str) -> str:
-    r"""Text in which every sign that a terminal would act on, or not show, stands as its escape.
-
-    >>> print(printable("red\x1b[31m"))
-    red\x1b[31m
-    """
-    if text.isprintable():
-        return text
-    import unicodedata
-
-    shown = (sign.isprintable() or unicodedata.category(sign) == "Zs" for sign in text)
-    signs = zip(text, shown, strict=True)
-    return "".join(sign if fits else sign.encode("unicode_escape").decode("ascii") for sign, fits in signs)
 
 
 class RankscopeError(Exception):

@@ -5,10 +5,9 @@ A table says nothing of where it came from beyond its ``source``; readers in ``f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import repeat
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -98,6 +97,11 @@ def blocks_of(query: pl.Series) -> Blocks:
     return Blocks(start, size, unique, codes["code"].to_numpy().astype(np.int64))
 
 
+def hash_of(ids: pl.Series) -> Array:
+    """A number made of each id; equal ids have equal numbers, and others hardly ever do."""
+    return ids.hash(seed=17).to_numpy()
+
+
 @dataclass(frozen=True, eq=False)
 class _Table:
     """What runs and qrels share: rows of (query, document), with the set of queries beside them."""
@@ -121,9 +125,19 @@ class _Table:
         return [*seen, *sorted(set(self.more_queries).difference(seen))] if self.more_queries else seen
 
     @cached_property
+    def names(self) -> pl.Series:
+        """``queries`` as a column: making a hundred thousand strings takes longer than comparing them."""
+        return pl.Series("query", self.queries, pl.String) if self.more_queries else self.blocks.query
+
+    @cached_property
     def query_code(self) -> Array:
         """For each row, the number of its query in ``queries``."""
         return np.repeat(self.blocks.code, self.blocks.size)
+
+    @cached_property
+    def doc_hash(self) -> Array:
+        """The hash of the document of each row."""
+        return hash_of(self.frame["doc_id"])
 
     @cached_property
     def nan_rows(self) -> Array:
@@ -142,7 +156,7 @@ class _Table:
             # the query's number on top, so that sorting finds equal hashes within a query
             bits = np.uint64(max(len(self.blocks.size).bit_length(), 1))
             number = np.repeat(np.arange(len(self.blocks.size), dtype=np.uint64), self.blocks.size)
-            key = (self.frame["doc_id"].hash(seed=17).to_numpy() >> bits) | (number << (np.uint64(64) - bits))
+            key = (self.doc_hash >> bits) | (number << (np.uint64(64) - bits))
             ordered = np.sort(key)
             same = ordered[1:][ordered[1:] == ordered[:-1]]
             suspects = np.flatnonzero(np.isin(key, same)) if len(same) else np.empty(0, dtype=np.int64)
@@ -154,16 +168,16 @@ class _Table:
         first = rows.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series().to_numpy()
         return np.asarray(suspects[~first])
 
-    def rows_of(self, docs: pl.Series) -> Array:
-        """Rows whose document may be one of these: every row that is one, and few others.
+    def rows_of(self, hashes: Array) -> Array:
+        """Rows whose document may have one of these hashes: every row that has one, and few others.
 
-        A map of hashes is looked up row by row; the caller compares the ids of the rows found.
+        A map is looked up row by row; the caller compares the documents of the rows found.
         """
         # sixteen times as many places as documents, so that few others share one
-        mask = np.uint64((1 << min(max(16 * len(docs), 1).bit_length(), 26)) - 1)
+        mask = np.uint64((1 << min(max(16 * len(hashes), 1).bit_length(), 26)) - 1)
         is_wanted = np.zeros(int(mask) + 1, dtype=bool)
-        is_wanted[docs.hash(seed=17).to_numpy() & mask] = True
-        return np.flatnonzero(is_wanted[self.frame["doc_id"].hash(seed=17).to_numpy() & mask])
+        is_wanted[hashes & mask] = True
+        return np.flatnonzero(is_wanted[self.doc_hash & mask])
 
     def by_query(self) -> Self:
         """The same table with the rows of each query together, in the order they had."""
@@ -244,26 +258,52 @@ class Qrels(_Table):
     worth: ClassVar[str] = "grade"
 
     @cached_property
-    def _place(self) -> dict[str, int]:
-        return dict(zip(self.queries, range(len(self.queries)), strict=True))
+    def _by_hash(self) -> tuple[Array, Array]:
+        """The hashes of all queries in their order, and the place of each."""
+        found = hash_of(self.names)
+        order = np.argsort(found, kind="stable")
+        return found[order], order
 
-    def places_of(self, queries: Sequence[str]) -> Array:
+    def places_of(self, queries: pl.Series) -> Array:
         """The place of each of these queries in ``queries``, -1 for one that is not there."""
-        if queries == self.queries:
-            return np.arange(len(queries))
-        return np.fromiter(map(self._place.get, queries, repeat(-1)), dtype=np.int64, count=len(queries))
+        names = self.names
+        first = names.index_of(queries[0]) if len(queries) and len(names) else None
+        if first is not None and names.slice(first, len(queries)).equals(queries):  # as where both are sorted
+            return np.arange(first, first + len(queries))
+        known, place = self._by_hash
+        if not len(known):
+            return np.full(len(queries), -1)
+        near = place[np.minimum(np.searchsorted(known, hash_of(queries)), len(known) - 1)]
+        found = np.where((names.gather(near) == queries).to_numpy(), near, -1)
+        if (known[1:] == known[:-1]).any():  # hashes of two queries meet: all are compared in full
+            by_name = dict(zip(self.queries, range(len(known)), strict=True))
+            found = np.array([by_name.get(query, -1) for query in queries.to_list()], dtype=np.int64)
+        return found
 
     def only(self, places: Array) -> Qrels:
         """The judgments of the queries at these places of ``queries``. The rows of each query must stand together."""
-        if len(places) == len(self.queries) and (places == np.arange(len(places))).all():
-            return self
+        first, last = (int(places[0]), int(places[-1]) + 1) if len(places) else (0, 0)
+        if last - first == len(places) and (places[1:] > places[:-1]).all():
+            if last - first == len(self.queries):
+                return self
+            if last <= len(self.blocks.size):
+                return self._slice(first, last)
         at = places[places < len(self.blocks.size)]  # those beyond have no rows
         size = self.blocks.size[at]
         rows = np.repeat(self.blocks.start[at] - np.cumsum(size) + size, size) + np.arange(int(size.sum()))
         queries = self.queries
         part = Qrels(self.frame[column(rows)], self.source, tuple(queries[i] for i in places.tolist()))
-        names = pl.Series("query", [queries[i] for i in at.tolist()], pl.String)
+        names = self.blocks.query.gather(column(at))
         part.__dict__["blocks"] = Blocks(np.cumsum(size) - size, size, names, np.arange(len(at)), whole=True)
+        return part
+
+    def _slice(self, first: int, last: int) -> Qrels:
+        """The judgments of the queries from the place ``first`` to before ``last``, which have rows."""
+        start, size = self.blocks.start[first:last], self.blocks.size[first:last]
+        part = Qrels(self.frame.slice(int(start[:1].sum()), int(size.sum())), self.source)
+        names = self.blocks.query.slice(first, last - first)
+        part.__dict__["blocks"] = Blocks(start - start[:1], size, names, np.arange(last - first), whole=True)
+        part.__dict__["queries"] = self.queries[first:last]
         return part
 
     @cached_property

@@ -186,7 +186,7 @@ def test_who_makes_the_pieces_has_the_word(tmp_path: Path) -> None:
         yield "half"
         raise InputError("there is no more")
 
-    with pytest.raises(InputError, match="^there is no more$"):
+    with pytest.raises(InputError, match=r"^there is no more$"):
         write_file(tmp_path / "a.txt", pieces())
     assert list(tmp_path.iterdir()) == []
 

@@ -13,7 +13,8 @@ from typing import Any, TextIO
 
 import click
 
-from rankscope.errors import InputError, RankscopeError, printable
+from rankscope.errors import InputError, RankscopeError
+from rankscope.words import printable
 
 LARGE = 50_000_000  # bytes that take long enough to be worth a bar
 BROKEN_PIPE = 141

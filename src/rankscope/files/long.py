@@ -54,6 +54,20 @@ class Findings:
             self.fault(kind, f"{label} {place}: {text}", at)
         self.faulty += max(len(rows) - FAULTS, 0)
 
+    def note_lines(self, comments: int, beyond: int, columns: int, tags: Sequence[str]) -> None:
+        """Tell which lines, or what ``beyond`` the columns of some, were skipped, and which of several tags names the run: the last."""
+        if comments:
+            lines = words.counted(comments, "line that begins", "lines that begin")
+            self.notes.append(f"{lines} with # skipped as a comment")
+        if beyond:
+            lines = words.counted(beyond, "line has", "lines have")
+            self.notes.append(f"{lines} more than {columns} columns: the rest is ignored")
+        if tags:
+            self.tag, distinct = tags[-1], list(dict.fromkeys(tags))
+            if len(distinct) > 1:
+                several = f"{words.counted(len(distinct), 'tag')} ({words.listing(distinct, 3)})"
+                self.notes.append(f"{several}: the last line's, {self.tag}, names the run")
+
     def refuse(self, otherwise: str, noun: str) -> NoReturn:
         """Raise InputError where no good row is left: the first fault, or what is to be said where there is none."""
         if not self.faults:
@@ -236,11 +250,22 @@ def long_table(
 
 
 def is_number(text: str | bytes) -> bool:
-    """Whether a text can be read as a number."""
+    """Whether a text can be read as a number: digits of ASCII, without underscores, as in every format."""
+    plain = text.strip()
     try:
-        float(text)
+        float(plain)
     except ValueError:
         return False
+    return plain.isascii() and ("_" if isinstance(plain, str) else b"_") not in plain  # type: ignore[operator]
+
+
+def is_text(data: bytes) -> bool:
+    """Whether bytes are UTF-8."""
+    if not data.isascii():
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError:
+            return False
     return True
 
 

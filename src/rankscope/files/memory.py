@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankscope.errors import InputError, MissingExtraError
-from rankscope.files.long import Findings, make_qrels, make_run, make_table, roles_of, stem
+from rankscope.files.long import Findings, is_number, make_qrels, make_run, make_table, roles_of, stem
 from rankscope.files.raw import Raw
 from rankscope.tables import Fault, Qrels, Run, Source
 
@@ -46,6 +46,22 @@ class Pairs(Mapping[Any, Any]):
     def values(self) -> Any:
         """Every value."""
         return [value for _, value in self._pairs]
+
+
+def pairs_of(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
+    """A JSON object; one in which a key comes twice keeps every pair, which a dict would lose."""
+    plain = dict(pairs)
+    return plain if len(plain) == len(pairs) else Pairs(pairs)
+
+
+def is_half(text: str) -> bool:
+    """Whether half of a character (a lone surrogate) stands in a text, so that it cannot be written."""
+    if not text.isascii():
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            return True
+    return False
 
 
 def speaks_arrow(source: object) -> bool:
@@ -176,23 +192,34 @@ def _ids(values: Iterable[Any], label: str, noun: str) -> list[str]:
     ids = list(values)
     kinds = set(map(type, ids))
     if kinds <= {str}:
-        return ids
+        return _whole_letters(ids, label, noun)
     for kind in kinds:
         if issubclass(kind, bool) or not issubclass(kind, (str, int, np.integer)):
             odd = next(value for value in ids if type(value) is kind)
             said = f"{label}: {noun} id {quote_value(odd)} is of type {kind.__name__}"
             raise InputError(f"{said}; ids are strings or integers")
-    return [str(value) if isinstance(value, str) else str(int(value)) for value in ids]
+    return _whole_letters([str(value) if isinstance(value, str) else str(int(value)) for value in ids], label, noun)
+
+
+def _whole_letters(ids: list[str], label: str, noun: str) -> list[str]:
+    if is_half("".join(ids)):
+        odd = next(one for one in ids if is_half(one))
+        raise InputError(f"{label}: {noun} id {quote_value(odd)} holds half of a character (a lone surrogate)")
+    return ids
 
 
 def _values(rows: Collection[Any], what: str) -> pl.Series:
     """Scores or grades, null where one is no number."""
-    parts = [_row_values(value, what) for value in rows]
-    try:
-        return pl.Series(np.fromiter(chain.from_iterable(parts), dtype=np.float64, count=sum(map(len, rows))))
-    except (TypeError, ValueError, OverflowError):
-        parts = [_row_values(value, what) for value in rows]
-        return pl.Series(list(map(_number, chain.from_iterable(parts))), dtype=pl.Float64)
+
+    def values() -> Iterator[Any]:
+        return chain.from_iterable(_row_values(value, what) for value in rows)
+
+    if not {str, type(None)} & set(map(type, values())):  # in a text numpy sees more than is a number in any file
+        try:
+            return pl.Series(np.fromiter(values(), dtype=np.float64, count=sum(map(len, rows))))
+        except (TypeError, ValueError, OverflowError):
+            pass
+    return pl.Series(list(map(_number, values())), dtype=pl.Float64)
 
 
 def _row_values(value: Any, what: str) -> Iterable[Any]:
@@ -204,7 +231,7 @@ def _row_values(value: Any, what: str) -> Iterable[Any]:
 
 def _number(value: Any) -> float | None:
     try:
-        return float(value)
+        return None if isinstance(value, str) and not is_number(value) else float(value)
     except (TypeError, ValueError, OverflowError):
         return None
 

@@ -157,10 +157,10 @@ class Judged:
             where=self.aspects.where,
         )
 
-    def chunks(self, cells: int = 1_000_000) -> list[Array]:
-        """Query numbers in groups of like size, so that no rectangle is much larger than its content."""
+    def chunks(self, cells: int = 1 << 16) -> list[Array]:
+        """Query numbers in groups of like size, so that no rectangle is much larger than its content, and all of it stays in the cache."""
         if self.aspects is not None:
-            cells //= self.aspects.width
+            cells = 16 * cells // self.aspects.width
         return chunks_of(self.size, cells)
 
 

@@ -81,10 +81,13 @@ def mean(measure: HasAggregate, value: Array, weight: Array) -> float:
         return math.fsum(value.tolist())
     if measure.aggregate == "geometric":
         value = logs_of(value)
-    whole = math.fsum(weight.tolist())
-    if not whole:
-        return math.nan
-    average = math.fsum((value * weight).tolist()) / whole
+    if (weight == 1).all():  # as nearly always; their sum is their number
+        average = math.fsum(value.tolist()) / len(value)
+    else:
+        whole = math.fsum(weight.tolist())
+        if not whole:
+            return math.nan
+        average = math.fsum((value * weight).tolist()) / whole
     return math.exp(average) if measure.aggregate == "geometric" else average
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from rankscope import words
 from rankscope.blocks import Note, NumberText, Table, Value, ValueRange, plain_value
-from rankscope.errors import printable
+from rankscope.words import printable
 
 
 def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> str:

@@ -12,10 +12,10 @@ from typing import Any
 from rich.cells import cell_len
 
 from rankscope.blocks import Block, Chart, Code, Facts, Heading, Notes, Paragraph, Table
-from rankscope.errors import printable
 from rankscope.show.cells import note_text
 from rankscope.show.grid import GAP, Grid, Widths, lay_out, lines_of
 from rankscope.show.sketches import in_text
+from rankscope.words import printable
 
 TIED = "\N{NO-BREAK SPACE}"
 P_VALUE = re.compile(r"\bp [=<] \d")

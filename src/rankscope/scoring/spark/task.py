@@ -21,7 +21,7 @@ from rankscope.errors import DataError, InputError, RankscopeError
 from rankscope.files.long import NO_ROWS, Findings, make_table
 from rankscope.lists import Array
 from rankscope.parallel import limits
-from rankscope.scoring.evaluation import check_grades, evaluate_some, mark_averaged, run_scores, weight_of
+from rankscope.scoring.evaluation import check_grades, evaluate_judged, mark_averaged, run_scores, weight_of
 from rankscope.scoring.inputs import CleanInput, Kind, clean
 from rankscope.scoring.judging import JudgedRun
 from rankscope.scoring.request import Request
@@ -148,7 +148,7 @@ class Scoring:
         infinite = int(table.frame["score"].is_infinite().sum())
         notes = tuple(note for note in found.notes if "infinite" not in note)
         extra = {"tags": () if found.tag is None else (found.tag,), "infinite": infinite, "notes": notes}
-        return evaluate_some(judged, grades.duplicates, request), extra
+        return evaluate_judged(judged, grades.duplicates, request), extra
 
     def _frame(self, number: int, run: RunScores, e: RunEvaluation) -> pl.DataFrame:
         """The values of a run: null for a query that a metric does not average, NaN where it is undefined."""
