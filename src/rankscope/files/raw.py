@@ -238,7 +238,8 @@ def _open_path(path: Path, label: str) -> Raw:
         path = Path(os.path.expanduser(path))  # Path.expanduser fails where there is no such user
         with path.open("rb") as file:
             found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):  # a pipe, as from <(zcat run.gz): it gives its bytes once
+            odd = str(path).encode("utf-8", "ignore").decode() != str(path)  # a name that Polars cannot be given
+            if odd or not stat.S_ISREG(found.st_mode):  # a pipe, as from <(zcat run.gz): it gives its bytes once
                 return _of_stream(label, file)
             return Raw(label, path, file.read(HEAD), (found.st_mtime_ns, found.st_size))
     except FileNotFoundError as error:
