@@ -18,9 +18,8 @@ from rankscope.engines.base import SEVERAL, DataFacts, Order
 from rankscope.errors import InputError
 from rankscope.lists import Array, Aspects, Judged, judged_order
 from rankscope.parallel import map_parts
-from rankscope.tables import Qrels, Run, column
+from rankscope.tables import PART, Qrels, Run, column
 
-PART = 1 << 17  # rows of a part: work on them stays in the processor's cache
 NO_RUN = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64, "rank": pl.Int32}  # the columns of a run
 NAMELESS = {"0", "Q0"}  # what stands in column 2 of qrels without subtopics
 
@@ -199,7 +198,7 @@ def _rows_of(qrels: Qrels, run: Run, number: Array) -> Array:
     query and a hash of its document.
     """
     row = run.rows_of(qrels.doc_hash)
-    query = number[np.searchsorted(run.blocks.start, row, side="right") - 1]
+    query = number[run.query_code[row]]
     row, query = row[query >= 0], query[query >= 0]
     found = np.full(len(qrels.doc_hash), -1)
     if not len(row):
@@ -384,7 +383,7 @@ class RankedRun:
         """The 1-based rank at each place; anything where the place is -1."""
         if not len(self.start):
             return np.zeros(len(place), dtype=np.int64)
-        return place - self.start[np.searchsorted(self.start, place, side="right") - 1] + 1
+        return place - self.start[self.run.query_code[place]] + 1
 
     def ties_at(self, place: Array, rank: Array) -> tuple[Array, Array]:
         """First rank and size of the tied group at each place, whose rank this is; 0 and 1 where the place is -1."""
