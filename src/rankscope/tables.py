@@ -286,8 +286,10 @@ class Qrels(_Table):
         known, place = self._by_hash
         if not len(known):
             return np.full(len(queries), -1)
-        near = place[np.minimum(np.searchsorted(known, hash_of(queries)), len(known) - 1)]
-        found = np.where((names.gather(near) == queries).to_numpy(), near, -1)
+        wanted = hash_of(queries)
+        by, near = np.argsort(wanted), np.empty(len(wanted), dtype=np.int64)
+        near[by] = place[np.minimum(np.searchsorted(known, wanted[by]), len(known) - 1)]  # fast where both rise
+        found = np.where((names.gather(column(near)) == queries).to_numpy(), near, -1)
         if (known[1:] == known[:-1]).any():  # hashes of two queries meet: all are compared in full
             by_name = dict(zip(self.queries, range(len(known)), strict=True))
             found = np.array([by_name.get(query, -1) for query in queries.to_list()], dtype=np.int64)
@@ -301,11 +303,11 @@ class Qrels(_Table):
                 return self
             if last <= len(self.blocks.size):
                 return self._slice(first, last)
-        at = places[places < len(self.blocks.size)]  # those beyond have no rows
+        has_rows = places < len(self.blocks.size)
+        at, more = places[has_rows], self.names.gather(column(places[~has_rows])).to_list()
         size = self.blocks.size[at]
         rows = np.repeat(self.blocks.start[at] - np.cumsum(size) + size, size) + np.arange(int(size.sum()))
-        queries = self.queries
-        part = Qrels(self.frame[column(rows)], self.source, tuple(queries[i] for i in places.tolist()))
+        part = Qrels(self.frame[column(rows)], self.source, tuple(more))
         names = self.blocks.query.gather(column(at))
         part.__dict__["blocks"] = Blocks(np.cumsum(size) - size, size, names, np.arange(len(at)), whole=True)
         return part

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -131,7 +132,7 @@ def _judge(run: Run, qrels: Qrels, order: Order, place: Array) -> tuple[Judged, 
     seen = DataFacts(
         rows=run.frame.height,
         queries=len(run.names),
-        missing=tuple(qrels.queries[i] for i in np.flatnonzero(missing).tolist()),
+        missing=tuple(qrels.names.gather(column(np.flatnonzero(missing))).to_list()),
         extra=tuple(extra),
         tied_rows=len(ranked.tied_places),
         # a cutoff may fall between equal scores
@@ -157,12 +158,14 @@ def judge_part(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]
 
 def join(parts: Sequence[tuple[Judged, DataFacts]], qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
     """What was found in the parts of a run as one, with the queries of the qrels that no part has."""
-    seen = [query for judged, _ in parts for query in judged.query_id]
-    if seen != qrels.queries and (without := set(qrels.queries).difference(seen)):
-        missing = np.array([i for i, query in enumerate(qrels.queries) if query in without])
-        parts = [*parts, judge_missing(qrels.only(missing), order)]
     laid = Judged.join([judged for judged, _ in parts])
     place = qrels.places_of(pl.Series(laid.query_id, dtype=pl.String))
+    without = np.ones(len(qrels.names), dtype=bool)
+    without[place[place >= 0]] = False
+    if without.any():
+        parts = [*parts, judge_missing(qrels.only(np.flatnonzero(without)), order)]
+        laid = Judged.join([laid, parts[-1][0]])
+        place = np.append(place, np.flatnonzero(without))
     # judged queries in the order of the qrels, then the others as they come
     at = np.argsort(np.where(place < 0, len(qrels.queries), place), kind="stable")
     if (at[1:] < at[:-1]).any():
@@ -177,12 +180,12 @@ def judge_missing(qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
 
 def join_facts(facts: Sequence[DataFacts], order: Order) -> DataFacts:
     """What was told of the parts of a run as one."""
-    extra = tuple(query for found in facts for query in found.extra)
+    extra = tuple(chain.from_iterable(found.extra for found in facts))
     ranks = [found.disagreeing for found in facts if found.rows]  # none where a part has no rank column
     return DataFacts(
         rows=sum(found.rows for found in facts),
         queries=sum(found.queries for found in facts),
-        missing=tuple(query for found in facts for query in found.missing),
+        missing=tuple(chain.from_iterable(found.missing for found in facts)),
         extra=extra,
         tied_rows=sum(found.tied_rows for found in facts),
         tied_at={k: sum(found.tied_at[k] for found in facts) for k in order.cutoffs},
