@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import rankscope as rs
+from rankscope import tables
 from rankscope.engines import local
 from rankscope.files import open_run, parts, raw, tabular
 from rankscope.parallel import THREADS
@@ -80,6 +81,7 @@ def in_parts(monkeypatch: pytest.MonkeyPatch, size: int, threads: int, small: in
     monkeypatch.setattr(raw, "SMALL", size if small is None else small)
     monkeypatch.setattr(tabular, "PART", size)
     monkeypatch.setattr(local, "PART", size)
+    monkeypatch.setattr(tables, "PART", size)
 
 
 # each way on the engine's parts and on those of a file, each form of file once

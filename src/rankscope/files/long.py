@@ -274,7 +274,9 @@ def id_column(column: pl.Series, name: str, label: str, found: Findings) -> pl.S
     kind = column.dtype
     if kind == pl.String:
         return column
-    if kind.is_integer() or kind in (pl.Categorical, pl.Enum, pl.Null):
+    if kind.is_integer():
+        return _whole_numbers(column)
+    if kind in (pl.Categorical, pl.Enum, pl.Null):
         return column.cast(pl.String)
     if kind.is_float():
         whole = column.drop_nulls().drop_nans()
@@ -286,8 +288,17 @@ def id_column(column: pl.Series, name: str, label: str, found: Findings) -> pl.S
                 f"{label}: column {name} holds {whole.abs().max()}, which is no id; ids are strings or integers"
             )
         found.notes.append(f"column {name} holds ids as floats: 1.0 is read as '1'")
-        return column.fill_nan(None).cast(pl.Int64).cast(pl.String)
+        return _whole_numbers(column.fill_nan(None).cast(pl.Int64))
     raise InputError(f"{label}: column {name} is of type {kind}; ids are strings or integers")
+
+
+def _whole_numbers(column: pl.Series) -> pl.Series:
+    """Whole numbers as text; where the same ones come again and again, each is written once."""
+    low, high = column.min(), column.max()
+    if not isinstance(low, int) or not isinstance(high, int) or high - low >= len(column) or high >= (1 << 63) - 1:
+        return column.cast(pl.String)
+    texts = pl.int_range(low, high + 1, eager=True).cast(pl.String)
+    return texts.gather(column.cast(pl.Int64) - low if low else column).alias(column.name)
 
 
 def _numbers(column: pl.Series, name: str, label: str) -> pl.Series:
@@ -360,8 +371,8 @@ def make_table(  # noqa: PLR0913, PLR0917
     """
     if what == "run":
         found.tag = _tag_of(frame, roles, source.label)
-    kept = np.delete(np.arange(len(frame)), left_out)
     line = None if lines is None else line_finder(lines, left_out)
+    kept = np.delete(np.arange(len(frame)), left_out) if lines is not None or len(left_out) else NO_ROWS
     table, bad = long_table(frame[kept] if len(left_out) else frame, roles, source.label, line, found)
     if not len(table):
         found.refuse(f"{source.label}: a header and no rows", "row")
