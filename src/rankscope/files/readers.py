@@ -12,17 +12,10 @@ from rankscope.errors import InputError
 from rankscope.files.folders import files_of, folder_qrels, folder_run
 from rankscope.files.long import ALIASES, EXPECTED, is_number, known_header
 from rankscope.files.memory import read_dict, read_frame, speaks_arrow
+from rankscope.files.parquet import parquet_parts, read_parquet
 from rankscope.files.parts import RunParts
 from rankscope.files.raw import BOM, Raw, open_raw
-from rankscope.files.tabular import (
-    header_of,
-    is_jsonl,
-    parquet_parts,
-    read_columns,
-    read_json,
-    read_jsonl,
-    read_parquet,
-)
+from rankscope.files.tabular import header_of, is_jsonl, read_columns, read_json, read_jsonl
 from rankscope.files.trec import read_trec, trec_parts
 from rankscope.tables import MARK, PARTIAL, Qrels, Run
 

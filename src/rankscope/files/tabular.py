@@ -1,4 +1,4 @@
-"""Files whose columns have names: CSV, TSV, JSON, JSONL and Parquet."""
+"""Text whose columns have names: CSV, TSV, JSON and JSONL."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
-from typing import Any, NoReturn, cast
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NoReturn
 
 import numpy as np
 import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import Findings, long_table, make_table, roles_of, stem
+from rankscope.files.long import Findings, make_table, roles_of
 from rankscope.files.memory import DICTS, Pairs, quote_value, read_dict
-from rankscope.files.parts import PartFacts, RunHead, RunParts
-from rankscope.files.raw import BOM, Raw
-from rankscope.tables import Array, Qrels, Run, Source
+from rankscope.files.raw import BOM, UNREADABLE, Raw
+from rankscope.tables import Array, Qrels, Run
 
 NAMES = {",": "CSV", "\t": "TSV", ";": "CSV (apart by semicolons)"}
 _WORDS = {",": "a comma", "\t": "a tab", ";": "a semicolon"}
@@ -38,13 +37,13 @@ def read_columns(raw: Raw, what: str, name: str | None, separator: str) -> Run |
     """Read a table with a header; all columns are read as strings, so that ``01`` stays ``01``."""
     found = Findings()
     quote = quote_of(raw, separator)
-    scan = _scan(raw.feed, separator, quote)
+    scan = _scan(raw.plain, separator, quote)
     try:
         names = scan.collect_schema().names()
         roles = roles_of(names, what, raw.label, found)
         columns = list(dict.fromkeys(roles.values()))
         frame = scan.select(columns).collect()
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except UNREADABLE as error:
         if "more fields" not in str(error):
             raw.fail(error)
         scan = _scan(_with_column(raw, separator), separator, quote, ragged=True)
@@ -78,7 +77,7 @@ def quote_of(raw: Raw, separator: str) -> str | None:
     """Quotes are quotes in CSV; in TSV only where the first lines use them around a whole field."""
     if separator == "\t" and not re.search(rb'(^|\t)"[^\t\n]*"(\t|\r?$)', raw.head, re.MULTILINE):
         return None
-    quotes = raw.read().count(b'"')
+    quotes = raw.text().count(b'"')
     if quotes % 2:
         said = f"{words.counted(quotes, 'double quote')}, an odd number: one is opened and never closed"
         raise InputError(f'{raw.label}: {said}; a quote within an id is written twice ("")')
@@ -87,7 +86,7 @@ def quote_of(raw: Raw, separator: str) -> str | None:
 
 def _with_column(raw: Raw, separator: str) -> bytes:
     """Add one more name to the header, to catch what lines hold beyond it."""
-    header, _, rest = raw.read().removeprefix(BOM).partition(b"\n")
+    header, _, rest = raw.text().removeprefix(BOM).partition(b"\n")
     return header.rstrip(b"\r") + f"{separator}{_BEYOND}\n".encode() + rest
 
 
@@ -111,7 +110,7 @@ def reader_of(text: str, separator: str, quote: str | None) -> Any:
 
 def record_lines(raw: Raw, separator: str, quote: str | None) -> Array:
     """1-based line on which each record starts, the header left out."""
-    reader = reader_of(raw.read().decode("utf-8", "replace"), separator, quote)
+    reader = reader_of(raw.text().decode("utf-8", "replace"), separator, quote)
     starts, last = [], 0
     for _ in reader:
         starts.append(last + 1)
@@ -141,7 +140,7 @@ def _decode(text: pl.Series, keys: list[str]) -> tuple[pl.DataFrame, Array]:
     """
     try:
         rows = text.str.json_decode(pl.Struct(dict.fromkeys(keys, pl.String)))
-    except pl.exceptions.PolarsError:
+    except UNREADABLE:
         rows = None
     if rows is not None and len(rows) == len(text) and not rows.null_count():
         return rows.struct.unnest(), np.empty(0, dtype=np.int64)
@@ -245,69 +244,3 @@ def _merge(queries: Mapping[str, Any], what: str, label: str) -> dict[str, Any]:
         else:
             raise InputError(f"{label}: query {query!r} is there twice; put its documents into one list")
     return out
-
-
-def read_parquet(raw: Raw, what: str, name: str | None) -> Run | Qrels:
-    """Read the columns that matter from a Parquet file."""
-    found, scan = Findings(), raw.scan_parquet()
-    roles = roles_of(scan.collect_schema().names(), what, raw.label, found)
-    frame = _collect(raw, scan.select(list(dict.fromkeys(roles.values()))))
-    return make_table(frame, roles, raw.source(f"Parquet {what}"), found, what, name)
-
-
-def _collect(raw: Raw, scan: pl.LazyFrame) -> pl.DataFrame:
-    try:
-        return scan.collect()
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raw.fail_parquet(error)
-
-
-PART = 1 << 18  # rows of a part of a Parquet file
-BEYOND = 1 << 10  # rows read beyond a part at first, to find where its last query ends
-
-
-def parquet_parts(raw: Raw, name: str | None) -> RunParts:
-    """A run in a Parquet file, to be read in parts."""
-    found, scan = Findings(), raw.scan_parquet()
-    roles = roles_of(scan.collect_schema().names(), "run", raw.label, found)
-    columns = scan.select(list(dict.fromkeys(roles.values())))
-    query = roles["query_id"]
-
-    def read(start: int, size: int) -> tuple[Run, PartFacts]:
-        rows = _whole_queries(raw, columns, query, start, size)
-        told = Findings()
-        table, bad = long_table(rows, roles, raw.label, None, told)
-        if len(bad) or told.notes:
-            raise InputError(f"{raw.label}: what only the whole table tells")
-        tags = rows[roles["tag"]].drop_nulls().unique(maintain_order=True).cast(pl.String) if "tag" in roles else ()
-        facts = PartFacts(table.height, int(table["score"].is_infinite().sum()), tuple(tags))
-        return Run(table, Source(raw.label)), facts
-
-    def reads(pieces: int | None = None) -> Iterator[Callable[[], tuple[Run, PartFacts]]]:
-        count = _collect(raw, scan.select(pl.len())).item()
-        size = PART if pieces is None else max(min(PART, -(-count // pieces)), 1)
-        return (partial(read, start, size) for start in range(0, count, size))
-
-    several = "its rows are of {}, and a run table holds one: split it by run, or drop the column"
-    notes = tuple(found.notes)
-    head = RunHead(raw.label, "Parquet run", "a Parquet run", stem(raw.label), name, several=several, notes=notes)
-    return RunParts(
-        raw.label, raw.size, reads, lambda: cast("Run", read_parquet(raw, "run", name)), lambda: head,
-        lambda: raw.source(head.kind),
-    )  # fmt: skip
-
-
-def _whole_queries(raw: Raw, scan: pl.LazyFrame, query: str, start: int, size: int) -> pl.DataFrame:
-    """The rows of a part: from where the first query begins in it to where the last one ends, which may be beyond it."""
-    before, beyond = min(start, 1), BEYOND
-    while True:
-        rows = _collect(raw, scan.slice(start - before, before + size + beyond))
-        sizes = rows[query].rle().struct.field("len").cast(pl.Int64).to_numpy()
-        begins = np.cumsum(sizes) if start else np.append(np.cumsum(sizes) - sizes, len(rows))
-        end = min(before + size, len(rows))
-        first, last = np.searchsorted(begins, [before, end])
-        if begins[first] >= end:  # all of it belongs to a query that begins in an earlier part
-            return rows.clear()
-        if begins[last] < len(rows) or len(rows) < before + size + beyond:
-            return rows.slice(int(begins[first]), int(begins[last] - begins[first]))
-        beyond *= 8

@@ -29,7 +29,7 @@ from rankscope.files.long import (
     stem,
 )
 from rankscope.files.parts import PartFacts, RunHead, RunParts, cut, note_comments, note_tags, piece_size
-from rankscope.files.raw import BOM, Raw
+from rankscope.files.raw import BLANK_BYTES, BOM, UNREADABLE, Raw
 from rankscope.parallel import map_parts
 from rankscope.tables import Array, Qrels, Run, Source
 
@@ -82,6 +82,7 @@ QRELS3 = LineLayout(
 
 
 CONTENT = re.compile(rb"^[^\S\n]*[^\s#].*", re.MULTILINE)  # a line that is neither blank nor a comment
+NO_LINES = re.compile(rb"\n(?:\r?\n)+")  # lines without a byte, of which a file may have any number
 
 
 def head_lines(raw: Raw) -> list[bytes]:
@@ -92,7 +93,7 @@ def head_lines(raw: Raw) -> list[bytes]:
     if b"\n" not in head and b"\r" in head.rstrip():
         raise InputError(f"{raw.label}: lines end in a lone carriage return (old Mac): run tr '\\r' '\\n' on the file")
     whole = head[: head.rfind(b"\n") + 1] or head
-    lines = CONTENT.findall(whole) or CONTENT.findall(raw.read().removeprefix(BOM))
+    lines = CONTENT.findall(whole)
     return [line.rstrip(b"\r") for line in lines]
 
 
@@ -229,7 +230,7 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     head = head_lines(raw)
     layout = layout_of(raw, what, head)
     lines = _Lines.of(raw, layout, head[0])
-    parsed = lines and (lines.rows(raw.read()) if raw.is_small else lines.all_rows())
+    parsed = lines and (lines.rows(raw.text()) if raw.is_small else lines.all_rows())
     parsed = parsed or _general(raw, layout)
     found = parsed.findings
     if not len(parsed.frame):
@@ -331,6 +332,8 @@ class _Lines:
         the parser of them costs a third of its speed.
         """
         comment = None
+        if not data.strip(BLANK_BYTES):
+            return _Rows(pl.DataFrame(schema={name: self.layout.schema[name] for name in self.layout.columns}))
         # a line that lacks a field could pass for a whole one where the tag is a number
         sure = not (self.tag and is_number(self.tag))
         if sure and is_regular(data, self.separator, len(self.layout.names), self.tag):
@@ -353,11 +356,12 @@ class _Lines:
         )  # fmt: skip
         try:
             return scan.select(*columns).collect()
-        except pl.exceptions.PolarsError:
+        except UNREADABLE:
             return None
 
     def _careful(self, data: bytes, comment: str | None) -> _Rows | None:
         """Parse all columns, and see that each line is one row of them or blank."""
+        data = NO_LINES.sub(b"\n", data)
         layout, other = self.layout, " " if self.separator == "\t" else "\t"
         keep = [*layout.columns, "tag"] if "tag" in layout.names else layout.columns
         # every column is asked for, also a run's second: only then does the parser tell of columns beyond
@@ -402,11 +406,11 @@ def _count_blank(data: bytes, comment: str | None) -> int:
 
 def _general(raw: Raw, layout: LineLayout) -> _Rows:
     """Parse any whitespace, and name the lines that are no rows."""
-    data = raw.read()
+    data = raw.text()
     names = [*layout.names, "beyond"]
     header = " ".join(names).encode() + b"\n"
     scan = pl.scan_csv(
-        header + tidy(data), separator=" ", has_header=True, quote_char=None, ignore_errors=True, comment_prefix="#",
+        header + NO_LINES.sub(b"\n", tidy(data)), separator=" ", has_header=True, quote_char=None, ignore_errors=True, comment_prefix="#",
         schema=layout.schema | {"beyond": pl.String}, truncate_ragged_lines=True,
     )  # fmt: skip
     good = pl.all_horizontal(pl.col(layout.needed).is_not_null())
@@ -418,7 +422,7 @@ def _general(raw: Raw, layout: LineLayout) -> _Rows:
         frame = scan.select(
             *keep, beyond=pl.col("beyond").is_not_null(), good=good.fill_null(False), blank=blank
         ).collect()
-    except pl.exceptions.PolarsError as error:
+    except UNREADABLE as error:
         raw.fail(error)
     found = Findings()
     if frame["blank"].any():
