@@ -144,7 +144,8 @@ class _Table:
             key = (self.frame["doc_id"].hash(seed=17).to_numpy() >> bits) | (number << (np.uint64(64) - bits))
             ordered = np.sort(key)
             same = ordered[1:][ordered[1:] == ordered[:-1]]
-            suspects = np.flatnonzero(np.isin(key, same)) if len(same) else np.empty(0, dtype=np.int64)
+            # by sorting: the table that NumPy 2.0 would make of a few keys above 2 ** 63 overflows
+            suspects = np.flatnonzero(np.isin(key, same, kind="sort")) if len(same) else np.empty(0, dtype=np.int64)
         else:
             suspects = np.arange(self.frame.height)
         if not len(suspects):
