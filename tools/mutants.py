@@ -7,7 +7,7 @@ and runs one command for all mutants, so the tests of a line cannot be chosen. W
 1. `mutants_record`: which tests run which lines (coverage.py, once for each file of tests that is new or changed);
 2. `mutants_sites`: a seeded sample of changes, by room;
 3. here: each change in a copy of the package, in a fresh process, against the tests of its line, nearest first, up to the first
-   that fails; what survives is tried again by all cases of these tests.
+   that fails.
 
 What was found is kept in `.mutants/results.json` as it is found, so that a run can be stopped and goes on. A mutant is tried again when
 its module changes, or, if it survived, when the tests of its line do. Those that were read and judged are in `tools/mutants_judged.json`.
@@ -26,12 +26,15 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import Phase, settings
 
 import mutants_record
 from mutants_record import ROOT, SRC
@@ -40,8 +43,11 @@ from mutants_sites import ROOMS, Module, Mutant, sample
 SEED = 15
 AWAY = ROOT / ".mutants"
 RESULTS = AWAY / "results.json"
-MOST, LONGEST = 30, 20.0  # tests of the first round, and how many seconds they take together
-GRACE = 20  # seconds of processor time beside five times what the tests took when they were recorded
+ROUNDS = (
+    6.0,
+    30.0,
+)  # how many seconds the tests of each round took when they were recorded; what survives the first is tried by the second
+GRACE = 10  # seconds of processor time beside three times what the tests took
 # what takes longest to load is loaded once; Polars starts its threads when it is first used, which is after the fork
 PRELOADED = ["pytest", "numpy", "scipy.special", "polars", "hypothesis", "click", "rich.table"]
 
@@ -84,15 +90,15 @@ class Record:
         shared = len(parts & set(test.partition("::")[0].replace("test_", "").removesuffix(".py").split("/")))
         return (seconds + 0.02) * (wide + 100) / 4**shared
 
-    def first(self, tests: list[str]) -> list[str]:
-        """Those that are tried first."""
-        chosen, spent = [], 0.0
-        for test in tests[:MOST]:
-            spent += self.tests[test][0]
-            if chosen and spent > LONGEST:
-                break
-            chosen.append(test)
-        return chosen
+    def rounds(self, tests: list[str]) -> Iterator[list[str]]:
+        """Those that are tried first, and those that are tried on what survives them."""
+        left = list(tests)
+        for longest in ROUNDS:
+            ends = [*accumulate(self.tests[test][0] for test in left)]
+            count = max(sum(end <= longest for end in ends), 1)
+            if left:
+                yield left[:count]
+            left = left[count:]
 
     def seconds(self, tests: Iterable[str]) -> float:
         """How long they took when they were recorded."""
@@ -111,7 +117,7 @@ class Watch:
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Nearest first."""
         last = len(self.order)
-        items.sort(key=lambda item: self.order.get(item.nodeid, self.order.get(item.nodeid.partition("[")[0], last)))
+        items.sort(key=lambda item: self.order.get(item.nodeid, last))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Tells the first failure."""
@@ -131,6 +137,9 @@ def attempt(tree: str, tests: list[str], seconds: float, said: Any) -> None:
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     sys.dont_write_bytecode = True
     sys.path.insert(0, tree)
+    # one counterexample is enough: to make it small would take longer than all else; the profile of the tests builds on this one
+    settings.register_profile("first", phases=(Phase.explicit, Phase.generate), report_multiple_bugs=False)
+    settings.load_profile("first")
     options = [
         "-x",
         "-q",
@@ -158,13 +167,31 @@ class Verdict:
     seconds: float = 0.0
 
 
+def mirrored(source: Path, copy: Path) -> list[str]:
+    """Copies what is missing and removes what is gone; the modules that differ are left to who asked."""
+    here = {
+        path.relative_to(source) for path in source.rglob("*") if path.is_file() and "__pycache__" not in path.parts
+    }
+    for path in [path for path in copy.rglob("*") if path.is_file() and "__pycache__" not in path.parts]:
+        if path.relative_to(copy) not in here:
+            path.unlink()
+    for path in here:
+        if not (copy / path).exists():
+            (copy / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source / path, copy / path)
+    differ = [
+        path for path in here if path.suffix == ".py" and (source / path).read_bytes() != (copy / path).read_bytes()
+    ]
+    return [path.as_posix() for path in differ]
+
+
 class Bench:
     """A copy of the package in which mutants are put, one after another."""
 
     def __init__(self, number: int) -> None:
         self.tree = AWAY / f"tree-{number}"
-        shutil.rmtree(self.tree, ignore_errors=True)
-        shutil.copytree(SRC, self.tree / "rankscope", ignore=shutil.ignore_patterns("__pycache__"))
+        for path in mirrored(SRC, self.tree / "rankscope"):
+            self.place(path, Module(path).source)
         self.context = multiprocessing.get_context("forkserver")
         self.compile()
 
@@ -201,13 +228,14 @@ class Bench:
         tests = record.nearest(mutant)
         if not tests:
             return Verdict("not run")
-        start = time.monotonic()
+        start, tried, code = time.monotonic(), 0, 0
         source = Module(mutant.path).source
         self.place(mutant.path, mutant.apply(source))
         try:
-            for chosen in (record.first(tests), sorted({test.partition("[")[0] for test in tests})):
-                limit = GRACE + 5 * record.seconds(tests)
+            for chosen in record.rounds(tests):
+                limit = GRACE + 3 * record.seconds(chosen)
                 code, failed = self.run(chosen, limit)
+                tried += len(chosen)
                 if code != 0:
                     break
         finally:
@@ -217,7 +245,7 @@ class Bench:
         by = failed or ("" if code in {0, None} else "it cannot be imported")
         if code not in {0, 1} and self.run(chosen, limit)[0] != 0:  # nor without the change
             what, by = "not tried", "its tests do not run here"
-        return Verdict(what, by, len(chosen), spent)
+        return Verdict(what, by, tried, spent)
 
 
 # --- all of them
@@ -287,7 +315,7 @@ def forget_false_kills(mutants: list[Mutant], bench: Bench, record: Record, resu
     )
     unsound: set[str] = set()
     while killers:
-        code, failed = bench.run(killers, GRACE + 5 * record.seconds(killers))
+        code, failed = bench.run(killers, GRACE + 3 * record.seconds(killers))
         if code == 0:
             break
         print(f"fails without a change, too: {failed or 'one of these tests'}", flush=True)
