@@ -62,15 +62,15 @@ class Record:
         for one in mutants_record.recorded():
             files = {path for path, mark in one["files"].items() if fresh.get(path) == mark}
             new = {
-                t: tuple(cost)
-                for t, cost in one["tests"].items()
-                if t.partition("::")[0] in files and t not in self.tests
+                i: test
+                for i, test in enumerate(one["tests"])
+                if test.partition("::")[0] in files and test not in self.tests
             }
-            self.tests |= new  # type: ignore[arg-type]
+            self.tests |= {test: (one["tests"][test][0], one["tests"][test][1]) for test in new.values()}
             for path, lines in one["lines"].items():
                 held = self.lines.setdefault(path, {})
                 for line, tests in lines.items():
-                    held.setdefault(int(line), []).extend(test for test in tests if test in new)
+                    held.setdefault(int(line), []).extend(new[i] for i in tests if i in new)
 
     def nearest(self, mutant: Mutant) -> list[str]:
         """The tests that run a line; where none does (it is run when the module is imported), those of the lines beside it."""
@@ -81,7 +81,11 @@ class Record:
             tests = {test for line in used[:5] for test in lines[line]}
         else:
             tests = set(lines[mutant.line])
-        return sorted(tests, key=lambda test: (self.distance(mutant, test), test))
+        # a line that all tests run has more of them than are recorded: those of its room are tried last
+        room = tuple(mutant.path.split("/")[: 2 if mutant.room == "verbs" else 1])
+        beside = {test for test in self.tests if tuple(test.split("/")[1 : len(room) + 1]) == room} - tests
+        cost = {test: self.distance(mutant, test) * (50 if test in beside else 1) for test in tests | beside}
+        return sorted(cost, key=lambda test: (cost[test], test)) if tests else []
 
     def distance(self, mutant: Mutant, test: str) -> float:
         """How long a test takes and how much else it runs; less where it mirrors the module."""
@@ -339,7 +343,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="cores")
     parser.add_argument("--seconds", type=float, default=3600.0, help="stop after so long; the next call goes on")
     parser.add_argument("--no-record", action="store_true", help="use the record as it is")
-    parser.add_argument("--write", action="store_true", help="write docs/trust.md from what was found")
+    parser.add_argument(
+        "--write", action="store_true", help="keep what was found in tools/mutants.json, for docs/trust.md"
+    )
     given = parser.parse_args()
     until = time.monotonic() + given.seconds
     if not given.no_record:
@@ -353,7 +359,7 @@ def main() -> None:
     if given.write:
         import mutants_page
 
-        mutants_page.write(mutants, results.held)
+        mutants_page.write(mutants, results.held, SEED)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ TESTED = (
     "verbs/power", "verbs/reconcile", "verbs/ties", "verbs/unjudged", "cli",
 )  # fmt: skip
 CASES = 3  # of each test function, so that a law that holds for 150 metrics is not recorded 150 times
-KEPT = 40  # tests of a line
+KEPT = 400  # tests of a line
 
 
 def order_by_seed(name: str, seed: int) -> str:
@@ -88,12 +88,14 @@ class Recorder:
         files = sorted({test.partition("::")[0] for test in self.seconds})
         record: dict[str, Any] = {
             "files": {path: stamp(ROOT / path) for path in files},
-            "tests": {t: [round(s, 3), wide[t]] for t, s in self.seconds.items()},
-            "lines": {},
+            "tests": {t: [round(s, 3), wide[t]] for t, s in self.seconds.items() if t not in self.failed},
+            "lines": {},  # the numbers of tests, in that order
         }
+        number = {test: i for i, test in enumerate(record["tests"])}
         for path, lines in by_line.items():
             record["lines"][path] = {
-                str(line): sorted(set(tests) - dull, key=lambda t: self.seconds[t] * wide[t])[:KEPT] for line, tests in lines.items()
+                line: [number[t] for t in sorted(set(tests) - dull, key=lambda t: self.seconds[t] * wide[t])[:KEPT]]
+                for line, tests in lines.items()
             }  # fmt: skip
         self.kept_at.parent.mkdir(parents=True, exist_ok=True)
         self.kept_at.write_text(json.dumps(record))
