@@ -87,17 +87,20 @@ class Columns:
     def of(cls, raw: Raw, separator: str) -> Columns:
         """Read the header. Raises InputError where it is none."""
         # quotes are quotes in CSV; in TSV only where the first lines use them around a whole cell
-        quoted = separator != "\t" or re.search(rb'(^|\t)"[^\t\n]*"(\t|\r?$)', raw.head, re.MULTILINE) is not None
+        head = raw.head.removeprefix(BOM)
+        quoted = separator != "\t" or re.search(rb'(^|\t)"[^\t\n]*"(\t|\r?$)', head, re.MULTILINE) is not None
         header = _first_row(raw.head, quoted) or _first_row(raw.read(), quoted) or raw.read()
         line = header.removeprefix(BOM).strip(b"\r\n")
         if b"\r" in line and b"\n" not in header:
             raise InputError(
                 f"{raw.label}: lines end in a lone carriage return (old Mac): run tr '\\r' '\\n' on the file"
             )
+        if not is_text(line):
+            raw.fail(UnicodeError("not UTF-8"))
         letters = np.frombuffer(line, np.uint8)
         if quoted and _broken_quote(letters, np.flatnonzero(letters == QUOTE), ord(separator)) >= 0:
             raise InputError(f"{raw.label} line 1: quotes in the header that are not sound; {QUOTING}")
-        text = io.StringIO(line.decode("utf-8", "replace"), newline="")
+        text = io.StringIO(line.decode("utf-8"), newline="")
         style: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
         try:
             names = next(csv.reader(text, delimiter=separator, quoting=style), [])

@@ -30,7 +30,7 @@ from rankscope.files.long import (
     stem,
 )
 from rankscope.files.parts import PartFacts, QueryPlace, RunHead, RunParts, cut, piece_size
-from rankscope.files.raw import BOM, Raw
+from rankscope.files.raw import BOM, HEAD, Raw
 from rankscope.parallel import map_parts
 from rankscope.tables import Array, Qrels, Run, Source
 
@@ -92,7 +92,8 @@ def head_lines(raw: Raw) -> list[bytes]:
         raise InputError(f"{raw.label}: not a text file (it holds zero bytes)")
     if b"\n" not in head and b"\r" in head.rstrip():
         raise InputError(f"{raw.label}: lines end in a lone carriage return (old Mac): run tr '\\r' '\\n' on the file")
-    whole = head[: head.rfind(b"\n") + 1] or head
+    # the last line of a file counts also where it does not end
+    whole = head if len(raw.head) < HEAD else head[: head.rfind(b"\n") + 1] or head
     lines = CONTENT.findall(whole) or CONTENT.findall(raw.read().removeprefix(BOM))
     return [line.rstrip(b"\r") for line in lines]
 
