@@ -362,8 +362,9 @@ def _row_of(cell: dict[str, str], what: str) -> Row | None:
     """A row of texts, or None where it lacks what it needs."""
     role = "grade" if what == "qrels" else "score" if "score" in cell else "rank"
     value = number_of(cell[role].strip(" "))
-    if value is None and number_of(cell[role].strip()) is not None:
-        raise Unsaid("other blanks around a number")
+    for number in (cell[role], cell.get("rank", "")):
+        if number.strip(" ") != number.strip() and number_of(number.strip()) is not None:
+            raise Unsaid("other blanks around a number")
     if value is None or not cell["query_id"] or not cell["doc_id"] or (what == "qrels" and math.isnan(value)):
         return None
     rank = _whole(cell["rank"].strip()) if "rank" in cell else None
@@ -450,6 +451,8 @@ def _jsonl(text: str, what: str) -> Rows:
             faults.append(number)
             continue
         cell = {role: found.get(keys[place]) for role, place in roles.items()}
+        if isinstance(cell.get("rank"), bool):
+            raise Unsaid("true as a rank")
         row = None if TWICE in cell.values() else _row_of_values(cell, what)
         if row is None:
             faults.append(number)
@@ -506,10 +509,10 @@ def id_of(value: Any) -> str | None:
 
 
 def value_of(value: Any) -> float | None:
-    """A number, or a text that is one."""
+    """A number, or a text that is one; true and false are 1 and 0."""
     if isinstance(value, str):
         return number_of(value.strip(" "))
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not isinstance(value, int | float):
         return None
     try:
         return float(value)
@@ -566,8 +569,6 @@ def _documents(query: str, documents: Any, what: str) -> Iterator[Row]:
             yield Row(query, str(doc), -float(rank) if what == "run" else 1.0, rank)
         return
     for doc, value in documents:
-        if isinstance(value, bool):
-            raise Unsaid("true as a number")
         if isinstance(value, _Object) and what == "qrels":
             for aspect, grade in value:
                 yield Row(query, doc, _number(grade, what), None, aspect)
@@ -576,7 +577,7 @@ def _documents(query: str, documents: Any, what: str) -> Iterator[Row]:
 
 
 def _number(value: Any, what: str) -> float:
-    number = None if isinstance(value, bool) else value_of(value)
+    number = value_of(value)
     if number is None or (what == "qrels" and math.isnan(number)):
         raise Refused("a value that is no number")
     return number

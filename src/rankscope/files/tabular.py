@@ -22,7 +22,7 @@ from rankscope.tables import Qrels, Run
 def read_json(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     """Read one JSON object ``{query: {document: number}}``."""
     try:
-        value = json.loads(raw.read().removeprefix(BOM), object_pairs_hook=pairs_of)
+        value = json.loads(raw.read().removeprefix(BOM).decode("utf-8"), object_pairs_hook=pairs_of)
     except UnicodeDecodeError as error:
         raw.fail(error)
     except RecursionError as error:
