@@ -71,7 +71,7 @@ def test_a_grade_that_cannot_be_computed_with_is_refused_wherever_grades_are_rea
     ):
         assert "too large to compute with" in (line := line_of(call)) or f"beyond {HUGE:g}" in line
     assert "best grade" in line_of(lambda: rs.unjudged(QRELS, RUN, grade=1e308))
-    assert "at most 1e+60" in line_of(lambda: rs.nDCG(gain={1: 1e308}))
+    assert "at most 1e+60" in line_of(lambda: rs.parse("nDCG(gain={1: 1e308})"))
 
 
 def test_the_largest_grades_give_numbers_without_a_warning(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from tools.package_page import LINK, page_of, urls_of
+
+from package_page import LINK, page_of, urls_of
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
