@@ -445,7 +445,7 @@ COMMANDS = (
                 "Without runs: topics of a collection, for a --difference with a t test or an analysis of variance, or for a "
                 "--width.", ("t", "anova", "interval")),
             Option("--variance", "For --design: of differences (t, interval), within systems (anova).", float, "V"),
-            Option("--systems", "For --design anova: how many systems will be compared.", int, "M"),
+            Option("--systems", "For --design anova: how many systems will be compared.", click.IntRange(max=MOST), "M"),
             Option("--width", "For --design interval: from end to end.", float, "W", multiple=True),
             DETAILS, POLICIES, *OUTPUT,
         ),
