@@ -210,8 +210,9 @@ def is_jsonl(raw: Raw) -> bool:
 
 def read_json(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     """Read one JSON object ``{query: {document: number}}``."""
+    data = raw.read().removeprefix(BOM)
     try:
-        value = json.loads(raw.read().removeprefix(BOM), object_pairs_hook=_pairs)
+        value = json.loads(data, object_pairs_hook=_pairs)
     except UnicodeDecodeError as error:
         raw.fail(error)
     except RecursionError as error:
