@@ -71,7 +71,7 @@ class _Stderr:
         self.own = -1
 
 
-_stderr = _Stderr()
+stderr = _Stderr()
 
 
 @dataclass(eq=False)
@@ -111,7 +111,7 @@ class ParquetFile:
     def collect(self, scan: pl.LazyFrame) -> pl.DataFrame:
         """What is asked of its columns, which were looked over. Raises InputError where they cannot be read."""
         try:
-            with _stderr.hold():
+            with stderr.hold():
                 return scan.collect()
         except UNREADABLE as error:
             _fail(self.raw, _said(error), error)
@@ -131,7 +131,7 @@ def open_parquet(raw: Raw) -> ParquetFile:
     with _reading(raw, feed) as (read, size):
         footer = read_footer(read, size)
     try:
-        with _stderr.hold():
+        with stderr.hold():
             scan = pl.scan_parquet(io.BytesIO(feed) if isinstance(feed, bytes) else feed, glob=False)
             partial_result = MARK in scan.collect_schema()
     except UNREADABLE as error:

@@ -83,7 +83,7 @@ QRELS3 = LineLayout(
 
 
 CONTENT = re.compile(rb"^[^\S\n]*[^\s#].*", re.MULTILINE)  # a line that is neither blank nor a comment
-NO_LINES = re.compile(rb"\n(?:\r?\n)+")  # lines without a byte, of which a file may have any number
+NO_LINES = re.compile(rb"\n[\r\n]*\n")  # lines without a byte, of which a file may have any number
 
 
 def head_lines(raw: Raw) -> list[bytes]:
