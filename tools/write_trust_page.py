@@ -55,8 +55,10 @@ def _fuzzing(found: dict[str, Any] | None) -> str:
         "|---|--:|",
         *(f"| {words} | {_count(found['levels'].get(name, 0))} |" for name, words in LEVELS.items()),
     ]
+    again, scored = found["levels"].get("again", 0), found["levels"].get("scored", 0)
+    ways = f"{_count(again)} of them were read in other ways, too, and {_count(scored)} evaluated. Of the other files, which have no reference, it is told whether they were read."
     table, changes = "\n".join(rows), "\n".join(levels)
-    return f"{FUZZING}The recorded campaign: {named}.\n\n{table}\n\n{_open(found)}What was done to them (an input may have more than one change):\n\n{changes}\n\n"
+    return f"{FUZZING}The recorded campaign: {named}. {ways}\n\n{table}\n\n{_open(found)}What was done to them (an input may have more than one change):\n\n{changes}\n\n"
 
 
 def _open(found: dict[str, Any]) -> str:
