@@ -183,7 +183,8 @@ class _Table:
         key = (hashes >> bits) | (number << (np.uint64(64) - bits))
         ordered = np.sort(key)
         same = ordered[1:][ordered[1:] == ordered[:-1]]
-        return at + np.flatnonzero(np.isin(key, same)) if len(same) else NO_ROWS
+        # by sorting: the table that NumPy 2.0 would make of a few keys above 2 ** 63 overflows
+        return at + np.flatnonzero(np.isin(key, same, kind="sort")) if len(same) else NO_ROWS
 
     def rows_of(self, hashes: Array) -> Array:
         """Rows whose document may have one of these hashes: every row that has one, and few others.

@@ -21,7 +21,7 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import Findings, is_text, make_table, roles_of
 from rankscope.files.parts import PartFacts, QueryPlace, RunParts, cut, piece_size, table_part, table_parts
-from rankscope.files.raw import BOM, Raw
+from rankscope.files.raw import BOM, UNREADABLE, Raw
 from rankscope.parallel import map_parts
 from rankscope.tables import Array, Qrels, Run
 
@@ -91,7 +91,7 @@ class Columns:
             separator != "\t"
             or re.search(rb'(^|\t)"[^\t\n]*"(\t|\r?$)', raw.head.removeprefix(BOM), re.MULTILINE) is not None
         )
-        header = _first_row(raw.head, quoted) or _first_row(raw.read(), quoted) or raw.read()
+        header = _first_row(raw.head, quoted) or _first_row(raw.text(), quoted) or raw.text()
         line = header.removeprefix(BOM).strip(b"\r\n")
         if b"\r" in line and b"\n" not in header:
             raise InputError(
@@ -150,7 +150,7 @@ class Columns:
 
     def all_plain(self, roles: Mapping[str, str]) -> pl.DataFrame | None:
         """All rows; None where one is at fault."""
-        parts = iter([self.raw.read]) if self.raw.is_small else cut(self.raw, self.place(roles))
+        parts = iter([self.raw.text]) if self.raw.is_small else cut(self.raw, self.place(roles))
         frames = []
         for frame in map_parts(lambda part: self.plain(part[1](), roles, not part[0]), enumerate(parts)):
             if frame is None:
@@ -181,13 +181,13 @@ class Columns:
         )  # fmt: skip
         try:
             frame = scan.select(pl.col(at).alias(name) for name, at in place.items()).collect()
-        except pl.exceptions.PolarsError:
+        except UNREADABLE:
             return None
         return frame.with_columns(pl.col(pl.String).replace("", None)) if quotes else frame
 
     def body(self) -> bytes:
         """All that follows the header, with plain line ends. Raises InputError for what is no text."""
-        data = self.raw.read()
+        data = self.raw.text()
         if not is_text(data):
             self.raw.fail(UnicodeError("not UTF-8"))
         return plain_ends(data[len(self.header) :])

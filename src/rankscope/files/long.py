@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -22,6 +22,7 @@ QRELS_EXPECTED = "TREC qrels have lines like '301 0 FT911-3 1'"
 EXPECTED = {"run": RUN_EXPECTED, "qrels": QRELS_EXPECTED}
 ORDER = "the order is QRELS RUN..."
 FAULTS = 20
+BLOCK = 1 << 22
 SUFFIXES = {
     ".gz", ".zst", ".txt", ".run", ".trec", ".res", ".qrels", ".tsv", ".csv", ".json", ".jsonl", ".ndjson",
     ".parquet", ".pq",
@@ -152,12 +153,19 @@ def line_finder(content: Callable[[], Array], left_out: Array) -> Callable[[int]
 
 def content_lines(data: bytes) -> Array:
     """1-based numbers of the lines that are neither blank nor comments."""
-    kept = (
-        number
-        for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1)
-        if (text := line.strip()) and not text.startswith(b"#")
-    )
-    return np.fromiter(kept, dtype=np.int64)
+
+    def kept() -> Iterator[int]:
+        start, before = 3 if data.startswith(b"\xef\xbb\xbf") else 0, 1
+        while start < len(data):  # block by block: blank lines may be millions
+            end = (data.rfind(b"\n", start, start + BLOCK) + 1) or (data.find(b"\n", start) + 1) or len(data)
+            block = data[start:end]
+            if block.strip():
+                for number, line in enumerate(block.split(b"\n"), before):
+                    if (text := line.strip()) and not text.startswith(b"#"):
+                        yield number
+            start, before = end, before + block.count(b"\n")
+
+    return np.fromiter(kept(), dtype=np.int64)
 
 
 ALIASES: dict[str, tuple[str, ...]] = {

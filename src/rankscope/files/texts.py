@@ -7,10 +7,9 @@ import html
 import io
 import json
 import re
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal, NoReturn
 
 import polars as pl
@@ -19,7 +18,8 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import ALIASES, Findings, id_column
 from rankscope.files.memory import frame_of, quote_value, speaks_arrow
-from rankscope.files.raw import BOM, Raw, open_raw
+from rankscope.files.parquet import open_parquet
+from rankscope.files.raw import BOM, BROKEN, LINE, Raw, check_lines, open_raw
 from rankscope.files.sheets import is_path
 from rankscope.tables import Source
 
@@ -33,8 +33,9 @@ TEXTS = (
     "utterance",
 )  # fmt: skip
 TITLES = ("title", "headline", "name")
-LARGEST = (1 << 31) - 1  # of a cell of CSV: the library's own limit is 128 KiB
+LARGEST = 1 << 28  # characters of a cell of CSV: the library's own limit is 128 KiB
 SEPARATOR = " · "
+Collect = Callable[[pl.LazyFrame], pl.DataFrame]
 
 
 @dataclass
@@ -137,11 +138,11 @@ def lines_of(raw: Raw) -> Iterator[tuple[int, bytes]]:
     """Each line that holds something, with its number; damage of a compressed file is told in one line."""
     try:
         with raw.unpack() as file:
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(check_lines(raw.label, iter(partial(file.readline, LINE + 1), b"")), 1):
                 text = (line.removeprefix(BOM) if number == 1 else line).strip(b"\r\n")
                 if text and not text.isspace():
                     yield number, text
-    except (OSError, EOFError, zlib.error) as error:
+    except BROKEN as error:
         raw.fail(error)
 
 
@@ -247,12 +248,19 @@ def _unquote(cell: str) -> str:
     return cell[1:-1].replace('""', '"') if '"' not in inside else cell
 
 
+def _short_lines(label: str, text: io.TextIOWrapper) -> Iterator[str]:
+    for line in iter(partial(text.readline, LINE + 1), ""):
+        if len(line) > LINE:
+            next(check_lines(label, iter((line.encode(),))))
+        yield line
+
+
 def _quoted_rows(raw: Raw, separator: str, selection: Selection) -> Iterator[tuple[int, list[str]]]:
     limit = csv.field_size_limit(LARGEST)
     last = 0
     try:
         with raw.unpack() as file, io.TextIOWrapper(file, "utf-8-sig", "replace", newline="") as text:
-            reader = csv.reader(text, delimiter=separator, strict=True)
+            reader = csv.reader(_short_lines(raw.label, text), delimiter=separator, strict=True)
             for row in reader:
                 start, last = last + 1, reader.line_num
                 if any(row):
@@ -261,7 +269,7 @@ def _quoted_rows(raw: Raw, separator: str, selection: Selection) -> Iterator[tup
     except csv.Error as error:
         remedy = 'a quote within a text is written twice ("") and closed in the end'
         raise InputError(f"{raw.label} line {words.count(last + 1)}: {error}; {remedy}") from error
-    except (OSError, EOFError, zlib.error) as error:
+    except BROKEN as error:
         raw.fail(error)
     finally:
         csv.field_size_limit(limit)
@@ -405,7 +413,7 @@ def _blocks(raw: Raw) -> Iterator[bytes]:
         with raw.unpack() as file:
             while block := file.read(BLOCK):
                 yield block
-    except (OSError, EOFError, zlib.error) as error:
+    except BROKEN as error:
         raw.fail(error)
 
 
@@ -621,7 +629,9 @@ def _of_file(raw: Raw, selection: Selection, noun: Noun) -> tuple[str, Iterator[
     """What a file is, told by how it begins, and its texts."""
     head = raw.head.removeprefix(BOM).lstrip()
     if raw.head.startswith(b"PAR1"):
-        return "Parquet", _of_frame(raw.scan_parquet(), raw.label, selection, noun)
+        file = open_parquet(raw)
+        file.check(file.names)
+        return "Parquet", _of_frame(file.scan, raw.label, selection, noun, file.collect)
     if head[:1] in {b"{", b"["}:
         return _of_json(raw, head, selection, noun)
     if has_marks(head):
@@ -692,7 +702,9 @@ def _of_list(source: Any, label: str, selection: Selection, noun: Noun) -> Itera
             yield one, join_row(value, roles)
 
 
-def _of_frame(scan: pl.LazyFrame, label: str, selection: Selection, noun: Noun) -> Iterator[tuple[str, str]]:
+def _of_frame(
+    scan: pl.LazyFrame, label: str, selection: Selection, noun: Noun, collect: Collect = pl.LazyFrame.collect
+) -> Iterator[tuple[str, str]]:
     """A table: only the rows asked for leave it."""
     names = scan.collect_schema().names()
     roles = roles_among(names, noun)
@@ -700,22 +712,22 @@ def _of_frame(scan: pl.LazyFrame, label: str, selection: Selection, noun: Noun) 
         own = "query_id" if noun == "query" else "doc_id"
         said = f"{label}: no columns of ids and texts among {words.listing(names) or 'none'}"
         raise InputError(f"{said}; call them {own} and text")
-    heads = scan.select(roles.id).head(3).collect()[roles.id]
+    heads = collect(scan.select(roles.id).head(3))[roles.id]
     for one in id_column(heads, roles.id, label, Findings()).to_list():
         selection.wants(str(one))
     columns = list(dict.fromkeys([roles.id, *roles.texts]))
-    frame = _keep(scan.select(columns), roles.id, label, selection)
+    frame = _keep(scan.select(columns), roles.id, label, selection, collect)
     for number, row in enumerate(frame.iter_rows(named=True), 1):
         if row[roles.id] in {None, ""}:
             raise InputError(f"{label} row {words.count(number)}: no id (column {roles.id} is empty)")
         yield row[roles.id], join_row(row, roles)
 
 
-def _keep(scan: pl.LazyFrame, key: str, label: str, selection: Selection) -> pl.DataFrame:
+def _keep(scan: pl.LazyFrame, key: str, label: str, selection: Selection, collect: Collect) -> pl.DataFrame:
     if scan.collect_schema()[key] != pl.String:
-        frame = scan.collect()
+        frame = collect(scan)
         scan = frame.with_columns(id_column(frame[key], key, label, Findings()).alias(key)).lazy()
     if selection.ids is None:
-        return scan.collect()
+        return collect(scan)
     asked = pl.Series(sorted(selection.ids), dtype=pl.String).implode()
-    return scan.filter(pl.col(key).is_in(asked)).collect()
+    return collect(scan.filter(pl.col(key).is_in(asked)))
