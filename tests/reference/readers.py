@@ -17,6 +17,17 @@ from typing import Any, NamedTuple, NoReturn
 BOM = "\ufeff"
 WHITESPACE = " \t\r\v\f"  # a line feed ends a line
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.ASCII | re.IGNORECASE)
+OTHERS = (
+    b"PAR1",
+    b"BZh",
+    b"PK\x03\x04",
+    b"SQLite format",
+    b"ARROW1",
+    b"\xff\xfe",
+    b"\xfe\xff",
+    b"\x80\x04",
+    b"\x89HDF",
+)
 LINE_END = re.compile(r"\r*\n|\r+\Z")
 SEPARATORS = {"csv": ",", "tsv": "\t", "semicolon": ";"}
 NAMES = {
@@ -67,6 +78,8 @@ def read(data: bytes, kind: str, what: str) -> Rows:
     """Read a file of a known kind (trec, csv, tsv, semicolon, jsonl, json) as a run or as qrels."""
     if not data:
         raise Refused("an empty file")
+    if data.startswith(OTHERS):
+        raise Unsaid("begins like another kind of file")
     if b"\x00" in data:
         raise Unsaid("zero bytes")  # refused in text, or told to be another format
     try:
@@ -232,7 +245,19 @@ def _five(content: list[tuple[int, list[str]]]) -> Rows:
         if any(math.isnan(row.value) for row in found):
             raise Unsaid("a preference that is no number")
         return _sum_up(found, [], False)
+    if _is_prels(rows):
+        return _sum_up([Row(query, doc, float(grade)) for query, doc, grade, _, _ in rows], [], False)
     raise Unsaid("five columns")
+
+
+def _is_prels(rows: list[list[str]]) -> bool:
+    """Whether column 2 names documents, each once, column 3 has fewer values, and column 5 a probability in every line."""
+    for fields in rows:
+        grade, chance = number_of(fields[2]), number_of(fields[4])
+        if grade is None or math.isnan(grade) or chance is None or not 0 <= chance <= 1:
+            return False
+    documents, grades = ({(fields[0], fields[place]) for fields in rows} for place in (1, 2))
+    return len(documents) == len(rows) > len(grades)
 
 
 # --- tables with a header -----------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.columns import Columns, Rows
 from rankscope.files.long import Findings, id_column, is_number
-from rankscope.files.memory import frame_of, quote_value, speaks_arrow
+from rankscope.files.memory import frame_of, is_half, quote_value, speaks_arrow
 from rankscope.files.parquet import open_parquet
 from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.readers import kind_of
@@ -128,6 +128,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(out) < len(pairs):
         keys = [key for key, _ in pairs]
         raise ValueError(f"the key {next(k for k in keys if keys.count(k) > 1)!r} comes twice in one object")
+    if any(isinstance(text, str) and is_half(text) for pair in pairs for text in pair):
+        raise ValueError("half of a character (a lone surrogate)")
     return out
 
 
