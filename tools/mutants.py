@@ -58,7 +58,8 @@ class Record:
     def __init__(self) -> None:
         self.tests: dict[str, tuple[float, int]] = {}
         self.lines: dict[str, dict[int, list[str]]] = {}
-        fresh = {str(p.relative_to(ROOT)): mutants_record.stamp(p) for p in (ROOT / "tests").rglob("test_*.py")}
+        files = [path for place in mutants_record.TESTED for path in mutants_record.files_of(ROOT / place)]
+        fresh = {str(path.relative_to(ROOT)): mutants_record.stamp(path) for path in files}
         for one in mutants_record.recorded():
             files = {path for path, mark in one["files"].items() if fresh.get(path) == mark}
             new = {
