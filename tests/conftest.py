@@ -52,7 +52,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Files go to workers as ``--dist loadfile`` says, but those that share a Spark session to one: a second costs a Java machine."""
     if config.getoption("dist") != "loadfile":
         return None
-    from xdist.scheduler import LoadFileScheduling
+    from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
     class OneSession(LoadFileScheduling):  # type: ignore[misc]  # of a package without types
         def _split_scope(self, nodeid: str) -> str:
