@@ -49,6 +49,22 @@ def pytest_make_parametrize_id(val: Any, argname: str) -> str | None:
     return None
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Files go to workers as ``--dist loadfile`` says, but those that share a Spark session to one: a second costs a Java machine."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
+
+    class OneSession(LoadFileScheduling):  # type: ignore[misc]  # of a package without types
+        def _split_scope(self, nodeid: str) -> str:
+            file = str(super()._split_scope(nodeid))
+            shared = file.startswith("tests/scoring/spark/") and not file.endswith("test_cluster.py")
+            return "tests/scoring/spark" if shared else file
+
+    return OneSession(config, log)
+
+
 def forget_declared() -> None:
     """Leaves in the catalogues of all kinds what the package declares."""
     kinds = [Declared]

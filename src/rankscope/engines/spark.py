@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
@@ -253,7 +254,7 @@ def map_parts(
     tasks = int(first.sparkSession.conf.get("spark.sql.shuffle.partitions", "200"))
     buckets = min(max(BUCKETS, 4 * tasks), MOST_BUCKETS)
     columns: dict[int, Columns] = {}
-    packed = None
+    packed: list[Frame] = []
     for source, frame in frames.items():
         columns[source] = tuple((field.name, field.dataType.simpleString()) for field in frame.schema.fields)
         bucket = F.pmod(F.xxhash64(key), F.lit(buckets)).cast("smallint").alias(BUCKET)
@@ -261,8 +262,10 @@ def map_parts(
         mine = rows_of.mapInArrow(
             RowPacker(source, columns[source], 2 * rows), f"{BUCKET} smallint, source int, rows binary"
         )
-        packed = mine if packed is None else packed.union(mine)
-    together = packed.repartition(F.col(BUCKET)).sortWithinPartitions(BUCKET)
+        packed.append(mine)
+    together = (
+        reduce(lambda one, other: one.union(other), packed).repartition(F.col(BUCKET)).sortWithinPartitions(BUCKET)
+    )
     mapper = PartMapper(function, rows, columns, tuple(schema))
     return together.mapInArrow(mapper, ", ".join(f"{name} {kind}" for name, kind in schema))
 

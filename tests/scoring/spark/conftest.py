@@ -17,6 +17,8 @@ import rankscope
 from rankscope.scoring.scores import Scores
 
 SOURCES = str(Path(rankscope.__file__).parents[1])
+# tests end before code that runs often is worth a second compiler, or garbage a thread of its own
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 @pytest.fixture(scope="session")
@@ -38,6 +40,8 @@ def spark(need: Callable[[str], ModuleType], java: None) -> Iterator[Any]:
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [SOURCES, os.environ.get("PYTHONPATH", "")]))
     session = (
         sql.SparkSession.builder.master("local[2]")
+        .config("spark.driver.extraJavaOptions", QUICK)
+        .config("spark.driver.memory", "768m")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "3")

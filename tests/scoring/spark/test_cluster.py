@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from tests.scoring.spark.conftest import SOURCES
+from tests.scoring.spark.conftest import QUICK, SOURCES
 
 START = """
 import os, signal, sys
@@ -65,7 +65,16 @@ frame = plain.mapInArrow(once, plain.schema)
 
 def run_script(script: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join(filter(None, [SOURCES, os.environ.get("PYTHONPATH", "")]))
-    given = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": path, **environment}
+    quick = (
+        f"--conf 'spark.driver.extraJavaOptions={QUICK}' --conf 'spark.executor.extraJavaOptions={QUICK}' pyspark-shell"
+    )
+    given = {
+        **os.environ,
+        "PYSPARK_SUBMIT_ARGS": quick,
+        "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": path,
+        **environment,
+    }
     return subprocess.run(
         [sys.executable, "-c", script, *arguments], check=False, capture_output=True, text=True, env=given, timeout=500
     )
