@@ -169,8 +169,8 @@ class _Table:
         if not len(suspects):
             return suspects
         rows = self.frame.select("query_id", "doc_id")[suspects]
-        first = rows.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series().to_numpy()
-        return np.asarray(suspects[~first])
+        is_first = rows.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series().to_numpy()
+        return np.asarray(suspects[~is_first])
 
     def _cut(self, rows: int) -> Iterator[tuple[int, int]]:
         """Blocks in groups of about so many rows: the first of each group, and the one after its last."""
