@@ -19,7 +19,8 @@ from rankscope.errors import HUGE
 
 Array = npt.NDArray[Any]
 FEW = 1000
-PART = 1 << 17  # rows that are worked on at once: they stay in the processor's cache
+IN_CACHE = 1 << 17  # rows that are worked on at once: they stay in the processor's cache
+SEED = 17  # of hashes of ids: equal ids have equal hashes, and others hardly ever do
 NO_ROWS = np.empty(0, dtype=np.int64)
 # a partial result has a column and an attribute of this name, so that it is never taken for anything else
 MARK = "part_of_rankscope"
@@ -99,11 +100,6 @@ def blocks_of(query: pl.Series) -> Blocks:
     return Blocks(start, size, unique, codes["code"].to_numpy().astype(np.int64))
 
 
-def hash_of(ids: pl.Series) -> Array:
-    """A number made of each id; equal ids have equal numbers, and others hardly ever do."""
-    return ids.hash(seed=17).to_numpy()
-
-
 @dataclass(frozen=True, eq=False)
 class _Table:
     """What runs and qrels share: rows of (query, document), with the set of queries beside them."""
@@ -139,7 +135,7 @@ class _Table:
     @cached_property
     def doc_hash(self) -> Array:
         """The hash of the document of each row."""
-        return hash_of(self.frame["doc_id"])
+        return self.frame["doc_id"].hash(seed=SEED).to_numpy()
 
     @cached_property
     def nan_rows(self) -> Array:
@@ -154,15 +150,29 @@ class _Table:
 
         Documents are compared by hash first; only pairs whose hashes meet are compared in full.
         """
+        suspects = np.arange(self.frame.height)
         if self.blocks.whole:
-            suspects = np.concatenate([NO_ROWS, *(self._alike(*ends) for ends in self._cut(PART))])
-        else:
-            suspects = np.arange(self.frame.height)
+            few = self.frame.height <= IN_CACHE
+            found = [NO_ROWS]
+            for first, last in [(0, len(self.blocks.size))] if few else self._cut(IN_CACHE):
+                at, size = int(self.blocks.start[first : first + 1].sum()), self.blocks.size[first:last]
+                hashes = (
+                    self.doc_hash if few else self.frame["doc_id"].slice(at, int(size.sum())).hash(seed=SEED).to_numpy()
+                )
+                # the query's number on top, so that sorting finds equal hashes within a query
+                bits = np.uint64(max(len(size).bit_length(), 1))
+                number = np.repeat(np.arange(len(size), dtype=np.uint64), size)
+                key = (hashes >> bits) | (number << (np.uint64(64) - bits))
+                ordered = np.sort(key)
+                same = ordered[1:][ordered[1:] == ordered[:-1]]
+                # by sorting: the table that NumPy 2.0 would make of a few keys above 2 ** 63 overflows
+                found += [at + np.flatnonzero(np.isin(key, same, kind="sort"))] if len(same) else []
+            suspects = np.concatenate(found)
         if not len(suspects):
             return suspects
         rows = self.frame.select("query_id", "doc_id")[suspects]
-        first = rows.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series().to_numpy()
-        return np.asarray(suspects[~first])
+        is_first = rows.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series().to_numpy()
+        return np.asarray(suspects[~is_first])
 
     def _cut(self, rows: int) -> Iterator[tuple[int, int]]:
         """Blocks in groups of about so many rows: the first of each group, and the one after its last."""
@@ -171,20 +181,6 @@ class _Table:
             last = max(first + 1, int(np.searchsorted(ends, start[first] + rows, side="right")))
             yield first, last
             first = last
-
-    def _alike(self, first: int, last: int) -> Array:
-        """The rows in these blocks whose document has the hash of another one of the query."""
-        at, size = int(self.blocks.start[first]), self.blocks.size[first:last]
-        rows = int(size.sum())
-        hashes = self.doc_hash if rows == self.frame.height else hash_of(self.frame["doc_id"].slice(at, rows))
-        # the query's number on top, so that sorting finds equal hashes within a query
-        bits = np.uint64(len(size).bit_length())
-        number = np.repeat(np.arange(len(size), dtype=np.uint64), size)
-        key = (hashes >> bits) | (number << (np.uint64(64) - bits))
-        ordered = np.sort(key)
-        same = ordered[1:][ordered[1:] == ordered[:-1]]
-        # by sorting: the table that NumPy 2.0 would make of a few keys above 2 ** 63 overflows
-        return at + np.flatnonzero(np.isin(key, same, kind="sort")) if len(same) else NO_ROWS
 
     def rows_of(self, hashes: Array) -> Array:
         """Rows whose document may have one of these hashes: every row that has one, and few others.
@@ -275,7 +271,7 @@ class Qrels(_Table):
     @cached_property
     def _by_hash(self) -> tuple[Array, Array]:
         """The hashes of all queries in their order, and the place of each."""
-        found = hash_of(self.names)
+        found = self.names.hash(seed=SEED).to_numpy()
         order = np.argsort(found, kind="stable")
         return found[order], order
 
@@ -288,7 +284,7 @@ class Qrels(_Table):
         known, place = self._by_hash
         if not len(known):
             return np.full(len(queries), -1)
-        wanted = hash_of(queries)
+        wanted = queries.hash(seed=SEED).to_numpy()
         by, near = np.argsort(wanted), np.empty(len(wanted), dtype=np.int64)
         near[by] = place[np.minimum(np.searchsorted(known, wanted[by]), len(known) - 1)]  # fast where both rise
         found = np.where((names.gather(column(near)) == queries).to_numpy(), near, -1)

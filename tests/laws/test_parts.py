@@ -81,7 +81,7 @@ def in_parts(monkeypatch: pytest.MonkeyPatch, size: int, threads: int, small: in
     monkeypatch.setattr(raw, "SMALL", size if small is None else small)
     monkeypatch.setattr(parquet, "PART", size)
     monkeypatch.setattr(local, "PART", size)
-    monkeypatch.setattr(tables, "PART", size)
+    monkeypatch.setattr(tables, "IN_CACHE", size)
 
 
 # each way on the engine's parts and on those of a file, each form of file once

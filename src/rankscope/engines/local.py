@@ -19,8 +19,9 @@ from rankscope.engines.base import SEVERAL, DataFacts, Order
 from rankscope.errors import InputError
 from rankscope.lists import Array, Aspects, Judged, judged_order
 from rankscope.parallel import map_parts
-from rankscope.tables import PART, Qrels, Run, column
+from rankscope.tables import IN_CACHE, Qrels, Run, column
 
+PART = IN_CACHE  # rows of a part
 NO_RUN = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64, "rank": pl.Int32}  # the columns of a run
 NAMELESS = {"0", "Q0"}  # what stands in column 2 of qrels without subtopics
 
@@ -103,8 +104,8 @@ def judge(run: Run, qrels: Qrels, order: Order, place: Array | None = None) -> t
     """Find each query's judged documents in the run: their grades, ranks and tied groups.
 
     Rows of the answer follow ``qrels.queries`` and, if ``order.extra``, the queries of the run that
-    have no judgments. The run must hold no pair twice and no NaN score. ``place`` is that of each query of the run in ``qrels.queries``,
-    -1 where it has no judgments; None: not known yet.
+    have no judgments. The run must hold no pair twice and no NaN score. ``place`` is that of each query of the run in
+    ``qrels.queries``, -1 where it has no judgments, for who knows it already.
     """
     run = run.by_query()
     place = qrels.places_of(run.names) if place is None else place
@@ -205,10 +206,9 @@ def _rows_of(qrels: Qrels, run: Run, number: Array) -> Array:
     if not len(row):
         return found
     bits = np.uint64(64 - len(qrels.names).bit_length())
-    key, wanted = (
-        (hashed >> (np.uint64(64) - bits)) | (code.astype(np.uint64) << bits)
-        for hashed, code in ((run.doc_hash[row], query), (qrels.doc_hash, qrels.query_code))
-    )
+    below = np.uint64(64) - bits
+    key = (run.doc_hash[row] >> below) | (query.astype(np.uint64) << bits)
+    wanted = (qrels.doc_hash >> below) | (qrels.query_code.astype(np.uint64) << bits)
     by = np.argsort(key)
     key, sorted_row = key[by], row[by]
     if (key[1:] == key[:-1]).any():
