@@ -31,9 +31,10 @@ VIEW = 16  # bytes that a text takes in a table beside its letters
 class _Stderr:
     """Where the process writes what is not Python's: a panic of Polars tells of itself there before it can be caught."""
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.users, self.panicked, self.own, self.held = 0, False, -1, -1
+    lock = threading.Lock()
+    users = 0
+    panicked = False
+    own = held = -1
 
     @contextmanager
     def hold(self) -> Iterator[None]:
