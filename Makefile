@@ -1,6 +1,10 @@
 # make demo and make test set up all they need the first time and start at once the second.
 
 PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3.14 python3,$(shell $(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(p))))
+# Python reads the path of an editable install as ASCII in the C locale, and the folder may be called otherwise
+ifneq (,$(filter C POSIX,$(LC_ALL)))
+export LC_ALL := C.UTF-8
+endif
 VENV ?= .venv
 BIN := $(VENV)/bin
 
@@ -19,7 +23,7 @@ fetch = $(BIN)/python $(PEERS) --group $(1) 2>/dev/null || for peer in $(call gr
 	  $(BIN)/python $(PEERS) $$peer 2>/dev/null || echo "no ready-made package of $$peer here: the tests against it will be skipped"; \
 	done
 
-.PHONY: demo test lint bench peers docs clean
+.PHONY: demo test lint bench fuzz pythons mutants peers docs clean
 
 demo: $(VENV)/.run
 	@$(BIN)/rankscope demo --report demo-report.html
@@ -34,6 +38,19 @@ lint: $(VENV)/.test
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks $(ARGS)
+
+# broken files of every format against a plain reference; goes on where it was stopped
+fuzz: $(VENV)/.test
+	@$(BIN)/python -m fuzzing --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1) $(ARGS)
+
+# a part of the tests on every Python that is here, and on the oldest packages that are promised
+pythons: $(VENV)/.test
+	$(BIN)/python tools/try_pythons.py
+
+# changes the package in one place at a time and sees whether a test notices; goes on where it was stopped (SECONDS=600 for ten minutes)
+mutants: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --group mutants
+	$(BIN)/python tools/mutants.py --seconds $(or $(SECONDS),3600) $(ARGS)
 
 # all tools that are timed, some of them large; bench leaves out those that are not here
 peers: $(LARGE)
@@ -81,4 +98,4 @@ $(RECOMMENDERS)/.test: pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(RECOMMENDERS) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(RECOMMENDERS) .venv-pythons .mutants .pytest_cache .mypy_cache .ruff_cache .hypothesis

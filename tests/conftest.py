@@ -5,7 +5,9 @@ Both are skipped with a reason where absent, and fail where the environment says
 
 from __future__ import annotations
 
+import importlib
 import os
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -92,6 +94,17 @@ def shared_data() -> Callable[[str], Path]:
     return find
 
 
+def import_foreign(name: str) -> Any:
+    """Imports another tool's module, whatever Python thinks of how it is written.
+
+    It says so when it compiles the source, so once: where nothing compiled is kept, a warning that is an error would come each time.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return importlib.import_module(name)
+
+
 @pytest.fixture(scope="session")
 def need() -> Callable[[str], ModuleType]:
     """Imports a package that some tests compare with: ``need("pytrec_eval")``."""
@@ -99,11 +112,11 @@ def need() -> Callable[[str], ModuleType]:
     def load(name: str) -> Any:
         package = name.partition(".")[0]
         required = [v for v, names in REQUIRED_BY.items() if package in names and os.environ.get(v) == "1"]
-        if required:
-            try:
-                return __import__(name, fromlist=["*"])
-            except ImportError as error:
+        try:
+            return import_foreign(name)
+        except ImportError as error:
+            if required:
                 pytest.fail(f"{required[0]}=1, but {package} cannot be imported: {error}")
-        return pytest.importorskip(name, reason=f"{package} is not installed")
+            pytest.skip(f"{package} is not installed: {error}")
 
     return load

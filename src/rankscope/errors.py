@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from rankscope.words import printable
+
+# The largest number, whichever its sign, that is computed with: fourth powers of sums must not overflow.
+HUGE = 1e60
+
 
 class RankscopeError(Exception):
-    """Base of every error that rankscope raises on purpose; its text is one line for people."""
+    """Base of every error that rankscope raises on purpose; its text is one line for people, whatever it quotes."""
 
     exit_code = 2
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class InputError(RankscopeError, ValueError):

@@ -5,10 +5,9 @@ A table says nothing of where it came from beyond its ``source``; readers in ``f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import repeat
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,9 +15,12 @@ import numpy.typing as npt
 import polars as pl
 
 from rankscope import words
+from rankscope.errors import HUGE
 
 Array = npt.NDArray[Any]
 FEW = 1000
+PART = 1 << 17  # rows that are worked on at once: they stay in the processor's cache
+NO_ROWS = np.empty(0, dtype=np.int64)
 # a partial result has a column and an attribute of this name, so that it is never taken for anything else
 MARK = "part_of_rankscope"
 PARTIAL = "one part of an evaluation (--partition): rankscope merge makes the result of all its parts"
@@ -97,6 +99,11 @@ def blocks_of(query: pl.Series) -> Blocks:
     return Blocks(start, size, unique, codes["code"].to_numpy().astype(np.int64))
 
 
+def hash_of(ids: pl.Series) -> Array:
+    """A number made of each id; equal ids have equal numbers, and others hardly ever do."""
+    return ids.hash(seed=17).to_numpy()
+
+
 @dataclass(frozen=True, eq=False)
 class _Table:
     """What runs and qrels share: rows of (query, document), with the set of queries beside them."""
@@ -120,16 +127,26 @@ class _Table:
         return [*seen, *sorted(set(self.more_queries).difference(seen))] if self.more_queries else seen
 
     @cached_property
+    def names(self) -> pl.Series:
+        """``queries`` as a column: making a hundred thousand strings takes longer than comparing them."""
+        return pl.Series("query", self.queries, pl.String) if self.more_queries else self.blocks.query
+
+    @cached_property
     def query_code(self) -> Array:
         """For each row, the number of its query in ``queries``."""
         return np.repeat(self.blocks.code, self.blocks.size)
 
     @cached_property
+    def doc_hash(self) -> Array:
+        """The hash of the document of each row."""
+        return hash_of(self.frame["doc_id"])
+
+    @cached_property
     def nan_rows(self) -> Array:
-        """The rows whose score or grade is not a number; a grade must be finite, too."""
+        """The rows whose score or grade is not a number; a grade must be finite, too, and no larger than can be computed with."""
         worth = self.frame[self.worth]
-        bad = worth.is_nan() if self.worth == "score" else ~worth.is_finite()
-        return np.flatnonzero(bad.to_numpy()) if bad.any() else np.empty(0, dtype=np.int64)
+        bad = worth.is_nan() if self.worth == "score" else ~worth.is_between(-HUGE, HUGE)
+        return np.flatnonzero(bad.to_numpy()) if bad.any() else NO_ROWS
 
     @cached_property
     def repetitions(self) -> Array:
@@ -138,13 +155,7 @@ class _Table:
         Documents are compared by hash first; only pairs whose hashes meet are compared in full.
         """
         if self.blocks.whole:
-            # the query's number on top, so that sorting finds equal hashes within a query
-            bits = np.uint64(max(len(self.blocks.size).bit_length(), 1))
-            number = np.repeat(np.arange(len(self.blocks.size), dtype=np.uint64), self.blocks.size)
-            key = (self.frame["doc_id"].hash(seed=17).to_numpy() >> bits) | (number << (np.uint64(64) - bits))
-            ordered = np.sort(key)
-            same = ordered[1:][ordered[1:] == ordered[:-1]]
-            suspects = np.flatnonzero(np.isin(key, same)) if len(same) else np.empty(0, dtype=np.int64)
+            suspects = np.concatenate([NO_ROWS, *(self._alike(*ends) for ends in self._cut(PART))])
         else:
             suspects = np.arange(self.frame.height)
         if not len(suspects):
@@ -153,16 +164,38 @@ class _Table:
         first = rows.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series().to_numpy()
         return np.asarray(suspects[~first])
 
-    def rows_of(self, docs: pl.Series) -> Array:
-        """Rows whose document may be one of these: every row that is one, and few others.
+    def _cut(self, rows: int) -> Iterator[tuple[int, int]]:
+        """Blocks in groups of about so many rows: the first of each group, and the one after its last."""
+        start, ends, first = self.blocks.start, self.blocks.start + self.blocks.size, 0
+        while first < len(ends):
+            last = max(first + 1, int(np.searchsorted(ends, start[first] + rows, side="right")))
+            yield first, last
+            first = last
 
-        A map of hashes is looked up row by row; the caller compares the ids of the rows found.
+    def _alike(self, first: int, last: int) -> Array:
+        """The rows in these blocks whose document has the hash of another one of the query."""
+        at, size = int(self.blocks.start[first]), self.blocks.size[first:last]
+        rows = int(size.sum())
+        hashes = self.doc_hash if rows == self.frame.height else hash_of(self.frame["doc_id"].slice(at, rows))
+        # the query's number on top, so that sorting finds equal hashes within a query
+        bits = np.uint64(len(size).bit_length())
+        number = np.repeat(np.arange(len(size), dtype=np.uint64), size)
+        key = (hashes >> bits) | (number << (np.uint64(64) - bits))
+        ordered = np.sort(key)
+        same = ordered[1:][ordered[1:] == ordered[:-1]]
+        # by sorting: the table that NumPy 2.0 would make of a few keys above 2 ** 63 overflows
+        return at + np.flatnonzero(np.isin(key, same, kind="sort")) if len(same) else NO_ROWS
+
+    def rows_of(self, hashes: Array) -> Array:
+        """Rows whose document may have one of these hashes: every row that has one, and few others.
+
+        A map is looked up row by row; the caller compares the documents of the rows found.
         """
         # sixteen times as many places as documents, so that few others share one
-        mask = np.uint64((1 << min(max(16 * len(docs), 1).bit_length(), 26)) - 1)
+        mask = np.uint64((1 << min(max(16 * len(hashes), 1).bit_length(), 26)) - 1)
         is_wanted = np.zeros(int(mask) + 1, dtype=bool)
-        is_wanted[docs.hash(seed=17).to_numpy() & mask] = True
-        return np.flatnonzero(is_wanted[self.frame["doc_id"].hash(seed=17).to_numpy() & mask])
+        is_wanted[hashes & mask] = True
+        return np.flatnonzero(is_wanted[self.doc_hash & mask])
 
     def by_query(self) -> Self:
         """The same table with the rows of each query together, in the order they had."""
@@ -215,11 +248,11 @@ class Run(_Table):
         The rows of each query must stand together.
         """
         start, ends = self.blocks.start, self.blocks.start + self.blocks.size
-        first = 0
-        while first < len(ends):
-            last = max(first + 1, int(np.searchsorted(ends, start[first] + rows, side="right")))
-            if not first and last == len(ends):
-                break
+        cuts = [*self._cut(rows)]
+        if len(cuts) < 2:
+            yield self
+            return
+        for first, last in cuts:
             at, end = int(start[first]), int(ends[last - 1])
             more = self.more_queries if last == len(ends) else ()
             part = Run(self.frame.slice(at, end - at), self.source, more, self.name, as_read=self.as_read)
@@ -228,9 +261,6 @@ class Run(_Table):
                 start[first:last] - at, self.blocks.size[first:last], queries, numbers, True
             )
             yield part
-            first = last
-        if not first:
-            yield self
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,26 +273,54 @@ class Qrels(_Table):
     worth: ClassVar[str] = "grade"
 
     @cached_property
-    def _place(self) -> dict[str, int]:
-        return dict(zip(self.queries, range(len(self.queries)), strict=True))
+    def _by_hash(self) -> tuple[Array, Array]:
+        """The hashes of all queries in their order, and the place of each."""
+        found = hash_of(self.names)
+        order = np.argsort(found, kind="stable")
+        return found[order], order
 
-    def places_of(self, queries: Sequence[str]) -> Array:
+    def places_of(self, queries: pl.Series) -> Array:
         """The place of each of these queries in ``queries``, -1 for one that is not there."""
-        if queries == self.queries:
-            return np.arange(len(queries))
-        return np.fromiter(map(self._place.get, queries, repeat(-1)), dtype=np.int64, count=len(queries))
+        names = self.names
+        first = names.index_of(queries[0]) if len(queries) and len(names) else None
+        if first is not None and names.slice(first, len(queries)).equals(queries):  # as where both are sorted
+            return np.arange(first, first + len(queries))
+        known, place = self._by_hash
+        if not len(known):
+            return np.full(len(queries), -1)
+        wanted = hash_of(queries)
+        by, near = np.argsort(wanted), np.empty(len(wanted), dtype=np.int64)
+        near[by] = place[np.minimum(np.searchsorted(known, wanted[by]), len(known) - 1)]  # fast where both rise
+        found = np.where((names.gather(column(near)) == queries).to_numpy(), near, -1)
+        if (known[1:] == known[:-1]).any():  # hashes of two queries meet: all are compared in full
+            by_name = dict(zip(self.queries, range(len(known)), strict=True))
+            found = np.array([by_name.get(query, -1) for query in queries.to_list()], dtype=np.int64)
+        return found
 
     def only(self, places: Array) -> Qrels:
         """The judgments of the queries at these places of ``queries``. The rows of each query must stand together."""
-        if len(places) == len(self.queries) and (places == np.arange(len(places))).all():
-            return self
-        at = places[places < len(self.blocks.size)]  # those beyond have no rows
+        first, last = (int(places[0]), int(places[-1]) + 1) if len(places) else (0, 0)
+        if last - first == len(places) and (places[1:] > places[:-1]).all():
+            if last - first == len(self.queries):
+                return self
+            if last <= len(self.blocks.size):
+                return self._slice(first, last)
+        has_rows = places < len(self.blocks.size)
+        at, more = places[has_rows], self.names.gather(column(places[~has_rows])).to_list()
         size = self.blocks.size[at]
         rows = np.repeat(self.blocks.start[at] - np.cumsum(size) + size, size) + np.arange(int(size.sum()))
-        queries = self.queries
-        part = Qrels(self.frame[column(rows)], self.source, tuple(queries[i] for i in places.tolist()))
-        names = pl.Series("query", [queries[i] for i in at.tolist()], pl.String)
+        part = Qrels(self.frame[column(rows)], self.source, tuple(more))
+        names = self.blocks.query.gather(column(at))
         part.__dict__["blocks"] = Blocks(np.cumsum(size) - size, size, names, np.arange(len(at)), whole=True)
+        return part
+
+    def _slice(self, first: int, last: int) -> Qrels:
+        """The judgments of the queries from the place ``first`` to before ``last``, which have rows."""
+        start, size = self.blocks.start[first:last], self.blocks.size[first:last]
+        part = Qrels(self.frame.slice(int(start[:1].sum()), int(size.sum())), self.source)
+        names = self.blocks.query.slice(first, last - first)
+        part.__dict__["blocks"] = Blocks(start - start[:1], size, names, np.arange(last - first), whole=True)
+        part.__dict__["queries"] = self.queries[first:last]
         return part
 
     @cached_property

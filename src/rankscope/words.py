@@ -293,3 +293,18 @@ def hint(
         return otherwise or ""
     offers = dict.fromkeys(map(offer, known))
     return f": there {agree(len(offers), 'is')} {listing(offers, most)}"
+
+
+def printable(text: str) -> str:
+    r"""Text in which every sign that a terminal would act on, or not show, stands as its escape.
+
+    >>> print(printable("red\x1b[31m"))
+    red\x1b[31m
+    """
+    if text.isprintable():
+        return text
+    import unicodedata
+
+    shown = (sign.isprintable() or unicodedata.category(sign) == "Zs" for sign in text)
+    signs = zip(text, shown, strict=True)
+    return "".join(sign if fits else sign.encode("unicode_escape").decode("ascii") for sign, fits in signs)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import time
+from fractions import Fraction
 from itertools import permutations, product
 from statistics import fmean
 from typing import Any
@@ -102,6 +104,51 @@ def test_a_constant_scorer_earns_the_share_of_relevant_documents() -> None:
     assert found["AP"] == pytest.approx(ap)
     rr = sum(math.comb(n - r, relevant - 1) / math.comb(n, relevant) / r for r in range(1, n - relevant + 2))
     assert found["RR"] == pytest.approx(rr)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 60, 300])
+def test_the_chance_to_be_first_is_exact(size: int) -> None:
+    """RR of n equal scores of which R are relevant, by fractions, whatever R."""
+    for relevant in sorted({1, 2, size // 3, size // 2, size - 1, size} & set(range(1, size + 1))):
+        qrels = {"q": {f"d{i}": int(i < relevant) for i in range(size)}}
+        found = rs.evaluate(qrels, {"q": dict.fromkeys(qrels["q"], 1.0)}, ["RR", "RR@2", "Success@2"], ties="expected")
+        first = [
+            Fraction(math.comb(size - r, relevant - 1), math.comb(size, relevant))
+            for r in range(1, size - relevant + 2)
+        ]
+        exact = {
+            "RR": sum(chance / r for r, chance in enumerate(first, 1)),
+            "RR@2": sum(chance / r for r, chance in enumerate(first[:2], 1)),
+            "Success@2": sum(first[:2]),
+        }
+        for name, value in exact.items():
+            assert found[name] == pytest.approx(float(value), abs=1e-14), (name, relevant)
+
+
+@pytest.mark.parametrize("metric", ["RR", "Success@1000", "AP", "nDCG", "RBP", "ERR"])
+@pytest.mark.parametrize("ties", ["expected", "best", "worst"])
+def test_many_equal_scores_take_time_in_proportion(metric: str, ties: str) -> None:
+    """Four times as many equal scores take about four times as long: sixteen times would be a square."""
+    seconds = []
+    for size in (2_000, 8_000):
+        qrels = {"q": {f"d{i}": int(i % 3 == 0) for i in range(size)}}
+        run = {"q": dict.fromkeys(qrels["q"], 1.0)}
+        start = time.process_time()
+        rs.evaluate(qrels, run, metric, ties=ties)
+        seconds.append(time.process_time() - start)
+    assert seconds[1] < 8 * seconds[0] + 0.5, seconds
+
+
+def test_two_groups_of_many_sizes_keep_their_own_chances() -> None:
+    """Groups of one size with other numbers of relevant documents, and of other sizes, in one call: each as alone."""
+    shapes = [(5, 2), (5, 3), (4, 2), (9, 1), (2, 2)]
+    qrels = {f"q{i}": {f"d{j}": int(j < relevant) for j in range(size)} for i, (size, relevant) in enumerate(shapes)}
+    run = {query: dict.fromkeys(docs, 0.5) for query, docs in qrels.items()}
+    values = rs.evaluate(qrels, run, "RR", ties="expected").runs[0].values[parse("RR")].tolist()
+    for value, (size, relevant) in zip(values, shapes, strict=True):
+        ways = math.comb(size, relevant)
+        wanted = sum(math.comb(size - r, relevant - 1) / ways / r for r in range(1, size - relevant + 2))
+        assert value == pytest.approx(wanted, abs=1e-15)
 
 
 def big(metric: str, seed: int = 0, **more: Any) -> tuple[float, float | None]:

@@ -36,7 +36,10 @@ def naive(text: str) -> tuple[list[tuple[int, str, str, str]], list[int]]:
         words = content.split()
         if not words or words[0].startswith("#"):
             continue
-        if len(words) >= 6 and number(words[4]):
+        more = range(len(words) - 5)
+        fits = [len(words) == 6 or words[at + 3].isdigit() for at in more]
+        fits = [fit and number(words[at + 4]) for at, fit in zip(more, fits, strict=True)]
+        if fits[:1] == [True] and not any(fits[1:]):  # else a blank may stand within an id
             rows.append((line, words[0], words[2], str(float(words[4]))))
         else:
             faulty.append(line)

@@ -85,7 +85,7 @@ def test_the_digest_is_that_of_all_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        pytest.param("q9,d1\n", r"part-00002.csv line 14: no score", id="a row cut short"),
+        pytest.param("q9,d1\n", r"part-00002.csv line 14: 2 columns, the header has 4", id="a row cut short"),
         pytest.param("q9,d,nan,1\n", r"part-00002.csv line 14: the score is NaN", id="a score NaN"),
         pytest.param("q0,d0,1,1\n", r"part-00002.csv line 14: document d0 of query q0 is ranked twice", id="a document twice"),
     ],

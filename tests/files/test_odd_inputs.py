@@ -103,3 +103,86 @@ def test_infinite_scores_are_told(tmp_path: Path) -> None:
     run = read_run(file(tmp_path, "a.run", "q Q0 a 1 1e999 t\nq Q0 b 2 1 t\nq Q0 c 3 -1e999 t\n"))
     assert "2 scores are infinite" in run.source.notes
     assert not any("infinite" in note for note in run_of({"q": {"a": 1.0}}).source.notes)
+
+
+NUMBERS = ["1e3", " 2.5", "+1", ".5", "inf", "7."]
+NO_NUMBERS = ["1_000", "\u0661", "0x10", "1,5", "", "true", "1e", "NaN(1)"]
+
+
+@pytest.mark.parametrize("text", [*NUMBERS, *NO_NUMBERS], ids=ascii)
+def test_one_rule_tells_numbers_in_every_format(tmp_path: Path, text: str) -> None:
+    quoted = '"' + text.replace("\u0661", "\\u0661") + '"'
+    files = [
+        file(tmp_path, "a.csv", f'qid,docid,score\n"q","d","{text}"\nq,e,1\n'),
+        file(tmp_path, "a.tsv", f"qid\tdocid\tscore\nq\td\t{text}\nq\te\t1\n"),
+        file(tmp_path, "a.jsonl", f'{{"qid": "q", "docid": "d", "score": {quoted}}}\n{{"qid": "q", "docid": "e", "score": 1}}\n'),
+        file(tmp_path, "a.json", f'{{"q": {{"d": {quoted}, "e": 1}}}}'),
+    ]  # fmt: skip
+    if text and text.split() == [text]:
+        files.append(file(tmp_path, "a.run", f"q Q0 d 1 {text} t\nq Q0 e 2 1 t\n"))
+    for path in files:
+        rows = read_run(path).frame.select("doc_id", "score").rows()
+        assert rows == ([("d", float(text)), ("e", 1.0)] if text in NUMBERS else [("e", 1.0)]), path.name
+
+
+def test_true_and_false_are_numbers_in_json(tmp_path: Path) -> None:
+    rows = [("q", "d", 1.0), ("q", "e", 0.0)]
+    assert read_qrels(file(tmp_path, "a.json", '{"q": {"d": true, "e": false}}')).frame.rows() == rows
+    lines = '{"qid": "q", "docid": "d", "grade": true}\n{"qid": "q", "docid": "e", "grade": false}\n'
+    assert read_qrels(file(tmp_path, "a.jsonl", lines)).frame.rows() == rows
+
+
+@pytest.mark.parametrize("half", ["\\ud800", "\\udc00", "a\\ud83dx", "\\ud83d\\ud83d", "\\ude00\\ud83d"])
+def test_half_a_character_is_no_id(tmp_path: Path, half: str) -> None:
+    said = "holds half of a character"
+    for name, text in (
+        ("a.json", f'{{"q": {{"{half}": 1}}}}'),
+        ("b.json", f'{{"{half}": {{"d": 1}}}}'),
+        ("a.jsonl", f'{{"qid": "q", "docid": "{half}", "score": 1}}\n'),
+        ("b.jsonl", f'{{"qid": "{half}", "docid": "d", "score": 1}}\n'),
+    ):
+        with pytest.raises(InputError, match=said):
+            read_run(file(tmp_path, name, text))
+    with pytest.raises(InputError, match=said):
+        run_of({"q": {"\ud800": 1}})
+
+
+def test_a_whole_character_in_two_halves_is_one(tmp_path: Path) -> None:
+    text = '{"qid": "q", "docid": "\\ud83d\\ude00", "score": 1}\n'
+    assert read_run(file(tmp_path, "a.jsonl", text)).frame["doc_id"].to_list() == ["\U0001f600"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param('{"qid": "q", "docid": "d", "score": 1, "score": 2}', id="a score"),
+        pytest.param('{"qid": "q", "docid": "d", "docid": "d", "score": 1}', id="the same document"),
+        pytest.param('{"qid": "q", "docid": "d", "score": 1, "\\u0073core": 2}', id="one that is escaped"),
+    ],
+)
+@pytest.mark.parametrize("other", ["", "{bad\n"], ids=["alone", "with a line that is none"])
+def test_a_key_that_is_used_comes_once(tmp_path: Path, line: str, other: str) -> None:
+    good = '{"qid": "q", "docid": "a", "score": 1, "note": 1, "note": 2}\n'
+    run = read_run(file(tmp_path, "a.jsonl", good + line + "\n" + other))
+    assert "comes twice in one object" in run.source.faults[0].message
+    assert run.source.faults[0].line == 2
+    assert run.frame["doc_id"].to_list() == ["a"]
+
+
+def test_a_query_may_be_called_as_parquet_begins(tmp_path: Path) -> None:
+    assert read_run(file(tmp_path, "a.run", "PAR1 Q0 d 1 2 t\nPAR12 Q0 d 1 1 t\n")).queries == ["PAR1", "PAR12"]
+
+
+def test_grades_by_subtopic_are_not_nested_deeper(tmp_path: Path) -> None:
+    qrels = read_qrels(file(tmp_path, "a.json", '{"q": {"d": {"s": 1}, "e": {"t": {"u": 2}}}}'))
+    assert qrels.frame.rows() == [("q", "d", 1.0, "s")]
+    assert "{'u': 2} is not a number" in qrels.source.faults[0].message
+    twice = read_qrels(file(tmp_path, "b.json", '{"q": {"d": {"s": 1}, "d": {"s": 2}}}'))
+    assert twice.frame["grade"].to_list() == [1.0, 2.0]
+
+
+def test_a_byte_order_mark_stands_at_the_beginning_alone(tmp_path: Path) -> None:
+    mark, good = "\ufeff", '{"qid": "q", "docid": "d", "score": 1}\n'
+    run = read_run(file(tmp_path, "a.jsonl", mark + good + mark + good))
+    assert [(fault.kind, fault.line) for fault in run.source.faults] == [("json", 2)]
+    assert len(run.frame) == 1

@@ -29,7 +29,7 @@ def lines(queries: list[int], start: int = 0) -> list[str]:
 
 
 def pieces(path: Path, size: int) -> list[bytes]:
-    return [piece() for piece in parts.cut(open_raw(path, ""), " ", size)]
+    return [piece() for piece in parts.cut(open_raw(path, ""), parts.QueryPlace.first(" "), size)]
 
 
 def queries_of(data: bytes) -> list[bytes]:

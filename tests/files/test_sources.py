@@ -110,7 +110,7 @@ def test_no_file(write: Any) -> None:
     assert no(read_run, "bm52.run") == "bm52.run: no such file, did you mean bm25.run?"
     Path("none").mkdir()
     assert no(read_run, "none") == "none: no files in this folder (hidden ones and _SUCCESS are passed over)"
-    assert no(read_run, "a\0b") == "a\0b: cannot be opened: embedded null byte"
+    assert no(read_run, "a\0b") == r"a\x00b: cannot be opened: embedded null byte"
     assert (
         no(read_qrels, write("empty", "")) == "empty: the file is empty; TREC qrels have lines like '301 0 FT911-3 1'"
     )

@@ -95,7 +95,7 @@ def test_faults_of_csv(write: Any, end: Any) -> None:
         "a.csv line 7: no query_id (column query_id is empty)",
         "a.csv line 8: no score (column score is empty)",
         "a.csv line 10: more columns than the header, which has 3; an id that holds a comma must stand in quotes",
-        "a.csv line 11: no doc_id (column doc_id is empty)",
+        "a.csv line 11: 1 column, the header has 3",
     ]
     assert [run.source.at(row) for row in range(3)] == ["a.csv line 2", "a.csv line 9", "a.csv line 12"]
     assert [fault.line for fault in run.source.faults] == [4, 5, 7, 8, 10, 11]
@@ -115,7 +115,6 @@ def test_many_faults_of_csv_are_counted(write: Any) -> None:
         (read_run, "a.csv", "qid,docid,grade\n1,d,3\n", f"no column for score among qid, docid and grade; {RUN_TABLE}; a grade belongs to qrels: {ORDER}"),
         (read_qrels, "a.csv", "qid,docid,rank\n1,d,3\n", f"no column for grade among qid, docid and rank; {QRELS_TABLE}; a rank belongs to a run: {ORDER}"),
         (read_run, "a.csv", "qid,docid,score\n", "a header and no rows"),
-        (read_run, "a.csv", 'qid,docid,score\n1,"d,2\n', '1 double quote, an odd number: one is opened and never closed; a quote within an id is written twice ("")'),
         (read_run, "a.json", "[1]", "a JSON array; a run as a dict is {query: {document: score}} or {query: [document, ...]} in rank order, or one object a line (jq -c '.[]' turns an array into lines)"),
         (read_run, "a.parquet", "1 2 3", "named like a Parquet file, but does not begin like one (PAR1)"),
     ],
@@ -184,3 +183,53 @@ def test_parquet(write: Any) -> None:
     assert read_run("c.pq.gz").frame.equals(run.frame)
     Path("b.parquet").write_bytes(whole[:-20])
     assert no(read_run, "b.parquet").startswith("b.parquet: not a whole Parquet file (")
+
+
+QUOTES = 'a cell in quotes begins and ends with one, and a quote within it is written twice ("")'
+LEFT_OPEN, STRAY = f"a quote is opened and never closed; {QUOTES}", f"a double quote stands where none can; {QUOTES}"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param('qid,docid,score\n1,"d,2\n', f"a.csv line 2: {LEFT_OPEN}", id="a quote left open"),
+        pytest.param('qid,docid,score\n1,d,2\n\n1,"d\n2",2\n1,"e,2\n', f"a.csv line 6: {LEFT_OPEN}", id="a quote left open after others"),
+        pytest.param('qid,docid,score\n"q1","d1","2"\n"q1","d2","1"6"6"\n', f"a.csv line 3: {STRAY}", id="cells that are glued"),
+        pytest.param('qid,docid,score\n1,d"x"y,2\n', f"a.csv line 2: {STRAY}", id="quotes within a cell that has none"),
+        pytest.param('qid,docid,score\n1, "d",2\n', f"a.csv line 2: {STRAY}", id="a blank before a quote"),
+        pytest.param('qid,docid,score\n1,"d" ,2\n', f"a.csv line 2: {STRAY}", id="a blank after a quote"),
+        pytest.param('qid,"do"c"id",score\n1,d,2\n', "a.csv line 1: quotes in the header that are not sound", id="glued cells in the header"),
+    ],
+)  # fmt: skip
+def test_quotes_that_are_not_sound_are_refused_with_their_line(write: Any, text: str, message: str) -> None:
+    assert no(read_run, write("a.csv", text)).startswith(message)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r\r\n"], ids=["plain ends", "Windows ends", "ends written twice"])
+@pytest.mark.parametrize("sign", [",", ";", "\t"], ids=["commas", "semicolons", "tabs"])
+@pytest.mark.parametrize("quote", ["", '"'], ids=["no quotes", "quotes"])
+def test_every_row_has_the_cells_of_the_header_or_is_named(write: Any, sign: str, end: str, quote: str) -> None:
+    rows = [
+        ["query_id", "doc_id", "price", "grade"], ["q1", "d1", "1", "200"], ["q1", "d2", "1", "200", "2"], ["q1", "d3", "2"], ["", ""],
+        ["", "d4", "1", "1"], ["q1", "d5", "7", "2"],
+    ]  # fmt: skip
+    text = end.join(sign.join(f"{quote}{cell}{quote}" if cell else "" for cell in row) for row in rows)
+    qrels = read_qrels(write("a.tsv" if sign == "\t" else "a.csv", text))
+    assert qrels.frame.rows() == [("q1", "d1", 200.0), ("q1", "d5", 2.0)]
+    assert [fault.line for fault in qrels.source.faults] == [3, 4, 6]
+    assert [qrels.source.at(row).rpartition(" ")[2] for row in (0, 1)] == ["2", "7"]
+    assert messages(qrels)[1].endswith(" line 4: 3 columns, the header has 4")
+
+
+def test_quoted_cells_hold_anything(write: Any) -> None:
+    text = 'note,qid,docid,score\n"a, ""b""\nc",1,"d,1",2\n"",1,"say ""it""","3"\n,"2","",1\n'
+    run = read_run(write("a.csv", text))
+    assert run.frame.rows() == [("1", "d,1", 2.0), ("1", 'say "it"', 3.0)]
+    assert [run.source.at(row) for row in range(2)] == ["a.csv line 2", "a.csv line 4"]
+    assert messages(run) == ["a.csv line 5: no doc_id (column docid is empty)"]
+
+
+def test_a_carriage_return_ends_no_line(write: Any) -> None:
+    run = read_run(write("a.csv", "qid,docid,score\n1,d,2\n1,e\r,1\n"))
+    assert messages(run) == ["a.csv line 3: a carriage return within the line, which ends no line"]
+    assert "old Mac" in no(read_run, write("a.csv", "qid,docid,score\r1,d,2\r"))

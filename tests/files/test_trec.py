@@ -120,6 +120,46 @@ def test_more_columns_are_ignored_and_counted(write: Any) -> None:
     assert run.source.notes[1] == "1 line has more than 6 columns: the rest is ignored"
 
 
+@pytest.mark.parametrize(
+    ("read", "line", "columns"),
+    [
+        pytest.param(read_run, "2 Q0 my doc 1 2.5 t", 7, id="a blank in a document"),
+        pytest.param(read_run, "2 Q0 doc 3 1 2.5 t", 7, id="a number after a blank in a document"),
+        pytest.param(read_run, "2 Q0 a 1 2 3.5 t", 7, id="two ways to read it"),
+        pytest.param(read_run, "a query Q0 d 1 2.5 t", 7, id="a blank in a query"),
+        pytest.param(read_run, "2 Q0 one two three 1 2.5 t", 8, id="two blanks in a document"),
+        pytest.param(read_run, "2\tQ0\tmy doc\t1\t2.5\tt", 7, id="a blank among tabs"),
+        pytest.param(read_qrels, "2 0 my doc 1", 5, id="a blank in a judged document"),
+        pytest.param(read_qrels, "2 0 doc 3 1", 5, id="a number after a blank in a judged document"),
+    ],
+)
+def test_a_blank_within_an_id_is_a_fault(write: Any, read: Any, line: str, columns: int) -> None:
+    plain = PLAIN if read is read_run else "1 0 d1 1\n1 0 d2 0\n2 0 d1 1\n"
+    table = read(write("a", plain + line + "\n"))
+    assert len(table.frame) == 3
+    (fault,) = table.source.faults
+    assert fault.message.startswith(f"a line 4: {columns} columns, a TREC ")
+    assert fault.message.endswith("; is there a blank within an id?")
+
+
+def test_a_seventh_column_of_every_line_is_ignored(write: Any) -> None:
+    run = read_run(write("a.run", PLAIN.replace(" t", " t 7")))
+    assert (run.frame.rows(), run.source.faults) == (RUN, ())
+    assert run.source.notes[1] == "3 lines have more than 6 columns: the rest is ignored"
+    run = read_run(write("a.run", PLAIN.replace(" t", " t 7") + "3 Q0 my doc 1 2.5 t 7\n"))
+    assert [fault.line for fault in run.source.faults] == [4]
+
+
+@pytest.mark.parametrize("blank", ["\f", "\v", "\r", " \f", "\t"])
+@pytest.mark.parametrize("tags", ["tt", "tu"], ids=["one tag", "two tags"])
+def test_any_blank_parts_columns_wherever_it_stands(write: Any, blank: str, tags: str) -> None:
+    text = "".join(f"q{n} Q0 d{n} 1 {n} {tags[n % 2]}\n" for n in range(50))
+    wrong = f"q7 Q0 a{blank}b 1 2 t\n"
+    assert [fault.line for fault in read_run(write("a", text + wrong + text)).source.faults] == [51]
+    sound = f"q7{blank}Q0 ab 1 2{blank}t\n"
+    assert read_run(write("a", text + sound + text)).frame.row(50) == ("q7", "ab", 2.0, 1)
+
+
 def test_ranks_that_are_no_whole_numbers_leave_the_column_out(write: Any) -> None:
     run = read_run(write("a.run", PLAIN + "2 Q0 d 1.5 2.0 t\n"))
     assert run.frame.columns == ["query_id", "doc_id", "score"]
@@ -179,6 +219,12 @@ def test_ms_marco(write: Any) -> None:
     qrels = read_qrels(write("q.tsv", "1\t05\t1\n1\t6\t2\n"))
     assert qrels.frame.rows() == [("1", "05", 1.0), ("1", "6", 2.0)]
     assert qrels.source.notes[1] == "no header and 3 columns: taken as query, document, grade"
+
+
+def test_the_last_line_tells_the_columns_also_where_it_does_not_end(write: Any) -> None:
+    assert read_qrels(write("q", "q 0 d 1 x\n1 d1 1\n1 d2 1")).frame["doc_id"].to_list() == ["d1", "d2"]
+    with pytest.raises(InputError, match="does not count 1, 2, 3"):
+        read_run(write("m", "1 d 1\n1 e 1"))
 
 
 ORDER = "the order is QRELS RUN..."

@@ -11,6 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.made.files import some
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 BY_NAME = {"import_module", "__import__", "resolve_name", "run_module", "spec_from_file_location"}
 
@@ -42,7 +44,7 @@ class Package:
     def trees(self) -> dict[str, ast.Module]:
         """The syntax tree of each module by its dotted name; a package has the name of its folder."""
         out = {}
-        for path in sorted(self.root.rglob("*.py")):
+        for path in some(self.root.rglob("*.py")):
             parts = (self.name, *path.relative_to(self.root).with_suffix("").parts)
             dotted = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
             out[dotted] = ast.parse(path.read_text(encoding="utf-8"))

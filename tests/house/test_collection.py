@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import pytest_make_parametrize_id as case_name
+from tests.made.files import some
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -131,7 +132,7 @@ def unseeded(source: str) -> list[int]:
 
 
 def test_nothing_is_drawn_without_a_seed() -> None:
-    files = [path for room in ("tests", "src", "tools", "benchmarks") for path in sorted((ROOT / room).rglob("*.py"))]
+    files = [path for room in ("tests", "src", "tools", "benchmarks") for path in some((ROOT / room).rglob("*.py"))]
     assert len(files) > 300
     assert [
         f"{path.relative_to(ROOT)}:{line}" for path in files for line in unseeded(path.read_text(encoding="utf-8"))
@@ -153,6 +154,55 @@ def test_a_draw_without_a_seed_is_seen(source: str) -> None:
     assert not unseeded(
         "import random\nimport numpy as np\nrandom.Random(1)\nnp.random.default_rng(seed)\nnp.random.Generator(g)"
     )
+
+
+def unfilled(source: str) -> list[int]:
+    """The lines that go over what a pattern of file names finds, and would pass where it finds nothing."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.For() | ast.comprehension():
+                over: list[ast.expr] = [node.iter]
+            case ast.Call(func=ast.Attribute(attr="parametrize")):
+                over = node.args[1:]
+            case _:
+                continue
+        for call in (call for of in over for call in ast.walk(of) if isinstance(call, ast.Call)):
+            if isinstance(call.func, ast.Attribute) and call.func.attr in {"glob", "rglob"}:
+                safe = [of for of in over for some in ast.walk(of) if isinstance(some, ast.Call)
+                        and ast.unparse(some.func) == "some" and call in some.args]  # fmt: skip
+                found += [] if safe else [call.lineno]
+    return found
+
+
+def test_no_loop_goes_over_a_pattern_that_finds_nothing() -> None:
+    files = some((ROOT / "tests").rglob("*.py"))
+    assert [
+        f"{path.relative_to(ROOT)}:{line}" for path in files for line in unfilled(path.read_text(encoding="utf-8"))
+    ] == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("for path in here.glob('*.gz'): check(path)", id="a loop"),
+        pytest.param("for path in sorted(here.rglob('*.gz')): check(path)", id="a loop in order"),
+        pytest.param("names = [path.name for path in here.glob('*')]", id="a list"),
+        pytest.param("@pytest.mark.parametrize('path', sorted(here.glob('*')))\ndef test(path): ...", id="cases"),
+    ],
+)
+def test_a_loop_over_a_pattern_is_seen(source: str) -> None:
+    assert len(unfilled(source)) == 1
+    assert not unfilled(
+        source.replace("here.", "some(here.")
+        .replace("glob('*.gz')", "glob('*.gz'))")
+        .replace("glob('*')", "glob('*'))")
+    )
+
+
+def test_a_pattern_that_finds_nothing_is_told(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="finds no file"):
+        some(tmp_path.glob("*.gz"))
 
 
 def test_hypothesis_makes_the_same_worlds_each_time() -> None:

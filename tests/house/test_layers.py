@@ -13,14 +13,16 @@ from pathlib import Path
 import pytest
 from tests.house import imports
 from tests.house.imports import Package
+from tests.made.files import some
 
 ROOT = Path(__file__).resolve().parents[2]
 SRC = ROOT / "src" / "rankscope"
 
 # a module may import from its own room and from rooms on lower floors; each verb is a room of its own
 FLOORS = {
-    "errors": 1, "words": 1, "moments": 1, "_version": 1,
-    "declared": 2, "lists": 2, "blocks": 2, "tables": 2, "parallel": 2,
+    "words": 0,
+    "errors": 1, "moments": 1, "_version": 1,
+    "declared": 2, "lists": 2, "blocks": 2, "tables": 2, "parallel": 2, "store": 2,
     "metrics": 3, "inference": 3, "dialects": 3, "engines": 3, "files": 3, "show": 3,
     "logs": 3, "clicks": 3, "estimators": 3, "interleavings": 3, "rankers": 3,
     "panels": 4,
@@ -114,7 +116,7 @@ def test_parameters_have_types(house: Package) -> None:
     assert imports.untyped(house) == []
 
 
-@pytest.mark.parametrize("path", sorted((SRC / "show/html").glob("[st]*/*.*")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", some((SRC / "show/html").glob("[st]*/*.*")), ids=lambda path: path.name)
 def test_parts_of_the_page_stay_small(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").count("\n")
     assert lines <= 300, f"{path.name} has {lines} lines"

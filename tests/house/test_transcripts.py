@@ -7,12 +7,13 @@ import shlex
 from pathlib import Path
 
 import pytest
+from tests.made.files import some
 
 from rankscope.cli import main
 from rankscope.verbs.demo.demo import copy_files
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("README.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")))
+PAGES = ("README.md", *sorted(f"docs/{page.name}" for page in some((ROOT / "docs").glob("*.md"))))
 PROMPT = re.compile(r"^(?P<indent> *)\$ rankscope (?P<command>.*)\n(?P<shown>(?:(?!\s*\$ |```).*\n)*)", re.MULTILINE)
 
 

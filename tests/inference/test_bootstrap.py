@@ -185,8 +185,9 @@ def test_percentile_and_bca_are_those_of_scipy(shared_data: Callable[[str], Path
     scores = np.loadtxt(shared_data("system_scores/adhoc5_ap.csv"), delimiter=",", skiprows=1)
     for values in (scores[:, 5], scores[:, 9] - scores[:, 30], skewed().values):
         for interval, method in ((percentile, "percentile"), (bca, "BCa")):
+            # what is called rng later is random_state in the oldest scipy, and still read
             theirs = stats.bootstrap(
-                (values,), np.mean, n_resamples=40_000, method=method, rng=np.random.default_rng(5)
+                (values,), np.mean, n_resamples=40_000, method=method, random_state=np.random.default_rng(5)
             )
             found = interval(rounds=39_999).of(sample(values))
             ends = (theirs.confidence_interval.low, theirs.confidence_interval.high)

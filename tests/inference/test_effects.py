@@ -18,7 +18,7 @@ from scipy import stats
 
 from rankscope.errors import InputError
 from rankscope.inference.base import Sample
-from rankscope.inference.effects import equivalence, favourable, noninferiority, relative, standardised, superiority
+from rankscope.inference.effects import equivalence, noninferiority, relative, standardised, superiority
 from rankscope.inference.intervals import t as t_interval
 from rankscope.inference.paired import t
 from rankscope.lists import Array
@@ -43,13 +43,13 @@ def test_mirrored_and_shuffled(values: Array, random: Random) -> None:
     here, there = of(values), of(values).mirror
     assert standardised(there) == pytest.approx(-standardised(here), nan_ok=True)
     assert superiority(there) == pytest.approx(1 - superiority(here))
-    assert favourable(there) == favourable(here)
+    assert there.favourable == here.favourable
     shuffled = values.tolist()
     random.shuffle(shuffled)
     for measure in (standardised, superiority):
         a, b = measure(of(shuffled)), measure(here)
         assert a == b or (math.isnan(a) and math.isnan(b))
-    assert favourable(of(shuffled)) == favourable(here)
+    assert of(shuffled).favourable == here.favourable
     assert equivalence(there, 0.2).p_value == equivalence(here, 0.2).p_value
     assert noninferiority(there, 0.2, "lower").p_value == noninferiority(here, 0.2).p_value
     assert noninferiority(there, 0.2, "lower").bound == -noninferiority(here, 0.2).bound
@@ -152,14 +152,14 @@ def test_relative_without_an_interval() -> None:
     ],
 )
 def test_favourable(values: list[float], expected: tuple[int, float] | None) -> None:
-    assert favourable(of(values)) == expected
+    assert of(values).favourable == expected
 
 
 def test_favourable_is_the_fewest() -> None:
     random = np.random.default_rng(3)
     for _ in range(20):
         values = random.normal(0.2, 1, 40)
-        found = favourable(of(values))
+        found = of(values).favourable
         assert found is not None
         k, share = found
         ranked = np.sort(values * np.sign(values.sum()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -24,7 +25,8 @@ from rankscope.lists import Array
 Zeros = Literal["wilcox", "pratt", "zsplit"]
 Method = Literal["auto", "exact", "asymptotic"]
 ZEROS: list[Zeros] = ["wilcox", "pratt", "zsplit"]
-METHODS: list[Method] = ["auto", "asymptotic"]
+# ours and scipy's: asymptotic has its name there since 1.14 and is still read by the older one
+METHODS: list[tuple[Method, str]] = [("auto", "auto"), ("asymptotic", "approx")]
 TESTS = [
     t(), sign(),
     *(wilcoxon(zeros=z, method=m) for z in ("wilcox", "pratt", "zsplit") for m in ("auto", "exact", "asymptotic")),
@@ -151,6 +153,19 @@ def test_scipy_on_real_scores(shared_data: Callable[[str], Path], name: str, pai
     assert sign().p_value(of(a - b)) == pytest.approx(stats.binomtest(better, better + worse).pvalue, rel=1e-10)
 
 
+def scipys(values: Array, zeros: Zeros, method: str) -> Any:
+    """What scipy finds; the older one warns where a sample is small."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sample size too small", UserWarning)
+        return stats.wilcoxon(values, zero_method=zeros, method=method)
+
+
+def tries_all_signs() -> bool:
+    """Whether scipy's ``auto`` is exact where ranks are tied: the older one takes the table of ranks without ties."""
+    values = [1, 1, 2, -1]
+    return bool(scipys(np.array(values), "wilcox", "auto").pvalue == all_signs(values, "wilcox"))
+
+
 @pytest.mark.parametrize("size", [1, 2, 5, 10, 14, 50, 51, 300])
 @pytest.mark.parametrize("zeros", ["wilcox", "pratt", "zsplit"])
 @pytest.mark.parametrize("kind", ["continuous", "lattice"])
@@ -160,8 +175,10 @@ def test_wilcoxon_is_scipys(size: int, zeros: Zeros, kind: str) -> None:
         d = random.normal(0.3, 1, size) if kind == "continuous" else random.integers(-3, 6, size).astype(float)
         if not d.any():
             continue
-        for method in METHODS:
-            theirs = stats.wilcoxon(d, zero_method=zeros, method=method)
+        for method, name in METHODS:
+            if method == "auto" and kind == "lattice" and not tries_all_signs():
+                continue
+            theirs = scipys(d, zeros, name)
             assert wilcoxon(zeros=zeros, method=method).p_value(of(d)) == pytest.approx(theirs.pvalue, rel=1e-10)
         assert wilcoxon(zeros=zeros).statistic(of(d)) == theirs.statistic
         if kind == "continuous":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ import polars as pl
 import pytest
 
 import rankscope as rs
+from rankscope import tables
 from rankscope.engines import local
-from rankscope.files import parquet, parts, raw
+from rankscope.files import open_run, parquet, parts, raw
 from rankscope.parallel import THREADS
 
 METRICS = ["nDCG@10", "AP", "RR@10", "Bpref", "infAP", "AUC", "GMAP", "RBP", "Judged@10", "Compat", "AUC(pooled=True)"]
@@ -26,7 +28,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "all queries": {"queries": "either", "no_relevant": "skip"},
     "weighted": {"weights": {f"q{i}": 1 + i % 3 for i in range(80)}},
 }
-FORMS = ["run", "run.gz", "run.parquet", "run.csv", "frame"]
+FORMS = ["run", "run.gz", "run.parquet", "run.csv", "quoted.csv", "last.tsv", "run.jsonl", "frame"]
 
 
 def world() -> tuple[dict[str, dict[str, int]], pl.DataFrame]:
@@ -56,6 +58,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     (folder / "run.gz").write_bytes(gzip.compress(text.encode()))
     frame.write_parquet(folder / "run.parquet", row_group_size=50)
     frame.write_csv(folder / "run.csv")
+    frame.with_columns(note=pl.lit('a, "b"')).select("note", *frame.columns).write_csv(
+        folder / "quoted.csv", quote_style="non_numeric", line_terminator="\r\n"
+    )
+    frame.write_ndjson(folder / "run.jsonl")
+    frame.select("rank", "doc_id", "score", "query_id").write_csv(folder / "last.tsv", separator="\t")
     return {"qrels": qrels, "frame": frame, **{name: folder / name for name in FORMS[:-1]}}
 
 
@@ -74,6 +81,7 @@ def in_parts(monkeypatch: pytest.MonkeyPatch, size: int, threads: int, small: in
     monkeypatch.setattr(raw, "SMALL", size if small is None else small)
     monkeypatch.setattr(parquet, "PART", size)
     monkeypatch.setattr(local, "PART", size)
+    monkeypatch.setattr(tables, "PART", size)
 
 
 # each way on the engine's parts and on those of a file, each form of file once
@@ -153,3 +161,78 @@ def test_a_table_of_several_runs_is_refused_whatever_the_parts(
     in_parts(monkeypatch, size, 2)
     with pytest.raises(rs.InputError, match="names 2 runs"):
         rs.evaluate(files["qrels"], tmp_path / "run.parquet", "AP")
+
+
+def csv_lines(files: dict[str, Any]) -> list[str]:
+    return list(files["run.csv"].read_text(encoding="utf-8").splitlines(keepends=True))
+
+
+def json_lines(files: dict[str, Any]) -> list[str]:
+    return list(files["run.jsonl"].read_text(encoding="utf-8").splitlines(keepends=True))
+
+
+ODD_TABLES: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
+    "a cell with a line break": ("a.csv", lambda files: "note," + '"a\nb",'.join(csv_lines(files))),
+    "quotes where they need not be": ("a.csv", lambda files: re.sub(r",(d1\d*),", r',"\1",', "".join(csv_lines(files)))),
+    "blank lines among rows": ("a.csv", lambda files: "\n".join(csv_lines(files))),
+    "empty rows at the end": ("a.csv", lambda files: "".join(csv_lines(files)) + ",,,\n" * 9),
+    "ends written twice": ("a.csv", lambda files: "".join(csv_lines(files)).replace("\n", "\r\r\n")),
+    "no last end of a line": ("a.csv", lambda files: "".join(csv_lines(files))[:-1]),
+    "a query that comes back in CSV": ("a.csv", lambda files: "".join(csv_lines(files)) + "q0,new,1,1\n"),
+    "a rank that is none": ("a.csv", lambda files: "".join(csv_lines(files)) + "q99,d1,1,first\n"),
+    "scores as strings": ("a.jsonl", lambda files: "".join(json_lines(files)).replace('"score":', '"score": "').replace(',"rank"', '","rank"')),
+    "blank lines among objects": ("a.jsonl", lambda files: "\n".join(json_lines(files))),
+    "an infinite score": ("a.jsonl", lambda files: "".join(json_lines(files)) + '{"query_id": "q99", "doc_id": "d1", "score": 1e999, "rank": 1}\n'),
+    "ids that are numbers": ("a.jsonl", lambda files: "".join(json_lines(files)).replace('"doc_id":"d', '"doc_id":7').replace('","score"', ',"score"')),
+    "an escaped id": ("a.jsonl", lambda files: "".join(json_lines(files)).replace('"d1', '"\\u0064\\n')),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", ODD_TABLES)
+def test_odd_tables_are_the_same_in_parts(
+    files: dict[str, Any], tmp_path: Path, odd: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, make = ODD_TABLES[odd]
+    (tmp_path / name).write_bytes(make(files).encode())
+    found = []
+    for size, threads, small in [(1 << 30, 1, 1 << 30), (1 << 30, 1, 0), (20, 3, 0)]:  # at once, as one part, in parts
+        in_parts(monkeypatch, size, threads, small)
+        rows, *rest = everything(rs.evaluate(files["qrels"], tmp_path / name, METRICS, duplicates="first"))
+        found.append(repr((rows, rest)))
+    assert len(set(found)) == 1
+
+
+@pytest.mark.parametrize("form", FORMS[:-1])
+def test_files_whose_rows_are_plain_need_no_other_way(
+    files: dict[str, Any], form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_parts(monkeypatch, 40, 2)
+    run = open_run(files[form])
+    assert isinstance(run, parts.RunParts)
+    assert len([read() for read in run.reads()]) > 5
+
+
+FAULTY_TABLES = {
+    "a cell too many": ("run.csv", "q39,d1,d2,1,7\n", "more columns than the header, which has 4"),
+    "a cell missing": ("run.csv", "q39,d1,1\n", "3 columns, the header has 4"),
+    "a score that is no number": ("run.csv", "q39,new,1_000,7\n", "score '1_000' is not a number"),
+    "a key that comes twice": (
+        "run.jsonl", '{"query_id": "q39", "doc_id": "new", "score": 1, "score": 2, "rank": 3}\n', "the key 'score' comes twice in one object",
+    ),
+    "half of a character": ("run.jsonl", '{"query_id": "q39", "doc_id": "\\ud800", "score": 1, "rank": 3}\n', "holds half of a character"),
+    "half an object": ("run.jsonl", '{"query_id": "q39", "doc_id": "\n', "not a JSON object"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTY_TABLES)
+@pytest.mark.parametrize("size", [20, 1 << 30])
+def test_a_fault_of_a_table_is_told_with_its_line_whatever_the_parts(
+    files: dict[str, Any], tmp_path: Path, fault: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    form, text, message = FAULTY_TABLES[fault]
+    before = files[form].read_text(encoding="utf-8")
+    (tmp_path / form).write_text(before + text, encoding="utf-8")
+    in_parts(monkeypatch, size, 3)
+    with pytest.raises(rs.InputError, match=message) as error:
+        rs.evaluate(files["qrels"], tmp_path / form, "AP")
+    assert f"{form} line {before.count(chr(10)) + 1:,}: " in str(error.value)

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.conftest import import_foreign
 
 import rankscope as rs
 from rankscope.metrics.pairs import Accuracy
@@ -316,10 +317,10 @@ NEEDED = {int: 5, float: 0.5}
 def spellings() -> Iterator[str]:
     """Every measure that is registered, with every parameter, as ir_measures itself writes it and by its other names."""
     try:
-        from ir_measures.measures.base import registry
+        base = import_foreign("ir_measures.measures.base")
     except ImportError:
         return
-    for name, measure in sorted(registry.items()):
+    for name, measure in sorted(base.registry.items()):
         known = measure.SUPPORTED_PARAMS
         needed = {
             key: NEEDED[info.dtype] for key, info in known.items() if info.required or (key == "cutoff" and name in CUT)

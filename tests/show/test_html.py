@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.browser import pages
+from tests.made.files import some
 
 from rankscope.blocks import Chart, Code, Column, Page, Paragraph, Section, Table, ValueRange, Verdict
 from rankscope.show.html import assets
@@ -253,6 +254,6 @@ def test_without_the_extra_a_line_says_what_to_install(monkeypatch: pytest.Monke
 
 def test_no_text_of_a_script_goes_over_lines() -> None:
     """Scripts are carried without their indents, which would change text in backquotes that goes over lines."""
-    for path in (Path(assets.__file__).parent / "static").glob("*.js"):
+    for path in some((Path(assets.__file__).parent / "static").glob("*.js")):
         for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
             assert line.count("`") % 2 == 0, f"{path.name} line {number}"

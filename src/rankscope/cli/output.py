@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
 import click
 
-from rankscope.errors import InputError
+from rankscope.errors import InputError, RankscopeError
+from rankscope.words import printable
 
 LARGE = 50_000_000  # bytes that take long enough to be worth a bar
+BROKEN_PIPE = 141
+
+
+class LostOutputError(RankscopeError):
+    """What was to be written to standard output could not be: nobody has it open, or its disk is full."""
+
+    def __init__(self, error: OSError) -> None:
+        closed = error.errno == errno.EBADF
+        self.exit_code = BROKEN_PIPE if closed else InputError.exit_code
+        why = "it is closed" if closed else error.strerror or str(error)
+        super().__init__(f"standard output cannot be written: {why}")
 
 
 def check_place(out: str | None, inputs: Iterable[str] = (), option: str = "-o") -> None:
@@ -56,46 +68,37 @@ def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
-def write(pieces: Iterable[str], out: str | None = None) -> None:
-    """Write to stdout, or to a file that is there in full or not at all."""
-    to_stdout = out is None or out == "-"
+def write(pieces: Iterable[str], out: str | None = None, *, drawn: bool = False) -> None:
+    """Write to stdout, or to a file that is there in full or not at all.
+
+    A terminal is given no sign that it would act on, unless the text was ``drawn`` for it.
+    """
+    if out is not None and out != "-":
+        from rankscope.store import write_file
+
+        write_file(out, pieces)
+        return
+    if not drawn and is_terminal(sys.stdout):
+        pieces = map(_harmless, pieces)
     try:
-        if not to_stdout:
-            _write_file(Path(os.path.realpath(str(out))), pieces)
-        elif sys.stdout is not None:  # as it is where the shell closed it
-            for piece in pieces:  # in small parts: one large write may not tell that nobody reads
-                sys.stdout.writelines(piece.splitlines(keepends=True))
-            sys.stdout.flush()
+        for piece in pieces:  # in small parts: one large write may not tell that nobody reads
+            sys.stdout.writelines(piece.splitlines(keepends=True))
+        sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
-        what = "standard output" if to_stdout else f"{out}:"
-        raise InputError(f"{what} cannot be written: {error.strerror or error}") from error
+        raise LostOutputError(error) from error
 
 
-def _write_file(place: Path, pieces: Iterable[str]) -> None:
-    if place.exists() and not place.is_file():  # a pipe, a device: nothing to replace
-        with place.open("w", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.writelines(pieces)
-        return
-    handle, beside = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
-            stream.writelines(pieces)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(beside).chmod(place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~mask)
-        Path(beside).replace(place)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
+def _harmless(text: str) -> str:
+    """Text of several lines as a terminal may show it."""
+    return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
 
 
 def say(message: str) -> None:
-    """One line to stderr."""
-    from rankscope.show.cells import printable
-
-    click.echo(printable(message), err=True)
+    """One line to stderr; where that cannot be, the work goes on: what was found does not depend on whether it could be told."""
+    with suppress(OSError, ValueError):
+        click.echo(printable(message), err=True)
 
 
 def tell(notes: Iterable[str], warnings: Iterable[Any] = (), form: str = "table") -> None:

@@ -1,7 +1,7 @@
 """The process of a command line: its streams, its exit code, and one line for whatever ends it early.
 
 Exit codes: 0 done or passed; 1 a gate failed, or check found something; 2 usage or unreadable input; 3 the data refuse an answer;
-4 a gate cannot tell; 70 a bug; 130 interrupted; 141 the reader of our output went away. None comes with a traceback.
+4 a gate cannot tell; 70 a bug; 130 interrupted; 141 nobody reads our output, any more or at all. None comes with a traceback.
 """
 
 from __future__ import annotations
@@ -9,11 +9,14 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn, TextIO
 
+TYPE_CHECKING = (
+    False  # as in typing: until `run` has begun nothing is loaded that takes time, as none may be interrupted
+)
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn, TextIO
+
     import click
 
 USAGE, INTERNAL, INTERRUPTED, BROKEN_PIPE = 2, 70, 130, 141  # beside those that errors and results have
@@ -27,15 +30,15 @@ MEMORY = "narenas:1,oversize_threshold:0,dirty_decay_ms:-1"
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code."""
     os.environ.setdefault("_RJEM_MALLOC_CONF", MEMORY)
-    _speak_utf8(sys.stdout, sys.stderr)
     try:
+        if None in {sys.stdin, sys.stdout, sys.stderr}:
+            _open_closed()
+        _speak_utf8(sys.stdout, sys.stderr)
         code = _run(argv)
     except BrokenPipeError:
         code = BROKEN_PIPE
     except KeyboardInterrupt:
-        from rankscope.cli.output import say
-
-        say("interrupted")
+        _say_interrupted()
         code = INTERRUPTED
     if code == BROKEN_PIPE:
         _close_quietly(sys.stdout)
@@ -47,12 +50,33 @@ def run() -> NoReturn:
 
     After seven million rows that would take a tenth of the time.
     """
-    gc.set_threshold(COLLECT)
-    code = main()
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError, AttributeError):
-            stream.flush()
+    sys.unraisablehook = _leave_if_interrupted
+    try:
+        gc.set_threshold(COLLECT)
+        code = main()
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (OSError, ValueError, AttributeError):
+                continue
+    except KeyboardInterrupt:  # once more
+        code = INTERRUPTED
     os._exit(code)
+
+
+def _leave_if_interrupted(lost: sys.UnraisableHookArgs) -> None:
+    """Where Python would drop an interruption, as in a callback of an import, end the process; all else is as usual."""
+    if isinstance(lost.exc_value, KeyboardInterrupt):
+        _say_interrupted()
+        os._exit(INTERRUPTED)
+    sys.__unraisablehook__(lost)
+
+
+def _say_interrupted() -> None:
+    try:  # with nothing that takes time: who interrupts may do so twice
+        os.write(2, b"interrupted\n")
+    except OSError:
+        return
 
 
 def _run(argv: Sequence[str] | None) -> int:
@@ -79,6 +103,8 @@ def _run(argv: Sequence[str] | None) -> int:
         return _fail(str(error), error.exit_code)
     except BrokenPipeError:
         raise
+    except OSError as error:
+        return _fail(*_lost(error))
     except MemoryError:
         remedy = "evaluate fewer runs at a time, or cut them with --depth"
         return _fail(f"not enough memory for this input: {remedy}", INTERNAL)
@@ -101,11 +127,30 @@ def _usage(error: click.ClickException) -> str:
     return f"{text[:1].lower()}{text[1:].rstrip('.')} (see {ctx.command_path if ctx else 'rankscope'} --help)"
 
 
+def _lost(error: OSError) -> tuple[str, int]:
+    """What to say of a stream, a file or a disk that failed at work, and the exit code."""
+    from rankscope.cli.output import LostOutputError
+
+    last = error.__traceback__
+    while last and last.tb_next:
+        last = last.tb_next
+    if last and last.tb_frame.f_globals.get("__name__") == "click.utils":  # where click prints help
+        lost = LostOutputError(error)
+        return str(lost), lost.exit_code
+    where = f"{error.filename}: " if error.filename is not None else ""
+    return (
+        f"{where}a file could not be read or written: {error.strerror or error}; see whether it is still there",
+        USAGE,
+    )
+
+
 def _bug(error: Exception) -> int:
     if os.environ.get("RANKSCOPE_DEBUG"):
         import traceback
+        from contextlib import suppress
 
-        traceback.print_exception(error)
+        with suppress(OSError):
+            traceback.print_exception(error)
         return INTERNAL
     what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
     remedy = "RANKSCOPE_DEBUG=1 shows the traceback"
@@ -114,8 +159,7 @@ def _bug(error: Exception) -> int:
 
 def _fail(message: str, code: int) -> int:
     try:
-        if sys.stdout is not None:  # as it is where the shell closed it
-            sys.stdout.flush()
+        sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError:  # a full disk, already told
@@ -124,6 +168,20 @@ def _fail(message: str, code: int) -> int:
 
     say(message)
     return code
+
+
+def _open_closed() -> None:
+    """Give standard streams that the shell closed a number of their own, or the next file that is opened gets it.
+
+    Standard output fails then when it is written to, as on a full disk.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_WRONLY if number == 2 else os.O_RDONLY)  # the lowest number that is free
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.dup(1), "w", encoding="utf-8")
 
 
 def _speak_utf8(*streams: TextIO | None) -> None:

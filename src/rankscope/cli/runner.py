@@ -98,7 +98,8 @@ class Call:
             return [self.qrels, None], self.options
         if self.qrels is None or not (self.runs or "[RUN...]" in self.command.usage):
             raise InputError(self._what_is_missing())
-        files, systems = number_runs(self.files)
+        names = [name for name, _ in self.files if name is not None]
+        files, systems = number_runs(self.files) if len(set(names)) < len(names) else (self.files, {})
         runs = files if "candidate" in self.params else [files or None]  # a gate takes its two apart
         return [self.qrels, *runs], ({"systems": systems} if systems else {}) | self.options
 
@@ -179,10 +180,16 @@ class Call:
             cautions = getattr(result, "warnings", ()) if warnings is None else warnings
             output.tell(read, cautions, self.form)
         width, colour = output.room(self.out)
-        output.write(result.write(self.form, width=width, colour=colour, **self.display | options), self.out)
+        pieces = result.write(self.form, width=width, colour=colour, **self.display | options)
+        code = int(getattr(result, "exit_code", 0))
+        try:
+            output.write(pieces, self.out, drawn=self.form == "table")
+        except output.LostOutputError as lost:
+            output.say(str(lost))
+            return code or lost.exit_code  # a verdict stands, whether or not it could be told
         if self.out is not None:
             output.say_where(self.out, self.form, self.quiet)
-        return int(getattr(result, "exit_code", 0))
+        return code
 
 
 def parse_runs(runs: Iterable[str], again: bool = False) -> list[Named]:

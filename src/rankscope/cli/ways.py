@@ -133,7 +133,7 @@ def report(call: Call) -> int:
     if folder is not None:
         output.say_where(folder, words.counted(len(page.export(folder)), "file"), call.quiet)
     if out != "-":
-        output.write([output.render([Paragraph(verdict.text) for verdict in page.page.verdicts])])
+        output.write([output.render([Paragraph(verdict.text) for verdict in page.page.verdicts])], drawn=True)
     return 0
 
 
@@ -166,7 +166,7 @@ def check(call: Call) -> int:
     if code is None and not call.params["list"]:
         # the findings are the rows of every format: no need to repeat them
         exit_code = call.show(call.result(), warnings=())
-        return 0 if call.params["exit_zero"] else exit_code
+        return 0 if call.params["exit_zero"] and exit_code == 1 else exit_code
     from rankscope.verbs.check.result import RuleBook
     from rankscope.verbs.check.rules import all_rules, rule_named
 
@@ -212,11 +212,11 @@ def unjudged(call: Call) -> int:
     if place == "-":
         raise InputError("--worklist -: name a file for the documents to judge, like judge.csv")
     result = call.result()
-    call.show(result)
+    code = call.show(result)
     if place is not None:
         output.write(result.write("csv", table="to_judge"), place)
         output.say_where(place, f"csv, {words.counted(len(result.worklist), 'document')} to judge", call.quiet)
-    return 0
+    return code
 
 
 def metrics(call: Call) -> int:
@@ -259,16 +259,14 @@ def _plot(name: str, out: str | None, ending: str) -> None:
     metric = find_usual(name)
     if out is None or ending not in FIGURES:
         # one line has room to be drawn, the table tells of both
-        output.write([output.render([chart_of(metric, alone=True), table_of(metric)], out)], out)
+        output.write([output.render([chart_of(metric, alone=True), table_of(metric)], out)], out, drawn=True)
         output.say_where(out, "plot")
         return
     from rankscope.show.charts import png_of, svg_of
+    from rankscope.store import write_file
 
     chart = chart_of(metric)
-    try:
-        Path(out).write_bytes(png_of(chart) if ending == ".png" else svg_of(chart).encode())
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written: {error.strerror or error}") from error
+    write_file(out, [png_of(chart) if ending == ".png" else svg_of(chart)])
     output.say_where(out, ending[1:])
 
 
@@ -285,7 +283,7 @@ def demo(call: Call) -> int:
         return 0
     if page is not None:
         output.check_page(page)
-    output.write([output.render(demo.introduction(demo.demo()))])
+    output.write([output.render(demo.introduction(demo.demo()))], drawn=True)
     if page is not None:
         from rankscope.reporting.demo import demo_report
 

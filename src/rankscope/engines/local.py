@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,8 @@ from rankscope.engines.base import SEVERAL, DataFacts, Order
 from rankscope.errors import InputError
 from rankscope.lists import Array, Aspects, Judged, judged_order
 from rankscope.parallel import map_parts
-from rankscope.tables import Qrels, Run, column
+from rankscope.tables import PART, Qrels, Run, column
 
-PART = 1 << 17  # rows of a part: work on them stays in the processor's cache
 NO_RUN = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64, "rank": pl.Int32}  # the columns of a run
 NAMELESS = {"0", "Q0"}  # what stands in column 2 of qrels without subtopics
 
@@ -99,18 +99,19 @@ def places_by_id(query: Array, ids: pl.Series) -> Array:
     return place
 
 
-def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
+def judge(run: Run, qrels: Qrels, order: Order, place: Array | None = None) -> tuple[Judged, DataFacts]:
     """Find each query's judged documents in the run: their grades, ranks and tied groups.
 
     Rows of the answer follow ``qrels.queries`` and, if ``order.extra``, the queries of the run that
-    have no judgments. The run must hold no pair twice and no NaN score.
+    have no judgments. The run must hold no pair twice and no NaN score. ``place`` is that of each query of the run in ``qrels.queries``,
+    -1 where it has no judgments; None: not known yet.
     """
     run = run.by_query()
+    place = qrels.places_of(run.names) if place is None else place
     ranked = RankedRun(run, order)
     graded = several(qrels) if order.needs & SEVERAL else None
     qrels = graded.qrels if graded else qrels
-    place = qrels.places_of(run.queries)
-    extra = [run.queries[i] for i in np.flatnonzero(place < 0).tolist()]
+    extra = run.names.gather(column(np.flatnonzero(place < 0))).to_list()
     names = [*qrels.queries, *extra] if order.extra else qrels.queries
     # queries without a row stand behind the others
     size = np.append(ranked.size, np.zeros(len(place) - len(ranked.size), dtype=np.int64))
@@ -124,12 +125,12 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
     missing = np.ones(len(qrels.queries), dtype=bool)
     missing[place[place >= 0]] = False
     place = place[: len(ranked.size)]
-    judged = _lay_out(_pool(qrels, run, ranked, place), ranked, names, retrieved, order, graded)
+    judged = _lay_out(qrels, _rows_of(qrels, run, place), ranked, names, retrieved, order, graded)
     counted = place >= 0
     seen = DataFacts(
         rows=run.frame.height,
-        queries=len(run.queries),
-        missing=tuple(qrels.queries[i] for i in np.flatnonzero(missing).tolist()),
+        queries=len(run.names),
+        missing=tuple(qrels.names.gather(column(np.flatnonzero(missing))).to_list()),
         extra=tuple(extra),
         tied_rows=len(ranked.tied_places),
         # a cutoff may fall between equal scores
@@ -148,18 +149,21 @@ def judge_in_parts(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFa
 
 def judge_part(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
     """What is found for the queries of a part of a run, and for no others."""
-    place = qrels.places_of(run.queries)
-    return judge(run, qrels.only(place[place >= 0]), order)
+    place = qrels.places_of(run.names)
+    known = place >= 0
+    return judge(run, qrels.only(place[known]), order, np.where(known, np.cumsum(known) - 1, -1))
 
 
 def join(parts: Sequence[tuple[Judged, DataFacts]], qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
     """What was found in the parts of a run as one, with the queries of the qrels that no part has."""
-    seen = [query for judged, _ in parts for query in judged.query_id]
-    if seen != qrels.queries and (without := set(qrels.queries).difference(seen)):
-        missing = np.array([i for i, query in enumerate(qrels.queries) if query in without])
-        parts = [*parts, judge_missing(qrels.only(missing), order)]
     laid = Judged.join([judged for judged, _ in parts])
-    place = qrels.places_of(laid.query_id)
+    place = qrels.places_of(pl.Series(laid.query_id, dtype=pl.String))
+    without = np.ones(len(qrels.names), dtype=bool)
+    without[place[place >= 0]] = False
+    if without.any():
+        parts = [*parts, judge_missing(qrels.only(np.flatnonzero(without)), order)]
+        laid = Judged.join([laid, parts[-1][0]])
+        place = np.append(place, np.flatnonzero(without))
     # judged queries in the order of the qrels, then the others as they come
     at = np.argsort(np.where(place < 0, len(qrels.queries), place), kind="stable")
     if (at[1:] < at[:-1]).any():
@@ -174,12 +178,12 @@ def judge_missing(qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
 
 def join_facts(facts: Sequence[DataFacts], order: Order) -> DataFacts:
     """What was told of the parts of a run as one."""
-    extra = tuple(query for found in facts for query in found.extra)
+    extra = tuple(chain.from_iterable(found.extra for found in facts))
     ranks = [found.disagreeing for found in facts if found.rows]  # none where a part has no rank column
     return DataFacts(
         rows=sum(found.rows for found in facts),
         queries=sum(found.queries for found in facts),
-        missing=tuple(query for found in facts for query in found.missing),
+        missing=tuple(chain.from_iterable(found.missing for found in facts)),
         extra=extra,
         tied_rows=sum(found.tied_rows for found in facts),
         tied_at={k: sum(found.tied_at[k] for found in facts) for k in order.cutoffs},
@@ -188,26 +192,56 @@ def join_facts(facts: Sequence[DataFacts], order: Order) -> DataFacts:
     )
 
 
-def _pool(qrels: Qrels, run: Run, ranked: RankedRun, number: Array) -> pl.DataFrame:
-    """One row a judgment: the number of its query, and the place of the document in the ordered run (null: not retrieved).
+def _rows_of(qrels: Qrels, run: Run, number: Array) -> Array:
+    """For each judgment the row of the run that holds its document, -1 where none does.
 
-    ``number`` is that of each query of the run, -1 where it has no judgments.
+    ``number`` is that of each query of the run, -1 where it has no judgments. A pair is first looked up as one number, made of its
+    query and a hash of its document.
     """
-    judgments = qrels.frame.select(column(qrels.query_code).alias("query"), "doc_id", "grade")
-    row = run.rows_of(judgments["doc_id"])
-    query = number[np.searchsorted(run.blocks.start, row, side="right") - 1]
-    hits = run.frame.select("doc_id", "score")[column(row)]
-    hits = hits.with_columns(column(query).alias("query"), column(ranked.place_of(row)).alias("place"))
-    return judgments.join(hits, on=["query", "doc_id"], how="left", maintain_order="left")
+    row = run.rows_of(qrels.doc_hash)
+    query = number[run.query_code[row]]
+    row, query = row[query >= 0], query[query >= 0]
+    found = np.full(len(qrels.doc_hash), -1)
+    if not len(row):
+        return found
+    bits = np.uint64(64 - len(qrels.names).bit_length())
+    key, wanted = (
+        (hashed >> (np.uint64(64) - bits)) | (code.astype(np.uint64) << bits)
+        for hashed, code in ((run.doc_hash[row], query), (qrels.doc_hash, qrels.query_code))
+    )
+    by = np.argsort(key)
+    key, sorted_row = key[by], row[by]
+    if (key[1:] == key[:-1]).any():
+        return _rows_in_full(qrels, run, row, query)
+    near = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
+    at = np.flatnonzero(key[near] == wanted)
+    row = sorted_row[near[at]]
+    same = qrels.frame["doc_id"].gather(column(at)) == run.frame["doc_id"].gather(column(row))
+    kept = same.to_numpy()
+    found[at[kept]] = row[kept]
+    return found
+
+
+def _rows_in_full(qrels: Qrels, run: Run, row: Array, query: Array) -> Array:
+    """The same among these rows, of queries with these numbers, by the ids themselves: the hashes of two documents meet."""
+    judgments = qrels.frame.select(column(qrels.query_code).alias("query"), "doc_id")
+    rows = run.frame.select("doc_id")[column(row)].with_columns(column(query).alias("query"), column(row).alias("row"))
+    joined = judgments.join(rows, on=["query", "doc_id"], how="left", maintain_order="left")
+    return joined["row"].fill_null(-1).to_numpy()
 
 
 def _lay_out(
-    pool: pl.DataFrame, ranked: RankedRun, names: list[str], retrieved: Array, order: Order, graded: Several | None
+    qrels: Qrels,
+    row: Array,
+    ranked: RankedRun,
+    names: list[str],
+    retrieved: Array,
+    order: Order,
+    graded: Several | None,
 ) -> Judged:
-    """The pool as flat lists, the retrieved documents of each query first and in rank order."""
-    query = pool["query"].to_numpy()
-    grade = pool["grade"].to_numpy()
-    place = pool["place"].fill_null(-1).to_numpy().astype(np.int64)
+    """The judgments as flat lists, the retrieved documents of each query first and in rank order; ``row`` is that of the run, -1 for none."""
+    query, grade = qrels.query_code, qrels.frame["grade"].to_numpy()
+    place = ranked.place_of(row)
     rank = np.where(place >= 0, ranked.rank_at(place), 0)
     if order.depth is not None:
         rank = np.where(rank <= order.depth, rank, 0)
@@ -215,7 +249,10 @@ def _lay_out(
     rank = rank[by]
     found = rank > 0
     tie_start, tie_size = ranked.ties_at(np.where(found, place[by], -1), rank)
-    score = np.where(found, pool["score"].fill_null(np.nan).to_numpy()[by], np.nan) if "score" in order.needs else None
+    score = None
+    if "score" in order.needs:
+        score = np.full(len(by), np.nan)
+        score[found] = ranked.run.frame["score"].to_numpy()[row[by[found]]]
     return Judged(
         query_id=names,
         retrieved=retrieved,
@@ -227,7 +264,7 @@ def _lay_out(
         tie_size=tie_size,
         score=score,
         aspects=graded.lay_out(by) if graded else None,
-        by_id=places_by_id(query, pool["doc_id"])[by] if "identities" in order.needs else None,
+        by_id=places_by_id(query, qrels.frame["doc_id"])[by] if "identities" in order.needs else None,
     )
 
 
@@ -347,7 +384,7 @@ class RankedRun:
         """The 1-based rank at each place; anything where the place is -1."""
         if not len(self.start):
             return np.zeros(len(place), dtype=np.int64)
-        return place - self.start[np.searchsorted(self.start, place, side="right") - 1] + 1
+        return place - self.start[self.run.query_code[place]] + 1
 
     def ties_at(self, place: Array, rank: Array) -> tuple[Array, Array]:
         """First rank and size of the tied group at each place, whose rank this is; 0 and 1 where the place is -1."""

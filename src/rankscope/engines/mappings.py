@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankscope.engines.base import DataFacts, Order
-from rankscope.errors import InputError
+from rankscope.errors import HUGE, InputError
 from rankscope.lists import Array, Judged, judged_order
 
 Ranking = Mapping[str, float]
@@ -33,8 +33,9 @@ def judge(
         grades = as_text(grades, f"qrels: query {query}")
         ordered = _numbers(scores, f"{label}: query {query}", "score")
         rising = _numbers(grades, f"qrels: query {query}", "grade")
-        if len(rising) and (np.isinf(rising[0]) or np.isinf(rising[-1])):
-            raise InputError(f"qrels: query {query} has an infinite grade; grades are finite numbers")
+        if len(rising) and not -HUGE <= rising[0] <= rising[-1] <= HUGE:
+            kind = "an infinite grade" if np.isinf(rising[[0, -1]]).any() else f"a grade beyond {HUGE:g}"
+            raise InputError(f"qrels: query {query} has {kind}; grades are finite numbers")
         found.add(number, scores, ordered, grades)
         counts.add(ordered, query in qrels)
     for query in extra if not order.extra else ():

@@ -91,6 +91,8 @@ class _Group:
         number = 1
         left = self.size
         for kind in self.kinds(alike):
+            if 0 < kind < left and left > MOST_ORDERS:
+                return MOST_ORDERS + 1  # at least one order for each place that the first of the kind may take
             number *= math.comb(left, kind)
             left -= kind
             if number > MOST_ORDERS:
@@ -120,7 +122,7 @@ def _place_kinds(free: tuple[int, ...], sizes: Sequence[int]) -> Iterator[list[i
         yield []
         return
     for taken in combinations(free, sizes[0]):
-        left = tuple(place for place in free if place not in taken)
+        left = tuple(sorted(set(free).difference(taken)))
         for rest in _place_kinds(left, sizes[1:]):
             yield [*taken, *rest]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from rankscope.tables import Run
+from rankscope.tables import Run, hash_of
 
 Frame = pl.DataFrame
 PAIR = ("query_id", "doc_id")
@@ -117,7 +117,7 @@ def documents_alike(run: Run, top: Frame, judgments: Frame) -> SameIds | None:
         ranked = strange.with_columns(key=spelling.key("ranked", "run"))
         pairs = ranked.join(judged.with_columns(key=spelling.key("judged", "qrels")), on=["query_id", "key"])
         if pairs.height > (best.pairs.height if best else 0):
-            there = run.frame.select(PAIR)[run.rows_of(pairs["judged"])].rename({"doc_id": "judged"})
+            there = run.frame.select(PAIR)[run.rows_of(hash_of(pairs["judged"]))].rename({"doc_id": "judged"})
             pairs = without(pairs, there, ("query_id", "judged"))
             if pairs.height > (best.pairs.height if best else 0):
                 best = SameIds(spelling, pairs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -26,7 +27,7 @@ def files_of(path: str | Path) -> list[Path] | None:
 
     Hidden files and those that begin with an underscore (``_SUCCESS``) are passed over. Raises InputError where none is left.
     """
-    folder = Path(path).expanduser()
+    folder = Path(os.path.expanduser(path))  # Path.expanduser fails where there is no such user
     if folder.is_dir():
         found = [
             file for file in folder.rglob("*") if not any(part[0] in "._" for part in file.relative_to(folder).parts)

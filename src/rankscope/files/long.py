@@ -55,6 +55,20 @@ class Findings:
             self.fault(kind, f"{label} {place}: {text}", at)
         self.faulty += max(len(rows) - FAULTS, 0)
 
+    def note_lines(self, comments: int, beyond: int, columns: int, tags: Sequence[str]) -> None:
+        """Tell which lines, or what ``beyond`` the columns of some, were skipped, and which of several tags names the run: the last."""
+        if comments:
+            lines = words.counted(comments, "line that begins", "lines that begin")
+            self.notes.append(f"{lines} with # skipped as a comment")
+        if beyond:
+            lines = words.counted(beyond, "line has", "lines have")
+            self.notes.append(f"{lines} more than {columns} columns: the rest is ignored")
+        if tags:
+            self.tag, distinct = tags[-1], list(dict.fromkeys(tags))
+            if len(distinct) > 1:
+                several = f"{words.counted(len(distinct), 'tag')} ({words.listing(distinct, 3)})"
+                self.notes.append(f"{several}: the last line's, {self.tag}, names the run")
+
     def refuse(self, otherwise: str, noun: str) -> NoReturn:
         """Raise InputError where no good row is left: the first fault, or what is to be said where there is none."""
         if not self.faults:
@@ -244,11 +258,22 @@ def long_table(
 
 
 def is_number(text: str | bytes) -> bool:
-    """Whether a text can be read as a number."""
+    """Whether a text can be read as a number: digits of ASCII, without underscores, as in every format."""
     try:
         float(text)
     except ValueError:
         return False
+    plain = text.strip()
+    return plain.isascii() and ("_" if isinstance(plain, str) else b"_") not in plain  # type: ignore[operator]
+
+
+def is_text(data: bytes) -> bool:
+    """Whether bytes are UTF-8."""
+    if not data.isascii():
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError:
+            return False
     return True
 
 
@@ -257,16 +282,29 @@ def id_column(column: pl.Series, name: str, label: str, found: Findings) -> pl.S
     kind = column.dtype
     if kind == pl.String:
         return column
-    if kind.is_integer() or kind in (pl.Categorical, pl.Enum, pl.Null):
+    if kind.is_integer():
+        return _whole_numbers(column)
+    if kind in (pl.Categorical, pl.Enum, pl.Null):
         return column.cast(pl.String)
     if kind.is_float():
         whole = column.drop_nulls().drop_nans()
         if not (whole == whole.floor()).all() or whole.is_infinite().any():
             odd = whole.filter((whole != whole.floor()) | whole.is_infinite())[0]
             raise InputError(f"{label}: column {name} holds fractions ({odd}), not ids; ids are strings or integers")
+        if len(large := whole.filter(whole.abs() >= 2.0**63)):
+            raise InputError(f"{label}: column {name} holds {large[0]}, which is no id; ids are strings or integers")
         found.notes.append(f"column {name} holds ids as floats: 1.0 is read as '1'")
-        return column.fill_nan(None).cast(pl.Int64).cast(pl.String)
+        return _whole_numbers(column.fill_nan(None).cast(pl.Int64))
     raise InputError(f"{label}: column {name} is of type {kind}; ids are strings or integers")
+
+
+def _whole_numbers(column: pl.Series) -> pl.Series:
+    """Whole numbers as text; where the same ones come again and again, each is written once."""
+    low, high = column.min(), column.max()
+    if not isinstance(low, int) or not isinstance(high, int) or high - low >= len(column) or high >= (1 << 63) - 1:
+        return column.cast(pl.String)
+    texts = pl.int_range(low, high + 1, eager=True).cast(pl.String)
+    return texts.gather(column.cast(pl.Int64) - low if low else column).alias(column.name)
 
 
 def _numbers(column: pl.Series, name: str, label: str) -> pl.Series:
@@ -314,6 +352,8 @@ def _tag_of(frame: pl.DataFrame, roles: dict[str, str], label: str) -> str | Non
     if "tag" not in roles:
         return None
     name = roles["tag"]
+    if (kind := frame[name].dtype).is_nested() or kind == pl.Binary:
+        raise InputError(f"{label}: column {name} is of type {kind}; it should hold the name of the run")
     tags = frame[name].drop_nulls().unique(maintain_order=True).cast(pl.String).to_list()
     if len(tags) > 1:
         several = f"column {name} names {words.counted(len(tags), 'run')} ({words.listing(tags, 3)})"
@@ -337,8 +377,8 @@ def make_table(  # noqa: PLR0913, PLR0917
     """
     if what == "run":
         found.tag = _tag_of(frame, roles, source.label)
-    kept = np.delete(np.arange(len(frame)), left_out)
     line = None if lines is None else line_finder(lines, left_out)
+    kept = np.delete(np.arange(len(frame)), left_out) if lines is not None or len(left_out) else NO_ROWS
     table, bad = long_table(frame[kept] if len(left_out) else frame, roles, source.label, line, found)
     if not len(table):
         found.refuse(f"{source.label}: a header and no rows", "row")

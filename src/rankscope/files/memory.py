@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankscope.errors import InputError, MissingExtraError
-from rankscope.files.long import Findings, make_qrels, make_run, make_table, roles_of, stem
+from rankscope.files.long import Findings, is_number, make_qrels, make_run, make_table, roles_of, stem
 from rankscope.files.raw import Raw
 from rankscope.tables import Fault, Qrels, Run, Source
 
@@ -48,6 +48,22 @@ class Pairs(Mapping[Any, Any]):
         return [value for _, value in self._pairs]
 
 
+def pairs_of(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
+    """A JSON object; one in which a key comes twice keeps every pair, which a dict would lose."""
+    plain = dict(pairs)
+    return plain if len(plain) == len(pairs) else Pairs(pairs)
+
+
+def is_half(text: str) -> bool:
+    """Whether half of a character (a lone surrogate) stands in a text, so that it cannot be written."""
+    if not text.isascii():
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            return True
+    return False
+
+
 def speaks_arrow(source: object) -> bool:
     """Whether an object is a data frame that can be read through Arrow."""
     return isinstance(source, pl.LazyFrame) or hasattr(source, "__arrow_c_stream__")
@@ -82,15 +98,17 @@ def frame_of(source: Any, label: str) -> pl.DataFrame:
         raise InputError(f"{label}: the data frame cannot be read: {text}; {hint}") from error
 
 
-def read_dict(source: Mapping[Any, Any], what: str, name: str | None, raw: Raw | None = None) -> Run | Qrels:
-    """Read a dict of queries; ``raw`` is the file it came from."""
+def read_dict(
+    source: Mapping[Any, Any], what: str, name: str | None, raw: Raw | None = None, aspect: bool = False
+) -> Run | Qrels:
+    """Read a dict of queries; ``raw`` is the file it came from. Within one ``aspect`` there are no others."""
     label = raw.label if raw else name or what
     if not source:
         raise InputError(f"{label}: the dict is empty; {DICTS[what]}")
     for query, value in source.items():
         _refuse_odd(query, value, what, label)
     rows = {query: _orderly(value) for query, value in source.items()}
-    if what == "qrels" and has_aspects(source):
+    if what == "qrels" and not aspect and has_aspects(source):
         return _read_aspects(rows, label, name, raw)
     sizes = [len(value) for value in rows.values()]
     queries = _ids(source.keys(), label, "query")
@@ -129,17 +147,18 @@ def has_aspects(source: Mapping[Any, Any]) -> bool:
 
 def _read_aspects(rows: Mapping[Any, Any], label: str, name: str | None, raw: Raw | None) -> Run | Qrels:
     """Read each aspect as qrels of its own, and put them together."""
-    by_aspect: dict[Any, dict[Any, dict[Any, Any]]] = {}
+    by_aspect: dict[Any, dict[Any, list[tuple[Any, Any]]]] = {}
     if not any(graded for value in rows.values() if isinstance(value, Mapping) for graded in value.values()):
         return read_dict({query: {} for query in rows}, "qrels", name, raw)
     for query, value in rows.items():
         for doc, graded in value.items() if isinstance(value, Mapping) else ((doc, 1) for doc in value):
             for aspect, grade in graded.items() if isinstance(graded, Mapping) else ((0, graded),):
-                by_aspect.setdefault(aspect, {}).setdefault(query, {})[doc] = grade
+                by_aspect.setdefault(aspect, {}).setdefault(query, []).append((doc, grade))
     parts: list[pl.DataFrame] = []
     faults: tuple[Fault, ...] = ()
     for aspect, (text,) in zip(by_aspect, ([i] for i in _ids(by_aspect, label, "subtopic")), strict=True):
-        part = read_dict(by_aspect[aspect], "qrels", name, raw)
+        grades = {query: pairs_of(pairs) for query, pairs in by_aspect[aspect].items()}
+        part = read_dict(grades, "qrels", name, raw, aspect=True)
         parts.append(part.frame.with_columns(iteration=pl.lit(text)))
         faults += part.source.faults
     empty = [query for query, value in zip(_ids(rows, label, "query"), rows.values(), strict=True) if not value]
@@ -176,23 +195,34 @@ def _ids(values: Iterable[Any], label: str, noun: str) -> list[str]:
     ids = list(values)
     kinds = set(map(type, ids))
     if kinds <= {str}:
-        return ids
+        return _whole_letters(ids, label, noun)
     for kind in kinds:
         if issubclass(kind, bool) or not issubclass(kind, (str, int, np.integer)):
             odd = next(value for value in ids if type(value) is kind)
             said = f"{label}: {noun} id {quote_value(odd)} is of type {kind.__name__}"
             raise InputError(f"{said}; ids are strings or integers")
-    return [str(value) if isinstance(value, str) else str(int(value)) for value in ids]
+    return _whole_letters([str(value) if isinstance(value, str) else str(int(value)) for value in ids], label, noun)
+
+
+def _whole_letters(ids: list[str], label: str, noun: str) -> list[str]:
+    if is_half("".join(ids)):
+        odd = next(one for one in ids if is_half(one))
+        raise InputError(f"{label}: {noun} id {quote_value(odd)} holds half of a character (a lone surrogate)")
+    return ids
 
 
 def _values(rows: Collection[Any], what: str) -> pl.Series:
     """Scores or grades, null where one is no number."""
-    parts = [_row_values(value, what) for value in rows]
-    try:
-        return pl.Series(np.fromiter(chain.from_iterable(parts), dtype=np.float64, count=sum(map(len, rows))))
-    except (TypeError, ValueError, OverflowError):
-        parts = [_row_values(value, what) for value in rows]
-        return pl.Series(list(map(_number, chain.from_iterable(parts))), dtype=pl.Float64)
+
+    def values() -> Iterator[Any]:
+        return chain.from_iterable(_row_values(value, what) for value in rows)
+
+    if not {str, type(None)} & set(map(type, values())):  # in a text numpy sees more than is a number in any file
+        try:
+            return pl.Series(np.fromiter(values(), dtype=np.float64, count=sum(map(len, rows))))
+        except (TypeError, ValueError, OverflowError):
+            pass
+    return pl.Series(list(map(_number, values())), dtype=pl.Float64)
 
 
 def _row_values(value: Any, what: str) -> Iterable[Any]:
@@ -204,7 +234,7 @@ def _row_values(value: Any, what: str) -> Iterable[Any]:
 
 def _number(value: Any) -> float | None:
     try:
-        return float(value)
+        return None if isinstance(value, str) and not is_number(value) else float(value)
     except (TypeError, ValueError, OverflowError):
         return None
 

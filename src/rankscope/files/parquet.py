@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import NoReturn, cast
@@ -17,11 +17,11 @@ import polars as pl
 
 from rankscope.errors import InputError
 from rankscope.files.footers import READ, DamageError, Footer, check_pages, read_footer
-from rankscope.files.long import Findings, long_table, make_table, roles_of, stem
-from rankscope.files.parts import PartFacts, RunHead, RunParts
+from rankscope.files.long import Findings, make_table, roles_of
+from rankscope.files.parts import PartFacts, RunParts, table_part, table_parts
 from rankscope.files.raw import UNREADABLE, Raw
 from rankscope.parallel import check_memory
-from rankscope.tables import MARK, PARTIAL, Qrels, Run, Source
+from rankscope.tables import MARK, PARTIAL, Qrels, Run
 
 PART = 1 << 18  # rows of a part
 BEYOND = 1 << 10  # rows read beyond a part at first, to find where its last query ends
@@ -32,9 +32,7 @@ class _Stderr:
     """Where the process writes what is not Python's: a panic of Polars tells of itself there before it can be caught."""
 
     lock = threading.Lock()
-    users = 0
-    panicked = False
-    own = held = -1
+    users, panicked, own, held = 0, False, -1, -1
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -194,14 +192,7 @@ def parquet_parts(raw: Raw, name: str | None) -> RunParts:
     query = roles["query_id"]
 
     def read(start: int, size: int) -> tuple[Run, PartFacts]:
-        rows = _whole_queries(file, columns, query, start, size)
-        told = Findings()
-        table, bad = long_table(rows, roles, raw.label, None, told)
-        if len(bad) or told.notes:
-            raise InputError(f"{raw.label}: what only the whole table tells")
-        tags = rows[roles["tag"]].drop_nulls().unique(maintain_order=True).cast(pl.String) if "tag" in roles else ()
-        facts = PartFacts(table.height, int(table["score"].is_infinite().sum()), tuple(tags))
-        return Run(table, Source(raw.label)), facts
+        return table_part(_whole_queries(file, columns, query, start, size), roles, raw.label)
 
     def reads(pieces: int | None = None) -> Iterator[Callable[[], tuple[Run, PartFacts]]]:
         file.check(wanted)
@@ -209,13 +200,8 @@ def parquet_parts(raw: Raw, name: str | None) -> RunParts:
         size = PART if pieces is None else max(min(PART, -(-count // pieces)), 1)
         return (partial(read, start, size) for start in range(0, count, size))
 
-    several = "its rows are of {}, and a run table holds one: split it by run, or drop the column"
-    notes = tuple(found.notes)
-    head = RunHead(raw.label, "Parquet run", "a Parquet run", stem(raw.label), name, several=several, notes=notes)
-    return RunParts(
-        raw.label, file.size_of(wanted), reads, lambda: cast("Run", _read(file, "run", name)), lambda: head,
-        lambda: raw.source(head.kind),
-    )  # fmt: skip
+    parts = table_parts(raw, "Parquet run", name, found, reads, lambda: cast("Run", _read(file, "run", name)))
+    return replace(parts, size=file.size_of(wanted))
 
 
 def _whole_queries(file: ParquetFile, scan: pl.LazyFrame, query: str, start: int, size: int) -> pl.DataFrame:

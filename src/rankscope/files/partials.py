@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ import polars as pl
 
 from rankscope.errors import InputError
 from rankscope.files.raw import open_raw
+from rankscope.store import write_file
 
 KEY = "rankscope"  # under which the file's metadata holds the JSON
 FORMAT = 1
@@ -25,31 +24,11 @@ EXPECTED = "a part is a file that rankscope evaluate --partition writes"
 
 
 def write_partial(frame: pl.DataFrame, facts: Mapping[str, Any], place: str | Path) -> None:
-    """Write rows and what they are into a file, under another name until all of it is there.
-
-    Raises InputError where it cannot be written, and leaves nothing then.
-    """
-    text = json.dumps({"format": FORMAT, **facts}, ensure_ascii=False)
-    packed, place = io.BytesIO(), Path(place)
+    """Write rows and what they are into a file. Raises InputError where it cannot be written, and leaves nothing then."""
+    text = json.dumps({"format": FORMAT, **facts})  # in ASCII: the name of a file may hold what no Parquet can
+    packed = io.BytesIO()
     frame.write_parquet(packed, metadata={KEY: text, f"{KEY}.digest": f"{SEAL.decode()}{'0' * 64}"})
-    data = _sealed(packed.getvalue())
-    beside = ""
-    try:
-        handle, beside = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.", suffix=".unfinished")
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(beside).chmod(0o666 & ~mask)
-        Path(beside).replace(place)
-    except BaseException as error:
-        if beside:
-            Path(beside).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise InputError(f"{place}: cannot be written: {error.strerror or error}") from error
-        raise
+    write_file(place, [_sealed(packed.getvalue())])
 
 
 def read_partial(path: str | Path) -> tuple[pl.DataFrame, dict[str, Any]]:

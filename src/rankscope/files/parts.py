@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import Findings, make_run
+from rankscope.files.long import Findings, long_table, make_run, stem
 from rankscope.files.raw import BROKEN, Raw, check_lines, is_blank
 from rankscope.parallel import part_size
 from rankscope.tables import Run, Source
@@ -60,8 +60,7 @@ class RunHead:
         found = Findings(notes=[*self.notes])
         tags = [tag for part in parts for tag in part.tags]
         if self.tag == "last":
-            note_comments(sum(part.comments for part in parts), found)
-            note_tags(tags, found)
+            found.note_lines(sum(part.comments for part in parts), 0, 0, tags)
         else:
             several = list(dict.fromkeys(tags))
             if len(several) > 1:
@@ -71,6 +70,24 @@ class RunHead:
         found.notes += self.more_notes
         sizes = sum(part.rows for part in parts), queries, sum(part.infinite for part in parts)
         return make_run(NO_RUN, source, found, self.what, self.given or found.tag or self.name, sizes)
+
+
+@dataclass(frozen=True)
+class QueryPlace:
+    """Where a line names its query, as patterns: what stands ``before`` it, the ``query`` itself, and what tells that it ends.
+
+    A cut that they put in the wrong place costs time and no number: a query that comes back sends the file the general way.
+    """
+
+    before: bytes
+    query: bytes
+    after: bytes
+
+    @classmethod
+    def first(cls, separator: str) -> QueryPlace:
+        """The first column of a line without quotes."""
+        sign = re.escape(separator.encode())
+        return cls(b"", rb"[^\n%s]*" % sign, sign)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,19 +122,17 @@ def piece_size(raw: Raw, pieces: int | None) -> int | None:
     return min(PART, max(-(-raw.size // pieces), 1)) if on_disk else PART
 
 
-def cut(raw: Raw, separator: str, size: int | None = None) -> Iterator[Callable[[], bytes]]:
-    """Parts of a file of lines that begin with a query and a separator, each as a function that gives its bytes.
+def cut(raw: Raw, place: QueryPlace, size: int | None = None) -> Iterator[Callable[[], bytes]]:
+    """Parts of a file of lines that name a query, each as a function that gives its bytes.
 
     A part ends where the query of the next line is another. A compressed file or a stream is unpacked while it is cut; a file on disk is
     read by whoever calls the function. Raises InputError for a damaged archive.
     """
     size = part_size(PART) if size is None else size
     if isinstance(raw.feed, Path) and not raw.compression:
-        yield from (
-            partial(_read, raw, start, stop) for start, stop in _cut_file(raw, raw.feed, separator.encode(), size)
-        )
+        yield from (partial(_read, raw, start, stop) for start, stop in _cut_file(raw, raw.feed, place, size))
         return
-    yield from (partial(bytes, part) for part in _cut_stream(raw, separator.encode(), size))
+    yield from (partial(bytes, part) for part in _cut_stream(raw, place, size))
 
 
 def _read(raw: Raw, start: int, stop: int) -> bytes:
@@ -129,7 +144,7 @@ def _read(raw: Raw, start: int, stop: int) -> bytes:
         raw.fail(error)
 
 
-def _cut_file(raw: Raw, path: Path, separator: bytes, size: int) -> Iterator[tuple[int, int]]:
+def _cut_file(raw: Raw, path: Path, place: QueryPlace, size: int) -> Iterator[tuple[int, int]]:
     try:
         length, start = path.stat().st_size, 0
         with path.open("rb") as file:
@@ -140,7 +155,7 @@ def _cut_file(raw: Raw, path: Path, separator: bytes, size: int) -> Iterator[tup
                     file.seek(at)
                     data = next(check_lines(raw.label, iter((file.read(window),))))
                     # blank lines, of which a file may have any number, are cut anywhere
-                    end = _border(data, separator) if not is_blank(data) else data.find(b"\n") + 1
+                    end = _border(data, place) if not is_blank(data) else data.find(b"\n") + 1
                     window *= 2
                 stop = at + end if end > 0 else length
                 yield start, stop
@@ -149,7 +164,7 @@ def _cut_file(raw: Raw, path: Path, separator: bytes, size: int) -> Iterator[tup
         raw.fail(error)
 
 
-def _cut_stream(raw: Raw, separator: bytes, size: int) -> Iterator[bytes]:
+def _cut_stream(raw: Raw, place: QueryPlace, size: int) -> Iterator[bytes]:
     buffer = bytearray()
     try:
         with raw.unpack() as file:
@@ -158,7 +173,7 @@ def _cut_stream(raw: Raw, separator: bytes, size: int) -> Iterator[bytes]:
                     continue  # blank lines, of which a file may have any number
                 buffer += piece
                 at = size - size // 8
-                while len(buffer) > size and (end := _border(memoryview(buffer)[at:], separator)) > 0:
+                while len(buffer) > size and (end := _border(memoryview(buffer)[at:], place)) > 0:
                     yield bytes(memoryview(buffer)[: at + end])
                     del buffer[: at + end]
     except BROKEN as error:
@@ -167,26 +182,33 @@ def _cut_stream(raw: Raw, separator: bytes, size: int) -> Iterator[bytes]:
         yield bytes(buffer)
 
 
-def _border(data: bytes | memoryview, separator: bytes) -> int:
+def _border(data: bytes | memoryview, place: QueryPlace) -> int:
     """Where the first line begins whose query is not that of the first whole line; -1 where no such line is there whole."""
     data = bytes(data)
     start = data.find(b"\n") + 1
-    query = data[start : data.find(separator, start) + 1]
-    found = re.compile(rb"\n(?!" + re.escape(query) + rb")[^\n]*\n").search(data, start) if start and query else None
+    naming = rb"^%s(%s)%s" % (place.before, place.query, place.after)
+    first = re.compile(naming, re.MULTILINE).search(data, start) if start else None
+    if first is None:
+        return -1
+    other = rb"\n(?!%s%s%s)[^\n]*\n" % (place.before, re.escape(first[1]), place.after)
+    found = re.compile(other).search(data, first.end())
     return found.start() + 1 if found else -1
 
 
-def note_comments(comments: int, found: Findings) -> None:
-    """Tell of lines that were skipped as comments."""
-    if comments:
-        lines = words.counted(comments, "line that begins", "lines that begin")
-        found.notes.append(f"{lines} with # skipped as a comment")
+def table_parts(
+    raw: Raw, kind: str, name: str | None, found: Findings, reads: Callable[..., Any], whole: Callable[[], Run]
+) -> RunParts:
+    """A run in a table with a header, to be read in parts; ``found`` is what its header told."""
+    several = "its rows are of {}, and a run table holds one: split it by run, or drop the column"
+    head = RunHead(raw.label, kind, f"a {kind}", stem(raw.label), name, several=several, notes=tuple(found.notes))
+    return RunParts(raw.label, raw.size, reads, whole, lambda: head, lambda: raw.source(kind))
 
 
-def note_tags(tags: Sequence[str], found: Findings) -> None:
-    """Tell which of several tags names the run: that of the last line."""
-    if tags:
-        found.tag, distinct = tags[-1], list(dict.fromkeys(tags))
-        if len(distinct) > 1:
-            several = f"{words.counted(len(distinct), 'tag')} ({words.listing(distinct, 3)})"
-            found.notes.append(f"{several}: the last line's, {found.tag}, names the run")
+def table_part(rows: pl.DataFrame, roles: dict[str, str], label: str) -> tuple[Run, PartFacts]:
+    """A part of a table as a run, with what is told of it. Raises InputError for what only the whole table tells."""
+    told = Findings()
+    table, bad = long_table(rows, roles, label, None, told)
+    if len(bad) or told.notes:
+        raise InputError(f"{label}: what only the whole table tells")
+    tags = rows[roles["tag"]].drop_nulls().unique(maintain_order=True).cast(pl.String) if "tag" in roles else ()
+    return Run(table, Source(label)), PartFacts(table.height, int(table["score"].is_infinite().sum()), tuple(tags))

@@ -264,13 +264,22 @@ def open_raw(path: str | Path, expected: str) -> Raw:
     """Open an input, or raise an error of one line; ``-`` is standard input."""
     if not str(path).strip():
         raise InputError("the path is empty")
-    raw = _of_stream("standard input", sys.stdin.buffer) if str(path) == "-" else _open_path(Path(path), str(path))
+    raw = _standard_input() if str(path) == "-" else _open_path(Path(path), str(path))
     if not raw.start:
         raise InputError(f"{raw.label}: the file is empty; {expected}")
     for magic, (what, remedy) in FOREIGN.items():
         if raw.start.startswith(magic):
             raise InputError(f"{raw.label}: this is {what}, which rankscope does not read: {remedy}")
     return raw
+
+
+def _standard_input() -> Raw:
+    if sys.stdin is None:  # as the shell's <&- leaves it
+        raise InputError("standard input is closed: give a file in place of -, or a pipe")
+    try:
+        return _of_stream("standard input", sys.stdin.buffer)
+    except OSError as error:
+        raise InputError(f"standard input: cannot be read: {error.strerror or error}") from error
 
 
 def _of_stream(label: str, stream: IO[bytes]) -> Raw:
@@ -297,10 +306,11 @@ def _refuse_device(label: str, stream: IO[bytes]) -> None:
 
 def _open_path(path: Path, label: str) -> Raw:
     try:
-        path = path.expanduser()
+        path = Path(os.path.expanduser(path))  # Path.expanduser fails where there is no such user
         with path.open("rb") as file:
             found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):  # a pipe, as from <(zcat run.gz): it gives its bytes once
+            odd = str(path).encode("utf-8", "ignore").decode() != str(path)  # a name that Polars cannot be given
+            if odd or not stat.S_ISREG(found.st_mode):  # a pipe, as from <(zcat run.gz): it gives its bytes once
                 return _of_stream(label, file)
             return Raw(label, path, file.read(HEAD), (found.st_mtime_ns, found.st_size))
     except InputError:

@@ -7,19 +7,19 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import numpy as np
 import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
+from rankscope.files.columns import Columns, Rows
 from rankscope.files.long import Findings, id_column, is_number
-from rankscope.files.memory import frame_of, quote_value, speaks_arrow
+from rankscope.files.memory import frame_of, is_half, quote_value, speaks_arrow
 from rankscope.files.parquet import open_parquet
-from rankscope.files.raw import BOM, UNREADABLE, Raw, open_raw
+from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.readers import kind_of
-from rankscope.files.tabular import quote_of, reader_of, record_lines
 from rankscope.tables import MARK, PARTIAL, Array
 
 UNDEFINED = ("", "nan", "na", "n/a", "null", "none")
@@ -96,7 +96,7 @@ def read_objects(raw: Raw, expected: str) -> Sheet | Mapping[str, Any]:
     """Read a list of objects, what ``evaluate`` writes as JSON, or any other object as it is."""
     data = raw.read().removeprefix(BOM)
     try:
-        value = json.loads(data, object_pairs_hook=_once)
+        value = json.loads(data.decode("utf-8"), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         where = f" line {words.count(error.lineno)}" if isinstance(error, json.JSONDecodeError) else ""
         said = getattr(error, "msg", str(error))
@@ -110,7 +110,7 @@ def read_lines(raw: Raw, expected: str) -> Sheet | Mapping[str, Any]:
     for number, line in enumerate(raw.text().removeprefix(BOM).splitlines(), 1):
         if line.strip():
             try:
-                value = json.loads(line, object_pairs_hook=_once)
+                value = json.loads(line.decode("utf-8"), object_pairs_hook=_once)
             except (ValueError, RecursionError):
                 value = None
             if not isinstance(value, dict):
@@ -128,6 +128,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(out) < len(pairs):
         keys = [key for key, _ in pairs]
         raise ValueError(f"the key {next(k for k in keys if keys.count(k) > 1)!r} comes twice in one object")
+    if any(isinstance(text, str) and is_half(text) for pair in pairs for text in pair):
+        raise ValueError("half of a character (a lone surrogate)")
     return out
 
 
@@ -241,37 +243,24 @@ def _read_columns(raw: Raw) -> Sheet:
     separator = _SEPARATORS.get(raw.ending, "")
     if not separator or separator not in line:  # the one that the header has most of
         separator = max(",\t;", key=line.count)
-    quote = quote_of(raw, separator)
-    names = [name.strip() for name in next(reader_of(line, separator, quote), [])]
+    columns = Columns.of(raw, separator)
+    names = [name.strip() for name in columns.names]
     _refuse_twice(names, raw.label)
     if "" in names[1:]:
         raise InputError(f"{raw.label}: column {names.index('', 1) + 1} has no name in the header")
-    try:
-        scan = pl.scan_csv(raw.plain, separator=separator, quote_char=quote, infer_schema=False, glob=False)
-        frame = scan.collect()
-    except UNREADABLE as error:
-        if "more fields" not in str(error):
-            raw.fail(error)
-        return _careful(raw, separator, quote, names)
-    if frame.width != len(names) or any(frame.null_count().row(0)):
-        return _careful(raw, separator, quote, names)  # empty cells, or rows that are too short
+    text = columns.body()
+    rows = cast("Rows", columns.rows(text))
+    for at, cells in rows.odd[:1]:
+        where = f"{raw.label} line {words.count(columns.line(text, at))}"
+        said = (
+            f"{words.counted(cells, 'column')}, the header has {len(names)}"
+            if cells
+            else "a carriage return within the line"
+        )
+        raise InputError(f"{where}: {said}")
+    frame = columns.parse(rows.only(text), dict.fromkeys(columns.names, pl.String))
+    if frame is None or len(frame) != len(rows.begin):
+        raw.fail(ValueError("its rows cannot be told apart"))
+    frame = frame.fill_null("")
     frame.columns = names
-    return Sheet(raw.label, frame, lambda: record_lines(raw, separator, quote))
-
-
-def _careful(raw: Raw, separator: str, quote: str | None, names: list[str]) -> Sheet:
-    """Read row by row, so that a row of another length is told from one with empty cells."""
-    reader = reader_of(raw.text().removeprefix(BOM).decode("utf-8"), separator, quote)
-    next(reader)
-    rows, lines, last = [], [], reader.line_num
-    for row in reader:
-        start, last = last + 1, reader.line_num
-        if not row:
-            continue
-        if len(row) != len(names):
-            raise InputError(f"{raw.label} line {words.count(start)}: {len(row)} columns, the header has {len(names)}")
-        rows.append(row)
-        lines.append(start)
-    columns = list(zip(*rows, strict=True)) or [()] * len(names)
-    data = [pl.Series(name, column, dtype=pl.String) for name, column in zip(names, columns, strict=True)]
-    return Sheet(raw.label, pl.DataFrame(data), lambda: np.array(lines))
+    return Sheet(raw.label, frame, columns.lines)

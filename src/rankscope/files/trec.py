@@ -23,13 +23,14 @@ from rankscope.files.long import (
     Findings,
     content_lines,
     is_number,
+    is_text,
     line_finder,
     make_qrels,
     make_run,
     stem,
 )
-from rankscope.files.parts import PartFacts, RunHead, RunParts, cut, note_comments, note_tags, piece_size
-from rankscope.files.raw import BLANK_BYTES, BOM, LINE, UNREADABLE, Raw
+from rankscope.files.parts import PartFacts, QueryPlace, RunHead, RunParts, cut, piece_size
+from rankscope.files.raw import BLANK_BYTES, BOM, HEAD, LINE, UNREADABLE, Raw
 from rankscope.parallel import map_parts
 from rankscope.tables import Array, Qrels, Run, Source
 
@@ -92,7 +93,8 @@ def head_lines(raw: Raw) -> list[bytes]:
         raise InputError(f"{raw.label}: not a text file (it holds zero bytes)")
     if b"\n" not in head and b"\r" in head.rstrip():
         raise InputError(f"{raw.label}: lines end in a lone carriage return (old Mac): run tr '\\r' '\\n' on the file")
-    whole = head[: head.rfind(b"\n") + 1] or head
+    # the last line of a file counts also where it does not end
+    whole = head if len(raw.head) < HEAD else head[: head.rfind(b"\n") + 1] or head
     lines = CONTENT.findall(whole)
     return [line.rstrip(b"\r") for line in lines]
 
@@ -173,7 +175,8 @@ def _is_prels(rows: list[list[bytes]]) -> bool:
 
 BLOCK = 1 << 18  # what a processor's second cache holds
 NEWLINE, BLANK = 10, 32
-BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
+BLANK_SIGNS = b" \t\r\v\f"  # what parts columns, as isspace of C has it
+BLANKS = bytes.maketrans(BLANK_SIGNS, b"     ")
 
 
 def is_regular(data: bytes, separator: str, wide: int, last: bytes | None) -> bool:
@@ -236,7 +239,8 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     if not len(parsed.frame):
         found.refuse(f"{raw.label}: no rows, only blank lines or comments; {EXPECTED[what]}", "line")
     source = raw.source(f"TREC {what}", line_of=line_finder(lambda: content_lines(raw.read()), parsed.bad))
-    _note(parsed.tags, parsed.comments, parsed.beyond, layout, found)
+    found.note_lines(parsed.comments, parsed.beyond, len(layout.names), parsed.tags)
+    found.notes += [layout.note] if layout.note else []
     frame = parsed.frame
     if layout is RUN3:
         frame = _with_scores(frame)
@@ -260,7 +264,10 @@ def trec_parts(raw: Raw, name: str | None) -> RunParts | None:
         return None
 
     def reads(pieces: int | None = None) -> Iterator[Callable[[], tuple[Run, PartFacts]]]:
-        return (partial(lines.read_part, part) for part in cut(raw, lines.separator, piece_size(raw, pieces)))
+        return (
+            partial(lines.read_part, part)
+            for part in cut(raw, QueryPlace.first(lines.separator), piece_size(raw, pieces))
+        )
 
     head = RunHead(raw.label, "TREC run", layout.title, stem(raw.label), name, "last")
     line_of = line_finder(lambda: content_lines(raw.read()), NO_ROWS)
@@ -268,17 +275,6 @@ def trec_parts(raw: Raw, name: str | None) -> RunParts | None:
         raw.label, raw.size, reads, lambda: cast("Run", read_trec(raw, "run", name)), lambda: head,
         lambda: raw.source(head.kind, line_of=line_of),
     )  # fmt: skip
-
-
-def _note(tags: Sequence[str], comments: int, beyond: int, layout: LineLayout, found: Findings) -> None:
-    """Tell what was skipped, and which of several tags names the run."""
-    note_comments(comments, found)
-    if beyond:
-        lines = words.counted(beyond, "line has", "lines have")
-        found.notes.append(f"{lines} more than {len(layout.names)} columns: the rest is ignored")
-    note_tags(tags, found)
-    if layout.note:
-        found.notes.append(layout.note)
 
 
 def _with_scores(frame: pl.DataFrame) -> pl.DataFrame:
@@ -309,7 +305,7 @@ class _Lines:
     def all_rows(self) -> _Rows | None:
         """The rows of all parts; None where a line needs the general way."""
         parts = []
-        for rows in map_parts(lambda part: self.rows(part()), cut(self.raw, self.separator)):
+        for rows in map_parts(lambda part: self.rows(part()), cut(self.raw, QueryPlace.first(self.separator))):
             if rows is None:
                 return None
             parts.append(rows)
@@ -336,7 +332,11 @@ class _Lines:
             return _Rows(pl.DataFrame(schema={name: self.layout.schema[name] for name in self.layout.columns}))
         # a line that lacks a field could pass for a whole one where the tag is a number
         sure = not (self.tag and is_number(self.tag))
-        if sure and is_regular(data, self.separator, len(self.layout.names), self.tag):
+        if (
+            sure
+            and is_regular(data, self.separator, len(self.layout.names), self.tag)
+            and (data.isascii() or is_text(data))
+        ):
             frame = self._parse(data, None, *map(pl.col, self.layout.columns))
             tags = () if self.tag is None else (self.tag.decode("utf-8", "replace"),)
             rows = None if frame is None else _Rows(frame, tags)
@@ -361,14 +361,16 @@ class _Lines:
 
     def _careful(self, data: bytes, comment: str | None) -> _Rows | None:
         """Parse all columns, and see that each line is one row of them or blank."""
-        data = NO_LINES.sub(b"\n", data)
-        layout, other = self.layout, " " if self.separator == "\t" else "\t"
+        layout, data = self.layout, NO_LINES.sub(b"\n", data)
+        if b"\r" in data:
+            data = data.replace(b"\r\n", b"\n")
+        others = BLANK_SIGNS.replace(self.separator.encode(), b"")
+        if any(bytes([sign]) in data for sign in others) or not is_text(data):  # which part columns, too
+            return None
         keep = [*layout.columns, "tag"] if "tag" in layout.names else layout.columns
         # every column is asked for, also a run's second: only then does the parser tell of columns beyond
-        sound = ~(
-            pl.col("doc_id").str.contains(other, literal=True) | pl.col("query_id").str.contains(other, literal=True)
-        )
-        for name in set(layout.needed).difference(layout.columns):
+        sound = pl.lit(True)
+        for name in layout.needed:
             sound &= pl.col(name).is_not_null()
         frame = self._parse(data, comment, *map(pl.col, keep), sound.fill_null(False).alias("sound"))
         if frame is None:
@@ -395,7 +397,7 @@ def _tags_of(tag: pl.Series) -> list[str]:
 
 
 def _count_comments(data: bytes) -> int:
-    return len(re.findall(rb"^[ \t]*#", data.removeprefix(BOM), re.MULTILINE))
+    return len(re.findall(rb"^[^\S\n]*#", data.removeprefix(BOM), re.MULTILINE))
 
 
 def _count_blank(data: bytes, comment: str | None) -> int:
@@ -407,44 +409,77 @@ def _count_blank(data: bytes, comment: str | None) -> int:
 def _general(raw: Raw, layout: LineLayout) -> _Rows:
     """Parse any whitespace, and name the lines that are no rows."""
     data = raw.text()
-    names = [*layout.names, "beyond"]
+    if not is_text(data):
+        raw.fail(UnicodeError("not UTF-8"))
+    # columns that most lines have beyond their own, and what only some have beyond those
+    usual = Counter(len(line.split()) for line in head_lines(raw)[:1000]).most_common(1)[0][0]
+    more = [f"more{number}" for number in range(len(layout.names), usual)]
+    names = [*layout.names, *more, "beyond"]
     header = " ".join(names).encode() + b"\n"
     scan = pl.scan_csv(
-        header + NO_LINES.sub(b"\n", tidy(data)), separator=" ", has_header=True, quote_char=None, ignore_errors=True, comment_prefix="#",
-        schema=layout.schema | {"beyond": pl.String}, truncate_ragged_lines=True,
+        header + NO_LINES.sub(b"\n", tidy(data)), separator=" ", has_header=True, quote_char=None, ignore_errors=True,
+        comment_prefix="#", schema={name: layout.schema.get(name, pl.String) for name in names}, truncate_ragged_lines=True,
     )  # fmt: skip
-    good = pl.all_horizontal(pl.col(layout.needed).is_not_null())
+    whole = pl.all_horizontal(pl.col(layout.needed).is_not_null())
     if layout.number == "grade":
-        good &= pl.col("grade").is_not_nan()
+        whole &= pl.col("grade").is_not_nan()
+    more_cells = pl.col(names[len(layout.names)]).is_not_null()
+    doubt = pl.col("beyond").is_not_null() | (more_cells & pl.any_horizontal(pl.col(layout.names).is_null()))
     keep = [c for c in layout.names if c != "q0"]
     blank = pl.col("query_id").is_null()  # tidy lines that hold anything hold this
     try:
-        frame = scan.select(
-            *keep, beyond=pl.col("beyond").is_not_null(), good=good.fill_null(False), blank=blank
-        ).collect()
+        frame = scan.select(*keep, good=whole.fill_null(False), beyond=more_cells, doubt=doubt, blank=blank).collect()
     except UNREADABLE as error:
         raw.fail(error)
     found = Findings()
     if frame["blank"].any():
         frame = frame.filter(~pl.col("blank"))
-    bad = np.flatnonzero(~frame["good"].to_numpy())
+    good = frame["good"].to_numpy()
+    if frame["doubt"].any():
+        good = good & ~_doubtful(layout, data, frame["doubt"].to_numpy())
+    bad = np.flatnonzero(~good)
     if len(bad):
-        _name_faults(raw, layout, data, bad, found)
-        frame = frame.filter("good")
+        _name_faults(raw, layout, data, bad, found, usual)
+        frame = frame.filter(pl.Series(good))
     tags = _tags_of(frame["tag"]) if "tag" in layout.names else ()
     beyond, comments = int(frame["beyond"].sum()), _count_comments(data)
-    return _Rows(frame.drop("beyond", "good", "blank", "tag", strict=False), tags, comments, beyond, found, bad)
+    return _Rows(
+        frame.drop("beyond", "good", "doubt", "blank", "tag", strict=False), tags, comments, beyond, found, bad
+    )
 
 
-def _name_faults(raw: Raw, layout: LineLayout, data: bytes, bad: Array, found: Findings) -> None:
-    lines = data.split(b"\n")
+def _doubtful(layout: LineLayout, data: bytes, doubt: Array) -> Array:
+    """Which of these lines with more columns than they should have may have a blank within an id.
+
+    Columns to ignore follow those of a whole row, and only if the row could not begin later: numbers stand where they should, and
+    nowhere to the right as well.
+    """
+    lines, at = data.removeprefix(BOM).split(b"\n"), content_lines(data)
+    width = len(layout.names)
+    numbers = [(i, layout.schema[name]) for i, name in enumerate(layout.names) if layout.schema[name] != pl.String]
+
+    def fits(fields: list[bytes], shift: int) -> bool:
+        cells = [(fields[i + shift], kind) for i, kind in numbers]
+        return all(cell.lstrip(b"+-").isdigit() if kind == pl.Int32 else is_number(cell) for cell, kind in cells)
+
+    out = doubt.copy()
+    for row in np.flatnonzero(doubt).tolist():
+        fields = lines[int(at[row]) - 1].split()
+        out[row] = not fits(fields, 0) or any(fits(fields, shift) for shift in range(1, len(fields) - width + 1))
+    return out
+
+
+def _name_faults(raw: Raw, layout: LineLayout, data: bytes, bad: Array, found: Findings, usual: int) -> None:
+    """Say what is wrong with these rows, in a file whose lines have so many columns as a rule."""
+    lines, width = data.removeprefix(BOM).split(b"\n"), len(layout.names)
 
     def fault(number: int) -> tuple[str, str]:
-        text = lines[number - 1].removeprefix(BOM).decode("utf-8", "replace").strip()
-        fields = text.split()
-        if len(fields) < len(layout.names):
-            return "columns", f"{words.counted(len(fields), 'column')}, {layout.line}: {words.quote(text)}"
-        value = fields[layout.names.index(layout.number)]
-        return "number", f"{layout.number} {words.quote(value)} is not a number"
+        fields = lines[number - 1].split()
+        text = words.quote(lines[number - 1].decode("utf-8", "replace").strip())
+        value = fields[layout.names.index(layout.number)] if len(fields) >= width else b""
+        if len(fields) < width or len(fields) > max(usual, width) or (len(fields) > width and is_number(value)):
+            blank = "; is there a blank within an id?" if len(fields) > width else ""
+            return "columns", f"{words.counted(len(fields), 'column')}, {layout.line}: {text}{blank}"
+        return "number", f"{layout.number} {words.quote(value.decode('utf-8', 'replace'))} is not a number"
 
     found.fault_rows(raw.label, content_lines(data)[bad], fault, lambda number: number)

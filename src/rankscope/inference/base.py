@@ -102,6 +102,23 @@ class Sample:
         """How many values are not 0."""
         return int(np.count_nonzero(self.values))
 
+    @property
+    def favourable(self) -> tuple[int, float] | None:
+        """How many of the most favourable queries must be removed for the leader to lose its lead.
+
+        Gives their number and their share of all queries; the mean of the rest is 0 or has the other sign. None where nobody leads.
+        Source: Broderick, Giordano and Meager, An automatic finite-sample robustness metric, 2020.
+
+        >>> Sample(np.array([0.5, 0.1, -0.2, -0.3])).favourable  # without .5 the rest sum to -.4
+        (1, 0.25)
+        """
+        total, rounding = exact_sum(self.values), CLOSE * self.largest
+        if abs(total) <= rounding:
+            return None
+        rest = np.cumsum(np.sort(math.copysign(1, total) * self.values))
+        dropped = self.count - int(np.flatnonzero(rest <= rounding).max(initial=-1)) - 1
+        return dropped, dropped / self.count
+
     @cached_property
     def mirror(self) -> Sample:
         """The same sample with every sign turned, as when two runs change places."""

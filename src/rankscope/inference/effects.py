@@ -151,26 +151,6 @@ def noninferiority(
     return NonInferiority(p_value, sample.mean - side * _reach(sample, alpha))
 
 
-def favourable(sample: Sample) -> tuple[int, float] | None:
-    """How many of the most favourable queries must be removed for the leader to lose its lead.
-
-    Gives their number and their share of all queries; the mean of the rest is 0 or has the other sign. None where nobody leads.
-    Source: Broderick, Giordano and Meager, An automatic finite-sample robustness metric, 2020.
-
-    >>> favourable(Sample(np.array([0.5, 0.1, -0.2, -0.3])))  # without .5 the rest sum to -.4
-    (1, 0.25)
-    """
-    if not sample.count:
-        return None
-    rounding = CLOSE * sample.largest
-    total = exact_sum(sample.values)
-    if abs(total) <= rounding:
-        return None
-    rest = np.cumsum(np.sort(math.copysign(1, total) * sample.values))
-    dropped = sample.count - int(np.flatnonzero(rest <= rounding).max(initial=-1)) - 1
-    return dropped, dropped / sample.count
-
-
 def _above(sample: Sample | Estimate, bound: float) -> float:
     """The one-sided p-value that the mean is above a bound."""
     from scipy.special import stdtr

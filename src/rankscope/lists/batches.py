@@ -75,7 +75,7 @@ class UnsortedIdeal(Ideal):
 
     def __init__(self, rows: Array) -> None:
         """``rows`` holds the grades in any order, NaN where there is none."""
-        vars(self)["_rows"] = rows
+        vars(self).update(_rows=rows, kept={})
 
     @cached_property
     def _sorted(self) -> Array:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,24 +13,18 @@ from rankscope.lists.sums import Array, running
 
 @dataclass(frozen=True, eq=False)
 class Ideal:
-    """The grades of all judged documents of each query, best first: what a perfect system would show."""
+    """The grades of all judged documents of each query, best first: what a perfect system would show.
+
+    ``kept`` is what was worked out of the judgments alone, for other metrics, and for other runs of the same judgments.
+    """
 
     grade: Array
     shown: Array
+    kept: dict[Hashable, Array] = field(init=False, repr=False, default_factory=dict)
 
     def first(self, depth: int) -> Ideal:
         """The best ``depth`` documents of each query."""
         return Ideal(self.grade[:, :depth], self.shown[:, :depth])
-
-    def once(self, name: Hashable, work: Callable[[], Array]) -> Array:
-        """What is worked out of the judgments alone, kept for other metrics, and for other runs of the same judgments."""
-        if name not in self._known:
-            self._known[name] = work()
-        return self._known[name]
-
-    @cached_property
-    def _known(self) -> dict[Hashable, Array]:
-        return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +65,10 @@ class Lists:
     pool: Pool | None = None
     chance: Array | None = None
     spread_from: TieSpread | None = None
+    # what metrics ask for more than once; a copy starts without any
+    _relevant: dict[float, Array] = field(init=False, repr=False, default_factory=dict)
+    _spreads: dict[int | None, Lists] = field(init=False, repr=False, default_factory=dict)
+    _tops: dict[int, Lists] = field(init=False, repr=False, default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.retrieved)
@@ -92,10 +89,6 @@ class Lists:
             self._relevant[level] = np.asarray(self.judged & (self.grade >= level))
         return self._relevant[level]
 
-    @cached_property
-    def _relevant(self) -> dict[float, Array]:
-        return {}
-
     def relevant_so_far(self, level: float) -> Array:
         """How many relevant documents stand at each cell and above it."""
         return running(self.relevant(level)) if self.spread_from is None else self.spread_from.so_far(self, level)
@@ -107,10 +100,6 @@ class Lists:
             return relevant * self.spread_from.none_above(self, level)
         return np.asarray(relevant & (running(relevant) == 1))
 
-    @cached_property
-    def _spreads(self) -> dict[int | None, Lists]:
-        return {}
-
     def spread(self, upto: int | None = None) -> Lists:
         """Every place that tied documents may take, each with its chance; only ranks ``upto`` this one where it is given."""
         if upto not in self._spreads:
@@ -119,10 +108,10 @@ class Lists:
 
     def known(self, level: float) -> Array:
         """How many relevant documents each query has, found or not."""
-        ideal = self.ideal
-        return ideal.once(
-            ("known", level), lambda: (ideal.shown & (ideal.grade >= max(level, 0.0))).sum(axis=1).astype(float)
-        )
+        kept, name = self.ideal.kept, ("known", level)
+        if name not in kept:
+            kept[name] = (self.ideal.shown & (self.ideal.grade >= max(level, 0.0))).sum(axis=1).astype(float)
+        return kept[name]
 
     @cached_property
     def known_judged(self) -> Array:
@@ -148,10 +137,6 @@ class Lists:
             shown, retrieved = self.shown & (self.rank <= cutoff), np.minimum(self.retrieved, cutoff)
             self._tops[cutoff] = replace(self, shown=shown, retrieved=retrieved, uncut=self.uncut or self)
         return self._tops[cutoff]
-
-    @cached_property
-    def _tops(self) -> dict[int, Lists]:
-        return {}
 
     @cached_property
     def condensed(self) -> Lists:
@@ -217,10 +202,16 @@ class TieSpread:
         size, relevant = lists.tie_size[cells].astype(np.int64), group[cells].astype(np.int64)
         below = lists.rank[cells] - lists.tie_start[cells]
         most = int(size.max(initial=0)) + 1
-        distinct, number = np.unique((size * most + relevant) * most + below, return_inverse=True)
-        chance = np.array([_chance_spared(k // most**2, k // most % most, k % most) for k in distinct.tolist()])
+        distinct, number = np.unique(size * most + relevant, return_inverse=True)
+        deepest = np.zeros(len(distinct), dtype=np.int64)
+        np.maximum.at(deepest, number, below)
+        chances = [
+            chance
+            for key, deep in zip(distinct.tolist(), deepest.tolist(), strict=True)
+            for chance in _chances_spared(*divmod(key, most), deep)
+        ]
         out = np.zeros(lists.shown.shape)
-        out[cells] = chance[number] if len(distinct) else 0.0
+        out[cells] = np.array(chances)[(np.cumsum(deepest + 1) - deepest - 1)[number] + below] if chances else 0.0
         return out
 
 
@@ -303,9 +294,22 @@ def _last_of_group(lists: Lists, fresh: Array) -> Array:
     return np.minimum.accumulate(columns[:, ::-1], axis=1)[:, ::-1]
 
 
-def _chance_spared(size: int, relevant: int, above: int) -> float:
-    """The chance that none of ``relevant - 1`` others among ``size - 1`` stands on the ``above`` places above."""
-    return math.comb(max(size - 1 - above, 0), relevant - 1) / max(math.comb(size - 1, relevant - 1), 1)
+CHANCE_BITS = 1200  # all that a double can hold, so that a chance is rounded once, when it becomes one
+
+
+def _chances_spared(size: int, relevant: int, deepest: int) -> Iterator[float]:
+    """The chances that none of ``relevant - 1`` others among ``size - 1`` stands on the 0, 1, ... ``deepest`` places above.
+
+    >>> list(_chances_spared(4, 2, 3))
+    [1.0, 0.6666666666666666, 0.3333333333333333, 0.0]
+    """
+    one = chance = 1 << CHANCE_BITS
+    others = size - relevant
+    yield 1.0
+    for above in range(deepest):
+        # the place next to those that were spared goes to one of the documents that are left
+        chance = chance * max(others - above, 0) // max(size - 1 - above, 1)
+        yield chance / one
 
 
 Worth = Callable[[Array], Array]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-IN_TABLE = 2_048  # ranks below this have their discounts in a table
+LOG2_DISCOUNTS = np.array([0.0, *(1.0 / math.log2(r + 1) for r in range(1, 2_048))])  # of small ranks
 
 
 def running(per_position: Array) -> Array:
@@ -54,22 +53,10 @@ def by_rank(weight: Callable[[int], float], rank: Array) -> Array:
 
 
 def log2_discounts(rank: Array) -> Array:
-    """1 / log2(rank + 1) at every cell and nothing at rank 0, each logarithm computed once, as in ``each``.
-
-    Those of small ranks are kept.
-    """
-    if int(rank.max(initial=1)) < IN_TABLE:
-        return np.asarray(_table()[rank])
-    return by_rank(_log2_discount, rank)
-
-
-def _log2_discount(rank: int) -> float:
-    return 1.0 / math.log2(rank + 1)
-
-
-@cache
-def _table() -> Array:
-    return np.array([0.0, *map(_log2_discount, range(1, IN_TABLE))])
+    """1 / log2(rank + 1) at every cell and nothing at rank 0, each logarithm computed once, as in ``each``."""
+    if int(rank.max(initial=1)) < len(LOG2_DISCOUNTS):
+        return np.asarray(LOG2_DISCOUNTS[rank])
+    return by_rank(lambda r: 1.0 / math.log2(r + 1), rank)
 
 
 def not_before(chance: Array) -> Array:

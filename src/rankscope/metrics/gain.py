@@ -124,13 +124,13 @@ class DCG(_GainMetric):
 
     def best_judged(self, lists: Lists, depth: int | None) -> Array:
         """The discounted gain of all judged documents in the best order, down to a depth."""
-        by_grade = depth is not None and not isinstance(self.gain, Lookup)  # a table may value a better grade less
-
-        def work() -> Array:
-            ideal = lists.ideal.first(int(depth or 0)) if by_grade else lists.ideal
-            return self.best_down_to(gains_of(ideal, self.gain), np.inf if depth is None else float(depth))
-
-        return lists.ideal.once((type(self), str(self.gain), str(self.discount), depth), work)
+        ideal, name = lists.ideal, (type(self), str(self.gain), str(self.discount), depth)
+        if name not in lists.ideal.kept:
+            if depth is not None and not isinstance(self.gain, Lookup):  # a table may value a better grade less
+                ideal = ideal.first(depth)
+            gain = gains_of(ideal, self.gain)
+            lists.ideal.kept[name] = self.best_down_to(gain, np.inf if depth is None else float(depth))
+        return lists.ideal.kept[name]
 
     def out_of(self, lists: Lists) -> Array | float:
         """What the discounted gain is divided by."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.declared import plain
-from rankscope.errors import InputError
+from rankscope.errors import HUGE, InputError
 from rankscope.lists import Array, Aspects, Batch, Judged, RankedBatch
 from rankscope.lists.arrays import as_array
 
@@ -208,8 +208,9 @@ def _grade(value: Any) -> float:
         number = False
     if not number:
         raise InputError(f"{value!r} is not a grade; for a list of ids say relevant={{...}} or judgments={{id: grade}}")
-    if math.isinf(grade):
-        raise InputError("a grade is infinite; grades are finite numbers")
+    if abs(grade) > HUGE:
+        said = "infinite" if math.isinf(grade) else f"{grade:g}, too large to compute with"
+        raise InputError(f"a grade is {said}; grades are finite numbers")
     return grade
 
 

@@ -156,9 +156,7 @@ class Contrast:
     @cached_property
     def favourable(self) -> tuple[int, float] | None:
         """How many of the queries that favour the one ahead carry its lead, and their share; None where nobody leads, or by no unit known."""
-        from rankscope.inference.effects import favourable
-
-        return favourable(self.pair.means) if isinstance(self.pair, PairedValues) else None
+        return self.pair.means.favourable if isinstance(self.pair, PairedValues) else None
 
     def share_of_largest(self, most: int) -> float | None:
         """The share that the ``most`` largest differences have of all in its direction; None where there are no more, or weights differ."""

@@ -73,18 +73,22 @@ def mean(measure: HasAggregate, value: Array, weight: Array) -> float:
 
     Sums are exact before they are rounded, so the order of the units does not matter.
     """
-    defined = ~np.isnan(value)
-    value, weight = value[defined], weight[defined]
+    undefined = np.isnan(value)
+    if undefined.any():
+        value, weight = value[~undefined], weight[~undefined]
     if not len(value):
         return math.nan
     if measure.aggregate == "sum":
         return math.fsum(value.tolist())
     if measure.aggregate == "geometric":
         value = logs_of(value)
-    whole = math.fsum(weight.tolist())
-    if not whole:
-        return math.nan
-    average = math.fsum((value * weight).tolist()) / whole
+    if (weight == 1).all():  # as nearly always; their sum is their number
+        average = math.fsum(value.tolist()) / len(value)
+    else:
+        whole = math.fsum(weight.tolist())
+        if not whole:
+            return math.nan
+        average = math.fsum((value * weight).tolist()) / whole
     return math.exp(average) if measure.aggregate == "geometric" else average
 
 

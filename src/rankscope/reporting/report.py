@@ -23,6 +23,7 @@ from rankscope.scoring.measurements import USUAL, lead_first
 from rankscope.scoring.policies import POLICIES, refuse_unknown
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Result, fragment
+from rankscope.store import write_file
 from rankscope.verbs.compare.compare import compare
 from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.evaluate.evaluate import evaluate
@@ -54,26 +55,25 @@ class Report:
     def save(self, path: str | Path) -> Path:
         """Write the page to a file, whose name ends in .html. Raises InputError where that cannot be done."""
         check_page_file(path)
-        try:
-            with Path(path).open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
-                stream.write(self.html)
-        except OSError as error:
-            raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
+        write_file(path, [self.html])
         return Path(path)
 
     def export(self, folder: str | Path) -> list[Path]:
-        """Write every table and figure of the page into a folder, which is made if need be; files of the same name are replaced."""
+        """Write every table and figure of the page into a folder, which is made if need be; files of the same name are replaced.
+
+        Each file is there in full or not at all. Raises InputError where one cannot be written.
+        """
         from rankscope.show.export import files_of
 
         check_folder(folder)
         out = []
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
-            for name, content in files_of(self.page):
-                out.append(Path(folder) / name)
-                out[-1].write_bytes(content)
         except OSError as error:
             raise InputError(f"{folder}: cannot be written into: {error.strerror or error}") from error
+        for name, content in files_of(self.page):
+            out.append(Path(folder) / name)
+            write_file(out[-1], [content])
         return out
 
     def __str__(self) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from rankscope import words
 from rankscope.engines.base import Values
 from rankscope.engines.orders import cut
-from rankscope.errors import InputError
+from rankscope.errors import HUGE, InputError
 from rankscope.lists import Array, Batch, Judged, RankedBatch
 from rankscope.lists.arrays import as_array
 from rankscope.metrics import Metric
@@ -190,10 +190,16 @@ def _all_finite(values: Array) -> bool:
 
 
 def _refuse_infinite(grade: Array) -> None:
-    if grade.dtype.kind == "f" and not _all_finite(grade) and np.isinf(grade).any():
-        raise InputError(
-            f"label {int(np.flatnonzero(np.isinf(grade.ravel()))[0]) + 1:,} is infinite; labels are finite numbers"
-        )
+    if grade.dtype.kind != "f":
+        return
+    flat = grade.ravel()
+    with np.errstate(over="ignore", invalid="ignore"):
+        if float(np.dot(flat, flat)) <= HUGE:  # surely; the quickest way to know
+            return
+    beyond = np.flatnonzero(np.abs(flat) > HUGE)
+    if len(beyond):
+        said = "infinite" if np.isinf(flat[beyond[0]]) else f"{flat[beyond[0]]:g}, too large to compute with"
+        raise InputError(f"label {int(beyond[0]) + 1:,} is {said}; labels are finite numbers")
 
 
 def _shape(values: Array) -> str:
@@ -304,7 +310,7 @@ def pooled_values(request: Request, batch: Batch) -> dict[Metric, float]:
 
 def mean_of_values(metric: Metric, values: Values, pooled: Mapping[Metric, float]) -> float:
     """One number of the values of all queries, or that of their documents together."""
-    return pooled[metric] if metric in pooled else mean(metric, values.value, values.weight)
+    return pooled[metric] if pooled and metric in pooled else mean(metric, values.value, values.weight)
 
 
 def board_of_values(request: Request, found: Sequence[Values], pooled: Mapping[Metric, float]) -> list[Mean]:

@@ -24,13 +24,16 @@ from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
 from rankscope.scoring.scores import Scores
 
+NO_QUERY = "no query is judged and in every run: compare fewer runs, or use --queries judged"
+
 
 def evaluate_request(
     qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None, resume: Any = None
 ) -> Scores:
     """Score rankings as a request asks; ``resume`` is a folder in which work is kept. Raises DataError where a run and the qrels share no query."""
     grades = clean(read_any("qrels", qrels), request.policies, "qrels", [m.metric for m in request.metrics])
-    check_grades(grades, request)
+    if request.facts or request.policies.dialect is not None:
+        check_grades(grades, request)
     judge = judge_run
     if resume is not None:
         from rankscope.scoring.resume import KeptWork
@@ -49,8 +52,20 @@ def evaluate_request(
 def scores_of(
     request: Request, evaluations: Sequence[RunEvaluation], queries: Iterable[str], qrels: Any, data: Any = None
 ) -> Scores:
-    """The result for these runs; ``queries`` are all of the qrels, ``qrels`` is where these came from, ``data`` what was passed as both."""
-    evaluations = _with_averaged(request, evaluations, frozenset(queries))
+    """The result for these runs; ``queries`` are all of the qrels, ``qrels`` is where these came from, ``data`` what was passed as both.
+
+    Raises DataError where no query of a run is judged, or where no query is left to average.
+    """
+    known, listed = frozenset(queries), request.policies.queries
+    for e in evaluations:
+        if e.health.missing_queries == e.health.judged_queries:
+            label = e.labels[0] if e.source is None else e.source.label
+            raise DataError(none_judged(label, e.health.extra, e.health.missing))
+    if not isinstance(listed, str):
+        refuse_unjudged(listed, known)
+    evaluations = mark_averaged(request, evaluations, known)
+    if not all(inside.any() for e in evaluations for inside in e.inside):
+        raise DataError(NO_QUERY)
     names = distinct_names([e.labels for e in evaluations])
     scored = [run_scores(name, e, request) for name, e in zip(names, evaluations, strict=True)]
     of_mean = request.intervals.of_mean
@@ -76,8 +91,6 @@ def scores_of(
 
 def check_grades(grades: CleanInput, request: Request) -> None:
     """Refuse grades that are no whole numbers where a dialect or a fact takes no others."""
-    if not request.facts and request.policies.dialect is None:
-        return
     taker, dialect = next(iter(request.facts), ""), request.policies.dialect
     if dialect is not None:
         from rankscope.dialects import DIALECTS
@@ -88,15 +101,6 @@ def check_grades(grades: CleanInput, request: Request) -> None:
 
 
 def evaluate_judged(found: JudgedRun, qrels_duplicates: int, request: Request) -> RunEvaluation:
-    """The values of a run as it was judged. Raises DataError where no query of it is."""
-    judged, seen = found.by_order[request.orders[0]]
-    if len(seen.missing) == len(judged) - (len(seen.extra) if request.orders[0].extra else 0):
-        label = found.labels[0] if found.source is None else found.source.label
-        raise DataError(none_judged(label, seen.extra, seen.missing))
-    return evaluate_some(found, qrels_duplicates, request)
-
-
-def evaluate_some(found: JudgedRun, qrels_duplicates: int, request: Request) -> RunEvaluation:
     """The values of a run, or of some whole queries of it: nothing looks beyond a query, so that parts join to the whole."""
     orders = request.orders
     judged, seen = found.by_order[orders[0]]
@@ -143,26 +147,17 @@ def values_of(request: Request, judged: Sequence[Judged]) -> list[Values]:
     return [out[i] for i in range(len(judged))]
 
 
-def _with_averaged(request: Request, runs: Sequence[RunEvaluation], judged: frozenset[str]) -> list[RunEvaluation]:
-    """The runs, each with the queries that each metric averages; ``judged`` are all queries of the qrels.
-
-    Raises DataError where that is none.
-    """
-    queries = request.policies.queries
-    only = frozenset[str]() if isinstance(queries, str) else queries
-    if unknown := sorted(only - judged):
+def refuse_unjudged(listed: frozenset[str], judged: Iterable[str]) -> None:
+    """Refuse a list of queries that are not all among the judged ones."""
+    if unknown := sorted(listed.difference(judged)):
         raise DataError(
-            f"queries: {unknown[0]!r} is not judged ({len(unknown)} of {len(only)} of the list are not); "
+            f"queries: {unknown[0]!r} is not judged ({len(unknown)} of {len(listed)} of the list are not); "
             "the list holds ids of judged queries"
         )
-    out = mark_averaged(request, runs, judged)
-    if not all(inside.any() for run in out for inside in run.inside):
-        raise DataError("no query is judged and in every run: compare fewer runs, or use --queries judged")
-    return out
 
 
 def mark_averaged(request: Request, runs: Sequence[RunEvaluation], judged: frozenset[str]) -> list[RunEvaluation]:
-    """The runs, each with the queries that each metric averages; of a part of all queries that may be none."""
+    """The runs, each with the queries that each metric averages; ``judged`` are all queries of the qrels, or of a part of them."""
     # a query that any run lacks is in no population "both"
     lacking = frozenset[str]().union(*(run.missing for run in runs))
     queries = request.policies.queries
@@ -242,7 +237,9 @@ def board_of(run: str, request: Request, evaluation: RunEvaluation) -> list[Mean
     e, out = evaluation, []
     for m, values, judged, kept in zip(request.metrics, e.values, e.judged, e.inside, strict=True):
         at = np.flatnonzero(kept)
-        value, weight = values.value[at], weight_of(m, values, e.query_id, at, request)
+        value, weight = values.value[at], values.weight[at]
+        if request.policies.weights is not None:
+            weight = weight_of(m, values, e.query_id, at, request)
         known = ~np.isnan(value)
         # a pooled value is made of the documents of all queries, also of those that have none alone
         if m.metric.aggregate == "pooled":

@@ -81,7 +81,8 @@ def examine(judged: Judged, seen: DataFacts, cutoffs: Sequence[int], judged_quer
 
     ``removed`` counts what the policies left out: ``duplicates``, ``self_matches`` and ``qrels_duplicates``.
     """
-    good = np.bincount(judged.query, weights=judged.grade >= 1, minlength=len(judged))[:judged_queries]
+    so_far = np.append(0, np.cumsum(judged.grade >= 1))
+    good = (so_far[judged.start + judged.size] - so_far[judged.start])[:judged_queries]
     unjudged, tied = {}, {}
     retrieved = judged.retrieved[:judged_queries]
     for k in cutoffs:

@@ -135,7 +135,10 @@ def clean(data: Any, policies: Policies, kind: Kind, metrics: Sequence[Metric] |
         more = f" (and {len(faults) - 1} more like it)" if len(faults) > 1 else ""
         raise InputError(faults[0].message + more)
     for row in data.nan_rows[:1].tolist():
-        said = "NaN" if math.isnan(data.frame[data.worth][row]) else "infinite"
+        value = data.frame[data.worth][row]
+        said = (
+            "NaN" if math.isnan(value) else "infinite" if math.isinf(value) else f"{value:g}, too large to compute with"
+        )
         raise InputError(f"{data.source.at(row)}: the {data.worth} is {said}; give a number or leave the document out")
     repeated, matches = data.repetitions, 0
     if len(repeated):

@@ -15,6 +15,8 @@ from rankscope.scoring.policies import Policies
 from rankscope.scoring.request import Request
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from rankscope.files.parts import PartFacts, RunParts
     from rankscope.tables import Qrels, Run
 
@@ -40,7 +42,7 @@ class JudgedRun:
 class JudgedPart:
     """What was found in a part of a file under each order; ``facts`` and ``removed`` are what the reader and the policies tell."""
 
-    queries: list[str]
+    queries: pl.Series
     found: list[Findings]
     facts: PartFacts
     removed: tuple[int, int]
@@ -64,23 +66,26 @@ def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, reque
     return JudgedRun(labels, cleaned.source, found, cleaned.duplicates, cleaned.self_matches)
 
 
-def looks_up(run: CleanInput, orders: Sequence[Order]) -> bool:
-    """Whether the judged documents of a run are looked up in it, as in a dict they can be where no order needs more."""
-    return isinstance(run.data, dict) and not any(order.ties == "rank" or order.needs & SEVERAL for order in orders)
+def may_look_up(orders: Sequence[Order]) -> bool:
+    """Whether these orders need no more than to look up the judged documents in a dict."""
+    return not any(order.ties == "rank" or order.needs & SEVERAL for order in orders)
 
 
 def judge_clean(
     run: CleanInput, grades: CleanInput, orders: Sequence[Order], label: str = "run"
 ) -> dict[Order, Findings]:
     """Judge what is clean already: dicts are looked up where that is enough, tables are joined."""
-    if looks_up(run, orders):
+    if isinstance(run.data, dict) and may_look_up(orders):
         from rankscope.engines import mappings
 
         return {order: mappings.judge(run.data, grades.mapping, order, label) for order in orders}
     from rankscope.engines import local
-    from rankscope.files import run_of
 
-    table, qrels = run_of(run.data), grades.table
+    table, qrels = run.data, grades.table
+    if isinstance(table, dict):
+        from rankscope.files import run_of
+
+        table = run_of(table)
     if "subtopics" in orders[0].needs:
         local.check_subtopics(qrels)
     judge = local.judge if len(table.frame) <= local.PART else local.judge_in_parts
@@ -100,7 +105,7 @@ def judge_reads(
         rows, facts = read()
         cleaned = clean(rows, policies, "run")
         found = [local.judge_part(cleaned.data, qrels, order) for order in orders]
-        return JudgedPart(rows.queries, found, facts, (cleaned.duplicates, cleaned.self_matches))
+        return JudgedPart(rows.names, found, facts, (cleaned.duplicates, cleaned.self_matches))
 
     if "subtopics" in orders[0].needs:
         local.check_subtopics(qrels)
@@ -114,13 +119,15 @@ def _judge_parts(
 
     Raises InputError where it takes all rows to read them, or to say what is at fault.
     """
+    import polars as pl
+
     from rankscope.engines import local
 
     parts = judge_reads(file.reads(), qrels, orders, policies)
-    queries = [query for part in parts for query in part.queries]
-    if len(set(queries)) < len(queries) or not queries:
+    count = sum(len(part.queries) for part in parts)
+    if not count or pl.concat([part.queries for part in parts]).n_unique() < count:
         raise InputError("a query comes back in a later part")
-    head = file.without_rows([part.facts for part in parts], len(queries))
+    head = file.without_rows([part.facts for part in parts], count)
     found = {order: local.join([part.found[i] for part in parts], qrels, order) for i, order in enumerate(orders)}
     duplicates, self_matches = map(sum, zip(*(part.removed for part in parts), strict=True))
     return JudgedRun(label_of(head, name, number), head.source, found, duplicates, self_matches)

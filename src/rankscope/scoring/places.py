@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
-from rankscope.engines.spark import is_frame
 from rankscope.errors import InputError
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import named_runs
@@ -17,6 +17,10 @@ def evaluate_in_place(
     qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None, resume: Any = None
 ) -> Scores:
     """Score rankings as a request asks: Spark frames by Spark, all else here. ``resume`` is a folder in which work is kept."""
+    if "pyspark" not in sys.modules:  # whoever has a frame has loaded it
+        return evaluate_request(qrels, runs, request, progress, resume)
+    from rankscope.engines.spark import is_frame
+
     if is_frame(runs) or (isinstance(runs, list | tuple | dict) and any(is_frame(run) for _, run in named_runs(runs))):
         from rankscope.scoring.spark.evaluation import evaluate_frames
 

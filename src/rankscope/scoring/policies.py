@@ -7,6 +7,7 @@ project, ``conventions`` in JSON, the small print, the paragraph for a paper, an
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -14,6 +15,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict, TypeVar
 
 from rankscope import words
+from rankscope.declared import MOST
 from rankscope.errors import InputError
 
 # the command line makes its options of this module: what is heavy is loaded where values are computed
@@ -62,6 +64,7 @@ class Policy:
     default: ClassVar[Any] = None
     values: ClassVar[Mapping[Any, str]] = {}
     least: ClassVar[int | None] = None
+    most: ClassVar[float] = MOST
     expects: ClassVar[str] = ""  # what a value is, in words
     sentences: ClassVar[Mapping[Any, str]] = {}
     title: ClassVar[str] = ""
@@ -80,7 +83,7 @@ class Policy:
     def accepts(self, value: Any) -> bool:
         """Whether this can be a value; in a file of settings nothing else can."""
         if self.least is not None:
-            return hasattr(value, "__index__") and not isinstance(value, bool) and value >= self.least
+            return hasattr(value, "__index__") and not isinstance(value, bool) and self.least <= value <= self.most
         if self.values:
             return any(value == known and type(value) is type(known) for known in self.values)
         return isinstance(value, str) and bool(value.strip())
@@ -90,7 +93,10 @@ class Policy:
         if value is None and self.default is None:
             return None
         if not self.accepts(value):
-            raise InputError(f"{self.name}={value!r}: {self.name} is {self.expects}")
+            above = (
+                f", and at most {MOST:,}" if self.least is not None and isinstance(value, int) and value > MOST else ""
+            )
+            raise InputError(f"{self.name}={value!r}: {self.name} is {self.expects}{above}")
         return value if self.least is None else int(value)
 
     def conflict(self, value: Any, policies: Policies) -> str:
@@ -387,6 +393,7 @@ class Seed(Policy):
     """Where random numbers start, for orders of equal scores that are too many to be tried."""
 
     name, default, title, least, metavar = "seed", 0, "seed", 0, "N"
+    most = math.inf
     help = "For orders of equal scores that are too many to count."
 
     def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:

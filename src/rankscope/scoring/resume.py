@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
@@ -108,6 +109,6 @@ def _groups(reads: Iterator[Callable[[], Any]]) -> Iterator[tuple[int, Iterator[
 
 def _changed(label: str) -> int:
     """When a file, or the last of a folder, was written; 0 where that is not known."""
-    path = Path(label).expanduser()
+    path = Path(os.path.expanduser(label))  # as the readers do
     files: Sequence[Path] = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
     return max((file.stat().st_mtime_ns for file in files if file.is_file()), default=0)

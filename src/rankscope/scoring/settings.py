@@ -127,7 +127,10 @@ def settings_of(path: str | None = None, start: str | Path | None = None, verb: 
 
     Raises InputError for a file that cannot be read, an unknown name, or a value that cannot be right.
     """
-    here = (Path.cwd() if start is None else Path(start)).resolve()
+    try:
+        here = (Path.cwd() if start is None else Path(start)).resolve()
+    except FileNotFoundError:  # the working directory was deleted, and no settings are above it
+        here = Path("/")
     projects = (above / "pyproject.toml" for above in (here, *here.parents))
     file = next((one for one in projects if one.is_file()), None) if path is None else Path(path)
     if file is None:
@@ -158,6 +161,8 @@ def _read(file: Path) -> dict[str, Any]:
         raise InputError(f"{file}: cannot be read: {error.strerror or error}; settings are a TOML file") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{file}: is no TOML: {' '.join(str(error).split())}") from None
+    except RecursionError:
+        raise InputError(f"{file}: is nested too deeply; settings are tables of names and values") from None
 
 
 def _check(table: Any, place: str, folder: Path) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from rankscope.files.parts import PartFacts, RunHead
 from rankscope.lists import Array, Judged
 from rankscope.parallel import check_whole
 from rankscope.scoring.inputs import CleanInput, clean, label_of, read_any
-from rankscope.scoring.judging import Findings, JudgedPart, JudgedRun, judge_reads, looks_up
+from rankscope.scoring.judging import Findings, JudgedPart, JudgedRun, judge_reads, may_look_up
 from rankscope.scoring.policies import Policies
 from rankscope.scoring.request import Request
 from rankscope.tables import Run, Source
@@ -128,7 +128,7 @@ class Sharer:
 
     def part(self, run: CleanInput, number: int, of: int) -> JudgedPart:
         """The ``number``-th of so many shares of a run that was read whole: of its queries, one after the other, as many."""
-        self.by_dicts = looks_up(run, self.orders)
+        self.by_dicts = isinstance(run.data, dict) and may_look_up(self.orders)
         if not self.by_dicts:
             from rankscope.engines import local
             from rankscope.files import run_of
@@ -138,7 +138,9 @@ class Sharer:
             table = run_of(run.data).by_query()
             share = table.only_queries(*_ends(len(table.queries), number, of))
             found = [local.judge_part(share, self.grades.table, order) for order in self.orders]
-            return JudgedPart(share.queries, found, NO_FACTS, (0, 0))
+            return JudgedPart(share.names, found, NO_FACTS, (0, 0))
+        import polars as pl
+
         from rankscope.engines import mappings
 
         qrels = self.grades.mapping
@@ -146,11 +148,11 @@ class Sharer:
         mine = dict(islice(run.data.items(), first, last))
         judged = {query: qrels[query] for query in mine if query in qrels}
         found = [mappings.judge(mine, judged, order) for order in self.orders]
-        return JudgedPart(list(mine), found, NO_FACTS, (0, 0))
+        return JudgedPart(pl.Series(list(mine), dtype=pl.String), found, NO_FACTS, (0, 0))
 
     def share(self, parts: Sequence[tuple[int, JudgedPart]], run: ShareFacts, first: bool) -> JudgedShare:
         """These parts as a share, each with the number of the piece that it is of."""
-        queries = [query for _, part in parts for query in part.queries]
+        queries = [query for _, part in parts for query in part.queries.to_list()]
         piece = np.repeat([n for n, _ in parts], [len(part.queries) for _, part in parts]).astype(np.int64)
         known = frozenset(self.grades.queries)
         judged = np.array([query in known for query in queries], dtype=bool)

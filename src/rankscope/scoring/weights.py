@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
-from rankscope.errors import DataError, InputError
+from rankscope.errors import HUGE, DataError, InputError
 from rankscope.lists import Array
 
 EXPECTED = "weights are a table of two columns, query and weight, or {query: weight}"
@@ -96,7 +96,7 @@ def _check(rows: Sequence[tuple[Any, Any]], label: str) -> Weights:
             weight = float(value)
         except (TypeError, ValueError, OverflowError):
             weight = math.nan
-        if not 0 <= weight < math.inf:
+        if not 0 <= weight <= HUGE:
             raise InputError(f"{label}: query {query!s} weighs {value!r}; a weight is a number of at least 0")
         if str(query) in out:
             raise InputError(f"{label}: query {query!s} has two weights; keep one")

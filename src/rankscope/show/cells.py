@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Sequence
 from typing import Literal
 
 from rankscope import words
 from rankscope.blocks import Note, NumberText, Table, Value, ValueRange, plain_value
+from rankscope.words import printable
 
 
 def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> str:
@@ -52,19 +52,6 @@ def numbers_in(value: Value) -> list[float]:
     """
     parts = (value.value, value.lower, value.upper) if isinstance(value, ValueRange) else (plain_value(value),)
     return [float(part) for part in parts if part is not None and not isinstance(part, str) and math.isfinite(part)]
-
-
-def printable(text: str) -> str:
-    r"""Text in which every sign that a terminal would act on, or not show, stands as its escape.
-
-    >>> print(printable("red\x1b[31m"))
-    red\x1b[31m
-    """
-    if text.isprintable():
-        return text
-    shown = (sign.isprintable() or unicodedata.category(sign) == "Zs" for sign in text)
-    signs = zip(text, shown, strict=True)
-    return "".join(sign if fits else sign.encode("unicode_escape").decode("ascii") for sign, fits in signs)
 
 
 def note_text(note: Note, code: bool = True) -> str:

@@ -11,7 +11,8 @@ from itertools import pairwise
 from rich.cells import cell_len
 
 from rankscope.blocks import Table
-from rankscope.show.cells import printable, sides_of, values_of
+from rankscope.show.cells import sides_of, values_of
+from rankscope.words import printable
 
 GAP = 2
 FEW = 7  # as many metrics as are read well side by side

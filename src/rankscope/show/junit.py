@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
-from rankscope.show.cells import printable
+from rankscope.words import printable
 
 
 @dataclass(frozen=True)

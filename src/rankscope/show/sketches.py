@@ -13,8 +13,9 @@ from rich.cells import cell_len
 
 from rankscope import words
 from rankscope.blocks import Block, Chart, Code, Column, Heading, Paragraph, Table, Value, ValueRange, plain_value
-from rankscope.show.cells import numbers_in, printable, sides_of, text_of
+from rankscope.show.cells import numbers_in, sides_of, text_of
 from rankscope.show.grid import GAP
+from rankscope.words import printable
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 HEAPS = "·oO●"  # one point, two or three, four to seven, eight or more

@@ -12,9 +12,10 @@ from typing import Any
 from rich.cells import cell_len
 
 from rankscope.blocks import Block, Chart, Code, Facts, Heading, Notes, Paragraph, Table
-from rankscope.show.cells import note_text, printable
+from rankscope.show.cells import note_text
 from rankscope.show.grid import GAP, Grid, Widths, lay_out, lines_of
 from rankscope.show.sketches import in_text
+from rankscope.words import printable
 
 TIED = "\N{NO-BREAK SPACE}"
 P_VALUE = re.compile(r"\bp [=<] \d")
@@ -70,8 +71,9 @@ def _notes(block: Notes, paint: _Paint) -> Iterator[str]:
 
 @_lines_of.register
 def _facts(block: Facts, paint: _Paint) -> Iterator[str]:
-    indent = max(min(max((cell_len(term) for term, _ in block.items), default=0), 24), block.room) + 3
-    for term, text in block.items:
+    items = [(printable(term), printable(text)) for term, text in block.items]
+    indent = max(min(max((cell_len(term) for term, _ in items), default=0), 24), block.room) + 3
+    for term, text in items:
         lines = _wrap(text, paint.reading, " " * indent, " " * indent) or [""]
         if cell_len(term) + 3 > indent:
             yield f" {term}"
@@ -83,7 +85,7 @@ def _facts(block: Facts, paint: _Paint) -> Iterator[str]:
 
 @_lines_of.register
 def _code(block: Code, paint: _Paint) -> Iterator[str]:
-    yield from (f"   {line}" for line in block.lines)
+    yield from (f"   {printable(line)}" for line in block.lines)
 
 
 @_lines_of.register

@@ -10,7 +10,8 @@ from typing import Any
 
 from rankscope import words
 from rankscope.blocks import Block, Chart, Code, Facts, Heading, Notes, Paragraph, Table
-from rankscope.show.cells import note_text, printable, rows_of
+from rankscope.show.cells import note_text, rows_of
+from rankscope.words import printable
 
 SHOWN = 20  # as many rows of a chart stand in a text
 LATEX = {

@@ -614,7 +614,20 @@ def test_stored_values_that_cannot_be_right_are_refused() -> None:
 
 
 @pytest.mark.usefixtures("stored")
-@pytest.mark.parametrize("odd", [10**400, [], {}, "x", True, 1.5, [[1]], None, float("inf")])
+@pytest.mark.parametrize(
+    "odd",
+    [
+        pytest.param(10**400, id="a huge number"),
+        pytest.param([], id="an empty list"),
+        pytest.param({}, id="an empty table"),
+        pytest.param("x", id="a word"),
+        pytest.param(True, id="yes"),
+        pytest.param(1.5, id="a fraction"),
+        pytest.param([[1]], id="a list of lists"),
+        pytest.param(None, id="null"),
+        pytest.param(float("inf"), id="infinity"),
+    ],
+)
 @pytest.mark.parametrize(
     "key", ["conventions", "inputs", "results", "per_query", "rankscope", "value", "run", "queries", "sha256"]
 )

@@ -15,7 +15,7 @@ from rankscope.errors import DataError, InputError
 from rankscope.inference.base import Bounds
 from rankscope.inference.intervals import wilson
 from rankscope.metrics import Metric
-from rankscope.scoring.evaluation import none_judged
+from rankscope.scoring.evaluation import NO_QUERY, none_judged, refuse_unjudged
 from rankscope.scoring.inputs import distinct_names, named_runs
 from rankscope.scoring.request import Intervals, Request
 from rankscope.scoring.runs import Mean, RunScores
@@ -43,7 +43,7 @@ def evaluate_frames(
         spark.pickled(replace(request, intervals=Intervals())), tuple(source.layout for source in gathered.runs),
         gathered.qrels, tuple(request.facts), tuple(weighted), gathered.sent,
     )  # fmt: skip
-    kept = spark.keep(spark.map_parts(gathered.frame, task, task.schema))
+    kept = spark.keep(spark.map_parts(gathered.frames, "query_id", task, task.schema))
     values = ValueFrame(kept, metrics, weighted, list(request.facts))
     tally = _tally_of(values)
     _refuse(request, tally, gathered)
@@ -110,13 +110,10 @@ def _refuse(request: Request, tally: Tally, gathered: Gathered) -> None:
         if run.counts["missing_queries"] == tally.judged:
             raise DataError(none_judged(layout.label, run.extra, tally.ids))
     only = request.policies.queries
-    if not isinstance(only, str) and (unknown := sorted(only - set(tally.listed))):
-        raise DataError(
-            f"queries: {unknown[0]!r} is not judged ({len(unknown)} of {len(only)} of the list are not); "
-            "the list holds ids of judged queries"
-        )
+    if not isinstance(only, str):
+        refuse_unjudged(only, tally.listed)
     if not all(metric.inside for run in tally.runs for metric in run.metrics):
-        raise DataError("no query is judged and in every run: compare fewer runs, or use --queries judged")
+        raise DataError(NO_QUERY)
 
 
 def _board(request: Request, runs: Sequence[RunScores], tallies: Sequence[RunTally]) -> Iterator[Mean]:

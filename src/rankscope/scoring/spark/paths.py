@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -89,7 +90,7 @@ def _kind_of(path: str, what: Kind) -> str:
 
 def _first_file(path: str) -> str:
     """The file itself, or the first that a folder holds as Spark writes them: hidden ones and _SUCCESS are passed over."""
-    folder = Path(path).expanduser()
+    folder = Path(os.path.expanduser(path))  # as the readers do
     if not folder.is_dir():
         return path
     inside = sorted(

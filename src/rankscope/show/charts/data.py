@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from rankscope.blocks import Chart, Value, ValueRange, plain_value
-from rankscope.show.cells import numbers_in, printable, text_of
+from rankscope.show.cells import numbers_in, text_of
+from rankscope.words import printable
 
 # what every object of JavaScript has: a runtime that keeps names as keys of objects finds these there before they are put in
 INHERITED = frozenset({

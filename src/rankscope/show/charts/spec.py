@@ -10,11 +10,11 @@ from typing import Any
 
 from rankscope.blocks import Chart
 from rankscope.errors import InputError
-from rankscope.show.cells import printable
 from rankscope.show.charts.data import data_of, field_of, names_of, parts_of, query_field, safe
 from rankscope.show.charts.marks import Canvas, Plot, apart, bars, heat, intervals, lines, lying, ordered, points, stack
 from rankscope.show.charts.theme import PAPER, PICTURE_FONT, config_of
 from rankscope.show.extra import import_extra
+from rankscope.words import printable
 
 FORMS: dict[str, Callable[[Canvas], Plot]] = {
     "intervals": intervals, "bars": bars, "ordered": ordered, "stacked": stack, "points": points, "lines": lines,

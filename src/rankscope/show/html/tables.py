@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rankscope.blocks import Column, Table, Tone, Value, ValueRange, plain_value
-from rankscope.show.cells import printable, sides_of, text_of
+from rankscope.show.cells import sides_of, text_of
+from rankscope.words import printable
 
 LONG = 30  # rows: of longer tables the first 20 are shown
 WIDE = 48  # characters of a name, more are cut

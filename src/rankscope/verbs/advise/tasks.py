@@ -6,6 +6,7 @@ primary metric.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -358,7 +359,7 @@ def _exponential(data: Situation) -> str:
     if len(counts) <= WEIGHTY_GRADES or data.top > STEEP:
         return ""
     gains = {grade: count * (2**grade - 1) for grade, count in counts.items()}
-    share = gains[data.top] / sum(gains.values())
+    share = gains[data.top] / math.fsum(gains.values())
     return (
         f"with {len(counts)} grades above 0 the top one holds {words.share(share)} of all gain but only "
         f"{words.share(counts[data.top] / sum(counts.values()))} of the documents"

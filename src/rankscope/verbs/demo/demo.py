@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from rankscope import words
@@ -10,6 +11,7 @@ from rankscope.errors import InputError
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
+from rankscope.store import write_file
 
 RUNS = ("bm25", "dense", "hybrid")
 UNJUDGED = "No person judged them: the grades, 0 to 3, follow from how the documentation is structured."
@@ -27,19 +29,24 @@ def demo() -> Scores:
 
 
 def copy_files(to: str) -> list[Path]:
-    """Copy the demo's files into a folder, which is made if need be; nothing there is overwritten."""
+    """Copy the demo's files into a folder, which is made if need be: all or none, and nothing there is overwritten."""
     target = Path(to)
     sources = sorted(path for path in folder().iterdir() if path.is_file() and not path.name.startswith("."))
     there = [path.name for path in sources if (target / path.name).exists()]
     if there:
         raise InputError(f"{to}: {there[0]} is there already: choose another folder for the demo's files")
+    copies = [target / path.name for path in sources]
     try:
         target.mkdir(parents=True, exist_ok=True)
-        for path in sources:
-            (target / path.name).write_bytes(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"{to}: the demo's files cannot be copied there: {error.strerror or error}") from error
-    return [target / path.name for path in sources]
+        for path, copy in zip(sources, copies, strict=True):
+            write_file(copy, [path.read_bytes()])
+    except (OSError, InputError) as error:
+        for copy in copies:  # all of them or none: a second try must find the place free
+            with suppress(OSError):
+                copy.unlink(missing_ok=True)
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{to}: the demo's files cannot be copied there: {reason}") from error
+    return copies
 
 
 def introduction(scores: Scores) -> list[Block]:

@@ -12,7 +12,6 @@ import numpy as np
 from rankscope import words
 from rankscope.engines.base import TIES
 from rankscope.errors import DataError, InputError
-from rankscope.inference.effects import favourable
 from rankscope.lists import Array
 from rankscope.metrics import Metric, parse
 from rankscope.scoring.bands import bands_of, by_rank
@@ -144,7 +143,7 @@ def explain_origin(scores: Scores, before: str, after: str, metric: Metric) -> O
         rest.append(of_rest)
     by_query = sorted(zip(ids, pair.gains.tolist(), strict=True), key=lambda item: (-abs(item[1]), item[0]))
     return Origin(
-        (before, after), metric, pair.means.mean, bands_of(*ranks), rest[1] - rest[0], by_query, favourable(pair.means), scores=scores,
+        (before, after), metric, pair.means.mean, bands_of(*ranks), rest[1] - rest[0], by_query, pair.means.favourable, scores=scores,
     )  # fmt: skip
 
 

@@ -32,7 +32,10 @@ from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.rescore import values_on
 from rankscope.tables import Qrels
 
-CODE = 2.0**40  # plus the number of the document within its query: no grade is as large
+STEP = 2.0**140
+CODE = (
+    2.0**52 * STEP
+)  # plus as many steps as the number of the document within its query: all are exact, and below HUGE
 CELLS = 3_000_000  # judged documents of one batch of variants
 DOCS = ("query_id", "doc_id")
 BUDGET = 6_000_000  # judged documents in all variants together
@@ -125,7 +128,7 @@ def with_grades(qrels: Qrels, documents: pl.DataFrame, several: bool = False) ->
 
 def with_codes(qrels: Qrels, documents: UnjudgedDocuments) -> Qrels:
     """The judgments with a code in the place of the grade of every unjudged document."""
-    return with_grades(qrels, documents.frame.with_columns((pl.col("place") + CODE).alias("grade")))
+    return with_grades(qrels, documents.frame.with_columns((pl.col("place") * STEP + CODE).alias("grade")))
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +164,7 @@ class Cells:
         owner = np.repeat(np.arange(len(queries)), data.size)
         coded = np.flatnonzero(data.grade >= CODE)
         grade = data.grade.copy()
-        grade[coded] = grades[owner[coded], (data.grade[coded] - CODE).astype(np.int64)]
+        grade[coded] = grades[owner[coded], ((data.grade[coded] - CODE) / STEP).astype(np.int64)]
         keep = ~np.isnan(grade)
         return replace(
             data, size=np.bincount(owner[keep], minlength=len(queries)),
@@ -302,7 +305,7 @@ def _probe(metric: Metric, top: float, deep: int) -> Judged:
     qrels: dict[str, dict[str, float]] = {}
     run: dict[str, dict[str, float]] = {}
     for middle, missed in product((None, 0.0, low, top), ((), (low,), (0.0, top), (top,) * 8)):
-        ranked = [CODE, CODE + 1, middle, CODE + 2, CODE + 3, *below]
+        ranked = [CODE, CODE + STEP, middle, CODE + 2 * STEP, CODE + 3 * STEP, *below]
         grades = {f"d{rank}": grade for rank, grade in enumerate(ranked) if grade is not None}
         qrels[f"q{len(qrels)}"] = grades | {f"m{number}": grade for number, grade in enumerate(missed)}
         run[f"q{len(run)}"] = {f"d{rank}": -float(rank) for rank in range(len(ranked))}

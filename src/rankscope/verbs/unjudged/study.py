@@ -31,6 +31,7 @@ from rankscope.scoring.scores import Scores
 from rankscope.tables import Qrels
 from rankscope.verbs.unjudged.result import NO_JUDGMENT, NONE_FOUND, DocumentToJudge, Turn, ValueBounds
 from rankscope.verbs.unjudged.search import (
+    CODE,
     SAME,
     Cells,
     MeanParts,
@@ -283,6 +284,10 @@ def study_of(scores: Scores, metric: Metric, qrels: Any, runs: Sequence[Any], gr
     documents = unjudged_documents(tops, grades, [run.query_ids for run in scores.runs])
     known = sorted({0.0, *grades.frame["grade"].filter(grades.frame["grade"] > 0)})
     best = top_grade(metric, known[-1]) if grade is None else float(grade)
+    if max(best, known[-1]) >= CODE:
+        raise InputError(
+            f"a grade of {max(best, known[-1]):g} is too large to try others beside it: give grades on a smaller scale"
+        )
     return Study(request, grades, ranked, scores, documents, depth, best, [*(g for g in known if g < best), best])
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from rankscope import words
 from rankscope.declared import whole_number
-from rankscope.errors import InputError
+from rankscope.errors import HUGE, InputError
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import read_inputs
 from rankscope.scoring.policies import refuse_unknown
@@ -43,7 +42,7 @@ def unjudged(
     refuse_unknown(policies, "unjudged", ("baseline", "grade", "n"))
     request = Request.of("nDCG@10" if metrics is None else metrics, policies)
     number = isinstance(grade, int | float) and not isinstance(grade, bool)
-    if grade is not None and not (number and 0 < grade < math.inf):
+    if grade is not None and not (number and 0 < grade <= HUGE):
         raise InputError(f"grade={grade!r}: the best grade that a document can get is a number above 0, like 3")
     whole_number("n", n, 0, "the length of the worklist is a whole number of at least 0")
     grades, read = read_inputs(qrels, runs)

@@ -65,7 +65,7 @@ class NotANumber(Rule, code="RS108"):
         for run, given in _inputs(case):
             rows = given.table.nan_rows
             if len(rows):
-                fault = "the score is NaN" if run else "the grade is not a finite number"
+                fault = "the score is NaN" if run else "the grade is not a finite number, or too large to compute with"
                 message = (
                     f"{given.table.source.label}: {fault} in {words.counted(len(rows), 'row')}, which evaluate refuses"
                 )

@@ -156,7 +156,7 @@ class TopGrade(Rule, code="RS303", severity="information"):
             {grade: number * grade for grade, number in grades.items()},
             grades,
         )
-        steep, level, number = (words.share(held[top] / sum(held.values())) for held in weights)
+        steep, level, number = (words.share(held[top] / math.fsum(held.values())) for held in weights)
         yield self.finding(
             f"{len(grades)} grades are in use; with exponential gain, grade {words.amount(top)} holds {steep} of all gain ({level} with linear "
             f"gain; {number} of the judgments have it): {words.listing(metrics, most=4)}",

@@ -1,0 +1,1 @@
+"""Mutated inputs of every format against a slow reference: ``python -m fuzzing``."""
