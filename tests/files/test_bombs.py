@@ -44,7 +44,7 @@ BOMBS = {
     "rows and blank lines": ("a.run", ROWS, b"\n", 0, "0.666"),
     "rows, one at fault, and blank lines": ("a.run", ROWS + b"q1 Q0\n", b"\n", 2, FULL),
     "CSV and a line without an end": ("a.csv", CSV, b"a", 2, LINE),
-    "CSV and blank lines": ("a.csv", CSV, b"\n", 2, FULL),
+    "CSV and blank lines": ("a.csv", CSV, b"\n", 0, "0.666"),
     "JSON lines and a line without an end": ("a.jsonl", b'{"query_id": "q1", "doc_id": "d1", "score": 1}\n', b" ", 2, LINE),
     "JSON and blanks": ("a.json", b'{"q1": {"d1": 1}}', b" ", 2, FULL),
 }  # fmt: skip
