@@ -16,9 +16,9 @@ import pytest
 
 pytest.importorskip("resource", reason="this system has no limits of memory")
 
-MANY = 24  # blocks of 64 MB: 1.5 GB
+MANY = 16  # blocks of 64 MB: 1 GB
 BLOCK = 64 << 20
-MORE = 768 << 20  # bytes that may be taken beside what a small evaluation took
+MORE = 512 << 20  # bytes that may be taken beside what a small evaluation took
 CHILD = """
 import resource, sys
 from rankscope.cli import main
@@ -44,10 +44,11 @@ BOMBS = {
     "rows and blank lines": ("a.run", ROWS, b"\n", 0, "0.666"),
     "rows, one at fault, and blank lines": ("a.run", ROWS + b"q1 Q0\n", b"\n", 2, FULL),
     "CSV and a line without an end": ("a.csv", CSV, b"a", 2, LINE),
-    "CSV and blank lines": ("a.csv", CSV, b"\n", 2, FULL),
+    "CSV and blank lines": ("a.csv", CSV, b"\n", 0, "0.666"),
     "JSON lines and a line without an end": ("a.jsonl", b'{"query_id": "q1", "doc_id": "d1", "score": 1}\n', b" ", 2, LINE),
     "JSON and blanks": ("a.json", b'{"q1": {"d1": 1}}', b" ", 2, FULL),
 }  # fmt: skip
+AS_GZIP = ("rows and a line without an end", "rows and blank lines", "rows, one at fault, and blank lines")
 
 
 @pytest.fixture(autouse=True)
@@ -71,8 +72,7 @@ def evaluate_within(path: str, more: int = MORE) -> subprocess.CompletedProcess[
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="this system does not say what a process takes")
-@pytest.mark.parametrize("form", PACK)
-@pytest.mark.parametrize("bomb", BOMBS)
+@pytest.mark.parametrize(("bomb", "form"), [*((bomb, "zst") for bomb in BOMBS), *((bomb, "gz") for bomb in AS_GZIP)])
 def test_an_archive_takes_no_more_memory_than_its_parts(bomb: str, form: str) -> None:
     name, first, byte, code, said = BOMBS[bomb]
     pack = PACK[form]

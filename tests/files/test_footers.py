@@ -103,7 +103,7 @@ def test_what_is_written_is_sound() -> None:
     })  # fmt: skip
     for compression in ("uncompressed", "snappy", "gzip", "zstd", "lz4", "brotli"):
         file = io.BytesIO()
-        frame.write_parquet(file, compression=compression, row_group_size=400)  # type: ignore[arg-type]
+        frame.write_parquet(file, compression=compression, row_group_size=400)
         data = file.getvalue()
 
         def read(at: int, size: int, data: bytes = data) -> bytes:

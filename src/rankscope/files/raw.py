@@ -205,7 +205,7 @@ class Raw:
         """The bytes as they lie in the file, as a stream."""
         return self.feed.open("rb") if isinstance(self.feed, Path) else io.BytesIO(self.feed)
 
-    def unpack(self) -> io.BufferedIOBase:
+    def unpack(self) -> gzip.GzipFile | io.BytesIO | io.BufferedReader:
         """The bytes as a stream, decompressed as they are read."""
         if not self.compression:
             return self.open()

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, TextIO
 
 import polars as pl
 
@@ -248,7 +248,7 @@ def _unquote(cell: str) -> str:
     return cell[1:-1].replace('""', '"') if '"' not in inside else cell
 
 
-def _short_lines(label: str, text: io.TextIOWrapper) -> Iterator[str]:
+def _short_lines(label: str, text: TextIO) -> Iterator[str]:
     for line in iter(partial(text.readline, LINE + 1), ""):
         if len(line) > LINE:
             next(check_lines(label, iter((line.encode(),))))

@@ -30,7 +30,7 @@ from rankscope.files.long import (
     stem,
 )
 from rankscope.files.parts import PartFacts, QueryPlace, RunHead, RunParts, cut, piece_size
-from rankscope.files.raw import BLANK_BYTES, BOM, HEAD, UNREADABLE, Raw
+from rankscope.files.raw import BLANK_BYTES, BOM, HEAD, LINE, UNREADABLE, Raw
 from rankscope.parallel import map_parts
 from rankscope.tables import Array, Qrels, Run, Source
 
@@ -233,7 +233,7 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     head = head_lines(raw)
     layout = layout_of(raw, what, head)
     lines = _Lines.of(raw, layout, head[0])
-    parsed = lines and (lines.rows(raw.text()) if raw.is_small else lines.all_rows())
+    parsed = lines and (lines.rows(raw.read(LINE)) if raw.is_small else lines.all_rows())
     parsed = parsed or _general(raw, layout)
     found = parsed.findings
     if not len(parsed.frame):
