@@ -11,11 +11,11 @@ Everything is found here and loaded when it is first used: verbs (``evaluate``),
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-from rankscope import words as words  # at once: __getattr__ below would look for a metric of this name
 from rankscope._version import __version__ as __version__
+
+TYPE_CHECKING = (
+    False  # as in typing, which takes longer to load than all that is here: who interrupts a start should find us ready
+)
 
 # where each name is found
 _PLACES = {
@@ -62,6 +62,9 @@ _PLACES = {
 }
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from rankscope import words as words
     from rankscope.errors import DataError as DataError
     from rankscope.errors import InputError as InputError
     from rankscope.errors import RankscopeError as RankscopeError
@@ -117,7 +120,13 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     if name in _PLACES:
+        from importlib import import_module
+
         value = getattr(import_module(_PLACES[name]), name)
+    elif name == "words":  # a module, for which the catalogue of metrics need not be loaded
+        from importlib import import_module
+
+        value = import_module("rankscope.words")
     else:
         from rankscope.metrics import CATALOGUE
 

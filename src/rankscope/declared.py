@@ -10,10 +10,11 @@ from __future__ import annotations
 import ast
 import math
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from functools import cache
-from inspect import Parameter, Signature
+from inspect import Parameter, Signature, getdoc
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -94,6 +95,33 @@ def _number(value: Any) -> float:
     return number
 
 
+def doc_of(owner: Any) -> str:
+    """What a class or a module says of itself, all of it, also where Python was started with -OO, which drops it: from its source then.
+
+    >>> doc_of(Lookup).partition(":")[0]
+    'A small function written out'
+    """
+    if sys.flags.optimize < 2:
+        return getdoc(owner) or ""
+    for one in getattr(owner, "__mro__", (owner,)):
+        places = _docs_in(sys.modules.get(getattr(one, "__module__", None) or one.__name__))
+        if text := places.get(getattr(one, "__qualname__", "")):
+            return text
+    return ""
+
+
+@cache
+def _docs_in(module: Any) -> Mapping[str, str]:
+    """The text of each class of a module at its top, and under no name that of the module; nothing where its source is not at hand."""
+    try:
+        with open(module.__file__, encoding="utf-8") as file:
+            tree = ast.parse(file.read())
+    except (AttributeError, TypeError, OSError, ValueError, SyntaxError):
+        return {}
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    return {name: text for name, node in {"": tree, **classes}.items() if (text := ast.get_docstring(node))}
+
+
 def brief(value: Any, quoted: bool = False) -> str:
     """A value or text for an error message, shortened."""
     try:
@@ -149,6 +177,8 @@ def check_value(owner: str, name: str, value: Any, hint: Any, param: Param) -> A
             refuse(f"{name} is {param.bounds}")
         if number > (MOST if isinstance(number, int) else HUGE):
             refuse(f"{name} is at most {words.count(MOST) if isinstance(number, int) else f'{HUGE:g}'}")
+    if isinstance(value, Lookup) and any(abs(number) > HUGE for pair in value for number in pair):
+        refuse(f"its numbers are at most {HUGE:g}")
     if param.reason_against and (reason := param.reason_against(value)):
         refuse(reason)
     return value

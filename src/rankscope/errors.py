@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from rankscope.words import printable
 
-HUGE = (
-    1e100  # the largest number, whichever its sign, that is computed with: squares and cubes of sums must not overflow
-)
+# The largest number, whichever its sign, that is computed with: fourth powers of sums must not overflow.
+HUGE = 1e60
 
 
 class RankscopeError(Exception):

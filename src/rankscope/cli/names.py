@@ -61,12 +61,13 @@ def _dialects(_: str) -> Names:
 
 
 def _inferences(kind: str) -> Iterator[tuple[str, str]]:
+    from rankscope.declared import doc_of
     from rankscope.inference import NAMES, find_method
     from rankscope.inference.base import Correction, Interval, PairedTest
 
     base: Any = {"test": PairedTest, "interval": Interval, "correction": Correction}[kind]
     for name in NAMES[kind]:
-        yield name, (find_method(base, name).__doc__ or "").partition("\n")[0]
+        yield name, doc_of(find_method(base, name)).partition("\n")[0]
 
 
 def _tasks(_: str) -> Names:

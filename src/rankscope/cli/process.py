@@ -9,11 +9,14 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn, TextIO
 
+TYPE_CHECKING = (
+    False  # as in typing: until `run` has begun nothing is loaded that takes time, as none may be interrupted
+)
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn, TextIO
+
     import click
 
 USAGE, INTERNAL, INTERRUPTED, BROKEN_PIPE = 2, 70, 130, 141  # beside those that errors and results have
@@ -52,8 +55,10 @@ def run() -> NoReturn:
         gc.set_threshold(COLLECT)
         code = main()
         for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError, AttributeError):
+            try:
                 stream.flush()
+            except (OSError, ValueError, AttributeError):
+                continue
     except KeyboardInterrupt:  # once more
         code = INTERRUPTED
     os._exit(code)
@@ -68,8 +73,10 @@ def _leave_if_interrupted(lost: sys.UnraisableHookArgs) -> None:
 
 
 def _say_interrupted() -> None:
-    with suppress(OSError):  # with nothing that takes time: who interrupts may do so twice
+    try:  # with nothing that takes time: who interrupts may do so twice
         os.write(2, b"interrupted\n")
+    except OSError:
+        return
 
 
 def _run(argv: Sequence[str] | None) -> int:
@@ -140,6 +147,7 @@ def _lost(error: OSError) -> tuple[str, int]:
 def _bug(error: Exception) -> int:
     if os.environ.get("RANKSCOPE_DEBUG"):
         import traceback
+        from contextlib import suppress
 
         with suppress(OSError):
             traceback.print_exception(error)

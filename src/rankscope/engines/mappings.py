@@ -34,7 +34,7 @@ def judge(
         ordered = _numbers(scores, f"{label}: query {query}", "score")
         rising = _numbers(grades, f"qrels: query {query}", "grade")
         if len(rising) and not -HUGE <= rising[0] <= rising[-1] <= HUGE:
-            kind = "an infinite grade" if np.isinf(rising[[0, -1]]).any() else "a grade beyond 1e100"
+            kind = "an infinite grade" if np.isinf(rising[[0, -1]]).any() else f"a grade beyond {HUGE:g}"
             raise InputError(f"qrels: query {query} has {kind}; grades are finite numbers")
         found.add(number, scores, ordered, grades)
         counts.add(ordered, query in qrels)

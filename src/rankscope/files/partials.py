@@ -25,7 +25,7 @@ EXPECTED = "a part is a file that rankscope evaluate --partition writes"
 
 def write_partial(frame: pl.DataFrame, facts: Mapping[str, Any], place: str | Path) -> None:
     """Write rows and what they are into a file. Raises InputError where it cannot be written, and leaves nothing then."""
-    text = json.dumps({"format": FORMAT, **facts}, ensure_ascii=False)
+    text = json.dumps({"format": FORMAT, **facts})  # in ASCII: the name of a file may hold what no Parquet can
     packed = io.BytesIO()
     frame.write_parquet(packed, metadata={KEY: text, f"{KEY}.digest": f"{SEAL.decode()}{'0' * 64}"})
     write_file(place, [_sealed(packed.getvalue())])

@@ -30,7 +30,7 @@ from rankscope.files.long import (
     stem,
 )
 from rankscope.files.parts import PartFacts, QueryPlace, RunHead, RunParts, cut, piece_size
-from rankscope.files.raw import BOM, HEAD, Raw
+from rankscope.files.raw import BLANK_BYTES, BOM, HEAD, UNREADABLE, Raw
 from rankscope.parallel import map_parts
 from rankscope.tables import Array, Qrels, Run, Source
 
@@ -83,6 +83,7 @@ QRELS3 = LineLayout(
 
 
 CONTENT = re.compile(rb"^[^\S\n]*[^\s#].*", re.MULTILINE)  # a line that is neither blank nor a comment
+NO_LINES = re.compile(rb"\n(?:\r?\n)+")  # lines without a byte, of which a file may have any number
 
 
 def head_lines(raw: Raw) -> list[bytes]:
@@ -92,9 +93,9 @@ def head_lines(raw: Raw) -> list[bytes]:
         raise InputError(f"{raw.label}: not a text file (it holds zero bytes)")
     if b"\n" not in head and b"\r" in head.rstrip():
         raise InputError(f"{raw.label}: lines end in a lone carriage return (old Mac): run tr '\\r' '\\n' on the file")
-    # the last line of a file counts also where it does not end
-    whole = head if len(raw.head) < HEAD else head[: head.rfind(b"\n") + 1] or head
-    lines = CONTENT.findall(whole) or CONTENT.findall(raw.read().removeprefix(BOM))
+    # a last line without an end counts where the file ends with it
+    whole = head if len(head) < HEAD else head[: head.rfind(b"\n") + 1] or head
+    lines = CONTENT.findall(whole)
     return [line.rstrip(b"\r") for line in lines]
 
 
@@ -232,7 +233,7 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     head = head_lines(raw)
     layout = layout_of(raw, what, head)
     lines = _Lines.of(raw, layout, head[0])
-    parsed = lines and (lines.rows(raw.read()) if raw.is_small else lines.all_rows())
+    parsed = lines and (lines.rows(raw.text()) if raw.is_small else lines.all_rows())
     parsed = parsed or _general(raw, layout)
     found = parsed.findings
     if not len(parsed.frame):
@@ -327,6 +328,8 @@ class _Lines:
         the parser of them costs a third of its speed.
         """
         comment = None
+        if not data.strip(BLANK_BYTES):
+            return _Rows(pl.DataFrame(schema={name: self.layout.schema[name] for name in self.layout.columns}))
         # a line that lacks a field could pass for a whole one where the tag is a number
         sure = not (self.tag and is_number(self.tag))
         if (
@@ -353,12 +356,12 @@ class _Lines:
         )  # fmt: skip
         try:
             return scan.select(*columns).collect()
-        except pl.exceptions.PolarsError:
+        except UNREADABLE:
             return None
 
     def _careful(self, data: bytes, comment: str | None) -> _Rows | None:
         """Parse all columns, and see that each line is one row of them or blank."""
-        layout = self.layout
+        layout, data = self.layout, NO_LINES.sub(b"\n", data)
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n")
         others = BLANK_SIGNS.replace(self.separator.encode(), b"")
@@ -405,7 +408,7 @@ def _count_blank(data: bytes, comment: str | None) -> int:
 
 def _general(raw: Raw, layout: LineLayout) -> _Rows:
     """Parse any whitespace, and name the lines that are no rows."""
-    data = raw.read()
+    data = raw.text()
     if not is_text(data):
         raw.fail(UnicodeError("not UTF-8"))
     # columns that most lines have beyond their own, and what only some have beyond those
@@ -414,8 +417,8 @@ def _general(raw: Raw, layout: LineLayout) -> _Rows:
     names = [*layout.names, *more, "beyond"]
     header = " ".join(names).encode() + b"\n"
     scan = pl.scan_csv(
-        header + tidy(data), separator=" ", has_header=True, quote_char=None, ignore_errors=True, comment_prefix="#",
-        schema={name: layout.schema.get(name, pl.String) for name in names}, truncate_ragged_lines=True,
+        header + NO_LINES.sub(b"\n", tidy(data)), separator=" ", has_header=True, quote_char=None, ignore_errors=True,
+        comment_prefix="#", schema={name: layout.schema.get(name, pl.String) for name in names}, truncate_ragged_lines=True,
     )  # fmt: skip
     whole = pl.all_horizontal(pl.col(layout.needed).is_not_null())
     if layout.number == "grade":
@@ -426,7 +429,7 @@ def _general(raw: Raw, layout: LineLayout) -> _Rows:
     blank = pl.col("query_id").is_null()  # tidy lines that hold anything hold this
     try:
         frame = scan.select(*keep, good=whole.fill_null(False), beyond=more_cells, doubt=doubt, blank=blank).collect()
-    except pl.exceptions.PolarsError as error:
+    except UNREADABLE as error:
         raw.fail(error)
     found = Findings()
     if frame["blank"].any():

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from rankscope import words
-from rankscope.declared import parse_all
+from rankscope.declared import doc_of, parse_all
 from rankscope.errors import InputError
 from rankscope.metrics.base import Example, Metric, Terms
 from rankscope.metrics.browsing import ERR, RBP, Compat, RBPResidual
@@ -121,7 +121,7 @@ SHARING = {
 def describe_family(name: str) -> str:
     """What the metrics of a family have in common, in one sentence."""
     module = sys.modules.get(f"{__name__}.{name}")
-    return SHARING.get(name) or ((module.__doc__ if module else "") or name).strip().split("\n")[0].split(". ")[
+    return SHARING.get(name) or ((doc_of(module) if module else "") or name).strip().split("\n")[0].split(". ")[
         0
     ].rstrip(".")
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, fields
 from typing import Any
 
-from rankscope.declared import plain
+from rankscope.declared import doc_of, plain
 from rankscope.metrics.base import Metric
 
 STATED = ("gain", "discount", "ideal", "p", "max_grade", "alpha", "T", "decay", "beta")  # numbers hang on them
@@ -37,7 +36,7 @@ DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neither
 
 def rewards(cls: type[Metric]) -> str:
     """What a metric rewards, in one sentence."""
-    return (inspect.getdoc(cls) or "").strip().split("\n\n")[0].replace("\n", " ").rstrip(".")
+    return doc_of(cls).strip().split("\n\n")[0].replace("\n", " ").rstrip(".")
 
 
 def description_of(metric: Metric) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 from rankscope.errors import MissingExtraError
 
 LACKING = "charts and pages need altair, jinja2 and vl-convert-python: pip install 'rankscope[report]'"
+
+STRIPPED = "python -OO (PYTHONOPTIMIZE=2)"  # which drops the docstrings that altair reads
 
 
 def import_extra(module: str) -> Any:
@@ -19,6 +22,10 @@ def import_extra(module: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise MissingExtraError(LACKING) from error
+    except AttributeError as error:
+        if sys.flags.optimize < 2:
+            raise
+        raise MissingExtraError(f"charts and pages: {module} does not work under {STRIPPED}: run without it") from error
 
 
 def check_installed(charts: bool = True) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from inspect import cleandoc
 from typing import Any, ClassVar, Literal
 
 from rankscope import words
 from rankscope.blocks import Caution
-from rankscope.declared import Declared
+from rankscope.declared import Declared, doc_of
 from rankscope.scoring.health import NOTABLE
 from rankscope.verbs.check.case import EXAMPLES, CheckCase
 
@@ -69,7 +68,7 @@ class Rule(Declared, kind="rule"):
     @classmethod
     def what(cls) -> str:
         """What is wrong, in one line."""
-        return cleandoc(cls.__doc__ or "").splitlines()[0].rstrip(".")
+        return doc_of(cls).splitlines()[0].rstrip(".")
 
     def applies(self, case: CheckCase) -> bool:
         """Whether ``check`` can look for this in a case: what it needs was stated, and it is not for another command."""

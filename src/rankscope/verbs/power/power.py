@@ -8,7 +8,7 @@ from typing import Any, cast, overload
 
 from rankscope import words
 from rankscope.declared import one_of, plain, whole_number
-from rankscope.errors import DataError, InputError
+from rankscope.errors import HUGE, DataError, InputError
 from rankscope.panels.families import baseline_of, pairs_of
 from rankscope.panels.reach import Aim, reach_by, reach_of
 from rankscope.scoring.measurements import Measurements, measure
@@ -157,6 +157,10 @@ def _sizes(name: str, values: Any) -> tuple[float, ...]:
 
 
 def _number(name: str, value: Any, expects: str, above: float = 0.0, below: float = math.inf) -> float:
-    if isinstance(value, bool) or not hasattr(value, "__float__") or not above < value < below:
+    if (
+        isinstance(value, bool)
+        or not hasattr(value, "__float__")
+        or not max(above, 1 / HUGE) < value < min(below, HUGE)
+    ):
         raise InputError(f"{name}={value!r}: {expects}")
     return float(value)

@@ -32,7 +32,7 @@ from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.rescore import values_on
 from rankscope.tables import Qrels
 
-STEP = 2.0**270
+STEP = 2.0**140
 CODE = (
     2.0**52 * STEP
 )  # plus as many steps as the number of the document within its query: all are exact, and below HUGE

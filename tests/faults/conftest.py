@@ -1,0 +1,96 @@
+"""Every command as someone would type it, on small files, in a process whose streams, disk or folder fail."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankscope.cli.commands import COMMANDS
+
+QUERIES = [f"q{number}" for number in range(12)]
+ENV = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR", "COLUMNS"}}
+
+# each command of the table, with what makes it read, find and say something; {} is the folder of the files
+TYPED = {
+    "evaluate": "evaluate {}/qrels.txt {}/old.run",
+    "compare": "compare {}/qrels.txt {}/old.run {}/new.run -m nDCG@10",
+    "report": "report {}/qrels.txt {}/old.run {}/new.run -m nDCG@10",
+    "explain": "explain {}/qrels.txt {}/old.run --query q1",
+    "check": "check {}/qrels.txt {}/old.run",
+    "gate": "gate {}/qrels.txt {}/old.run {}/new.run",
+    "power": "power --deviation 0.2 --difference 0.02",
+    "unjudged": "unjudged {}/qrels.txt {}/old.run",
+    "ties": "ties {}/qrels.txt {}/old.run",
+    "reconcile": "reconcile {}/qrels.txt {}/old.run -m P@5",
+    "advise": "advise {}/qrels.txt",
+    "merge": "merge {}/1.parquet {}/2.parquet",
+    "playground": "playground --no-open",
+    "metrics": "metrics RR",
+    "demo": "demo",
+    "completion": "completion bash",
+}
+assert set(TYPED) == {command.name for command in COMMANDS}, "a command that no fault is tried on"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a process ended, and what it said."""
+
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def faults(self) -> list[str]:
+        """What was said beside notes of what was read."""
+        notes = ("read ", "wrote ", "warning ", "copied ")
+        return [line for line in self.err.splitlines() if not line.startswith(notes)]
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Judgments, two runs of which the second is better, and the two parts of an evaluation."""
+    folder = tmp_path_factory.mktemp("faults")
+    (folder / "qrels.txt").write_text("".join(f"{q} 0 good {1 + i % 2}\n{q} 0 poor 0\n" for i, q in enumerate(QUERIES)))
+    for name, documents in (("old", ("poor", "good", "other")), ("new", ("good", "other", "poor"))):
+        rows = (f"{q} Q0 {d} {r} {9 - r} {name}\n" for q in QUERIES for r, d in enumerate(documents, 1))
+        (folder / f"{name}.run").write_text("".join(rows))
+    for part in (1, 2):
+        made = ["evaluate", "qrels.txt", "old.run", "--partition", f"{part}/2", "-o", f"{part}.parquet"]
+        subprocess.run([sys.executable, "-m", "rankscope", *made], cwd=folder, check=True, env=ENV, capture_output=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def arguments(files: Path) -> Callable[[str], list[str]]:
+    """What is typed for a command."""
+    return lambda name: TYPED[name].replace("{}", str(files)).split()
+
+
+@pytest.fixture(scope="session")
+def undisturbed(arguments: Any, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Ended]:
+    """How a command ends where nothing fails."""
+
+    @cache
+    def run_once(name: str) -> Ended:
+        return run(arguments(name), tmp_path_factory.mktemp(name))
+
+    return run_once
+
+
+def run(arguments: Sequence[str], folder: Path, before: str = "", **streams: Any) -> Ended:
+    """Run a command in a folder, after some lines of Python; without ``streams`` what it says is caught."""
+    code = f"{before}\nimport sys\nfrom rankscope.cli import run\nsys.argv[0] = 'rankscope'\nrun()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], cwd=folder, env=ENV, check=False, timeout=120,
+        **({"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams),
+    )  # fmt: skip
+    return Ended(done.returncode, done.stdout or b"", (done.stderr or b"").decode())

@@ -1,0 +1,199 @@
+"""Whatever a command writes is there in full or not at all: full disks, kills, interruptions, folders that are gone or locked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.faults.conftest import TYPED, Ended, run
+
+from rankscope.cli.commands import COMMANDS, FOLDER, PLACE, Option
+from rankscope.errors import InputError
+from rankscope.store import write_file
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="limits and signals of POSIX")
+
+OLD = "what was there before\n"
+# no byte may be written to a file, as on a disk that is full; pipes are not files
+NO_ROOM = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))"
+# all is in the file that will take the place of another, and not moved yet
+KILLED = "import os; os.fsync = lambda _: os.kill(os.getpid(), 9)"
+INTERRUPTED = """
+import os
+def interrupt(_): raise KeyboardInterrupt
+os.fsync = interrupt"""
+
+
+@dataclass(frozen=True)
+class Place:
+    """An option that names what is written: a file, or a folder."""
+
+    command: str
+    flag: str
+    words: tuple[str, ...]
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.command} {' '.join(self.words[:-1])}".strip()
+
+
+def _name(command: str, flag: str) -> str:
+    pages = {("report", "-o"), ("playground", "-o"), ("demo", "--report")}
+    return (
+        "out.html"
+        if (command, flag) in pages
+        else "out.xml"
+        if flag == "--junit"
+        else "out.csv"
+        if flag == "--worklist"
+        else "out.json"
+    )
+
+
+def places() -> list[Place]:
+    """Every option of the table that names a file or a folder to write, and what else writes one."""
+    out = []
+    for command in COMMANDS:
+        for option in command.parameters:
+            if isinstance(option, Option) and option.type in (PLACE, FOLDER) and option.name != "resume":
+                flag = option.opts[0]
+                name = "out" if option.type is FOLDER else _name(command.name, flag)
+                out.append(Place(command.name, flag, (flag, name), name))
+    out.append(Place("evaluate", "-o", ("--partition", "1/2", "-o", "out.parquet"), "out.parquet"))
+    out += [Place("metrics", "-o", ("--plot", "-o", f"out.{kind}"), f"out.{kind}") for kind in ("svg", "png", "txt")]
+    return out
+
+
+FILES = [place for place in places() if place.name != "out"]
+FOLDERS = [place for place in places() if place.name == "out"]
+assert {place.command for place in places()} == {command.name for command in COMMANDS} - {"completion"}
+
+
+@pytest.fixture
+def written(arguments: Any, tmp_path: Path) -> Callable[..., Ended]:
+    """Runs what writes into a place."""
+    return lambda place, before="": run([*arguments(place.command), *place.words], tmp_path, before)
+
+
+@pytest.mark.parametrize("place", FILES, ids=str)
+def test_a_full_disk_leaves_what_was_there(place: Place, written: Any, tmp_path: Path) -> None:
+    (tmp_path / place.name).write_text(OLD)
+    found = written(place, NO_ROOM)
+    assert found.code == 2
+    assert found.faults == [f"{place.name}: cannot be written: File too large"]
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".part"] == []
+    assert (tmp_path / place.name).read_text() == OLD
+
+
+@pytest.mark.parametrize("place", FOLDERS, ids=str)
+def test_a_full_disk_leaves_no_half_of_a_file(place: Place, written: Any, tmp_path: Path) -> None:
+    roomy = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))"  # for some files, not for all
+    found = written(place, NO_ROOM if place.command == "report" else roomy)
+    assert found.code == 2
+    assert len(found.faults) == 1
+    assert "File too large" in found.faults[0]
+    assert list((tmp_path / "out").glob("*") if (tmp_path / "out").is_dir() else []) == []
+
+
+@pytest.mark.parametrize("place", FILES, ids=str)
+def test_a_kill_leaves_what_was_there(place: Place, written: Any, tmp_path: Path) -> None:
+    (tmp_path / place.name).write_text(OLD)
+    assert written(place, KILLED).code == -9
+    assert (tmp_path / place.name).read_text() == OLD
+    found = written(place)  # and what is left of the first try is in nobody's way
+    assert (found.code, (tmp_path / place.name).read_bytes() != OLD.encode()) == (
+        1 if place.command == "check" else 0,
+        True,
+    )
+
+
+@pytest.mark.parametrize("place", FILES, ids=str)
+def test_an_interruption_leaves_what_was_there(place: Place, written: Any, tmp_path: Path) -> None:
+    (tmp_path / place.name).write_text(OLD)
+    found = written(place, INTERRUPTED)
+    assert (found.code, found.faults) == (130, ["interrupted"])
+    assert (tmp_path / place.name).read_text() == OLD
+    assert {path.name for path in tmp_path.iterdir()} <= {place.name, "report.html"}
+
+
+@pytest.mark.parametrize("place", FILES, ids=str)
+def test_a_folder_that_takes_no_file_is_told(place: Place, arguments: Any, tmp_path: Path) -> None:
+    if not Path("/proc/self").is_dir():
+        pytest.skip("no /proc, which nobody may write into")
+    words = (*place.words[:-1], f"/proc/{place.name}")
+    found = run([*arguments(place.command), *words], tmp_path)
+    assert found.code == 2
+    assert len(found.faults) == 1
+    assert found.faults[0].startswith(f"/proc/{place.name}: cannot be written: ")
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_a_working_directory_that_was_deleted_is_no_bug(
+    name: str, arguments: Any, undisturbed: Any, tmp_path: Path
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    usual, found = undisturbed(name), run(arguments(name), gone, f"import os; os.rmdir({str(gone)!r})")
+    if name in {"report", "playground"}:  # they write into it
+        assert (found.code, found.out) == (2, b"")
+        assert len(found.faults) == 1
+        assert "No such file or directory" in found.faults[0]
+        return
+    assert (found.code, found.out) == (usual.code, usual.out)
+
+
+@pytest.mark.parametrize("name", ["evaluate", "report", "metrics"])
+def test_a_file_that_is_no_file_is_written_to_as_it_is(name: str, arguments: Any, tmp_path: Path) -> None:
+    place = Path("/dev/full")
+    if not place.exists() or name == "report":
+        pytest.skip("no /dev/full, or no page")
+    found = run([*arguments(name), "--format", "json", "-o", str(place)], tmp_path)
+    assert (found.code, found.faults) == (2, ["/dev/full: cannot be written: No space left on device"])
+    assert place.is_char_device()
+
+
+def test_a_file_has_the_rights_of_the_one_it_replaces(tmp_path: Path) -> None:
+    place = tmp_path / "a.json"
+    write_file(place, ["new"])
+    mask = os.umask(0)
+    os.umask(mask)
+    assert place.stat().st_mode & 0o777 == 0o666 & ~mask
+    place.chmod(0o640)
+    write_file(place, ["ne", b"wer"])
+    assert (place.read_text(), place.stat().st_mode & 0o777) == ("newer", 0o640)
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real" / "a.json")
+    write_file(tmp_path / "link", ["new"])
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real" / "a.json").read_text() == "new"
+
+
+@pytest.mark.parametrize("long", [1, 200, 255], ids=lambda n: f"{n} letters")
+def test_names_may_be_as_long_as_names_can_be(long: int, tmp_path: Path) -> None:
+    write_file(tmp_path / ("a" * long), ["new"])
+    assert [path.name for path in tmp_path.iterdir()] == ["a" * long]
+
+
+def test_who_makes_the_pieces_has_the_word(tmp_path: Path) -> None:
+    def pieces() -> Any:
+        yield "half"
+        raise InputError("there is no more")
+
+    with pytest.raises(InputError, match=r"^there is no more$"):
+        write_file(tmp_path / "a.txt", pieces())
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", ["missing/a.txt", "a\0b", "x" * 256], ids=["no folder", "a null", "a long name"])
+def test_a_place_that_cannot_be_is_told(path: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be written: ") as told:
+        write_file(tmp_path / path, ["new"])
+    assert "\n" not in str(told.value)
+    assert list(tmp_path.iterdir()) == []
