@@ -100,7 +100,7 @@ def try_block(seed: int, block: int, folder: Path, current: Any, without: frozen
             continue
         current.value = number
         given = made(seed, number)
-        outcome, findings = check(given, folder, number)
+        outcome, findings = check(given, folder, number, tried.levels)
         tried.inputs += 1
         tried.outcomes[f"{given.form} | {outcome}"] += 1
         tried.levels.update({*given.steps} or {"nothing"})

@@ -8,6 +8,7 @@ import re
 import resource
 import time
 import zlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -130,22 +131,24 @@ def _unpacked(given: Input) -> bytes:
 # --- the checks -------------------------------------------------------------------------------------
 
 
-def check(given: Input, folder: Path, number: int = 0) -> tuple[str, list[Finding]]:
+def check(given: Input, folder: Path, number: int = 0, done: Counter[str] | None = None) -> tuple[str, list[Finding]]:
     """Read an input and compare: the outcome in words, and what does not hold.
 
-    Every eighth input is read in other ways, too, and every sixteenth evaluated.
+    Every eighth input is read in other ways, too, and every sixteenth evaluated; ``done`` counts both.
     """
     path = folder / given.name
     path.write_bytes(given.file)
     started, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    due = due_of(given)
+    due, again = due_of(given), Counter() if done is None else done
     spent = time.process_time()
     try:
         found = read_file(str(path), given.what)
         outcome, findings = _compared(given, found, due)
-        if number % AGAIN == 0 and not findings:
+        if number % AGAIN == 0 and not findings and given.kind != "other":
+            again["again"] += 1
             findings += other_ways(given, path, found)
         if number % SCORED == 0 and not findings and isinstance(due, Rows):
+            again["scored"] += 1
             findings += evaluated(given, path, due, number)
     except Exception as error:  # noqa: BLE001  what is not ours is what is looked for
         outcome, findings = "crash", [crash(given, error, due)]

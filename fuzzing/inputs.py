@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -182,7 +182,7 @@ def _separated(separator: str) -> Callable[[Random, str], bytes]:
         ends = rng.choice(["\n", "\n", "\r\n"])
         if separator == "\t":
             table = [[cell.replace("\t", " ") for cell in row] for row in table]
-        style = csv.QUOTE_ALL if all_quoted else csv.QUOTE_MINIMAL
+        style: Literal[0, 1] = csv.QUOTE_ALL if all_quoted else csv.QUOTE_MINIMAL
         writer = csv.writer(out, delimiter=separator, lineterminator=ends, quoting=style)
         writer.writerows([head, *table])
         return out.getvalue().encode()

@@ -17,6 +17,17 @@ from typing import Any, NamedTuple, NoReturn
 BOM = "\ufeff"
 WHITESPACE = " \t\r\v\f"  # a line feed ends a line
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.ASCII | re.IGNORECASE)
+OTHERS = (
+    b"PAR1",
+    b"BZh",
+    b"PK\x03\x04",
+    b"SQLite format",
+    b"ARROW1",
+    b"\xff\xfe",
+    b"\xfe\xff",
+    b"\x80\x04",
+    b"\x89HDF",
+)
 LINE_END = re.compile(r"\r*\n|\r+\Z")
 SEPARATORS = {"csv": ",", "tsv": "\t", "semicolon": ";"}
 NAMES = {
@@ -67,6 +78,8 @@ def read(data: bytes, kind: str, what: str) -> Rows:
     """Read a file of a known kind (trec, csv, tsv, semicolon, jsonl, json) as a run or as qrels."""
     if not data:
         raise Refused("an empty file")
+    if data.startswith(OTHERS):
+        raise Unsaid("begins like another kind of file")
     if b"\x00" in data:
         raise Unsaid("zero bytes")  # refused in text, or told to be another format
     try:
@@ -232,7 +245,19 @@ def _five(content: list[tuple[int, list[str]]]) -> Rows:
         if any(math.isnan(row.value) for row in found):
             raise Unsaid("a preference that is no number")
         return _sum_up(found, [], False)
+    if _is_prels(rows):
+        return _sum_up([Row(query, doc, float(grade)) for query, doc, grade, _, _ in rows], [], False)
     raise Unsaid("five columns")
+
+
+def _is_prels(rows: list[list[str]]) -> bool:
+    """Whether column 2 names documents, each once, column 3 has fewer values, and column 5 a probability in every line."""
+    for fields in rows:
+        grade, chance = number_of(fields[2]), number_of(fields[4])
+        if grade is None or math.isnan(grade) or chance is None or not 0 <= chance <= 1:
+            return False
+    documents, grades = ({(fields[0], fields[place]) for fields in rows} for place in (1, 2))
+    return len(documents) == len(rows) > len(grades)
 
 
 # --- tables with a header -----------------------------------------------------------------------------
@@ -366,8 +391,9 @@ def _row_of(cell: dict[str, str], what: str) -> Row | None:
     """A row of texts, or None where it lacks what it needs."""
     role = "grade" if what == "qrels" else "score" if "score" in cell else "rank"
     value = number_of(cell[role].strip(" "))
-    if value is None and number_of(cell[role].strip()) is not None:
-        raise Unsaid("other blanks around a number")
+    for number in (cell[role], cell.get("rank", "")):
+        if number.strip(" ") != number.strip() and number_of(number.strip()) is not None:
+            raise Unsaid("other blanks around a number")
     if value is None or not cell["query_id"] or not cell["doc_id"] or (what == "qrels" and math.isnan(value)):
         return None
     rank = _whole(cell["rank"].strip(" ")) if "rank" in cell else None
@@ -449,6 +475,8 @@ def _jsonl(text: str, what: str) -> Rows:
             faults.append(number)
             continue
         cell = {role: found.get(keys[place]) for role, place in roles.items()}
+        if isinstance(cell.get("rank"), bool):
+            raise Unsaid("true as a rank")
         try:
             row = None if TWICE in cell.values() else _row_of_values(cell, what)
         except Refused as refused:
@@ -510,7 +538,7 @@ def id_of(value: Any) -> str | None:
 
 
 def value_of(value: Any) -> float | None:
-    """A number, or a text that is one."""
+    """A number, or a text that is one; true and false are 1 and 0."""
     if isinstance(value, str):
         return number_of(value.strip(" "))
     if not isinstance(value, int | float):

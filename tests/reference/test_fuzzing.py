@@ -115,7 +115,7 @@ def test_a_worker_that_ends_tells_on_which_input(tmp_path: Path) -> None:
     at = worker.current.value
     new = told._replaced(worker, "abort")
     try:
-        assert (new.block, new.without) == (0, {at})
+        assert (new.block, *new.without) == (0, at)
         (found,) = told.tried.findings.values()
         assert (found.kind, found.number, told.tried.inputs) == ("abort", at, 1)
         while not new.pipe.poll(1):

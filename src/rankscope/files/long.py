@@ -291,10 +291,8 @@ def id_column(column: pl.Series, name: str, label: str, found: Findings) -> pl.S
         if not (whole == whole.floor()).all() or whole.is_infinite().any():
             odd = whole.filter((whole != whole.floor()) | whole.is_infinite())[0]
             raise InputError(f"{label}: column {name} holds fractions ({odd}), not ids; ids are strings or integers")
-        if (whole.abs() >= 2.0**63).any():
-            raise InputError(
-                f"{label}: column {name} holds {whole.abs().max()}, which is no id; ids are strings or integers"
-            )
+        if len(large := whole.filter(whole.abs() >= 2.0**63)):
+            raise InputError(f"{label}: column {name} holds {large[0]}, which is no id; ids are strings or integers")
         found.notes.append(f"column {name} holds ids as floats: 1.0 is read as '1'")
         return _whole_numbers(column.fill_nan(None).cast(pl.Int64))
     raise InputError(f"{label}: column {name} is of type {kind}; ids are strings or integers")

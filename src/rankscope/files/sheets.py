@@ -16,7 +16,7 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.columns import Columns, Rows
 from rankscope.files.long import Findings, id_column, is_number
-from rankscope.files.memory import frame_of, quote_value, speaks_arrow
+from rankscope.files.memory import frame_of, is_half, quote_value, speaks_arrow
 from rankscope.files.parquet import open_parquet
 from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.readers import kind_of
@@ -94,8 +94,9 @@ class Sheet:
 
 def read_objects(raw: Raw, expected: str) -> Sheet | Mapping[str, Any]:
     """Read a list of objects, what ``evaluate`` writes as JSON, or any other object as it is."""
+    data = raw.read().removeprefix(BOM)
     try:
-        value = json.loads(raw.read().removeprefix(BOM).decode("utf-8"), object_pairs_hook=_once)
+        value = json.loads(data.decode("utf-8"), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         where = f" line {words.count(error.lineno)}" if isinstance(error, json.JSONDecodeError) else ""
         said = getattr(error, "msg", str(error))
@@ -127,6 +128,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(out) < len(pairs):
         keys = [key for key, _ in pairs]
         raise ValueError(f"the key {next(k for k in keys if keys.count(k) > 1)!r} comes twice in one object")
+    if any(isinstance(text, str) and is_half(text) for pair in pairs for text in pair):
+        raise ValueError("half of a character (a lone surrogate)")
     return out
 
 
