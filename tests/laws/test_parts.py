@@ -79,6 +79,7 @@ def in_parts(monkeypatch: pytest.MonkeyPatch, size: int, threads: int, small: in
     monkeypatch.setenv(THREADS, str(threads))
     monkeypatch.setattr(parts, "PART", min(30 * size, 1 << 22))
     monkeypatch.setattr(raw, "SMALL", size if small is None else small)
+    monkeypatch.setattr(raw, "SMALL_PACKED", size if small is None else small)
     monkeypatch.setattr(parquet, "PART", size)
     monkeypatch.setattr(local, "PART", size)
     monkeypatch.setattr(tables, "IN_CACHE", size)
