@@ -23,7 +23,7 @@ fetch = $(BIN)/python $(PEERS) --group $(1) 2>/dev/null || for peer in $(call gr
 	  $(BIN)/python $(PEERS) $$peer 2>/dev/null || echo "no ready-made package of $$peer here: the tests against it will be skipped"; \
 	done
 
-.PHONY: demo test lint bench fuzz peers docs clean
+.PHONY: demo test lint bench fuzz pythons mutants peers docs clean
 
 demo: $(VENV)/.run
 	@$(BIN)/rankscope demo --report demo-report.html
@@ -42,6 +42,15 @@ bench: $(VENV)/.test
 # broken files of every format against a plain reference; goes on where it was stopped
 fuzz: $(VENV)/.test
 	@$(BIN)/python -m fuzzing --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1) $(ARGS)
+
+# a part of the tests on every Python that is here, and on the oldest packages that are promised
+pythons: $(VENV)/.test
+	$(BIN)/python tools/try_pythons.py
+
+# changes the package in one place at a time and sees whether a test notices; goes on where it was stopped (SECONDS=600 for ten minutes)
+mutants: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --group mutants
+	$(BIN)/python tools/mutants.py --seconds $(or $(SECONDS),3600) $(ARGS)
 
 # all tools that are timed, some of them large; bench leaves out those that are not here
 peers: $(LARGE)
@@ -89,4 +98,4 @@ $(RECOMMENDERS)/.test: pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(RECOMMENDERS) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(RECOMMENDERS) .venv-pythons .mutants .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -100,7 +100,7 @@ def try_block(seed: int, block: int, folder: Path, current: Any, without: frozen
             continue
         current.value = number
         given = made(seed, number)
-        outcome, findings = check(given, folder, number)
+        outcome, findings = check(given, folder, number, tried.levels)
         tried.inputs += 1
         tried.outcomes[f"{given.form} | {outcome}"] += 1
         tried.levels.update({*given.steps} or {"nothing"})
@@ -256,7 +256,7 @@ class Campaign:
         if worker.pipe.poll():
             try:
                 block, tried = worker.pipe.recv()
-            except EOFError:
+            except (EOFError, OSError):
                 return self._replaced(worker, "abort")
             self._count(block, tried)
             return self._next(worker, blocks)
@@ -270,6 +270,8 @@ class Campaign:
         number = int(worker.current.value)
         worker.process.kill()
         worker.process.join()
+        if number < 0:
+            raise RuntimeError("a worker ended before its first input: python -m fuzzing --one 0 tells why")
         given = made(self.seed, number)
         said = f"ended the process with {worker.process.exitcode}" if kind == "abort" else f"took over {PATIENCE:.0f} s"
         data = base64.b64encode(given.file).decode()

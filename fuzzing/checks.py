@@ -8,6 +8,7 @@ import re
 import resource
 import time
 import zlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,12 +23,27 @@ import rankscope as rs
 from fuzzing.inputs import PACK, Input
 from rankscope.files import open_run
 from rankscope.files import raw as raw_files
+from rankscope.files.attributes import attributes_of
+from rankscope.files.costs import costs_of
+from rankscope.files.matrices import scores_of
+from rankscope.files.texts import texts_of
+from rankscope.scoring.settings import settings_of
+from rankscope.scoring.weights import weights_of
 
 NUMBERS = {*readers.NAMES["score"], *readers.NAMES["rank"], *readers.NAMES["grade"]}
 AGAIN, SCORED = 8, 16
 SLOW = 1.0  # seconds of a processor
 LARGE = 256 << 10  # kB by which one input may make the process grow
-READ = {"run": rs.read_run, "qrels": rs.read_qrels}
+READ: dict[str, Callable[[str], Any]] = {
+    "run": rs.read_run,
+    "qrels": rs.read_qrels,
+    "scores": scores_of,
+    "texts": texts_of,
+    "attributes": attributes_of,
+    "costs": costs_of,
+    "weights": weights_of,
+    "settings": settings_of,
+}
 
 
 @dataclass(frozen=True)
@@ -63,9 +79,11 @@ def outcome_of(read: Callable[[], Any]) -> Outcome:
         table = read()
     except rs.RankscopeError as error:
         return Outcome(None, str(error))
+    if not hasattr(table, "frame"):  # of a file that is neither a run nor qrels
+        return Outcome([])
     faults = table.source.faults
     empty = tuple(query for query in table.queries if query in set(table.more_queries))
-    refused, line = (faults[0].message, faults[0].line) if faults else ("", None)
+    refused, line = (str(rs.InputError(faults[0].message)), faults[0].line) if faults else ("", None)
     return Outcome(table.frame.rows(), refused, line, tuple(table.frame.columns), empty)
 
 
@@ -79,12 +97,12 @@ def read_file(path: str, what: str) -> Outcome:
 
 def due_of(given: Input) -> Rows | Refused | Unsaid:
     """What the reference makes of an input."""
+    if given.kind == "other":
+        return Unsaid("no reference")
     try:
-        return (
-            _of_table(given, given.table)
-            if given.table is not None
-            else readers.read(_unpacked(given), given.kind, given.what)
-        )
+        if given.table is not None:
+            return _of_table(given, given.table)
+        return readers.read(_unpacked(given), given.kind, given.what)
     except (Refused, Unsaid) as found:
         return found
 
@@ -113,22 +131,24 @@ def _unpacked(given: Input) -> bytes:
 # --- the checks -------------------------------------------------------------------------------------
 
 
-def check(given: Input, folder: Path, number: int = 0) -> tuple[str, list[Finding]]:
+def check(given: Input, folder: Path, number: int = 0, done: Counter[str] | None = None) -> tuple[str, list[Finding]]:
     """Read an input and compare: the outcome in words, and what does not hold.
 
-    Every eighth input is read in other ways, too, and every sixteenth evaluated.
+    Every eighth input is read in other ways, too, and every sixteenth evaluated; ``done`` counts both.
     """
     path = folder / given.name
     path.write_bytes(given.file)
     started, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    due = due_of(given)
+    due, again = due_of(given), Counter() if done is None else done
     spent = time.process_time()
     try:
         found = read_file(str(path), given.what)
         outcome, findings = _compared(given, found, due)
-        if number % AGAIN == 0 and not findings:
+        if number % AGAIN == 0 and not findings and given.kind != "other":
+            again["again"] += 1
             findings += other_ways(given, path, found)
         if number % SCORED == 0 and not findings and isinstance(due, Rows):
+            again["scored"] += 1
             findings += evaluated(given, path, due, number)
     except Exception as error:  # noqa: BLE001  what is not ours is what is looked for
         outcome, findings = "crash", [crash(given, error, due)]
@@ -170,6 +190,8 @@ def _compared(given: Input, found: Outcome, due: Rows | Refused | Unsaid) -> tup
 
     if "\n" in found.refused or "\r" in found.refused or "\x1b" in found.refused:
         return breach("message of several lines")
+    if given.kind == "other":
+        return "refused" if found.refused else "read", []
     if isinstance(due, Unsaid):
         return "open", []
     if isinstance(due, Refused):
@@ -188,7 +210,7 @@ def same_rows(found: Outcome, due: Rows) -> bool:
     rows = found.rows or []
     at = {name: place for place, name in enumerate(found.has)}
     value = at.get("score", at.get("grade", 2))
-    mine = [(row[at["query_id"]], row[at["doc_id"]], row[value]) for row in rows]
+    mine: list[tuple[Any, ...]] = [(row[at["query_id"]], row[at["doc_id"]], row[value]) for row in rows]
     wanted: list[tuple[Any, ...]] = [(row.query, row.doc, row.value) for row in due.rows]
     if due.ranked is not None and "score" in at:
         if due.ranked != ("rank" in at):
@@ -227,7 +249,7 @@ BAD_LINES = {
 
 def variants(given: Input) -> dict[str, tuple[str, bytes]]:
     """The same rows in other bytes, which other ways of reading take: a name and the bytes for each in words."""
-    if given.damaged is not None or not given.data:
+    if given.damaged is not None or not given.data or given.kind == "other":
         return {}
     name = given.name.removesuffix(f".{given.packed}")
     data = given.data
@@ -351,7 +373,7 @@ def evaluated(given: Input, path: Path, due: Rows, number: int) -> list[Finding]
     if not qrels:
         return []
     scores = {query: {doc: score for doc, (score, _) in docs.items()} for query, docs in run.items()}
-    as_file = values_of(*((qrels, str(path)) if is_run else (str(path), scores)), asked)
+    as_file = values_of(qrels, str(path), asked) if is_run else values_of(str(path), scores, asked)
     if not _fit(due, given.what):
         if isinstance(as_file, str):
             return []
@@ -415,7 +437,7 @@ def _ranks_decide(due: Rows) -> bool:
 def values_of(qrels: Any, run: Any, asked: Question) -> Values | str:
     """The value of each query and metric, or the line that refuses them."""
     try:
-        scores = rs.evaluate(qrels, run, asked.metrics, ties=asked.ties)
+        scores = rs.evaluate(qrels, run, asked.metrics, ties=asked.ties)  # type: ignore[call-overload]
     except rs.RankscopeError as error:
         return str(error)
     rows = scores.per_query.select("query_id", "metric", "value").iter_rows()

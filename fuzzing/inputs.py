@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -178,10 +178,12 @@ def _separated(separator: str) -> Callable[[Random, str], bytes]:
     def write(rng: Random, what: str) -> bytes:
         head, table = _table(rng, what, spaced=separator != "\t")
         out = io.StringIO()
-        quoting = csv.QUOTE_ALL if separator != "\t" and rng.random() < 0.2 else csv.QUOTE_MINIMAL
+        all_quoted = separator != "\t" and rng.random() < 0.2
+        ends = rng.choice(["\n", "\n", "\r\n"])
         if separator == "\t":
             table = [[cell.replace("\t", " ") for cell in row] for row in table]
-        writer = csv.writer(out, delimiter=separator, lineterminator=rng.choice(["\n", "\n", "\r\n"]), quoting=quoting)
+        style: Literal[0, 1] = csv.QUOTE_ALL if all_quoted else csv.QUOTE_MINIMAL
+        writer = csv.writer(out, delimiter=separator, lineterminator=ends, quoting=style)
         writer.writerows([head, *table])
         return out.getvalue().encode()
 
@@ -257,6 +259,36 @@ FORMS: dict[tuple[str, str, str, str], Maker] = {
     ("qrels", "json", "JSON qrels", "q.json"): _for(json_objects, "qrels"),
     ("qrels", "json", "JSON qrels (lists)", "q.json"): _for(json_lists, "qrels"),
     ("qrels", "json", "JSON qrels (subtopics)", "q.json"): _for(json_aspects, "qrels"),
+}  # fmt: skip
+
+
+# --- other files: none has a reference, so all that is asked is a result or one line, soon ----------
+
+
+def _of_lines(*lines: str) -> Maker:
+    """These lines, some of them, in this order after the first."""
+
+    def make(rng: Random) -> bytes:
+        return ("\n".join([lines[0], *(line for line in lines[1:] if rng.random() < 0.8)]) + "\n").encode()
+
+    return make
+
+
+OTHERS: dict[tuple[str, str], Maker] = {
+    ("scores", "s.csv"): _of_lines("query_id,bm25,dense", "q1,0.5,1", "q2,0,0.25", "q3,,0.125", "q4,1,1"),
+    ("scores", "s.tsv"): _of_lines("run\tquery_id\tmetric\tvalue", "a\tq1\tAP\t0.5", "a\tq2\tAP\t1", "b\tq1\tAP\t0.25", "b\tq2\tAP\t0"),
+    ("scores", "s.jsonl"): _of_lines('{"query_id": "q1", "a": 0.5, "b": 1}', '{"query_id": "q2", "a": 0, "b": 0.25}'),
+    ("scores", "s.json"): lambda rng: json.dumps({"a": {"q1": 0.5, "q2": rng.random()}, "b": {"q1": 1, "q2": 0}}).encode(),
+    ("texts", "t.tsv"): _of_lines("q1\tred shoes", "q2\twhat is <b>bold</b>", "q3\ta & b", "q4\t"),
+    ("texts", "t.csv"): _of_lines("id,title,text", 'd1,Moon,"It pulls, it goes."', "d2,Tides,", "d3,<![CDATA[,x"),
+    ("texts", "t.jsonl"): _of_lines('{"_id": "d1", "title": "Moon", "text": "It pulls."}', '{"_id": "d2", "text": "<script>"}'),
+    ("texts", "t.xml"): _of_lines("<top>", "<num> Number: 301", "<title> Crime", "<desc> Description:", "What & why?", "</top>", "<top>", "<num> 302", "<title> Polio", "</top>"),
+    ("texts", "t.trec"): _of_lines("<DOC>", "<DOCNO> d1 </DOCNO>", "<TEXT>", "Some <b>text</b> <!-- note -->", "</TEXT>", "</DOC>"),
+    ("texts", "t.txt"): _of_lines(".I 1", ".T", "a title", ".W", "the words", ".I 2", ".W", "more"),
+    ("attributes", "a.csv"): _of_lines("query,kind,length", "q1,short,2", "q2,long,7", "q3,,1"),
+    ("costs", "c.csv"): _of_lines("run,latency_ms,dollars", "bm25,12,0.1", "dense,80,2"),
+    ("weights", "w.txt"): _of_lines("q1 2", "q2 0.5", "q3 1"),
+    ("settings", "s.toml"): _of_lines("[tool.rankscope]", 'metrics = ["nDCG@10", "AP"]', "depth = 100", 'ties = "trec"', "[tool.rankscope.gate]", "tolerance = 0.01"),
 }  # fmt: skip
 WEIGHTS = {"TREC run": 5, "TREC qrels": 4, "CSV run": 4, "CSV qrels": 3, "TSV run": 2, "JSONL run": 2, "JSON run": 2}
 
@@ -493,10 +525,14 @@ def made(seed: int, number: int) -> Input:
     rng = Random(f"{seed} {number}")
     if rng.random() < 0.06:
         return _parquet_input(rng)
-    forms = list(FORMS)
-    form = rng.choices(forms, [WEIGHTS.get(form[2], 1) for form in forms])[0]
-    what, kind, title, name = form
-    given = Input(what, kind, title, name, FORMS[form](rng))
+    if rng.random() < 0.08:
+        what, name = rng.choice(list(OTHERS))
+        given = Input(what, "other", f"other: {what}", name, OTHERS[what, name](rng))
+    else:
+        forms = list(FORMS)
+        form = rng.choices(forms, [WEIGHTS.get(form[2], 1) for form in forms])[0]
+        what, kind, title, name = form
+        given = Input(what, kind, title, name, FORMS[form](rng))
     steps = []
     data = given.data
     for _ in range(rng.choice([0, 1, 1, 1, 1, 2, 2, 3])):

@@ -14,7 +14,7 @@ from fuzzing.known import KNOWN, known
 
 ROOT = Path(__file__).resolve().parents[1]
 STORE = ROOT / "fuzzing" / "results.json"
-COLUMNS = {"read by both": "read", "refused by both": "refused", "open": "open"}
+COLUMNS = {"read by both": "read", "read": "read", "refused by both": "refused", "refused": "refused", "open": "open"}
 
 
 def summary(tried: Tried) -> dict[str, Any]:

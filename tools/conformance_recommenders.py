@@ -21,9 +21,7 @@ def asked(*command: str | Path, given: str = "") -> str:
     """What a program says in the other environment."""
     if not PYTHON.exists():
         raise Absent("RecTools and RePlay are not installed (.venv-recommenders, made by make test)")
-    found = subprocess.run(  # noqa: S603 - a program of this repository
-        [PYTHON, "-W", "ignore", *command], input=given, capture_output=True, text=True, check=False
-    )
+    found = subprocess.run([PYTHON, "-W", "ignore", *command], input=given, capture_output=True, text=True, check=False)
     if found.returncode:
         raise Absent(f"RecTools and RePlay do not run in .venv-recommenders: {found.stderr.strip()[-200:]}")
     return found.stdout

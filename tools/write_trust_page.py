@@ -55,8 +55,10 @@ def _fuzzing(found: dict[str, Any] | None) -> str:
         "|---|--:|",
         *(f"| {words} | {_count(found['levels'].get(name, 0))} |" for name, words in LEVELS.items()),
     ]
+    again, scored = found["levels"].get("again", 0), found["levels"].get("scored", 0)
+    ways = f"{_count(again)} of them were read in other ways, too, and {_count(scored)} evaluated. Of the other files, which have no reference, it is told whether they were read."
     table, changes = "\n".join(rows), "\n".join(levels)
-    return f"{FUZZING}The recorded campaign: {named}.\n\n{table}\n\n{_open(found)}What was done to them (an input may have more than one change):\n\n{changes}\n\n"
+    return f"{FUZZING}The recorded campaign: {named}. {ways}\n\n{table}\n\n{_open(found)}What was done to them (an input may have more than one change):\n\n{changes}\n\n"
 
 
 def _open(found: dict[str, Any]) -> str:
@@ -134,9 +136,11 @@ survives is an error that the tests would not notice, unless the change makes no
 
 FAULTS = """## Faults
 
-Tests take away what a program relies on: the process is killed while it writes, the disk is full, standard output or standard error is closed or full, the folder is read-only
-or deleted, the pipe is broken, memory is limited. After each of them a file holds what it held before or all that is new; the exit code says what
-happened; a verdict of `gate` does not depend on whether it could be told. They are in `tests/cli/` and `tests/show/`.
+Tests take away what a program relies on: the process is killed or interrupted while it writes, the disk is full, standard output or standard error is closed or full, the reader
+of a pipe has gone, the folder is read-only or deleted. After each of them a file holds what it held before or all that is new; what could not be done is told in one line, where there
+is a place to tell it; and the exit code, such as the verdict of `gate`, does not depend on whether it could be told.
+
+    make test ARGS="tests/faults"
 """
 
 

@@ -7,11 +7,12 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from itertools import chain, islice
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from rankscope import words
 from rankscope.errors import InputError
@@ -32,6 +33,11 @@ UNITS = {
 LEAST = 64 << 10  # bytes of the smallest part
 STANDING = 200 << 20  # what a process takes before it reads a run
 FACTOR = 6  # how much more than its bytes a part takes while it is judged
+LEAST_WHOLE = 2  # how much more a whole file takes at least
+FREE = (  # where a system says how much memory is free or may be used, and in which unit
+    ("/proc/meminfo", r"^MemAvailable:\s+(\d+) kB", 1 << 10),
+    ("/sys/fs/cgroup/memory.max", r"^(\d+)$", 1),
+)
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -88,14 +94,42 @@ def part_size(size: int) -> int:
 
 
 def check_whole(label: str, size: int) -> None:
-    """Refuse to read a file of this many bytes as a whole where that would take more than the bound of memory."""
+    """Refuse to read a file of this many bytes as a whole where that would take more than the bound of memory, or than there is."""
+    why = "the rows of a query do not stand together, or a line is at fault, so that the file must be read as a whole; that"
     bound = memory_bound()
     if bound is not None and STANDING + FACTOR * size > bound:
-        needed = words.number((STANDING + FACTOR * size) / 1e9, digits=1)
-        raise InputError(
-            f"{label}: the rows of a query do not stand together, or a line is at fault, so that the file must be read as a whole; that takes "
-            f"about {needed} GB, more than the bound of memory allows ({_said(MEMORY)})"
-        )
+        _refuse(label, why, STANDING + FACTOR * size, f"the bound of memory allows ({_said(MEMORY)})")
+    check_memory(label, LEAST_WHOLE * size, why)
+
+
+def check_memory(label: str, size: int, why: str = "what it holds") -> None:
+    """Refuse what takes so many bytes where fewer are free; a few are never asked about."""
+    if size > STANDING and (free := free_memory()) is not None and size > free:
+        _refuse(label, why, size, f"there is ({words.number(free / 1e9, digits=1)} GB are free)")
+
+
+def _refuse(label: str, why: str, needed: int, bound: str) -> NoReturn:
+    raise InputError(f"{label}: {why} takes about {words.number(needed / 1e9, digits=1)} GB, more than {bound}")
+
+
+def free_memory() -> int | None:
+    """How many bytes this process may still take: what the system has, the group of processes may use, and limits allow.
+
+    None where the system does not say.
+    """
+    found = []
+    for path, pattern, unit in FREE:
+        with suppress(OSError, ValueError):
+            if match := re.search(pattern, Path(path).read_text("ascii"), re.MULTILINE):
+                found.append(int(match[1]) * unit)
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        bound = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if bound != resource.RLIM_INFINITY:
+            taken = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
+            found.append(max(bound - taken, 0))
+    return min(found, default=None)
 
 
 def map_parts(work: Callable[[T], R], parts: Iterable[T]) -> Iterator[R]:

@@ -19,6 +19,8 @@ from rankscope.errors import HUGE
 
 Array = npt.NDArray[Any]
 FEW = 1000
+PART = 1 << 17  # rows that are worked on at once: they stay in the processor's cache
+NO_ROWS = np.empty(0, dtype=np.int64)
 # a partial result has a column and an attribute of this name, so that it is never taken for anything else
 MARK = "part_of_rankscope"
 PARTIAL = "one part of an evaluation (--partition): rankscope merge makes the result of all its parts"
@@ -144,7 +146,7 @@ class _Table:
         """The rows whose score or grade is not a number; a grade must be finite, too, and no larger than can be computed with."""
         worth = self.frame[self.worth]
         bad = worth.is_nan() if self.worth == "score" else ~worth.is_between(-HUGE, HUGE)
-        return np.flatnonzero(bad.to_numpy()) if bad.any() else np.empty(0, dtype=np.int64)
+        return np.flatnonzero(bad.to_numpy()) if bad.any() else NO_ROWS
 
     @cached_property
     def repetitions(self) -> Array:
@@ -153,13 +155,7 @@ class _Table:
         Documents are compared by hash first; only pairs whose hashes meet are compared in full.
         """
         if self.blocks.whole:
-            # the query's number on top, so that sorting finds equal hashes within a query
-            bits = np.uint64(max(len(self.blocks.size).bit_length(), 1))
-            number = np.repeat(np.arange(len(self.blocks.size), dtype=np.uint64), self.blocks.size)
-            key = (self.doc_hash >> bits) | (number << (np.uint64(64) - bits))
-            ordered = np.sort(key)
-            same = ordered[1:][ordered[1:] == ordered[:-1]]
-            suspects = np.flatnonzero(np.isin(key, same)) if len(same) else np.empty(0, dtype=np.int64)
+            suspects = np.concatenate([NO_ROWS, *(self._alike(*ends) for ends in self._cut(PART))])
         else:
             suspects = np.arange(self.frame.height)
         if not len(suspects):
@@ -167,6 +163,28 @@ class _Table:
         rows = self.frame.select("query_id", "doc_id")[suspects]
         first = rows.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series().to_numpy()
         return np.asarray(suspects[~first])
+
+    def _cut(self, rows: int) -> Iterator[tuple[int, int]]:
+        """Blocks in groups of about so many rows: the first of each group, and the one after its last."""
+        start, ends, first = self.blocks.start, self.blocks.start + self.blocks.size, 0
+        while first < len(ends):
+            last = max(first + 1, int(np.searchsorted(ends, start[first] + rows, side="right")))
+            yield first, last
+            first = last
+
+    def _alike(self, first: int, last: int) -> Array:
+        """The rows in these blocks whose document has the hash of another one of the query."""
+        at, size = int(self.blocks.start[first]), self.blocks.size[first:last]
+        rows = int(size.sum())
+        hashes = self.doc_hash if rows == self.frame.height else hash_of(self.frame["doc_id"].slice(at, rows))
+        # the query's number on top, so that sorting finds equal hashes within a query
+        bits = np.uint64(len(size).bit_length())
+        number = np.repeat(np.arange(len(size), dtype=np.uint64), size)
+        key = (hashes >> bits) | (number << (np.uint64(64) - bits))
+        ordered = np.sort(key)
+        same = ordered[1:][ordered[1:] == ordered[:-1]]
+        # by sorting: the table that NumPy 2.0 would make of a few keys above 2 ** 63 overflows
+        return at + np.flatnonzero(np.isin(key, same, kind="sort")) if len(same) else NO_ROWS
 
     def rows_of(self, hashes: Array) -> Array:
         """Rows whose document may have one of these hashes: every row that has one, and few others.
@@ -230,11 +248,11 @@ class Run(_Table):
         The rows of each query must stand together.
         """
         start, ends = self.blocks.start, self.blocks.start + self.blocks.size
-        first = 0
-        while first < len(ends):
-            last = max(first + 1, int(np.searchsorted(ends, start[first] + rows, side="right")))
-            if not first and last == len(ends):
-                break
+        cuts = [*self._cut(rows)]
+        if len(cuts) < 2:
+            yield self
+            return
+        for first, last in cuts:
             at, end = int(start[first]), int(ends[last - 1])
             more = self.more_queries if last == len(ends) else ()
             part = Run(self.frame.slice(at, end - at), self.source, more, self.name, as_read=self.as_read)
@@ -243,9 +261,6 @@ class Run(_Table):
                 start[first:last] - at, self.blocks.size[first:last], queries, numbers, True
             )
             yield part
-            first = last
-        if not first:
-            yield self
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,8 +288,10 @@ class Qrels(_Table):
         known, place = self._by_hash
         if not len(known):
             return np.full(len(queries), -1)
-        near = place[np.minimum(np.searchsorted(known, hash_of(queries)), len(known) - 1)]
-        found = np.where((names.gather(near) == queries).to_numpy(), near, -1)
+        wanted = hash_of(queries)
+        by, near = np.argsort(wanted), np.empty(len(wanted), dtype=np.int64)
+        near[by] = place[np.minimum(np.searchsorted(known, wanted[by]), len(known) - 1)]  # fast where both rise
+        found = np.where((names.gather(column(near)) == queries).to_numpy(), near, -1)
         if (known[1:] == known[:-1]).any():  # hashes of two queries meet: all are compared in full
             by_name = dict(zip(self.queries, range(len(known)), strict=True))
             found = np.array([by_name.get(query, -1) for query in queries.to_list()], dtype=np.int64)
@@ -288,11 +305,11 @@ class Qrels(_Table):
                 return self
             if last <= len(self.blocks.size):
                 return self._slice(first, last)
-        at = places[places < len(self.blocks.size)]  # those beyond have no rows
+        has_rows = places < len(self.blocks.size)
+        at, more = places[has_rows], self.names.gather(column(places[~has_rows])).to_list()
         size = self.blocks.size[at]
         rows = np.repeat(self.blocks.start[at] - np.cumsum(size) + size, size) + np.arange(int(size.sum()))
-        queries = self.queries
-        part = Qrels(self.frame[column(rows)], self.source, tuple(queries[i] for i in places.tolist()))
+        part = Qrels(self.frame[column(rows)], self.source, tuple(more))
         names = self.blocks.query.gather(column(at))
         part.__dict__["blocks"] = Blocks(np.cumsum(size) - size, size, names, np.arange(len(at)), whole=True)
         return part

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankscope import tables
 from rankscope.engines import local, mappings
 from rankscope.engines.base import TIES, Order
 from rankscope.lists import Judged
@@ -121,6 +122,27 @@ orders = st.builds(
     extra=st.booleans(),
     cutoffs=st.just((1, 2, 5)),
 )
+
+
+@pytest.mark.parametrize("many", [1, 2, 7])
+@settings(max_examples=60, deadline=None)
+@given(worlds(), orders)
+def test_hashes_that_meet_change_nothing(many: int, world: World, order: Order) -> None:
+    """Ids are looked up by hashes: where there are only so many, most pairs must be told apart by the ids."""
+
+    def hash_of(ids: pl.Series) -> Any:
+        return ids.hash(seed=17).to_numpy() % np.uint64(many) * np.uint64(1 << 61)
+
+    run, qrels = world.tables()
+    expected = told(local.judge(run, qrels, order)[0])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "hash_of", hash_of)
+        patch.setattr(local, "PART", 3)
+        run, qrels = world.tables()
+        assert not len(run.repetitions)
+        assert not len(qrels.repetitions)
+        assert told(local.judge(run, qrels, order)[0]) == expected
+        assert told(local.judge_in_parts(run, qrels.by_query(), order)[0]) == expected
 
 
 @settings(max_examples=150, deadline=None)

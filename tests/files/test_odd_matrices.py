@@ -75,6 +75,7 @@ def test_faulty_objects(write: Any) -> None:
     no("no.csv", "no such file")
     no(write("a.json", '{"a": {"q1": 1, "q1": 2}}'), "'q1' comes twice")
     no(write("a.jsonl", '{"run": "a", "qid": "1", "value": 1}\n{"run":\n'), "a.jsonl line 2: not a JSON object")
+    no(write("a.jsonl", '{"run": "a", "qid": "1", "value": 1}\n{"r\\ud800": 1}\n'), "a.jsonl line 2: not a JSON object")
 
 
 def test_metrics_that_are_not_there() -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankscope.files import open_run, parts, raw, read_run, tabular
+from rankscope.files import open_run, parquet, parts, raw, read_run
 from rankscope.files.raw import open_raw
 
 SIZES = [1, 7, 40, 333, 1 << 20]
@@ -73,8 +73,8 @@ def test_an_archive_of_several_members_is_read_to_its_end(tmp_path: Path) -> Non
 def test_parts_of_parquet_hold_whole_queries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int, groups: int
 ) -> None:
-    monkeypatch.setattr(tabular, "PART", rows)
-    monkeypatch.setattr(tabular, "BEYOND", 1)
+    monkeypatch.setattr(parquet, "PART", rows)
+    monkeypatch.setattr(parquet, "BEYOND", 1)
     monkeypatch.setattr(raw, "SMALL", 0)
     sizes = [1, 5, 1, 1, 90, 2, 17, 3]
     query = np.repeat([f"q{i}" for i in range(len(sizes))], sizes)

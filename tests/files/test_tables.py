@@ -198,7 +198,7 @@ LEFT_OPEN, STRAY = f"a quote is opened and never closed; {QUOTES}", f"a double q
         pytest.param('qid,docid,score\n1,d"x"y,2\n', f"a.csv line 2: {STRAY}", id="quotes within a cell that has none"),
         pytest.param('qid,docid,score\n1, "d",2\n', f"a.csv line 2: {STRAY}", id="a blank before a quote"),
         pytest.param('qid,docid,score\n1,"d" ,2\n', f"a.csv line 2: {STRAY}", id="a blank after a quote"),
-        pytest.param('qid,"do"c"id",score\n1,d,2\n', "a.csv line 1: the header cannot be read", id="glued cells in the header"),
+        pytest.param('qid,"do"c"id",score\n1,d,2\n', "a.csv line 1: quotes in the header that are not sound", id="glued cells in the header"),
     ],
 )  # fmt: skip
 def test_quotes_that_are_not_sound_are_refused_with_their_line(write: Any, text: str, message: str) -> None:

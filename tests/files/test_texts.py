@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import html
 import json
+import re
+import time
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.files.conftest import zstd
 
 from rankscope.errors import InputError
+from rankscope.files import texts
 from rankscope.files.texts import Noun, texts_of
 
 ROWS = {"01": "first text", "1": 'a "second", one', "d-ü": "third · ünï"}
@@ -160,9 +168,7 @@ def test_comments_hide_topics(tmp_path: Path) -> None:
 
 
 def test_records_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rankscope.files import texts as records
-
-    monkeypatch.setattr(records, "BLOCK", 7)
+    monkeypatch.setattr(texts, "BLOCK", 7)
     assert texts_of(written(tmp_path, "t", FORMATS["docs.trec"])).by_id == ROWS
     broken = FORMATS["docs.trec"] + "\n<DOC>\n<DOCNO>x</DOCNO>"
     with pytest.raises(InputError, match="line 20: <DOC> is never closed"):
@@ -180,6 +186,67 @@ def test_entities_are_never_expanded(tmp_path: Path) -> None:
         '<topics><topic number="1"><query>&l9; &x; &lt;b&gt;</query></topic></topics>'
     )
     assert texts_of(written(tmp_path, "t.xml", text)).by_id == {"1": "&l9; &x; <b>"}
+
+
+NEVER_CLOSED = (
+    "<![CDATA[", "<!--", "<script>", "<script></style>", "<style>", "<dochdr>", "</script ", "<title>", "<text>", "<docno>x",
+    "<num>", "<", "<a ", "&", "&#9", " ", "<h>a",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "mark", [pytest.param(mark, id=f"{mark.strip() or 'blank'} again and again") for mark in NEVER_CLOSED]
+)
+@pytest.mark.parametrize("record", [b"<DOC><DOCNO>1</DOCNO>%s</DOC>", b"<top><num>1<title>%s</top>", b"<DOC><DOCNO>%s</DOCNO><DOCNO>1</DOCNO></DOC>"], ids=["in a document", "in a topic", "in an id"])  # fmt: skip
+def test_texts_are_read_in_one_pass(mark: str, record: bytes, tmp_path: Path) -> None:
+    """Five times as many marks that nothing closes take about five times as long: 25 times would be a square."""
+    seconds = []
+    for many in (4_000, 20_000):
+        path = written(tmp_path, f"{many}.trec", record % (mark.encode() * many))
+        start = time.process_time()
+        with contextlib.suppress(InputError):  # of some an id cannot be told
+            texts_of(path)
+        seconds.append(time.process_time() - start)
+    assert seconds[1] < 10 * seconds[0] + 0.3, seconds
+
+
+def test_blanks_in_an_id_are_read_in_one_pass(tmp_path: Path) -> None:
+    path = written(tmp_path, "t", "<top><num>" + " " * 20_000 + ">\n<num> Number: 7 <title>x</top>")
+    assert texts_of(path).by_id == {"7": "x"}
+
+
+PARTS = (
+    "<!--", "-->", "<script x>", "</script >", "<STYLE>", "</style>", "<![CDATA[", "]]>", "<title>", "</TITLE>", "<text a>",
+    "</text>", "<docno>", "</docno>", "<b>", "<", ">", "&lt;", "a", " ", "<!-->",
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(PARTS)))
+def test_what_marks_enclose(marks: list[str]) -> None:
+    """By the shortest pattern that says it, which takes too long where many marks are never closed."""
+    text = "".join(marks)
+    shown = re.sub(r"(?is)<!--.*?-->|<(script|style|dochdr)\b[^<>]*>.*?</\1\s*>", " ", text)
+    shown = re.sub(r"(?s)<!\[CDATA\[(.*?)\]\]>", lambda found: html.escape(found[1]), shown)
+    assert texts._shown(text) == shown
+    assert texts._inside(text, "title") == " ".join(re.findall(r"(?is)<title(?:\s[^<>]*)?>(.*?)</title\s*>", text))
+
+
+def test_a_comment_across_blocks_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(texts, "BLOCK", 1 << 10)
+    path = written(tmp_path, "t", "<!--" + "<DOC>\n" * 200_000 + "-->\n" + FORMATS["docs.trec"] + "<DOC>")
+    tracemalloc.start()
+    with pytest.raises(InputError, match=r"line 200,0\d\d: <DOC> is never closed"):
+        texts_of(path)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 500_000  # of a file of 1.2 MB
+
+
+def test_a_number_of_thousands_of_digits_is_no_character(tmp_path: Path) -> None:
+    digits = "9" * 5_000
+    path = written(tmp_path, "t", f"<top><num>1<title>&#65; &#{digits}; &#x{digits};&amp;</top>")
+    assert texts_of(path).by_id == {"1": f"A &#{digits}; \ufffd&"}
 
 
 @pytest.mark.parametrize(

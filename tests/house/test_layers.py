@@ -48,6 +48,8 @@ ALLOWED = {
         "verbs/unjudged",
         "reporting/explorer",
     },
+    "backports": {"files/zstd"},
+    "compression": {"files/zstd"},  # of the standard library since 3.14
     "scipy": {"inference", "estimators", "clicks", "interleavings"},
     "pyspark": {"engines/spark"},
     "pyarrow": {"engines/spark"},

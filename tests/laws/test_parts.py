@@ -13,8 +13,9 @@ import polars as pl
 import pytest
 
 import rankscope as rs
+from rankscope import tables
 from rankscope.engines import local
-from rankscope.files import open_run, parts, raw, tabular
+from rankscope.files import open_run, parquet, parts, raw
 from rankscope.parallel import THREADS
 
 METRICS = ["nDCG@10", "AP", "RR@10", "Bpref", "infAP", "AUC", "GMAP", "RBP", "Judged@10", "Compat", "AUC(pooled=True)"]
@@ -78,8 +79,9 @@ def in_parts(monkeypatch: pytest.MonkeyPatch, size: int, threads: int, small: in
     monkeypatch.setenv(THREADS, str(threads))
     monkeypatch.setattr(parts, "PART", min(30 * size, 1 << 22))
     monkeypatch.setattr(raw, "SMALL", size if small is None else small)
-    monkeypatch.setattr(tabular, "PART", size)
+    monkeypatch.setattr(parquet, "PART", size)
     monkeypatch.setattr(local, "PART", size)
+    monkeypatch.setattr(tables, "PART", size)
 
 
 # each way on the engine's parts and on those of a file, each form of file once

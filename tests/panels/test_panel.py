@@ -109,8 +109,26 @@ def test_a_test_of_something_else_is_refused() -> None:
 
         of = "moods"  # type: ignore[assignment]
 
-    with pytest.raises(InputError, match="a test is of means, signs, ranks, swaps"):
+    with pytest.raises(
+        InputError, match=r"^the test odd says it is of 'moods': a test is of means, signs, ranks, swaps$"
+    ):
         panel().pair("b", "a").sample_for(odd())
+
+
+@pytest.mark.parametrize(
+    ("test", "interval", "in_order"),
+    [
+        ("t", "t", False),
+        ("t", "betting", True),
+        ("betting", "t", True),
+        ("betting", "betting", True),
+        ("t", None, False),
+    ],
+)
+def test_the_order_of_queries_matters_where_it_does_to_the_test_or_to_the_interval(
+    test: str, interval: str | None, in_order: bool
+) -> None:
+    assert method_of(test=test, interval=interval).in_order is in_order
 
 
 def test_a_shift_is_added_to_every_gain() -> None:

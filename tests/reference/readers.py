@@ -17,6 +17,17 @@ from typing import Any, NamedTuple, NoReturn
 BOM = "\ufeff"
 WHITESPACE = " \t\r\v\f"  # a line feed ends a line
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.ASCII | re.IGNORECASE)
+OTHERS = (
+    b"PAR1",
+    b"BZh",
+    b"PK\x03\x04",
+    b"SQLite format",
+    b"ARROW1",
+    b"\xff\xfe",
+    b"\xfe\xff",
+    b"\x80\x04",
+    b"\x89HDF",
+)
 LINE_END = re.compile(r"\r*\n|\r+\Z")
 SEPARATORS = {"csv": ",", "tsv": "\t", "semicolon": ";"}
 NAMES = {
@@ -67,6 +78,8 @@ def read(data: bytes, kind: str, what: str) -> Rows:
     """Read a file of a known kind (trec, csv, tsv, semicolon, jsonl, json) as a run or as qrels."""
     if not data:
         raise Refused("an empty file")
+    if data.startswith(OTHERS):
+        raise Unsaid("begins like another kind of file")
     if b"\x00" in data:
         raise Unsaid("zero bytes")  # refused in text, or told to be another format
     try:
@@ -179,7 +192,9 @@ def _ranked(ranks: Sequence[str]) -> bool | None:
     """Whether ranks are kept: where each is a whole number; how else one may be written is left open."""
     if all(_whole(rank) is not None for rank in ranks):
         return True
-    return False if any(number_of(rank) is None for rank in ranks) else None
+    if any(number_of(rank.strip()) is None for rank in ranks):
+        return False
+    return None
 
 
 def _ms_marco(content: list[tuple[int, list[str]]]) -> Rows:
@@ -230,7 +245,19 @@ def _five(content: list[tuple[int, list[str]]]) -> Rows:
         if any(math.isnan(row.value) for row in found):
             raise Unsaid("a preference that is no number")
         return _sum_up(found, [], False)
+    if _is_prels(rows):
+        return _sum_up([Row(query, doc, float(grade)) for query, doc, grade, _, _ in rows], [], False)
     raise Unsaid("five columns")
+
+
+def _is_prels(rows: list[list[str]]) -> bool:
+    """Whether column 2 names documents, each once, column 3 has fewer values, and column 5 a probability in every line."""
+    for fields in rows:
+        grade, chance = number_of(fields[2]), number_of(fields[4])
+        if grade is None or math.isnan(grade) or chance is None or not 0 <= chance <= 1:
+            return False
+    documents, grades = ({(fields[0], fields[place]) for fields in rows} for place in (1, 2))
+    return len(documents) == len(rows) > len(grades)
 
 
 # --- tables with a header -----------------------------------------------------------------------------
@@ -238,6 +265,8 @@ def _five(content: list[tuple[int, list[str]]]) -> Rows:
 
 def _columns(text: str, kind: str, what: str) -> Rows:
     separator = SEPARATORS[kind]
+    if text.lstrip()[:1] in {"{", "["}:
+        raise Unsaid("begins like JSON")
     quoted = kind != "tsv" or _quoted_cells(text)
     found = [(number, cells) for number, cells in records(text, separator, quoted) if cells is not None]
     if not found:
@@ -260,11 +289,11 @@ def _columns(text: str, kind: str, what: str) -> Rows:
             faults.append(number)
             continue
         rows.append(row)
-        ranks.append(cell.get("rank", ""))
+        ranks.append(cell.get("rank", "").strip(" "))
         tags += [cell["tag"]] if cell.get("tag") else []
     if len(set(tags)) > 1:
         raise Refused("rows of several runs")
-    return _sum_up(rows, faults, _ranked([rank.strip() for rank in ranks]) if "rank" in roles else False)
+    return _sum_up(rows, faults, _ranked(ranks) if "rank" in roles else False)
 
 
 def _quoted_cells(text: str) -> bool:
@@ -362,11 +391,12 @@ def _row_of(cell: dict[str, str], what: str) -> Row | None:
     """A row of texts, or None where it lacks what it needs."""
     role = "grade" if what == "qrels" else "score" if "score" in cell else "rank"
     value = number_of(cell[role].strip(" "))
-    if value is None and number_of(cell[role].strip()) is not None:
-        raise Unsaid("other blanks around a number")
+    for number in (cell[role], cell.get("rank", "")):
+        if number.strip(" ") != number.strip() and number_of(number.strip()) is not None:
+            raise Unsaid("other blanks around a number")
     if value is None or not cell["query_id"] or not cell["doc_id"] or (what == "qrels" and math.isnan(value)):
         return None
-    rank = _whole(cell["rank"].strip()) if "rank" in cell else None
+    rank = _whole(cell["rank"].strip(" ")) if "rank" in cell else None
     iteration = (cell["iteration"] or "0") if "iteration" in cell else None
     return Row(cell["query_id"], cell["doc_id"], -value if role == "rank" else value, rank, iteration)
 
@@ -379,14 +409,16 @@ def of_columns(columns: Mapping[str, Sequence[Any]], what: str) -> Rows:
     roles = roles_of(names, what, lambda: _refuse("a column is missing"))
     given = {role: columns[names[place]] for role, place in roles.items()}
     for role, cells in given.items():
-        if any(isinstance(cell, bool) for cell in cells) and role in {"score", "grade", "rank"}:
-            raise Unsaid("true as a number")
+        if any(isinstance(cell, bool) for cell in cells) and role == "rank":
+            raise Unsaid("true as a rank")
         if any(isinstance(cell, list | bytes) for cell in cells) and (
             role != "tag" and (role != "rank" or "score" not in given)
         ):
             raise Refused("a column that is neither texts nor numbers")
         if role in {"query_id", "doc_id", "iteration"}:
             given[role] = [None if isinstance(cell, float) and math.isnan(cell) else cell for cell in cells]
+    if any(isinstance(tag, list | bytes) for tag in given.get("tag", ())):
+        raise Refused("runs that have no name")
     tags = {str(tag) for tag in given.get("tag", ()) if tag is not None}
     if len(tags) > 1:
         raise Refused("rows of several runs")
@@ -410,25 +442,18 @@ class _Object(list[tuple[str, Any]]):
 
 def _parse(text: str) -> Any:
     try:
-        value = json.loads(text, object_pairs_hook=_Object)
+        return json.loads(text, object_pairs_hook=_Object)
     except RecursionError:
         raise Unsaid("nested too deeply for this reader") from None
     except ValueError:
         raise Refused("not JSON") from None
-    _refuse_surrogates(value)
-    return value
 
 
-def _refuse_surrogates(value: Any) -> None:
+def _refuse_half(text: str) -> str:
     """Half of a pair of surrogates is no character."""
-    if isinstance(value, str) and any("\ud800" <= sign <= "\udfff" for sign in value):
+    if any("\ud800" <= sign <= "\udfff" for sign in text):
         raise Refused("half of a surrogate pair")
-    if isinstance(value, list):
-        for item in value:
-            _refuse_surrogates(item)
-    if isinstance(value, tuple):
-        for item in value:
-            _refuse_surrogates(item)
+    return text
 
 
 def _jsonl(text: str, what: str) -> Rows:
@@ -450,7 +475,14 @@ def _jsonl(text: str, what: str) -> Rows:
             faults.append(number)
             continue
         cell = {role: found.get(keys[place]) for role, place in roles.items()}
-        row = None if TWICE in cell.values() else _row_of_values(cell, what)
+        if isinstance(cell.get("rank"), bool):
+            raise Unsaid("true as a rank")
+        try:
+            row = None if TWICE in cell.values() else _row_of_values(cell, what)
+        except Refused as refused:
+            row = None
+            if "half" not in refused.why:
+                raise
         if row is None:
             faults.append(number)
             continue
@@ -491,7 +523,7 @@ def id_of(value: Any) -> str | None:
     if value is None or value == "":
         return None
     if isinstance(value, str):
-        return value
+        return _refuse_half(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Refused("an id that is neither text nor a whole number")
     if isinstance(value, int):
@@ -506,10 +538,10 @@ def id_of(value: Any) -> str | None:
 
 
 def value_of(value: Any) -> float | None:
-    """A number, or a text that is one."""
+    """A number, or a text that is one; true and false are 1 and 0."""
     if isinstance(value, str):
         return number_of(value.strip(" "))
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not isinstance(value, int | float):
         return None
     try:
         return float(value)
@@ -541,7 +573,7 @@ def _json(text: str, what: str) -> Rows:
     for query, documents in value:
         if not isinstance(documents, list):
             raise Refused("neither an object nor a list of documents")
-        if query not in by_query:
+        if _refuse_half(query) not in by_query:
             by_query[query] = documents
         elif isinstance(documents, _Object) and isinstance(by_query[query], _Object):
             by_query[query] = _Object([*by_query[query], *documents])
@@ -551,9 +583,9 @@ def _json(text: str, what: str) -> Rows:
             raise Refused("a query twice, not as two objects")
     rows = [row for query, documents in by_query.items() for row in _documents(query, documents, what)]
     empty = [query for query, documents in by_query.items() if not documents]
-    several = any(row.iteration for row in rows)
+    several = any(row.iteration is not None for row in rows)
     if several:
-        rows = [row._replace(iteration=row.iteration or "0") for row in rows]
+        rows = [row._replace(iteration="0" if row.iteration is None else row.iteration) for row in rows]
     lists = what == "run" and not any(isinstance(documents, _Object) for documents in by_query.values())
     return Rows(rows, lists, empty, in_order=not several)
 
@@ -563,20 +595,19 @@ def _documents(query: str, documents: Any, what: str) -> Iterator[Row]:
         for rank, doc in enumerate(documents, 1):
             if isinstance(doc, bool) or not isinstance(doc, str | int):
                 raise Refused("a document that is neither text nor a whole number")
-            yield Row(query, str(doc), -float(rank) if what == "run" else 1.0, rank)
+            yield Row(query, _refuse_half(str(doc)), -float(rank) if what == "run" else 1.0, rank)
         return
     for doc, value in documents:
-        if isinstance(value, bool):
-            raise Unsaid("true as a number")
+        _refuse_half(doc)
         if isinstance(value, _Object) and what == "qrels":
             for aspect, grade in value:
-                yield Row(query, doc, _number(grade, what), None, aspect)
+                yield Row(query, doc, _number(grade, what), None, _refuse_half(aspect))
         else:
             yield Row(query, doc, _number(value, what))
 
 
 def _number(value: Any, what: str) -> float:
-    number = None if isinstance(value, bool) else value_of(value)
+    number = value_of(value)
     if number is None or (what == "qrels" and math.isnan(number)):
         raise Refused("a value that is no number")
     return number

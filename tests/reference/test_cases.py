@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from fuzzing.checks import read_file
-from fuzzing.known import KNOWN
 from tests.reference import readers
 from tests.reference.cases import CASES, Case
 
@@ -28,8 +27,6 @@ def test_the_reference(case: Case) -> None:
 
 @cases
 def test_what_was_found(case: Case, tmp_path: Path) -> None:
-    if case.open in KNOWN:
-        pytest.xfail(f"open: {case.open}")
     path = tmp_path / case.name
     path.write_bytes(case.data)
     found = read_file(str(path), case.what)

@@ -133,6 +133,14 @@ def test_whatever_the_rows_the_specification_is_valid(form: Form, rows: Any, pan
     valid(given)
 
 
+@pytest.mark.parametrize(
+    "values", [(0.0, 1.75e308), (-1.75e308, 0.0), (-1.75e308, 1.75e308)], ids=["up", "down", "both"]
+)
+def test_an_axis_ends_where_numbers_end(values: tuple[float, float]) -> None:
+    rows = tuple((None, "better", value, None, None, 0, None) for value in values)
+    valid(chart("intervals", rows, guide="equal"))  # as JSON, which has no infinity
+
+
 def test_data_hold_every_value() -> None:
     rows = made()
     records = data_of(chart("points", rows))

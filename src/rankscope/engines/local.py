@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,8 @@ from rankscope.engines.base import SEVERAL, DataFacts, Order
 from rankscope.errors import InputError
 from rankscope.lists import Array, Aspects, Judged, judged_order
 from rankscope.parallel import map_parts
-from rankscope.tables import Qrels, Run, column
+from rankscope.tables import PART, Qrels, Run, column
 
-PART = 1 << 17  # rows of a part: work on them stays in the processor's cache
 NO_RUN = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64, "rank": pl.Int32}  # the columns of a run
 NAMELESS = {"0", "Q0"}  # what stands in column 2 of qrels without subtopics
 
@@ -130,7 +130,7 @@ def judge(run: Run, qrels: Qrels, order: Order, place: Array | None = None) -> t
     seen = DataFacts(
         rows=run.frame.height,
         queries=len(run.names),
-        missing=tuple(qrels.queries[i] for i in np.flatnonzero(missing).tolist()),
+        missing=tuple(qrels.names.gather(column(np.flatnonzero(missing))).to_list()),
         extra=tuple(extra),
         tied_rows=len(ranked.tied_places),
         # a cutoff may fall between equal scores
@@ -156,12 +156,14 @@ def judge_part(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]
 
 def join(parts: Sequence[tuple[Judged, DataFacts]], qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
     """What was found in the parts of a run as one, with the queries of the qrels that no part has."""
-    seen = [query for judged, _ in parts for query in judged.query_id]
-    if seen != qrels.queries and (without := set(qrels.queries).difference(seen)):
-        missing = np.array([i for i, query in enumerate(qrels.queries) if query in without])
-        parts = [*parts, judge_missing(qrels.only(missing), order)]
     laid = Judged.join([judged for judged, _ in parts])
     place = qrels.places_of(pl.Series(laid.query_id, dtype=pl.String))
+    without = np.ones(len(qrels.names), dtype=bool)
+    without[place[place >= 0]] = False
+    if without.any():
+        parts = [*parts, judge_missing(qrels.only(np.flatnonzero(without)), order)]
+        laid = Judged.join([laid, parts[-1][0]])
+        place = np.append(place, np.flatnonzero(without))
     # judged queries in the order of the qrels, then the others as they come
     at = np.argsort(np.where(place < 0, len(qrels.queries), place), kind="stable")
     if (at[1:] < at[:-1]).any():
@@ -176,12 +178,12 @@ def judge_missing(qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
 
 def join_facts(facts: Sequence[DataFacts], order: Order) -> DataFacts:
     """What was told of the parts of a run as one."""
-    extra = tuple(query for found in facts for query in found.extra)
+    extra = tuple(chain.from_iterable(found.extra for found in facts))
     ranks = [found.disagreeing for found in facts if found.rows]  # none where a part has no rank column
     return DataFacts(
         rows=sum(found.rows for found in facts),
         queries=sum(found.queries for found in facts),
-        missing=tuple(query for found in facts for query in found.missing),
+        missing=tuple(chain.from_iterable(found.missing for found in facts)),
         extra=extra,
         tied_rows=sum(found.tied_rows for found in facts),
         tied_at={k: sum(found.tied_at[k] for found in facts) for k in order.cutoffs},
@@ -197,7 +199,7 @@ def _rows_of(qrels: Qrels, run: Run, number: Array) -> Array:
     query and a hash of its document.
     """
     row = run.rows_of(qrels.doc_hash)
-    query = number[np.searchsorted(run.blocks.start, row, side="right") - 1]
+    query = number[run.query_code[row]]
     row, query = row[query >= 0], query[query >= 0]
     found = np.full(len(qrels.doc_hash), -1)
     if not len(row):
@@ -382,7 +384,7 @@ class RankedRun:
         """The 1-based rank at each place; anything where the place is -1."""
         if not len(self.start):
             return np.zeros(len(place), dtype=np.int64)
-        return place - self.start[np.searchsorted(self.start, place, side="right") - 1] + 1
+        return place - self.start[self.run.query_code[place]] + 1
 
     def ties_at(self, place: Array, rank: Array) -> tuple[Array, Array]:
         """First rank and size of the tied group at each place, whose rank this is; 0 and 1 where the place is -1."""

@@ -1,6 +1,9 @@
 """Spark: brings the rows of each query together, and maps a function over parts of some whole queries. The only place that imports pyspark.
 
-Nothing here knows a metric: what is mapped is a function of Polars frames. Frames of Spark Connect are taken like classic ones.
+A row that Spark moves and sorts by itself costs it more than all that is computed of it. So rows are packed where they lie: those of a few
+hundred thousand that fall into the same bucket by the hash of their query become one value in Arrow's format, and Spark brings the values of
+a bucket together. Nothing here knows a metric: what is mapped is a function of Polars frames. Frames of Spark Connect are taken like
+classic ones.
 """
 
 from __future__ import annotations
@@ -24,8 +27,11 @@ SHIP = (
     "spark.archives=env.tar.gz#env and PYSPARK_PYTHON=env/bin/python)"
 )
 ROWS = 1 << 18  # about so many rows make a part
+PACKED_BYTES = 1 << 28  # rows are packed together up to so many bytes
+BUCKETS = 512  # at least so many; some make a part
+MOST_BUCKETS = (1 << 15) - 1  # a smallint
 OPTIONS = {"rankscope.part.rows": ROWS, "rankscope.broadcast.rows": 100_000}  # as Spark has them: spark.rankscope...
-KEY, ORDER = "query_id", "row"
+BUCKET, ORDER = "bucket", "row"
 WHOLE = ("tinyint", "smallint", "int", "bigint")
 FRACTIONS = ("float", "double")
 
@@ -76,14 +82,13 @@ def _kind(name: str) -> str:
     return "number" if name in FRACTIONS or name == "boolean" or name.startswith("decimal") else name
 
 
-def lay_out(frame: Frame, number: int, columns: Mapping[str, tuple[str, str]], ordered: bool) -> Frame:
-    """The columns of a frame under other names and types, beside the ``number`` of the source.
+def lay_out(frame: Frame, columns: Mapping[str, tuple[str, str]], ordered: bool) -> Frame:
+    """The columns of a frame under other names and types.
 
     ``columns`` gives for each name the column and its type; with ``ordered`` also a number that rises with the rows of the frame.
     """
     F = functions()
-    chosen = [F.lit(number).cast("int").alias("source")]
-    chosen += [F.col(f"`{name.replace('`', '``')}`").cast(kind).alias(role) for role, (name, kind) in columns.items()]
+    chosen = [F.col(f"`{name.replace('`', '``')}`").cast(kind).alias(role) for role, (name, kind) in columns.items()]
     return frame.select(*chosen, *([F.monotonically_increasing_id().alias(ORDER)] if ordered else []))
 
 
@@ -103,14 +108,6 @@ def _plain(kind: Any) -> Any:
     return {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}.get(kind, kind)
 
 
-def put_together(frames: Sequence[Frame]) -> Frame:
-    """The rows of all frames; a column that one lacks is null there."""
-    out = frames[0]
-    for frame in frames[1:]:
-        out = out.unionByName(frame, allowMissingColumns=True)
-    return out
-
-
 def distinct(frame: Frame, column: str) -> Frame:
     """The values of a column, each once."""
     return frame.select(column).distinct()
@@ -124,21 +121,80 @@ def first_rows(frame: Frame, rows: int) -> pl.DataFrame | None:
 
 # --- parts ----------------------------------------------------------------------------------------------------
 
+Part = Mapping[int, "pl.DataFrame"]  # the rows of some whole queries by the number of their source
+Columns = tuple[tuple[str, str], ...]  # names and types of Spark
+TYPES = {"string": "string", "double": "float64", "bigint": "int64"}  # those of rows that are packed, in Arrow
+
 
 class PartFunction(Protocol):
     """What is mapped over the parts of a partition."""
 
-    def parts(self, parts: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    def parts(self, parts: Iterator[Part]) -> Iterator[pl.DataFrame]:
         """What becomes of the parts of one partition, each of some whole queries."""
+
+
+def packed_schema(columns: Columns) -> Any:
+    """The columns of rows that are packed, in Arrow."""
+    import pyarrow as pa
+
+    return pa.schema([(name, getattr(pa, TYPES[kind])()) for name, kind in columns])
+
+
+@dataclass(frozen=True)
+class RowPacker:
+    """What an executor calls with the batches of a source where they lie: of about so many rows, those of one bucket become one value."""
+
+    source: int
+    columns: Columns
+    rows: int
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Batches with a row a bucket."""
+        held: list[Any] = []
+        count = size = 0
+        for batch in batches:
+            held.append(batch)
+            count, size = count + batch.num_rows, size + batch.nbytes
+            if count >= self.rows or size >= PACKED_BYTES:
+                yield self.packed(held)
+                held, count, size = [], 0, 0
+        if count:
+            yield self.packed(held)
+
+    def packed(self, batches: Sequence[Any]) -> Any:
+        """The rows of some batches, a value a bucket; within a bucket they stay in order."""
+        import numpy as np
+        import polars as pl
+        import pyarrow as pa
+
+        rows = pl.DataFrame(pl.from_arrow(pa.Table.from_batches(batches)))
+        bucket = rows[BUCKET].to_numpy()
+        order = np.argsort(bucket, kind="stable")
+        table = rows.drop(BUCKET)[order].to_arrow(compat_level=pl.CompatLevel.oldest())
+        whole = table.cast(packed_schema(self.columns)).combine_chunks().to_batches()[0]
+        buckets, starts = np.unique(bucket[order], return_index=True)
+        sizes = np.diff(starts, append=len(bucket)).tolist()
+        values = [
+            whole.slice(start, size).serialize().to_pybytes()
+            for start, size in zip(starts.tolist(), sizes, strict=True)
+        ]
+        sources = pa.array(np.full(len(buckets), self.source, dtype=np.int32))
+        return pa.RecordBatch.from_arrays(
+            [pa.array(buckets), sources, pa.array(values, pa.binary())], [BUCKET, "source", "rows"]
+        )
 
 
 @dataclass(frozen=True)
 class PartMapper:
-    """What an executor calls with the batches of a partition, in which the rows of a query follow one another."""
+    """What an executor calls with the packed rows of a partition, in which those of a bucket follow one another.
+
+    ``rows`` make a part, ``columns`` are those of each source, ``schema`` is what becomes of a part.
+    """
 
     function: PartFunction
     rows: int
-    schema: tuple[tuple[str, str], ...]
+    columns: Mapping[int, Columns]
+    schema: Columns
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The batches that become of a partition."""
@@ -147,56 +203,67 @@ class PartMapper:
 
         types = {"string": pa.string(), "double": pa.float64(), "int": pa.int32(), "binary": pa.binary()}
         schema = pa.schema([(name, types[kind]) for name, kind in self.schema])
-        frames = (pl.DataFrame(pl.from_arrow(batch)) for batch in batches)
-        for found in self.function.parts(whole_queries(frames, self.rows)):
+        for found in self.function.parts(self.parts(batches)):
             lacking = [pl.lit(None).alias(name) for name in schema.names if name not in found.columns]
             table = found.with_columns(lacking).select(schema.names).to_arrow(compat_level=pl.CompatLevel.oldest())
             yield from table.cast(schema).to_batches()
 
+    def parts(self, batches: Iterable[Any]) -> Iterator[Part]:
+        """Parts of some whole buckets, of about so many rows; a bucket of more rows is a part of its own, as large as it is."""
+        import pyarrow as pa
 
-def whole_queries(batches: Iterable[pl.DataFrame], rows: int) -> Iterator[pl.DataFrame]:
-    """Parts of some whole queries, of about so many rows, from batches in which the rows of a query follow one another.
+        schemas = {source: packed_schema(columns) for source, columns in self.columns.items()}
+        held: dict[int, list[Any]] = {}
+        count, last = 0, None
+        for batch in batches:
+            buckets, sources = batch.column(0).to_pylist(), batch.column(1).to_pylist()
+            for bucket, source, value in zip(buckets, sources, batch.column(2), strict=True):
+                if bucket != last and count >= self.rows:
+                    yield self._part(held, schemas)
+                    held, count = {}, 0
+                last = bucket
+                rows = pa.ipc.read_record_batch(value.as_buffer(), schemas[source])
+                held.setdefault(source, []).append(rows)
+                count += rows.num_rows
+        if count:
+            yield self._part(held, schemas)
 
-    A query of more rows is a part of its own, as large as it is.
-    """
-    import polars as pl
+    def _part(self, held: Mapping[int, Sequence[Any]], schemas: Mapping[int, Any]) -> Part:
+        import polars as pl
+        import pyarrow as pa
 
-    held: list[pl.DataFrame] = []
-    count, wanted = 0, rows
-    for batch in batches:
-        held.append(batch)
-        count += batch.height
-        if count < wanted or not batch.height:
-            continue
-        whole = pl.concat(held, rechunk=True)
-        # the last query may go on in the next batch
-        others = _others(whole[KEY])
-        cut = int(others[-1]) + 1 if len(others) else 0
-        if cut:
-            yield whole[:cut]
-        held, count = [whole[cut:]], whole.height - cut
-        wanted = max(rows, 2 * count)  # a long query is looked through a few times, not with each batch
-    if count:
-        yield pl.concat(held, rechunk=True)
-
-
-def _others(ids: pl.Series) -> pl.Series:
-    """The places of ids that are not the last one."""
-    import polars as pl
-
-    last = ids[-1]
-    return (ids.is_not_null() if last is None else ids.ne_missing(pl.Series([last]))).arg_true()
+        return {
+            source: pl.DataFrame(pl.from_arrow(pa.Table.from_batches(held.get(source, []), schema).combine_chunks()))
+            for source, schema in schemas.items()
+        }
 
 
-def map_parts(frame: Frame, function: PartFunction, schema: Sequence[tuple[str, str]]) -> Frame:
+def map_parts(
+    frames: Mapping[int, Frame], key: str, function: PartFunction, schema: Sequence[tuple[str, str]]
+) -> Frame:
     """A function mapped over parts of some whole queries, each query whole in one of them, wherever its rows were.
 
-    ``function`` and what it holds must be importable where Spark runs it.
+    ``frames`` are the sources by their numbers, ``key`` the column that all of them have for the query. ``function`` and what it holds must be importable
+    where Spark runs it.
     """
     F = functions()
-    rows = option(frame, "rankscope.part.rows")
-    together = frame.repartition(F.col(KEY)).sortWithinPartitions(KEY)
-    mapper = PartMapper(function, rows, tuple(schema))
+    first = next(iter(frames.values()))
+    rows = option(first, "rankscope.part.rows")
+    # a bucket is never cut, so that there are some for each task
+    tasks = int(first.sparkSession.conf.get("spark.sql.shuffle.partitions", "200"))
+    buckets = min(max(BUCKETS, 4 * tasks), MOST_BUCKETS)
+    columns: dict[int, Columns] = {}
+    packed = None
+    for source, frame in frames.items():
+        columns[source] = tuple((field.name, field.dataType.simpleString()) for field in frame.schema.fields)
+        bucket = F.pmod(F.xxhash64(key), F.lit(buckets)).cast("smallint").alias(BUCKET)
+        rows_of = frame.select("*", bucket)
+        mine = rows_of.mapInArrow(
+            RowPacker(source, columns[source], 2 * rows), f"{BUCKET} smallint, source int, rows binary"
+        )
+        packed = mine if packed is None else packed.union(mine)
+    together = packed.repartition(F.col(BUCKET)).sortWithinPartitions(BUCKET)
+    mapper = PartMapper(function, rows, columns, tuple(schema))
     return together.mapInArrow(mapper, ", ".join(f"{name} {kind}" for name, kind in schema))
 
 

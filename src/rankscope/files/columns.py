@@ -7,11 +7,12 @@ every byte once, another by where its quotes are.
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NoReturn, cast
+from typing import Any, Literal, NoReturn, cast
 
 import numpy as np
 import polars as pl
@@ -20,7 +21,7 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import Findings, is_text, make_table, roles_of
 from rankscope.files.parts import PartFacts, QueryPlace, RunParts, cut, piece_size, table_part, table_parts
-from rankscope.files.raw import BOM, Raw
+from rankscope.files.raw import BOM, UNREADABLE, Raw
 from rankscope.parallel import map_parts
 from rankscope.tables import Array, Qrels, Run
 
@@ -86,20 +87,25 @@ class Columns:
     def of(cls, raw: Raw, separator: str) -> Columns:
         """Read the header. Raises InputError where it is none."""
         # quotes are quotes in CSV; in TSV only where the first lines use them around a whole cell
-        quoted = separator != "\t" or re.search(rb'(^|\t)"[^\t\n]*"(\t|\r?$)', raw.head, re.MULTILINE) is not None
-        header = _first_row(raw.head, quoted) or _first_row(raw.read(), quoted) or raw.read()
+        head = raw.head.removeprefix(BOM)
+        quoted = separator != "\t" or re.search(rb'(^|\t)"[^\t\n]*"(\t|\r?$)', head, re.MULTILINE) is not None
+        header = _first_row(raw.head, quoted) or _first_row(raw.text(), quoted) or raw.text()
         line = header.removeprefix(BOM).strip(b"\r\n")
         if b"\r" in line and b"\n" not in header:
             raise InputError(
                 f"{raw.label}: lines end in a lone carriage return (old Mac): run tr '\\r' '\\n' on the file"
             )
-        style = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+        if not is_text(line):
+            raw.fail(UnicodeError("not UTF-8"))
+        letters = np.frombuffer(line, np.uint8)
+        if quoted and _broken_quote(letters, np.flatnonzero(letters == QUOTE), ord(separator)) >= 0:
+            raise InputError(f"{raw.label} line 1: quotes in the header that are not sound; {QUOTING}")
+        text = io.StringIO(line.decode(), newline="")
+        style: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
         try:
-            names = next(
-                csv.reader([line.decode("utf-8", "replace")], delimiter=separator, quoting=style, strict=True), []
-            )
+            names = next(csv.reader(text, delimiter=separator, quoting=style), [])
         except csv.Error as error:
-            raise InputError(f"{raw.label} line 1: the header cannot be read ({error}); {QUOTING}") from error
+            raise InputError(f"{raw.label} line 1: the header cannot be read ({error})") from error
         return cls(raw, separator, quoted, names, header)
 
     @cached_property
@@ -142,7 +148,7 @@ class Columns:
 
     def all_plain(self, roles: Mapping[str, str]) -> pl.DataFrame | None:
         """All rows; None where one is at fault."""
-        parts = iter([self.raw.read]) if self.raw.is_small else cut(self.raw, self.place(roles))
+        parts = iter([self.raw.text]) if self.raw.is_small else cut(self.raw, self.place(roles))
         frames = []
         for frame in map_parts(lambda part: self.plain(part[1](), roles, not part[0]), enumerate(parts)):
             if frame is None:
@@ -163,6 +169,8 @@ class Columns:
         place = {name: f"{self.names.index(name)}" for name in kinds}
         schema |= {place[name]: kind for name, kind in kinds.items()}
         quotes = self.quoted and b'"' in text
+        if text.startswith(BOM):  # which Polars would leave out
+            text = BOM + text
         if not text:
             return pl.DataFrame(schema={name: kinds[name] for name in kinds})
         scan = pl.scan_csv(
@@ -171,13 +179,13 @@ class Columns:
         )  # fmt: skip
         try:
             frame = scan.select(pl.col(at).alias(name) for name, at in place.items()).collect()
-        except pl.exceptions.PolarsError:
+        except UNREADABLE:
             return None
         return frame.with_columns(pl.col(pl.String).replace("", None)) if quotes else frame
 
     def body(self) -> bytes:
         """All that follows the header, with plain line ends. Raises InputError for what is no text."""
-        data = self.raw.read()
+        data = self.raw.text()
         if not is_text(data):
             self.raw.fail(UnicodeError("not UTF-8"))
         return plain_ends(data[len(self.header) :])

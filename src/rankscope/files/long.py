@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -22,6 +22,7 @@ QRELS_EXPECTED = "TREC qrels have lines like '301 0 FT911-3 1'"
 EXPECTED = {"run": RUN_EXPECTED, "qrels": QRELS_EXPECTED}
 ORDER = "the order is QRELS RUN..."
 FAULTS = 20
+BLOCK = 1 << 22
 SUFFIXES = {
     ".gz", ".zst", ".txt", ".run", ".trec", ".res", ".qrels", ".tsv", ".csv", ".json", ".jsonl", ".ndjson",
     ".parquet", ".pq",
@@ -152,12 +153,19 @@ def line_finder(content: Callable[[], Array], left_out: Array) -> Callable[[int]
 
 def content_lines(data: bytes) -> Array:
     """1-based numbers of the lines that are neither blank nor comments."""
-    kept = (
-        number
-        for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1)
-        if (text := line.strip()) and not text.startswith(b"#")
-    )
-    return np.fromiter(kept, dtype=np.int64)
+
+    def kept() -> Iterator[int]:
+        start, before = 3 if data.startswith(b"\xef\xbb\xbf") else 0, 1
+        while start < len(data):  # block by block: blank lines may be millions
+            end = (data.rfind(b"\n", start, start + BLOCK) + 1) or (data.find(b"\n", start) + 1) or len(data)
+            block = data[start:end]
+            if block.strip():
+                for number, line in enumerate(block.split(b"\n"), before):
+                    if (text := line.strip()) and not text.startswith(b"#"):
+                        yield number
+            start, before = end, before + block.count(b"\n")
+
+    return np.fromiter(kept(), dtype=np.int64)
 
 
 ALIASES: dict[str, tuple[str, ...]] = {
@@ -251,11 +259,11 @@ def long_table(
 
 def is_number(text: str | bytes) -> bool:
     """Whether a text can be read as a number: digits of ASCII, without underscores, as in every format."""
-    plain = text.strip()
     try:
-        float(plain)
+        float(text)
     except ValueError:
         return False
+    plain = text.strip()
     return plain.isascii() and ("_" if isinstance(plain, str) else b"_") not in plain  # type: ignore[operator]
 
 
@@ -274,16 +282,29 @@ def id_column(column: pl.Series, name: str, label: str, found: Findings) -> pl.S
     kind = column.dtype
     if kind == pl.String:
         return column
-    if kind.is_integer() or kind in (pl.Categorical, pl.Enum, pl.Null):
+    if kind.is_integer():
+        return _whole_numbers(column)
+    if kind in (pl.Categorical, pl.Enum, pl.Null):
         return column.cast(pl.String)
     if kind.is_float():
         whole = column.drop_nulls().drop_nans()
         if not (whole == whole.floor()).all() or whole.is_infinite().any():
             odd = whole.filter((whole != whole.floor()) | whole.is_infinite())[0]
             raise InputError(f"{label}: column {name} holds fractions ({odd}), not ids; ids are strings or integers")
+        if len(large := whole.filter(whole.abs() >= 2.0**63)):
+            raise InputError(f"{label}: column {name} holds {large[0]}, which is no id; ids are strings or integers")
         found.notes.append(f"column {name} holds ids as floats: 1.0 is read as '1'")
-        return column.fill_nan(None).cast(pl.Int64).cast(pl.String)
+        return _whole_numbers(column.fill_nan(None).cast(pl.Int64))
     raise InputError(f"{label}: column {name} is of type {kind}; ids are strings or integers")
+
+
+def _whole_numbers(column: pl.Series) -> pl.Series:
+    """Whole numbers as text; where the same ones come again and again, each is written once."""
+    low, high = column.min(), column.max()
+    if not isinstance(low, int) or not isinstance(high, int) or high - low >= len(column) or high >= (1 << 63) - 1:
+        return column.cast(pl.String)
+    texts = pl.int_range(low, high + 1, eager=True).cast(pl.String)
+    return texts.gather(column.cast(pl.Int64) - low if low else column).alias(column.name)
 
 
 def _numbers(column: pl.Series, name: str, label: str) -> pl.Series:
@@ -331,6 +352,8 @@ def _tag_of(frame: pl.DataFrame, roles: dict[str, str], label: str) -> str | Non
     if "tag" not in roles:
         return None
     name = roles["tag"]
+    if (kind := frame[name].dtype).is_nested() or kind == pl.Binary:
+        raise InputError(f"{label}: column {name} is of type {kind}; it should hold the name of the run")
     tags = frame[name].drop_nulls().unique(maintain_order=True).cast(pl.String).to_list()
     if len(tags) > 1:
         several = f"column {name} names {words.counted(len(tags), 'run')} ({words.listing(tags, 3)})"
@@ -354,8 +377,8 @@ def make_table(  # noqa: PLR0913, PLR0917
     """
     if what == "run":
         found.tag = _tag_of(frame, roles, source.label)
-    kept = np.delete(np.arange(len(frame)), left_out)
     line = None if lines is None else line_finder(lines, left_out)
+    kept = np.delete(np.arange(len(frame)), left_out) if lines is not None or len(left_out) else NO_ROWS
     table, bad = long_table(frame[kept] if len(left_out) else frame, roles, source.label, line, found)
     if not len(table):
         found.refuse(f"{source.label}: a header and no rows", "row")

@@ -1,4 +1,4 @@
-"""JSON lines: one object a line, with the same names as columns have.
+"""JSON lines, one object a line with the same names as columns have; and JSON, one object of queries.
 
 Polars decodes a part where nothing is odd about it; else Python takes it line by line, and says what is wrong. Both follow one rule: a
 number is a JSON number, or a string that holds one; an id is a string or a whole number; a key that is used comes once.
@@ -20,9 +20,9 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import Findings, is_text, make_table, roles_of
-from rankscope.files.memory import Pairs, is_half, pairs_of, quote_value
+from rankscope.files.memory import DICTS, Pairs, is_half, pairs_of, quote_value, read_dict
 from rankscope.files.parts import PartFacts, QueryPlace, RunParts, cut, piece_size, table_part, table_parts
-from rankscope.files.raw import BOM, Raw
+from rankscope.files.raw import BOM, UNREADABLE, Raw
 from rankscope.parallel import map_parts
 from rankscope.tables import Array, Qrels, Run
 
@@ -35,8 +35,9 @@ NO_ID = rb"\s*:\s*(?:-?[0-9]+[.eE]|true|false|\[|\{)"
 
 def object_of(line: str | bytes) -> Mapping[str, Any] | None:
     """The object in a line; None where there is none."""
-    try:
-        value = json.loads(line, object_pairs_hook=pairs_of)
+    try:  # of bytes json would guess the encoding
+        text = line.decode("utf-8") if isinstance(line, bytes) else line
+        value = json.loads(text, object_pairs_hook=pairs_of)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, Mapping) else None
@@ -64,11 +65,12 @@ def read_jsonl(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     """Read one JSON object a line."""
     found = Findings()
     roles = roles_of(keys_of(raw), what, raw.label, found)
-    parts = iter([raw.read]) if raw.is_small else cut(raw, _place(roles))
+    parts = iter([raw.text]) if raw.is_small else cut(raw, _place(roles))
     source, lines = raw.source(f"JSONL {what}"), partial(_content_lines, raw)
     read = list(map_parts(partial(_part, roles), parts))
-    if all(isinstance(part, pl.DataFrame) for part, _ in read):
-        return make_table(pl.concat([part for part, _ in read], rechunk=True), roles, source, found, what, name, lines)  # type: ignore[type-var]
+    plain_rows = [part for part, _ in read if isinstance(part, pl.DataFrame)]
+    if len(plain_rows) == len(read):
+        return make_table(pl.concat(plain_rows, rechunk=True), roles, source, found, what, name, lines)
     broken = _Broken(raw, roles, found)
     frame = broken.rows(read)
     left_out = np.array(list(broken.faults), dtype=np.int64)
@@ -118,7 +120,7 @@ def _all_texts(data: bytes, key: bytes, rows: int) -> bool:
 def _decode(data: bytes, schema: Mapping[str, Any]) -> pl.DataFrame | None:
     try:
         return pl.scan_ndjson(io.BytesIO(data), schema=schema, low_memory=True).select(*schema).collect()
-    except pl.exceptions.PolarsError:
+    except UNREADABLE:
         return None
 
 
@@ -190,7 +192,7 @@ class _Broken:
 
 def _content_lines(raw: Raw) -> Array:
     """1-based numbers of the lines that are not blank."""
-    lines = raw.read().removeprefix(BOM).split(b"\n")
+    lines = raw.text().removeprefix(BOM).split(b"\n")
     return np.array([number for number, line in enumerate(lines, 1) if line.strip()], dtype=np.int64)
 
 
@@ -215,3 +217,36 @@ def jsonl_parts(raw: Raw, name: str | None) -> RunParts:
         return (partial(read, part) for part in cut(raw, _place(roles), piece_size(raw, pieces)))
 
     return table_parts(raw, "JSONL run", name, found, reads, lambda: cast("Run", read_jsonl(raw, "run", name)))
+
+
+def read_json(raw: Raw, what: str, name: str | None) -> Run | Qrels:
+    """Read one JSON object ``{query: {document: number}}``."""
+    data = raw.read().removeprefix(BOM)
+    try:
+        value = json.loads(data.decode("utf-8"), object_pairs_hook=pairs_of)
+    except UnicodeDecodeError as error:
+        raw.fail(error)
+    except RecursionError as error:
+        raise InputError(f"{raw.label}: nested too deeply; {DICTS[what]}") from error
+    except ValueError as error:
+        line = getattr(error, "lineno", 1)
+        raise InputError(f"{raw.label} line {words.count(line)}: not JSON ({getattr(error, 'msg', error)})") from error
+    if not isinstance(value, Mapping):
+        kind, lines = "array" if isinstance(value, list) else "value", "(jq -c '.[]' turns an array into lines)"
+        raise InputError(f"{raw.label}: a JSON {kind}; {DICTS[what]}, or one object a line {lines}")
+    return read_dict(_merge(value, what, raw.label), what, name, raw)
+
+
+def _merge(queries: Mapping[str, Any], what: str, label: str) -> dict[str, Any]:
+    """Put the documents of a query that comes twice together, every one of them."""
+    out: dict[str, Any] = {}
+    for query, value in queries.items():
+        if query not in out:
+            out[query] = value
+        elif isinstance(value, Mapping) and isinstance(out[query], Mapping):
+            out[query] = Pairs([*out[query].items(), *value.items()])
+        elif what == "qrels" and isinstance(value, list) and isinstance(out[query], list):
+            out[query] = [*out[query], *value]
+        else:
+            raise InputError(f"{label}: query {query!r} is there twice; put its documents into one list")
+    return out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +14,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import Findings, long_table, make_run, stem
-from rankscope.files.raw import Raw
+from rankscope.files.raw import BROKEN, Raw, check_lines, is_blank
 from rankscope.parallel import part_size
 from rankscope.tables import Run, Source
 
@@ -154,7 +153,9 @@ def _cut_file(raw: Raw, path: Path, place: QueryPlace, size: int) -> Iterator[tu
                 end = -1 if at < length else 0
                 while end < 0 and at + window // 2 < length:
                     file.seek(at)
-                    end = _border(file.read(window), place)
+                    data = next(check_lines(raw.label, iter((file.read(window),))))
+                    # blank lines, of which a file may have any number, are cut anywhere
+                    end = _border(data, place) if not is_blank(data) else data.find(b"\n") + 1
                     window *= 2
                 stop = at + end if end > 0 else length
                 yield start, stop
@@ -167,13 +168,15 @@ def _cut_stream(raw: Raw, place: QueryPlace, size: int) -> Iterator[bytes]:
     buffer = bytearray()
     try:
         with raw.unpack() as file:
-            while piece := file.read(size):
+            for piece in check_lines(raw.label, iter(partial(file.read, size), b"")):
+                if is_blank(piece) and (not buffer or buffer.endswith(b"\n")):
+                    continue  # blank lines, of which a file may have any number
                 buffer += piece
                 at = size - size // 8
                 while len(buffer) > size and (end := _border(memoryview(buffer)[at:], place)) > 0:
                     yield bytes(memoryview(buffer)[: at + end])
                     del buffer[: at + end]
-    except (OSError, EOFError, zlib.error) as error:
+    except BROKEN as error:
         raw.fail(error)
     if buffer:
         yield bytes(buffer)

@@ -6,11 +6,13 @@ import gzip
 import hashlib
 import io
 import os
+import re
 import stat
 import sys
 import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -18,12 +20,27 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
-from rankscope.tables import MARK, PARTIAL, Source
+from rankscope.files.zstd import open_zstd
+from rankscope.parallel import check_memory
+from rankscope.tables import Source
 
 HEAD = 1 << 16
 SMALL = 1 << 20  # bytes on disk: what is larger may be read in parts
+SMALL_PACKED = 1 << 18  # bytes on disk of gzip, which packs 1,032 to one at most
+PIECE = 1 << 23  # bytes unpacked at once
+LINE = 64 << 20  # bytes of the longest line
 BOM = b"\xef\xbb\xbf"
-PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+PACKED = re.compile(rb"(\x1f\x8b)|(\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18)")  # a frame of zstd may be one to skip
+BLANK_BYTES = b" \t\r\n"
+FIRST = re.compile(
+    rb"^(?:\xef\xbb\xbf)?[ \t\r\f\v]*[^\s#][^\n]*\n", re.MULTILINE
+)  # a whole line that is neither blank nor a comment
+UNREADABLE = (
+    pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
+    OSError,
+)  # what Polars raises at what it cannot read
+BROKEN = (OSError, EOFError, zlib.error)  # what those raise who unpack
 FOREIGN = {
     b"PK\x03\x04": ("a zip archive", "unzip it first"),
     b"BZh": ("bzip2", "run bunzip2 on it first"),
@@ -54,21 +71,27 @@ class Raw:
     @cached_property
     def compression(self) -> str:
         """How the bytes are compressed, told by the bytes and not by the name: '', 'gzip' or 'zstd'."""
-        return next((kind for magic, kind in PACKED.items() if self.start.startswith(magic)), "")
+        packed = PACKED.match(self.start)
+        return "" if packed is None else "gzip" if packed[1] else "zstd"
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes, decompressed."""
-        if self.compression == "gzip":
-            try:
-                with self.unpack() as file:
-                    start = file.read1(HEAD)
-                    while len(start) < HEAD and (piece := file.read1(HEAD)):
-                        start += piece
-                    return start
-            except (OSError, EOFError, zlib.error) as error:
-                self.fail(error)
-        return self._unzstd(rows=500) if self.compression == "zstd" else self.start
+        """The first bytes, decompressed: so many that the first line that says something is whole, if it is no longer than ``LINE``."""
+        start, size = b"" if self.compression else self.start, HEAD
+        if not self.compression and (len(start) < HEAD or start.startswith(b"PAR1") or FIRST.search(start)):
+            return start
+        try:
+            with self.unpack() as file:
+                start, looked = b"", 0
+                while looked < LINE and (piece := file.read(size)):
+                    start = start + piece if start else piece.lstrip(b"\r\n")
+                    looked += len(piece)
+                    if len(start) >= HEAD and (start.startswith(b"PAR1") or FIRST.search(start)):
+                        break
+                    size = max(HEAD, looked)
+        except BROKEN as error:
+            self.fail(error)
+        return start
 
     @property
     def size(self) -> int:
@@ -90,25 +113,54 @@ class Raw:
 
     @property
     def is_small(self) -> bool:
-        """Whether the file is best read at once."""
-        return (len(self.feed) if isinstance(self.feed, bytes) else self.stamp[1] if self.stamp else 0) <= SMALL
+        """Whether the file is best read at once, and holds little when unpacked."""
+        size = len(self.feed) if isinstance(self.feed, bytes) else self.stamp[1] if self.stamp else 0
+        return size <= {"": SMALL, "gzip": SMALL_PACKED}.get(self.compression, 0)
+
+    @property
+    def plain(self) -> Path | bytes:
+        """What Polars may read by itself: the path of a file that is not compressed, or the bytes. Raises InputError as ``text`` does."""
+        return self.feed if isinstance(self.feed, Path) and not self.compression else self.text()
 
     def source(self, kind: str, **more: Any) -> Source:
         """This file as the source of a table."""
         path = str(self.feed) if isinstance(self.feed, Path) else None
         return Source(self.label, kind, path, sha256=self.sha256, same=self.same, **more)
 
-    def read(self) -> bytes:
-        """All bytes, decompressed."""
-        if self.compression == "zstd":
-            return self._unzstd(rows=None)
-        data = self.feed.read_bytes() if isinstance(self.feed, Path) else self.feed
-        if self.compression == "gzip":
+    def read(self, longest: int | None = None) -> bytes:
+        """All bytes, decompressed. Raises InputError where they take more memory than there is, or a line is longer than that."""
+        if self.compression and not self.is_small:
+            return self._unpack_all(longest)
+        data = self.feed
+        if isinstance(data, Path):
+            if self.stamp is not None and self.stamp[1] > LINE:
+                check_memory(self.label, self.stamp[1])
+            data = data.read_bytes()
+        if self.compression:
             try:
-                return gzip.decompress(data)
-            except (OSError, EOFError, zlib.error) as error:
+                data = gzip.decompress(data)
+            except BROKEN as error:
                 self.fail(error)
+        if longest is not None and len(data) > longest:
+            next(check_lines(self.label, iter((data,)), longest))
         return data
+
+    def text(self) -> bytes:
+        """All bytes of a file of lines, decompressed; none is longer than ``LINE``."""
+        return self.read(LINE)
+
+    def _unpack_all(self, longest: int | None) -> bytes:
+        out, checked = io.BytesIO(), 2 * LINE
+        try:
+            with self.unpack() as file:
+                pieces: Iterator[bytes] = iter(partial(file.read, PIECE), b"")
+                for piece in check_lines(self.label, pieces, longest) if longest else pieces:
+                    out.write(piece)
+                    if out.tell() > checked:
+                        check_memory(self.label, checked := 2 * checked)
+        except BROKEN as error:
+            self.fail(error)
+        return out.getvalue()
 
     def sha256(self) -> str:
         """Digest of the bytes as they lie in the file, compressed or not. Raises DataError where the file has changed since it was read."""
@@ -128,20 +180,24 @@ class Raw:
         if not same:
             raise DataError(f"{self.label}: the file has changed since it was read: read and score it again")
 
-    def fail(self, error: Exception) -> NoReturn:
+    def fail(self, error: BaseException) -> NoReturn:
         """Raise what the reading library said as one line of ours."""
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
         if "utf-8" in text.lower() or "utf8" in text.lower():
             self._fail_utf8(error)
+        if "too much memory" in text:
+            raise InputError(
+                f"{self.label}: packed with zstd --long, which takes more memory than is given: unpack it first"
+            ) from error
         if self.compression:
             early = any(sign in text for sign in ("unexpected end", "incomplete", "ended before", "premature"))
             what = "ends too early (a download or copy that stopped?)" if early else "is damaged"
             raise InputError(f"{self.label}: the {self.compression} file {what}: fetch or copy it again") from error
         raise InputError(f"{self.label}: cannot be read: {text}") from error
 
-    def _fail_utf8(self, error: Exception) -> NoReturn:
+    def _fail_utf8(self, error: BaseException) -> NoReturn:
         where = f"{self.label}: not UTF-8 text"
-        if self.compression != "zstd" and (wrong := _first_wrong(self.read())):
+        if wrong := _first_wrong(self.read()):
             where = f"{self.label} line {words.count(wrong[0])}: not UTF-8 text: {wrong[1]!r}"
         raise InputError(f"{where}; write the file as UTF-8 (iconv -f latin1 -t utf-8, if it is Latin-1)") from error
 
@@ -149,50 +205,48 @@ class Raw:
         """The bytes as they lie in the file, as a stream."""
         return self.feed.open("rb") if isinstance(self.feed, Path) else io.BytesIO(self.feed)
 
-    def unpack(self) -> gzip.GzipFile | io.BytesIO | io.BufferedReader:
+    def unpack(self) -> io.BufferedIOBase:
         """The bytes as a stream, decompressed as they are read."""
-        if self.compression == "gzip":
-            return gzip.open(self.feed if isinstance(self.feed, Path) else io.BytesIO(self.feed))
-        return io.BytesIO(self.read()) if self.compression == "zstd" else self.open()
+        if not self.compression:
+            return self.open()
+        packed = self.feed if isinstance(self.feed, Path) else io.BytesIO(self.feed)
+        return gzip.open(packed) if self.compression == "gzip" else open_zstd(packed)
 
-    def scan_parquet(self) -> pl.LazyFrame:
-        """The columns of a Parquet file, read when they are asked for. Raises InputError for a damaged one."""
-        try:
-            whole = isinstance(self.feed, Path) and not self.compression
-            scan = pl.scan_parquet(self.feed if whole else io.BytesIO(self.read()), glob=False)
-            partial = MARK in scan.collect_schema()
-        except (pl.exceptions.PolarsError, OSError) as error:
-            self.fail_parquet(error)
-        if partial:
-            raise InputError(f"{self.label}: {PARTIAL}")
-        return scan
-
-    def fail_parquet(self, error: Exception) -> NoReturn:
-        """Raise what the reading library said of a Parquet file."""
-        text = str(error).splitlines()[0]
-        raise InputError(f"{self.label}: not a whole Parquet file ({text}): fetch or write it again") from error
-
-    def lines_frame(self, rows: int | None = None) -> pl.DataFrame:
-        """One row a line in a column ``line``; Polars decompresses."""
-        schema = {"line": pl.String}
+    def lines_frame(self) -> pl.DataFrame:
+        """One row a line in a column ``line``."""
+        schema, feed = {"line": pl.String}, self.plain
         for separator in "\x01\x02\x03\x04":  # one that stands in no line
-            scan = pl.scan_csv(
-                self.feed, separator=separator, has_header=False, quote_char=None, schema=schema, n_rows=rows, glob=False
-            )  # fmt: skip
+            scan = pl.scan_csv(feed, separator=separator, has_header=False, quote_char=None, schema=schema, glob=False)
             try:
                 return scan.collect()
             except pl.exceptions.NoDataError:
                 return pl.DataFrame(schema=schema)
-            except (pl.exceptions.PolarsError, OSError) as error:
+            except UNREADABLE as error:
                 if "more fields" not in str(error):
                     self.fail(error)
         raise InputError(f"{self.label}: not a text file (it holds control characters)")
 
-    def _unzstd(self, rows: int | None) -> bytes:
-        # Python has no zstd before 3.14 and Polars hands out no bytes, so they pass through lines
-        out = io.BytesIO()
-        self.lines_frame(rows).write_csv(out, include_header=False, quote_style="never")
-        return out.getvalue()
+
+def is_blank(piece: bytes) -> bool:
+    """Whether a piece of a text holds blank lines alone."""
+    return not piece[:64].strip(BLANK_BYTES) and not piece.translate(None, BLANK_BYTES)
+
+
+def check_lines(label: str, pieces: Iterable[bytes], longest: int = LINE) -> Iterator[bytes]:
+    """The pieces of a text as they come. Raises InputError at a line that is longer than so many bytes."""
+    begun = told = 0  # bytes of the line that goes on in the next piece, and of all pieces
+    for piece in pieces:
+        at = -begun  # where the line begins
+        while len(piece) - at > longest:
+            end = piece.rfind(b"\n", max(at, 0), max(at + longest + 1, 0))
+            if end < 0:
+                where = f"the one that begins after {words.counted(told + at, 'byte')}"
+                raise InputError(f"{label}: a line is longer than {longest >> 20} MB ({where}): is it a file of lines?")
+            at = end + 1
+        end = piece.rfind(b"\n", max(at, 0))
+        begun = len(piece) - (at if end < 0 else end + 1)
+        told += len(piece)
+        yield piece
 
 
 def _first_wrong(data: bytes) -> tuple[int, bytes] | None:
@@ -229,8 +283,25 @@ def _standard_input() -> Raw:
 
 
 def _of_stream(label: str, stream: IO[bytes]) -> Raw:
-    data = stream.read()
+    _refuse_device(label, stream)
+    held, checked = io.BytesIO(), 2 * LINE
+    while piece := stream.read(PIECE):
+        held.write(piece)
+        if held.tell() > checked:
+            check_memory(label, checked := 2 * checked)
+    data = held.getvalue()
     return Raw(label, data, data[:HEAD])
+
+
+def _refuse_device(label: str, stream: IO[bytes]) -> None:
+    """Refuse what gives bytes without an end, as /dev/zero does; a terminal ends, and so does /dev/null."""
+    try:
+        found = os.fstat(stream.fileno())
+    except (OSError, AttributeError):  # no file of the system
+        return
+    device = stat.S_ISCHR(found.st_mode) or stat.S_ISBLK(found.st_mode)
+    if device and not stream.isatty() and found.st_rdev != os.stat(os.devnull).st_rdev:
+        raise InputError(f"{label}: a device, not a file")
 
 
 def _open_path(path: Path, label: str) -> Raw:
@@ -242,6 +313,8 @@ def _open_path(path: Path, label: str) -> Raw:
             if odd or not stat.S_ISREG(found.st_mode):  # a pipe, as from <(zcat run.gz): it gives its bytes once
                 return _of_stream(label, file)
             return Raw(label, path, file.read(HEAD), (found.st_mtime_ns, found.st_size))
+    except InputError:
+        raise
     except FileNotFoundError as error:
         raise InputError(f"{label}: no such file{_near(path)}") from error
     except IsADirectoryError as error:

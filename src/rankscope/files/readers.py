@@ -13,10 +13,10 @@ from rankscope.files.columns import columns_parts, header_of, read_columns
 from rankscope.files.folders import files_of, folder_qrels, folder_run
 from rankscope.files.long import ALIASES, EXPECTED, is_number, known_header
 from rankscope.files.memory import read_dict, read_frame, speaks_arrow
-from rankscope.files.objects import is_jsonl, jsonl_parts, read_jsonl
+from rankscope.files.objects import is_jsonl, jsonl_parts, read_json, read_jsonl
+from rankscope.files.parquet import parquet_parts, read_parquet
 from rankscope.files.parts import RunParts
 from rankscope.files.raw import BOM, Raw, open_raw
-from rankscope.files.tabular import parquet_parts, read_json, read_parquet
 from rankscope.files.trec import read_trec, trec_parts
 from rankscope.tables import MARK, PARTIAL, Qrels, Run
 
@@ -31,8 +31,8 @@ _NAMES = {alias for aliases in ALIASES.values() for alias in aliases}
 def kind_of(raw: Raw) -> str:
     """Name the format: trec, csv, tsv, semicolon, jsonl, json or parquet."""
     ending = _ENDINGS.get(raw.ending, "")
-    if raw.head.startswith(b"PAR1"):
-        return "parquet"
+    if raw.head.startswith(b"PAR1") and (ending == "parquet" or raw.head[4:5] < b"\t" or b"\r" < raw.head[4:5] < b" "):
+        return "parquet"  # and no text of a query PAR1...: binary numbers follow
     if ending == "parquet":
         raise InputError(f"{raw.label}: named like a Parquet file, but does not begin like one (PAR1)")
     start = raw.head.removeprefix(BOM).lstrip()[:1]

@@ -16,7 +16,8 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.columns import Columns, Rows
 from rankscope.files.long import Findings, id_column, is_number
-from rankscope.files.memory import frame_of, quote_value, speaks_arrow
+from rankscope.files.memory import frame_of, is_half, quote_value, speaks_arrow
+from rankscope.files.parquet import open_parquet
 from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.readers import kind_of
 from rankscope.tables import MARK, PARTIAL, Array
@@ -93,8 +94,9 @@ class Sheet:
 
 def read_objects(raw: Raw, expected: str) -> Sheet | Mapping[str, Any]:
     """Read a list of objects, what ``evaluate`` writes as JSON, or any other object as it is."""
+    data = raw.read().removeprefix(BOM)
     try:
-        value = json.loads(raw.read().removeprefix(BOM), object_pairs_hook=_once)
+        value = json.loads(data.decode("utf-8"), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         where = f" line {words.count(error.lineno)}" if isinstance(error, json.JSONDecodeError) else ""
         said = getattr(error, "msg", str(error))
@@ -105,10 +107,10 @@ def read_objects(raw: Raw, expected: str) -> Sheet | Mapping[str, Any]:
 def read_lines(raw: Raw, expected: str) -> Sheet | Mapping[str, Any]:
     """Read one object a line."""
     objects, lines = [], []
-    for number, line in enumerate(raw.read().removeprefix(BOM).splitlines(), 1):
+    for number, line in enumerate(raw.text().removeprefix(BOM).splitlines(), 1):
         if line.strip():
             try:
-                value = json.loads(line, object_pairs_hook=_once)
+                value = json.loads(line.decode("utf-8"), object_pairs_hook=_once)
             except (ValueError, RecursionError):
                 value = None
             if not isinstance(value, dict):
@@ -126,6 +128,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(out) < len(pairs):
         keys = [key for key, _ in pairs]
         raise ValueError(f"the key {next(k for k in keys if keys.count(k) > 1)!r} comes twice in one object")
+    if any(isinstance(text, str) and is_half(text) for pair in pairs for text in pair):
+        raise ValueError("half of a character (a lone surrogate)")
     return out
 
 
@@ -182,7 +186,7 @@ def open_sheet(source: Any, label: str, expected: str) -> Sheet | Mapping[str, A
         if kind in {"json", "jsonl"}:
             found = read_objects(raw, expected) if kind == "json" else read_lines(raw, expected)
         else:
-            found = Sheet(raw.label, raw.scan_parquet().collect()) if kind == "parquet" else _read_columns(raw)
+            found = Sheet(raw.label, open_parquet(raw).table()) if kind == "parquet" else _read_columns(raw)
     elif speaks_arrow(source) and not isinstance(source, pl.Series):
         found = Sheet(label, _frame(source, label))
     else:
@@ -234,7 +238,7 @@ def _refuse_twice(names: Sequence[str], label: str) -> None:
 
 
 def _read_columns(raw: Raw) -> Sheet:
-    head = raw.head if b"\n" in raw.head else raw.read()
+    head = raw.head if b"\n" in raw.head else raw.text()
     line = head.removeprefix(BOM).split(b"\n", 1)[0].rstrip(b"\r").decode("utf-8", "replace")
     separator = _SEPARATORS.get(raw.ending, "")
     if not separator or separator not in line:  # the one that the header has most of

@@ -7,10 +7,9 @@ import html
 import io
 import json
 import re
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal, NoReturn
 
 import polars as pl
@@ -19,7 +18,8 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import ALIASES, Findings, id_column
 from rankscope.files.memory import frame_of, quote_value, speaks_arrow
-from rankscope.files.raw import BOM, Raw, open_raw
+from rankscope.files.parquet import open_parquet
+from rankscope.files.raw import BOM, BROKEN, LINE, Raw, check_lines, open_raw
 from rankscope.files.sheets import is_path
 from rankscope.tables import Source
 
@@ -33,8 +33,9 @@ TEXTS = (
     "utterance",
 )  # fmt: skip
 TITLES = ("title", "headline", "name")
-LARGEST = (1 << 31) - 1  # of a cell of CSV: the library's own limit is 128 KiB
+LARGEST = 1 << 28  # characters of a cell of CSV: the library's own limit is 128 KiB
 SEPARATOR = " · "
+Collect = Callable[[pl.LazyFrame], pl.DataFrame]
 
 
 @dataclass
@@ -137,11 +138,11 @@ def lines_of(raw: Raw) -> Iterator[tuple[int, bytes]]:
     """Each line that holds something, with its number; damage of a compressed file is told in one line."""
     try:
         with raw.unpack() as file:
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(check_lines(raw.label, iter(partial(file.readline, LINE + 1), b"")), 1):
                 text = (line.removeprefix(BOM) if number == 1 else line).strip(b"\r\n")
                 if text and not text.isspace():
                     yield number, text
-    except (OSError, EOFError, zlib.error) as error:
+    except BROKEN as error:
         raw.fail(error)
 
 
@@ -247,12 +248,19 @@ def _unquote(cell: str) -> str:
     return cell[1:-1].replace('""', '"') if '"' not in inside else cell
 
 
+def _short_lines(label: str, text: io.TextIOWrapper) -> Iterator[str]:
+    for line in iter(partial(text.readline, LINE + 1), ""):
+        if len(line) > LINE:
+            next(check_lines(label, iter((line.encode(),))))
+        yield line
+
+
 def _quoted_rows(raw: Raw, separator: str, selection: Selection) -> Iterator[tuple[int, list[str]]]:
     limit = csv.field_size_limit(LARGEST)
     last = 0
     try:
         with raw.unpack() as file, io.TextIOWrapper(file, "utf-8-sig", "replace", newline="") as text:
-            reader = csv.reader(text, delimiter=separator, strict=True)
+            reader = csv.reader(_short_lines(raw.label, text), delimiter=separator, strict=True)
             for row in reader:
                 start, last = last + 1, reader.line_num
                 if any(row):
@@ -261,7 +269,7 @@ def _quoted_rows(raw: Raw, separator: str, selection: Selection) -> Iterator[tup
     except csv.Error as error:
         remedy = 'a quote within a text is written twice ("") and closed in the end'
         raise InputError(f"{raw.label} line {words.count(last + 1)}: {error}; {remedy}") from error
-    except (OSError, EOFError, zlib.error) as error:
+    except BROKEN as error:
         raw.fail(error)
     finally:
         csv.field_size_limit(limit)
@@ -273,14 +281,16 @@ _I = re.IGNORECASE
 _OPEN = re.compile(rb"<(topic|top|doc)(\s[^<>]*)?>|<!--", _I)
 _CLOSE = {name: re.compile(rb"</" + name + rb"\s*>", _I) for name in (b"topic", b"top", b"doc")}
 _AGAIN = {name: re.compile(rb"<" + name + rb"(\s[^<>]*)?>", _I) for name in (b"topic", b"top", b"doc")}
-_ID = re.compile(
-    rb"<(docno|docid|num|number|qid|id)(?:\s[^<>]*)?>\s*(?:(?:Number|Topic)\s*:)?\s*([^<>]*?)\s*(?=<|$)", _I
-)
+_ID = re.compile(rb"<(docno|docid|num|number|qid|id)(?:\s[^<>]*)?>([^<>]*)(?=<|$)", _I)
+_ID_LABEL = re.compile(rb"\s*(?:Number|Topic)\s*:", _I)
 _OWN_ID = re.compile(rb"\b(?:number|num|id|qid|docno)\s*=\s*[\"']([^\"']*)[\"']", _I)
 _MARK = re.compile(r"<(/?)([A-Za-z][\w:.-]*)(?:\s[^<>]*)?/?>")
 _LABEL = re.compile(r"^\s*(?:Topic|Title|Description|Narrative|Query)\s*:", _I)
-_HIDDEN = re.compile(r"<!--.*?-->|<(script|style|dochdr)\b[^<>]*>.*?</\1\s*>", _I | re.DOTALL)
-_RAW = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+_HIDDEN = re.compile(r"<!--|<(script|style|dochdr)\b[^<>]*>", _I)
+_RAW = re.compile(r"<!\[CDATA\[")
+_RAW_END = re.compile(r"\]\]>")
+_COMMENT_END = re.compile("-->")
+_LONG_NUMBER = re.compile(r"&#(?=\d{1000})")  # of no character, and Python refuses to read it
 TAGS_OF_TITLES = ("title", "query", "headline", "head", "ttl", "hl")
 QUESTIONS = ("question", "desc", "description")
 NAMES = {"docno", "docid", "num", "number", "qid", "id"}
@@ -322,7 +332,7 @@ def texts_of_marks(raw: Raw, selection: Selection) -> Iterator[tuple[str, str]]:
 def _id_of(record: _Record, label: str, selection: Selection) -> str:
     found = None if record.name == b"doc" else _OWN_ID.search(record.own)
     data = found[1] if found else _inner_id(record.body)
-    one = html.unescape(selection.text(data)).strip()
+    one = _unescape(selection.text(data)).strip()
     if not one:
         mark = record.name.decode()
         raise InputError(f"{label} line {words.count(record.line)}: a <{mark}> without an id; {EXAMPLE[record.name]}")
@@ -333,38 +343,48 @@ def _inner_id(body: bytes) -> bytes:
     """The id between marks: a DOCID beside a DOCNO is the collection's own business."""
     second = b""
     for found in _ID.finditer(body):
-        if found[2] and found[1].lower() != b"docid":
-            return found[2]
-        second = second or found[2]
+        label = _ID_LABEL.match(found[2])
+        one = found[2][label.end() if label else 0 :].strip()
+        if one and found[1].lower() != b"docid":
+            return one
+        second = second or one
     return second
 
 
 def _records(raw: Raw) -> Iterator[_Record]:
     """Each record of a file, read in blocks; InputError for one that is never closed, and where there is none."""
     buffer, line, at, number = b"", 1, 0, 0
+    sought, hidden = 0, False  # how far the end of the record at ``at`` was looked for; whether a comment is open there
     for block in _blocks(raw):
-        buffer = buffer[at:] + block
+        buffer, sought = buffer[at:] + block, sought - at
         at = 0
         while True:
-            opened = _OPEN.search(buffer, at)
+            opened = None if hidden else _OPEN.search(buffer, at)
             if opened is None:
-                passed = max(at, buffer.rfind(b"<"))  # a mark may be cut in two
+                closed = buffer.find(b"-->", at) if hidden else -1
+                # a mark may be cut in two
+                passed = closed + 3 if closed >= 0 else max(at, len(buffer) - 2 if hidden else buffer.rfind(b"<"))
                 line += buffer.count(b"\n", at, passed)
                 at = passed
-                break
+                if closed < 0:
+                    break
+                hidden = False
+                continue
             line += buffer.count(b"\n", at, opened.start())
             at = opened.start()
-            end = _end_of(buffer, opened, f"{raw.label} line {words.count(line)}")
-            if end is None:
+            if opened[1] is None:
+                hidden, at = True, opened.end()
+                continue
+            closed_by = _end_of(buffer, opened, max(sought, opened.end()), f"{raw.label} line {words.count(line)}")
+            if closed_by is None:
+                last = buffer.rfind(b"<", opened.end())
+                sought = last if last >= 0 else len(buffer)
                 break
-            if opened[1] is not None:
-                number += 1
-                name = opened[1].lower()
-                body = buffer[opened.end() : end[0]]
-                yield _Record(line, name, opened[2] or b"", body)
-            line += buffer.count(b"\n", at, end[1])
-            at = end[1]
-    rest = _OPEN.search(buffer, at)
+            number += 1
+            yield _Record(line, opened[1].lower(), opened[2] or b"", buffer[opened.end() : closed_by.start()])
+            line += buffer.count(b"\n", at, closed_by.end())
+            at = closed_by.end()
+    rest = None if hidden else _OPEN.search(buffer, at)
     if rest is not None and rest[1] is not None:
         line += buffer.count(b"\n", at, rest.start())
         _refuse_open(f"{raw.label} line {words.count(line)}", rest[1])
@@ -373,17 +393,14 @@ def _records(raw: Raw) -> Iterator[_Record]:
         raise InputError(f"{raw.label}: begins with {words.quote(first)} and holds no <top>, <topic> or <DOC>")
 
 
-def _end_of(buffer: bytes, opened: re.Match[bytes], where: str) -> tuple[int, int] | None:
-    """Where a record ends, and where its closing mark ends; None where that is yet to be read."""
-    if opened[1] is None:
-        end = buffer.find(b"-->", opened.end())
-        return (end, end + 3) if end >= 0 else None
+def _end_of(buffer: bytes, opened: re.Match[bytes], start: int, where: str) -> re.Match[bytes] | None:
+    """The mark that closes a record, looked for from ``start``; None where that is yet to be read."""
     name = opened[1].lower()
-    closed = _CLOSE[name].search(buffer, opened.end())
+    closed = _CLOSE[name].search(buffer, start)
     last = closed.start() if closed else len(buffer)
-    if _AGAIN[name].search(buffer, opened.end(), last) or last - opened.start() > LONGEST:
+    if _AGAIN[name].search(buffer, start, last) or last - opened.start() > LONGEST:
         _refuse_open(where, opened[1])
-    return (closed.start(), closed.end()) if closed else None
+    return closed
 
 
 def _refuse_open(where: str, name: bytes) -> None:
@@ -396,7 +413,7 @@ def _blocks(raw: Raw) -> Iterator[bytes]:
         with raw.unpack() as file:
             while block := file.read(BLOCK):
                 yield block
-    except (OSError, EOFError, zlib.error) as error:
+    except BROKEN as error:
         raw.fail(error)
 
 
@@ -412,37 +429,90 @@ def _topic(text: str) -> str:
 
 def _parts(text: str) -> dict[str, str]:
     """What stands after each mark, up to the next mark of any name; labels such as Number: are left out."""
-    parts: dict[str, str] = {}
+    parts: dict[str, list[str]] = {}
     name, at = "", 0
-    kept = _RAW.sub(lambda found: html.escape(found[1]), _HIDDEN.sub(" ", text))
+    kept = _shown(text)
     for mark in [*_MARK.finditer(kept), None]:
         said = _LABEL.sub("", kept[at : mark.start() if mark else len(kept)])
-        said = " ".join(html.unescape(said).split())
-        parts[name] = " ".join(filter(None, [parts.get(name, ""), said]))
+        parts.setdefault(name, []).extend(_unescape(said).split())
         if mark is None:
             break
         name, at = ("" if mark[1] else mark[2].lower()), mark.end()
-    return parts
+    return {name: " ".join(said) for name, said in parts.items()}
+
+
+def _enclosed(
+    text: str, opening: re.Pattern[str], closing: Callable[[str], re.Pattern[str]]
+) -> Iterator[tuple[int, int, int, int]]:
+    """Where each mark and the first one that closes it begin and end; ``closing`` is told what the first group of ``opening`` holds.
+
+    A mark that nothing closes is passed over. The text is read once: that nothing closes such a mark is looked up once for all that follow.
+    """
+    at, never_closed = 0, set[re.Pattern[str]]()
+    while opened := opening.search(text, at):
+        at = opened.end()
+        mark = closing((opened[1] or "").lower() if opening.groups else "")
+        closed = None if mark in never_closed else mark.search(text, at)
+        if closed is None:
+            never_closed.add(mark)
+            continue
+        yield opened.start(), opened.end(), closed.start(), closed.end()
+        at = closed.end()
+
+
+def _replace(text: str, found: Iterable[tuple[int, int, int, int]], by: Callable[[str], str]) -> str:
+    """The text with other words in the place of what marks enclose, the marks included."""
+    parts, at = [], 0
+    for start, inner, outer, end in found:
+        parts += [text[at:start], by(text[inner:outer])]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+@lru_cache(maxsize=64)
+def _opening(name: str) -> re.Pattern[str]:
+    return re.compile(rf"<{name}(?:\s[^<>]*)?>", _I)
+
+
+@lru_cache(maxsize=64)
+def _closing(name: str) -> re.Pattern[str]:
+    """What closes a mark; that of a comment has no name."""
+    return re.compile(rf"</{name}\s*>", _I) if name else _COMMENT_END
+
+
+def _shown(text: str) -> str:
+    """The text without comments, scripts and headers; what stands in CDATA as text."""
+    text = _replace(text, _enclosed(text, _HIDDEN, _closing), lambda _: " ") if "<" in text else text
+    return _replace(text, _enclosed(text, _RAW, lambda _: _RAW_END), html.escape) if "<!" in text else text
 
 
 def _document(text: str) -> str:
     """The title of a document, then its text: what stands in <TEXT>, or all but its id where there is none."""
-    text = _RAW.sub(lambda found: html.escape(found[1]), _HIDDEN.sub(" ", text))
+    text = _shown(text)
     title = next((said for name in TAGS_OF_TITLES if (said := _inside(text, name))), "")
     body = _inside(text, "text")
     if not body:
         for name in (*NAMES, *TAGS_OF_TITLES):
-            text = re.sub(rf"<{name}(?:\s[^<>]*)?>.*?</{name}\s*>", " ", text, flags=_I | re.DOTALL)
+            text = _replace(text, _marked(text, name), lambda _: " ")
         body = text
     return join_texts([_plain(title), _plain(body)])
 
 
+def _marked(text: str, name: str) -> Iterator[tuple[int, int, int, int]]:
+    return _enclosed(text, _opening(name), lambda _: _closing(name))
+
+
 def _inside(text: str, name: str) -> str:
-    return " ".join(re.findall(rf"<{name}(?:\s[^<>]*)?>(.*?)</{name}\s*>", text, _I | re.DOTALL))
+    return " ".join(text[inner:outer] for _, inner, outer, _ in _marked(text, name))
 
 
 def _plain(text: str) -> str:
-    return html.unescape(_MARK.sub(" ", text))
+    return _unescape(_MARK.sub(" ", text))
+
+
+def _unescape(text: str) -> str:
+    """Characters in the place of their names and numbers; a number of a thousand digits stays as it stands."""
+    return html.unescape(_LONG_NUMBER.sub("&amp;#", text))
 
 
 def of_smart(raw: Raw, selection: Selection) -> Iterator[tuple[str, str]]:
@@ -559,7 +629,9 @@ def _of_file(raw: Raw, selection: Selection, noun: Noun) -> tuple[str, Iterator[
     """What a file is, told by how it begins, and its texts."""
     head = raw.head.removeprefix(BOM).lstrip()
     if raw.head.startswith(b"PAR1"):
-        return "Parquet", _of_frame(raw.scan_parquet(), raw.label, selection, noun)
+        file = open_parquet(raw)
+        file.check(file.names)
+        return "Parquet", _of_frame(file.scan, raw.label, selection, noun, file.collect)
     if head[:1] in {b"{", b"["}:
         return _of_json(raw, head, selection, noun)
     if has_marks(head):
@@ -579,8 +651,9 @@ def _of_json(raw: Raw, head: bytes, selection: Selection, noun: Noun) -> tuple[s
     roles = None if first is None else roles_among(list(first), noun)
     if roles is not None:
         return "JSONL", of_jsonl(raw, selection, noun, roles)
+    data = raw.read().removeprefix(BOM).decode("utf-8", "replace")
     try:
-        value = json.loads(raw.read().removeprefix(BOM).decode("utf-8", "replace"))
+        value = json.loads(data)
     except (ValueError, RecursionError) as error:
         if first is not None:
             keys = words.listing(map(repr, first)) or "none"
@@ -630,7 +703,9 @@ def _of_list(source: Any, label: str, selection: Selection, noun: Noun) -> Itera
             yield one, join_row(value, roles)
 
 
-def _of_frame(scan: pl.LazyFrame, label: str, selection: Selection, noun: Noun) -> Iterator[tuple[str, str]]:
+def _of_frame(
+    scan: pl.LazyFrame, label: str, selection: Selection, noun: Noun, collect: Collect = pl.LazyFrame.collect
+) -> Iterator[tuple[str, str]]:
     """A table: only the rows asked for leave it."""
     names = scan.collect_schema().names()
     roles = roles_among(names, noun)
@@ -638,22 +713,22 @@ def _of_frame(scan: pl.LazyFrame, label: str, selection: Selection, noun: Noun) 
         own = "query_id" if noun == "query" else "doc_id"
         said = f"{label}: no columns of ids and texts among {words.listing(names) or 'none'}"
         raise InputError(f"{said}; call them {own} and text")
-    heads = scan.select(roles.id).head(3).collect()[roles.id]
+    heads = collect(scan.select(roles.id).head(3))[roles.id]
     for one in id_column(heads, roles.id, label, Findings()).to_list():
         selection.wants(str(one))
     columns = list(dict.fromkeys([roles.id, *roles.texts]))
-    frame = _keep(scan.select(columns), roles.id, label, selection)
+    frame = _keep(scan.select(columns), roles.id, label, selection, collect)
     for number, row in enumerate(frame.iter_rows(named=True), 1):
         if row[roles.id] in {None, ""}:
             raise InputError(f"{label} row {words.count(number)}: no id (column {roles.id} is empty)")
         yield row[roles.id], join_row(row, roles)
 
 
-def _keep(scan: pl.LazyFrame, key: str, label: str, selection: Selection) -> pl.DataFrame:
+def _keep(scan: pl.LazyFrame, key: str, label: str, selection: Selection, collect: Collect) -> pl.DataFrame:
     if scan.collect_schema()[key] != pl.String:
-        frame = scan.collect()
+        frame = collect(scan)
         scan = frame.with_columns(id_column(frame[key], key, label, Findings()).alias(key)).lazy()
     if selection.ids is None:
-        return scan.collect()
+        return collect(scan)
     asked = pl.Series(sorted(selection.ids), dtype=pl.String).implode()
-    return scan.filter(pl.col(key).is_in(asked)).collect()
+    return collect(scan.filter(pl.col(key).is_in(asked)))

@@ -30,7 +30,7 @@ from rankscope.files.long import (
     stem,
 )
 from rankscope.files.parts import PartFacts, QueryPlace, RunHead, RunParts, cut, piece_size
-from rankscope.files.raw import BOM, Raw
+from rankscope.files.raw import BLANK_BYTES, BOM, HEAD, UNREADABLE, Raw
 from rankscope.parallel import map_parts
 from rankscope.tables import Array, Qrels, Run, Source
 
@@ -83,6 +83,7 @@ QRELS3 = LineLayout(
 
 
 CONTENT = re.compile(rb"^[^\S\n]*[^\s#].*", re.MULTILINE)  # a line that is neither blank nor a comment
+NO_LINES = re.compile(rb"\n[\r\n]*\n")  # lines without a byte, of which a file may have any number
 
 
 def head_lines(raw: Raw) -> list[bytes]:
@@ -92,8 +93,9 @@ def head_lines(raw: Raw) -> list[bytes]:
         raise InputError(f"{raw.label}: not a text file (it holds zero bytes)")
     if b"\n" not in head and b"\r" in head.rstrip():
         raise InputError(f"{raw.label}: lines end in a lone carriage return (old Mac): run tr '\\r' '\\n' on the file")
-    whole = head[: head.rfind(b"\n") + 1] or head
-    lines = CONTENT.findall(whole) or CONTENT.findall(raw.read().removeprefix(BOM))
+    # the last line of a file counts also where it does not end
+    whole = head if len(raw.head) < HEAD else head[: head.rfind(b"\n") + 1] or head
+    lines = CONTENT.findall(whole)
     return [line.rstrip(b"\r") for line in lines]
 
 
@@ -102,7 +104,7 @@ def layout_of(raw: Raw, what: str, lines: list[bytes]) -> LineLayout:
     if not lines:
         raise InputError(f"{raw.label}: no rows, only blank lines or comments; {EXPECTED[what]}")
     split = [line.split() for line in lines[:1000]]
-    width = usual_width(lines)
+    width = Counter(len(fields) for fields in split).most_common(1)[0][0]
     typical = next(fields for fields in split if len(fields) == width)
     other = ""
     if what == "run" and width == 4 and is_number(typical[3]):
@@ -122,11 +124,6 @@ def layout_of(raw: Raw, what: str, lines: list[bytes]) -> LineLayout:
     if what == "qrels" and width == 5:
         return _five(raw, [fields for fields in split if len(fields) == 5])
     return RUN if what == "run" else QRELS
-
-
-def usual_width(lines: list[bytes]) -> int:
-    """How many columns most lines have."""
-    return Counter(len(line.split()) for line in lines[:1000]).most_common(1)[0][0]
 
 
 def _three(raw: Raw, what: str, split: list[list[bytes]]) -> LineLayout:
@@ -236,7 +233,7 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     head = head_lines(raw)
     layout = layout_of(raw, what, head)
     lines = _Lines.of(raw, layout, head[0])
-    parsed = lines and (lines.rows(raw.read()) if raw.is_small else lines.all_rows())
+    parsed = lines and (lines.rows(raw.text()) if raw.is_small else lines.all_rows())
     parsed = parsed or _general(raw, layout)
     found = parsed.findings
     if not len(parsed.frame):
@@ -331,9 +328,15 @@ class _Lines:
         the parser of them costs a third of its speed.
         """
         comment = None
+        if not data.strip(BLANK_BYTES):
+            return _Rows(pl.DataFrame(schema={name: self.layout.schema[name] for name in self.layout.columns}))
         # a line that lacks a field could pass for a whole one where the tag is a number
         sure = not (self.tag and is_number(self.tag))
-        if sure and is_regular(data, self.separator, len(self.layout.names), self.tag) and is_text(data):
+        if (
+            sure
+            and is_regular(data, self.separator, len(self.layout.names), self.tag)
+            and (data.isascii() or is_text(data))
+        ):
             frame = self._parse(data, None, *map(pl.col, self.layout.columns))
             tags = () if self.tag is None else (self.tag.decode("utf-8", "replace"),)
             rows = None if frame is None else _Rows(frame, tags)
@@ -353,12 +356,12 @@ class _Lines:
         )  # fmt: skip
         try:
             return scan.select(*columns).collect()
-        except pl.exceptions.PolarsError:
+        except UNREADABLE:
             return None
 
     def _careful(self, data: bytes, comment: str | None) -> _Rows | None:
         """Parse all columns, and see that each line is one row of them or blank."""
-        layout = self.layout
+        layout, data = self.layout, NO_LINES.sub(b"\n", data)
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n")
         others = BLANK_SIGNS.replace(self.separator.encode(), b"")
@@ -405,27 +408,28 @@ def _count_blank(data: bytes, comment: str | None) -> int:
 
 def _general(raw: Raw, layout: LineLayout) -> _Rows:
     """Parse any whitespace, and name the lines that are no rows."""
-    data = raw.read()
+    data = raw.text()
     if not is_text(data):
         raw.fail(UnicodeError("not UTF-8"))
     # columns that most lines have beyond their own, and what only some have beyond those
-    more = [f"more{number}" for number in range(len(layout.names), usual_width(head_lines(raw)))]
+    usual = Counter(len(line.split()) for line in head_lines(raw)[:1000]).most_common(1)[0][0]
+    more = [f"more{number}" for number in range(len(layout.names), usual)]
     names = [*layout.names, *more, "beyond"]
     header = " ".join(names).encode() + b"\n"
     scan = pl.scan_csv(
-        header + tidy(data), separator=" ", has_header=True, quote_char=None, ignore_errors=True, comment_prefix="#",
-        schema={name: layout.schema.get(name, pl.String) for name in names}, truncate_ragged_lines=True,
+        header + NO_LINES.sub(b"\n", tidy(data)), separator=" ", has_header=True, quote_char=None, ignore_errors=True,
+        comment_prefix="#", schema={name: layout.schema.get(name, pl.String) for name in names}, truncate_ragged_lines=True,
     )  # fmt: skip
-    good = pl.all_horizontal(pl.col(layout.needed).is_not_null())
+    whole = pl.all_horizontal(pl.col(layout.needed).is_not_null())
     if layout.number == "grade":
-        good &= pl.col("grade").is_not_nan()
-    beyond = pl.col(names[len(layout.names)]).is_not_null()
-    doubt = pl.col("beyond").is_not_null() | (beyond & pl.any_horizontal(pl.col(layout.names).is_null()))
+        whole &= pl.col("grade").is_not_nan()
+    more_cells = pl.col(names[len(layout.names)]).is_not_null()
+    doubt = pl.col("beyond").is_not_null() | (more_cells & pl.any_horizontal(pl.col(layout.names).is_null()))
     keep = [c for c in layout.names if c != "q0"]
     blank = pl.col("query_id").is_null()  # tidy lines that hold anything hold this
     try:
-        frame = scan.select(*keep, good=good.fill_null(False), beyond=beyond, doubt=doubt, blank=blank).collect()
-    except pl.exceptions.PolarsError as error:
+        frame = scan.select(*keep, good=whole.fill_null(False), beyond=more_cells, doubt=doubt, blank=blank).collect()
+    except UNREADABLE as error:
         raw.fail(error)
     found = Findings()
     if frame["blank"].any():
@@ -435,7 +439,7 @@ def _general(raw: Raw, layout: LineLayout) -> _Rows:
         good = good & ~_doubtful(layout, data, frame["doubt"].to_numpy())
     bad = np.flatnonzero(~good)
     if len(bad):
-        _name_faults(raw, layout, data, bad, found)
+        _name_faults(raw, layout, data, bad, found, usual)
         frame = frame.filter(pl.Series(good))
     tags = _tags_of(frame["tag"]) if "tag" in layout.names else ()
     beyond, comments = int(frame["beyond"].sum()), _count_comments(data)
@@ -465,14 +469,15 @@ def _doubtful(layout: LineLayout, data: bytes, doubt: Array) -> Array:
     return out
 
 
-def _name_faults(raw: Raw, layout: LineLayout, data: bytes, bad: Array, found: Findings) -> None:
+def _name_faults(raw: Raw, layout: LineLayout, data: bytes, bad: Array, found: Findings, usual: int) -> None:
+    """Say what is wrong with these rows, in a file whose lines have so many columns as a rule."""
     lines, width = data.removeprefix(BOM).split(b"\n"), len(layout.names)
 
     def fault(number: int) -> tuple[str, str]:
         fields = lines[number - 1].split()
         text = words.quote(lines[number - 1].decode("utf-8", "replace").strip())
         value = fields[layout.names.index(layout.number)] if len(fields) >= width else b""
-        if len(fields) != width and not (len(fields) > width and not is_number(value) and width < usual_width(lines)):
+        if len(fields) < width or len(fields) > max(usual, width) or (len(fields) > width and is_number(value)):
             blank = "; is there a blank within an id?" if len(fields) > width else ""
             return "columns", f"{words.counted(len(fields), 'column')}, {layout.line}: {text}{blank}"
         return "number", f"{layout.number} {words.quote(value.decode('utf-8', 'replace'))} is not a number"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -80,7 +81,7 @@ class Judged:
         held = [name for name in columns if getattr(parts[0], name) is not None]
         aspects = [part.aspects for part in parts if part.aspects is not None]
         return cls(
-            query_id=[query for part in parts for query in part.query_id],
+            query_id=list(chain.from_iterable(part.query_id for part in parts)),
             **{name: np.concatenate([getattr(part, name) for part in parts]) for name in held},
             aspects=Aspects.join(aspects) if aspects else None,
         )
@@ -103,7 +104,7 @@ class Judged:
         rows, inside = rectangle(self.start[queries], self.size[queries])
         at = rows[inside]
         return Judged(
-            query_id=[self.query_id[int(q)] for q in queries],
+            query_id=list(map(self.query_id.__getitem__, queries.tolist())),
             retrieved=self.retrieved[queries],
             size=self.size[queries],
             in_run=self.in_run[queries],

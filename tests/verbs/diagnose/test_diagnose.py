@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import rankscope as rs
+from rankscope.blocks import Table
 from rankscope.engines.base import SEVERAL
 from rankscope.errors import DataError, InputError
 from rankscope.metrics import CATALOGUE, Metric
@@ -62,6 +63,35 @@ def test_re_ranking_only_the_top_leaves_the_rest_where_it_is() -> None:
         50: pytest.approx((1 / 1 + 2 / 2 + 3 / 56) / 3, rel=1e-12),
     }
     assert lost.ceiling == lost.best == 1.0
+
+
+@pytest.mark.parametrize("size", [3, 4], ids=["three runs", "four runs"])
+def test_up_to_three_runs_have_a_sentence_and_a_column_each_and_more_have_rows(size: int) -> None:
+    qrels = {"q": {"a": 1, "b": 0}, "r": {"c": 1}}
+    found = rs.diagnose(qrels, [(f"run{i}", {"q": ranked("b", "a"), "r": ranked("x")}) for i in range(size)], "P@1")
+    told = [sentence.split(" loses ")[0] for sentence in found.sentences() if " loses " in sentence]
+    (kinds,) = [
+        table
+        for table in found.blocks()
+        if isinstance(table, Table) and any("below the top" in str(v) for v in heads_and_names(table))
+    ]
+    if size == 3:
+        assert told == ["run0", "run1", "run2"]
+        assert [column.header for column in kinds.columns] == ["", "run0", "run1", "run2", "that is"]
+    else:
+        assert told == ["run0"]
+        assert [row[0] for row in kinds.rows] == ["run0", "run1", "run2", "run3"]
+
+
+def test_the_words_of_the_columns_are_explained() -> None:
+    found = rs.diagnose({"q": {"a": 1, "b": 0}}, {"q": ranked("b", "a")}, "nDCG@1")
+    small = " ".join(found.to_text().split())
+    assert "all: the judged documents that were retrieved, in the best order" in small
+    assert "ideal: any judged documents, in the best order" in small
+
+
+def heads_and_names(table: Table) -> list[object]:
+    return [*(column.header for column in table.columns), *(row[0] for row in table.rows)]
 
 
 def test_a_perfect_ranking_loses_nothing() -> None:

@@ -43,7 +43,7 @@ def evaluate_frames(
         spark.pickled(replace(request, intervals=Intervals())), tuple(source.layout for source in gathered.runs),
         gathered.qrels, tuple(request.facts), tuple(weighted), gathered.sent,
     )  # fmt: skip
-    kept = spark.keep(spark.map_parts(gathered.frame, task, task.schema))
+    kept = spark.keep(spark.map_parts(gathered.frames, "query_id", task, task.schema))
     values = ValueFrame(kept, metrics, weighted, list(request.facts))
     tally = _tally_of(values)
     _refuse(request, tally, gathered)

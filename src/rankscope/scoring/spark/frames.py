@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,9 +46,7 @@ class SparkSource:
             chosen[place] = (column, wanted)
         if FAULT in kinds:
             chosen[FAULT] = (FAULT, "string")
-        return cls(
-            Layout(number, kind, label, columns), spark.lay_out(frame, number, chosen, ordered), tuple(found.notes)
-        )
+        return cls(Layout(number, kind, label, columns), spark.lay_out(frame, chosen, ordered), tuple(found.notes))
 
 
 def _fitting(role: str, column: str, kind: str, label: str) -> tuple[str, str]:
@@ -69,13 +67,13 @@ def _fitting(role: str, column: str, kind: str, label: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Gathered:
-    """All inputs of an evaluation as one frame, in which a row is of a run, of a judgment, or says that a query is judged.
+    """All inputs of an evaluation as Spark frames by their numbers: the rows of a run, judgments, or queries that are judged.
 
     ``judgments`` are those of all queries where they are few enough to be sent to every executor. ``source`` is where judgments that
     were read here came from.
     """
 
-    frame: Any
+    frames: Mapping[int, Any]
     runs: tuple[SparkSource, ...]
     qrels: Layout
     judgments: pl.DataFrame | None
@@ -93,7 +91,7 @@ class Gathered:
 
 
 def gather(qrels: Any, runs: Sequence[tuple[str | None, Any]], request: Request) -> Gathered:
-    """All inputs as one frame of Spark.
+    """All inputs as frames of Spark.
 
     Judgments that are not Spark's own are read here. Those that are few are sent to all executors; others are brought together with
     the rows of the runs, as rows are with one another.
@@ -102,8 +100,8 @@ def gather(qrels: Any, runs: Sequence[tuple[str | None, Any]], request: Request)
     labels = [name or (f"run{i}" if len(runs) > 1 else "run") for i, (name, _) in enumerate(runs, start=1)]
     pairs = enumerate(zip(labels, runs, strict=True))
     sources = tuple(SparkSource.of(run, "run", i, label, ordered) for i, (label, (_, run)) in pairs)
-    frames = [source.frame for source in sources]
-    limit = spark.option(frames[0], "rankscope.broadcast.rows")
+    frames = {source.layout.number: source.frame for source in sources}
+    limit = spark.option(sources[0].frame, "rankscope.broadcast.rows")
     if not spark.is_frame(qrels):
         return _with_local(qrels, sources, request, limit, ordered)
     mine = SparkSource.of(qrels, "qrels", JUDGMENTS, "qrels", ordered)
@@ -115,12 +113,16 @@ def gather(qrels: Any, runs: Sequence[tuple[str | None, Any]], request: Request)
         refuse_nameless(some, mine.layout.label)
     few = spark.first_rows(mine.frame, limit) if limit else None
     if few is None:
-        return Gathered(spark.put_together([*frames, mine.frame]), sources, mine.layout, None, mine.notes)
+        return Gathered({**frames, JUDGMENTS: mine.frame}, sources, mine.layout, None, mine.notes)
     read_part(mine.layout, few)  # what is wrong with a row is told at once: below only its query is looked at
-    queries = spark.lay_out(
-        spark.distinct(mine.frame, "query_id"), QUERY, {"query_id": ("query_id", "string")}, ordered=False
-    )
-    return Gathered(spark.put_together([*frames, queries]), sources, mine.layout, few, mine.notes)
+    queries = _queries_frame(sources, few["query_id"].unique())
+    return Gathered({**frames, QUERY: queries}, sources, mine.layout, few, mine.notes)
+
+
+def _queries_frame(sources: Sequence[SparkSource], queries: pl.Series) -> Any:
+    """A Spark frame of queries that are judged."""
+    frame = pl.DataFrame({"query_id": queries}, schema={"query_id": pl.String})
+    return spark.of_polars(sources[0].frame.sparkSession, frame)
 
 
 def _with_local(qrels: Any, sources: tuple[SparkSource, ...], request: Request, limit: int, ordered: bool) -> Gathered:
@@ -136,17 +138,14 @@ def _with_local(qrels: Any, sources: tuple[SparkSource, ...], request: Request, 
     layout = Layout(
         JUDGMENTS, "qrels", table.source.label, {name: (name, name) for name in table.frame.columns}, ready=True
     )
-    rows = table.frame.with_columns(pl.lit(JUDGMENTS, pl.Int32).alias("source"))
-    if ordered:
-        rows = rows.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(spark.ORDER))
-    queries = pl.DataFrame({"query_id": pl.Series(table.queries, dtype=pl.String)})
-    queries = queries.with_columns(pl.lit(QUERY, pl.Int32).alias("source"))
-    few = rows if rows.height <= limit else None
-    beside = queries if few is not None else pl.concat([queries, rows], how="diagonal")
-    frame = spark.put_together(
-        [*(source.frame for source in sources), spark.of_polars(sources[0].frame.sparkSession, beside)]
-    )
-    return Gathered(frame, sources, layout, few, tuple(table.source.notes), table.source)
+    frames = {source.layout.number: source.frame for source in sources}
+    frames[QUERY] = _queries_frame(sources, pl.Series(table.queries, dtype=pl.String))
+    few = table.frame if table.frame.height <= limit else None
+    if few is None:
+        rows = spark.of_polars(sources[0].frame.sparkSession, table.frame)
+        kinds = {name: (name, "double" if kind.is_numeric() else "string") for name, kind in table.frame.schema.items()}
+        frames[JUDGMENTS] = spark.lay_out(rows, kinds, ordered)
+    return Gathered(frames, sources, layout, few, tuple(table.source.notes), table.source)
 
 
 def _needs_order(request: Request) -> bool:

@@ -17,6 +17,7 @@ import polars as pl
 
 from rankscope._version import __version__
 from rankscope.engines import local
+from rankscope.engines.spark import Part
 from rankscope.errors import DataError, InputError, RankscopeError
 from rankscope.files.long import NO_ROWS, Findings, make_table
 from rankscope.lists import Array
@@ -70,7 +71,7 @@ class Scoring:
     # without it Spark would take what it kept of an evaluation before a file changed
     token: str = field(default_factory=lambda: f"{os.getpid()} {time.time_ns()}")
 
-    def parts(self, parts: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    def parts(self, parts: Iterator[Part]) -> Iterator[pl.DataFrame]:
         """A frame a part, a row a run and query, and last a row with the tally of them all; or, alone, what is wrong with the data."""
         if self.version != __version__:
             yield told(
@@ -94,11 +95,11 @@ class Scoring:
         if tally.runs:
             yield told(tally.as_dict())
 
-    def part(self, part: pl.DataFrame) -> tuple[pl.DataFrame, Tally]:
+    def part(self, part: Part) -> tuple[pl.DataFrame, Tally]:
         """The values of some whole queries, and their tally."""
         request = request_of(self.request)
-        if "row" in part.columns:
-            part = part.sort("query_id", "row", maintain_order=True)
+        # rows come in any order
+        part = {number: rows.sort("row") if "row" in rows.columns else rows for number, rows in part.items()}
         grades = self._grades(part, request)
         judged = frozenset(grades.queries)
         evaluations = [self._evaluate(layout, part, grades, request) for layout in self.runs]
@@ -123,24 +124,23 @@ class Scoring:
         )  # fmt: skip
         return pl.concat(frames), tally
 
-    def _grades(self, part: pl.DataFrame, request: Request) -> CleanInput:
-        rows = part.filter(pl.col("source") == JUDGMENTS)
-        queries = part.filter(pl.col("source") == QUERY)["query_id"].drop_nulls().unique().sort().to_list()
+    def _grades(self, part: Part, request: Request) -> CleanInput:
+        queries = part[QUERY]["query_id"].sort() if QUERY in part else pl.Series([], dtype=pl.String)
         if self.judgments is not None:
-            rows = judgments_of(self.judgments).filter(
-                pl.col("query_id").is_in(pl.Series(queries, dtype=pl.String).implode())
-            )
+            rows = judgments_of(self.judgments).filter(pl.col("query_id").is_in(queries.implode()))
+        else:
+            rows = part[JUDGMENTS]
         table, _ = read_part(self.qrels, rows)
-        table = replace(table, more_queries=tuple(queries))
+        table = replace(table, more_queries=tuple(queries.to_list()))
         grades = clean(table, request.policies, "qrels", [m.metric for m in request.metrics])
         check_grades(grades, request)
         return grades
 
     def _evaluate(
-        self, layout: Layout, part: pl.DataFrame, grades: CleanInput, request: Request
+        self, layout: Layout, part: Part, grades: CleanInput, request: Request
     ) -> tuple[RunEvaluation, dict[str, Any]]:
         """One run in a part, and what its rows say beside their scores."""
-        table, found = read_part(layout, part.filter(pl.col("source") == layout.number))
+        table, found = read_part(layout, part[layout.number])
         run = clean(table, request.policies, "run")
         labels = (layout.label, layout.label, layout.label)
         by_order = {order: local.judge(run.data, grades.data, order) for order in dict.fromkeys(request.orders)}
@@ -226,7 +226,7 @@ def read_part(layout: Layout, rows: pl.DataFrame) -> tuple[Any, Findings]:
         return (Run(frame, source, name=label) if what == "run" else Qrels(frame, source)), found
     if layout.ready:
         return Qrels(rows.select(*layout.columns), source), found
-    ids = rows["query_id"].to_list()
+    ids = rows["query_id"]
     frame = rows.select(pl.col(column).alias(name) for column, name in layout.columns.values())
     roles = {role: name for role, (_, name) in layout.columns.items()}
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -184,7 +185,7 @@ def domain_of(chart: Chart, header: str, zero: bool = False) -> list[float] | No
     low, high = min(ends), max(ends)
     if limits is None and not zero and high > low:
         edge = (high - low) * 0.03
-        low, high = low - edge, high + edge
+        low, high = max(low - edge, -sys.float_info.max), min(high + edge, sys.float_info.max)
     return [low, high] if high > low else [low - 0.5, high + 0.5]
 
 
