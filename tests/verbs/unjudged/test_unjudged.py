@@ -324,6 +324,19 @@ def test_two_documents_turn_what_one_does_not() -> None:
     assert turn.turned == pytest.approx((-1 / 2 + 1 / 2 + 1 / 2) / 4)
 
 
+def test_documents_of_one_query_count_beside_each_other() -> None:
+    """Old ranks the 4 relevant ones, new 6 others: with n of these judged old has 4 / (4 + n), new n / (4 + n), so that 5 are needed."""
+    qrels: Qrels = {"q": dict.fromkeys("abcd", 1)}
+    runs = {
+        "old": {"q": dict(zip("abcd", (4.0, 3.0, 2.0, 1.0), strict=True))},
+        "new": {"q": {f"x{i}": float(-i) for i in range(6)}},
+    }
+    (turn,) = rs.unjudged(qrels, runs, "AP@6").turns
+    assert turn.difference == -1
+    assert turn.needed == 5
+    assert turn.turned == pytest.approx(5 / 9 - 4 / 9)
+
+
 def test_same_scores_have_nothing_to_turn() -> None:
     qrels: Qrels = {"q": {"a": 1}}
     run = {"q": {"a": 1.0, "x": 0.5}}
