@@ -127,25 +127,31 @@ def _place_kinds(free: tuple[int, ...], sizes: Sequence[int]) -> Iterator[list[i
             yield [*taken, *rest]
 
 
-def try_orders(tied: TieGroups, metric: Any, plainly: Values, ties: str, depth: int | None, seed: int) -> Values:
-    """Score all orders of each query, or a sample of them, and take their mean, best or worst value."""
-    value = plainly.value.copy()
-    error = np.zeros(len(value))
-    alike = not metric.needs & {"aspects", "subtopics", "identities"}
+def try_orders(
+    tied: TieGroups, metrics: Sequence[Any], plainly: Sequence[Values], ties: str, depth: int | None, seed: int
+) -> list[Values]:
+    """Score all orders of each query, or a sample of them, and take their mean, best or worst value.
+
+    The metrics look at the same groups (``_looks_at``), so that one set of orders serves all.
+    """
+    values = [one.value.copy() for one in plainly]
+    errors = [np.zeros(len(one)) for one in values]
+    reach, alike = _looks_at(metrics[0])
     pending: list[tuple[int, Array, bool]] = []
     cells = drawn = 0
-    pick = _picker(metric, ties)
+    picks = [_picker(metric, ties) for metric in metrics]
 
     def settle() -> None:
-        for number, found, complete in _of_orders(tied.judged, pending, metric, depth):
-            value[number] = pick(found)
-            if not complete:
-                known = found[~np.isnan(found)]
-                error[number] = float(np.std(known, ddof=1)) / math.sqrt(len(known)) if len(known) > 1 else 0.0
+        for number, of_metrics, complete in _of_orders(tied.judged, pending, metrics, depth):
+            for found, pick, value, error in zip(of_metrics, picks, values, errors, strict=True):
+                value[number] = pick(found)
+                if not complete:
+                    known = found[~np.isnan(found)]
+                    error[number] = float(np.std(known, ddof=1)) / math.sqrt(len(known)) if len(known) > 1 else 0.0
         pending.clear()
 
     for number in tied.queries.tolist():
-        groups = [g for g in tied.groups(number) if _matters(g, metric)]
+        groups = [g for g in tied.groups(number) if reach is None or g.start <= reach]
         if not groups:
             continue
         ranks, complete = _orders(tied.judged, number, groups, alike, seed, ties)
@@ -156,15 +162,19 @@ def try_orders(tied: TieGroups, metric: Any, plainly: Values, ties: str, depth: 
             settle()
             cells = 0
     settle()
-    sampled = bool(error.any()) and ties == "expected"
-    return replace(plainly, value=value, error=error if sampled else None, sampled_queries=drawn)
+    return [
+        replace(plain, value=value, error=error if ties == "expected" and error.any() else None, sampled_queries=drawn)
+        for plain, value, error in zip(plainly, values, errors, strict=True)
+    ]
 
 
-def _matters(group: _Group, metric: Any) -> bool:
-    """Whether the order of a group can make a difference: not below the cutoff, nor where all are alike."""
-    cutoff = getattr(metric, "cutoff", None)
-    below = cutoff is not None and group.start > cutoff
-    return not below or metric.looks_below or getattr(metric, "judged_only", False)
+def _looks_at(metric: Any) -> tuple[int | None, bool]:
+    """The last rank at which the order of a group that begins there can make a difference, and whether documents of a grade are alike."""
+    everywhere = metric.looks_below or getattr(metric, "judged_only", False)
+    return (
+        None if everywhere else getattr(metric, "cutoff", None),
+        not metric.needs & {"aspects", "subtopics", "identities"},
+    )
 
 
 def _picker(metric: Any, ties: str) -> Callable[[Array], float]:
@@ -209,9 +219,9 @@ def _orders(
 
 
 def _of_orders(
-    judged: Judged, pending: Sequence[tuple[int, Array, bool]], metric: Any, depth: int | None
-) -> Iterator[tuple[int, Array, bool]]:
-    """The values of a metric under the orders given for each query."""
+    judged: Judged, pending: Sequence[tuple[int, Array, bool]], metrics: Sequence[Any], depth: int | None
+) -> Iterator[tuple[int, list[Array], bool]]:
+    """The values of metrics under the orders given for each query."""
     if not pending:
         return
     numbers = np.repeat([number for number, _, _ in pending], [len(ranks) for _, ranks, _ in pending])
@@ -221,10 +231,10 @@ def _of_orders(
     inside = np.arange(len(found)) - np.repeat(np.cumsum(many.in_run) - many.in_run, many.in_run)
     rank[many.start[found] + inside] = np.concatenate([ranks.ravel() for _, ranks, _ in pending])
     many = cut(_untie(rerank(many, rank, many.retrieved)), depth)
-    values = score(many, [metric])[0].value
+    values = [one.value for one in score(many, metrics)]
     at = 0
     for number, ranks, complete in pending:
-        yield number, values[at : at + len(ranks)], complete
+        yield number, [one[at : at + len(ranks)] for one in values], complete
         at += len(ranks)
 
 
@@ -241,17 +251,27 @@ def score_under_ties(judged: Judged, metrics: Sequence[Any], ties: str, depth: i
         return plainly
     closed = [m for m in metrics if ties == "expected" and depends_on_order(m, depth) and has_closed_form(m, depth)]
     means = dict(zip(map(id, closed), _expected_values(judged, tied, closed, depth), strict=True))
-    out = []
+    out: list[Values] = []
+    tried: dict[tuple[int | None, bool], list[int]] = {}
+    arranged: dict[float | None, Judged] = {}
     for metric, values in zip(metrics, plainly, strict=True):
         if not depends_on_order(metric, depth) or (ties == "expected" and metric.counts_ties and depth is None):
             out.append(values)
         elif id(metric) in means:
             out.append(replace(values, value=np.where(tied.mask, means[id(metric)], values.value)))
         elif ties != "expected" and _grades_settle(metric, depth):
-            arranged = cut(by_grade(judged, _good(judged, metric), best=ties == "best"), depth)
-            out.append(score(arranged, [metric])[0])
+            level = _level(metric)
+            if level not in arranged:
+                good = np.asarray(judged.grade > 0 if level is None else judged.grade >= max(level, 0.0))
+                arranged[level] = cut(by_grade(judged, good, best=ties == "best"), depth)
+            out.append(score(arranged[level], [metric])[0])
         else:
-            out.append(try_orders(tied, metric, values, ties, depth, seed))
+            tried.setdefault(_looks_at(metric), []).append(len(out))
+            out.append(values)
+    for numbers in tried.values():
+        found = try_orders(tied, [metrics[i] for i in numbers], [out[i] for i in numbers], ties, depth, seed)
+        for i, values in zip(numbers, found, strict=True):
+            out[i] = values
     return out
 
 
@@ -279,10 +299,9 @@ def has_closed_form(metric: Any, depth: int | None) -> bool:
     return bool(metric.additive) and _free_of(depth, metric)
 
 
-def _good(judged: Judged, metric: Any) -> Array:
-    """The documents that a metric wants high in the list."""
-    level = getattr(metric, "level", None) if metric.relevance == "binary" else None
-    return np.asarray(judged.grade > 0 if level is None else judged.grade >= max(level, 0.0))
+def _level(metric: Any) -> float | None:
+    """The grade from which on a metric wants documents high in the list; None for any above 0."""
+    return getattr(metric, "level", None) if metric.relevance == "binary" else None
 
 
 def by_grade(judged: Judged, good: Array, best: bool) -> Judged:

@@ -208,7 +208,7 @@ class TieSpread:
         chances = [
             chance
             for key, deep in zip(distinct.tolist(), deepest.tolist(), strict=True)
-            for chance in _chances_spared(*divmod(key, most), deep)
+            for chance in _chances_spared(key // most, key % most, deep)
         ]
         out = np.zeros(lists.shown.shape)
         out[cells] = np.array(chances)[(np.cumsum(deepest + 1) - deepest - 1)[number] + below] if chances else 0.0

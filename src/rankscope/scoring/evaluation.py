@@ -130,14 +130,16 @@ def values_of(request: Request, judged: Sequence[Judged]) -> list[Values]:
         together.setdefault((id(data), m.convention.ties), []).append(i)
     policies = request.policies
     for (_, ties), numbers in together.items():
-        metrics = [request.metrics[i].metric for i in numbers]
+        places: dict[Any, int] = {}
+        at = [places.setdefault(request.metrics[i].metric, len(places)) for i in numbers]
+        metrics = list(places)
         if ties in OVER_ORDERS:
             from rankscope.engines.orders import score_under_ties
 
             values = score_under_ties(judged[numbers[0]], metrics, ties, policies.depth, policies.seed)
         else:
             values = score(judged[numbers[0]], metrics)
-        out.update(zip(numbers, values, strict=True))
+        out.update((i, values[place]) for i, place in zip(numbers, at, strict=True))
     for name, policy in POLICIES.items():
         for i, m in enumerate(request.metrics):
             value = getattr(m.convention, name, getattr(policies, name))

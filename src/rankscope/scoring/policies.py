@@ -272,7 +272,7 @@ class NoRelevant(Policy):
         instead = float("nan") if value == "skip" else float(value)
         return _overrule(
             values, metric, judged, lambda lists: metric.without_relevant(lists, True) if in_list else metric.hopeless(lists),
-            instead,
+            instead, "list" if in_list else "hopeless",
         )  # fmt: skip
 
 
@@ -297,9 +297,10 @@ class NothingFound(Policy):
     def apply(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
         if value == "metric":
             return values
+        in_list = value == "skip_list"
         return _overrule(
-            values, metric, judged, lambda lists: metric.without_relevant(lists, value == "skip_list"), float("nan")
-        )
+            values, metric, judged, lambda lists: metric.without_relevant(lists, in_list), float("nan"), "list" if in_list else "top",
+        )  # fmt: skip
 
 
 class Weighting(Policy):
@@ -347,9 +348,7 @@ class Averaging(Policy):
     def apply(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
         if value != "micro" or metric.aggregate != "mean":
             return values
-        from rankscope.engines.base import map_kernels
-
-        return replace(values, weight=map_kernels(judged, [metric.worth])[0])
+        return replace(values, weight=_looked_up(judged, metric, "worth", metric.worth))
 
 
 class DialectChoice(Policy):
@@ -440,15 +439,25 @@ def refuse_unknown(options: Iterable[str], verb: str, own: Iterable[str] = ()) -
             raise InputError(f"{verb} has no option {name!r}{hint}")
 
 
-def _overrule(values: Values, metric: Metric, judged: Judged, kernel: Callable[..., Array], instead: float) -> Values:
+def _looked_up(judged: Judged, metric: Metric, what: str, kernel: Callable[..., Array]) -> Array:
+    """What a plain function gives for each query, kept for other conventions of the same metric."""
+    from rankscope.engines.base import map_kernels
+
+    known: dict[Any, Array] = vars(judged).setdefault("looked_up", {})
+    if (metric, what) not in known:
+        known[metric, what] = map_kernels(judged, [kernel])[0]
+    return known[metric, what]
+
+
+def _overrule(
+    values: Values, metric: Metric, judged: Judged, kernel: Callable[..., Array], instead: float, what: str
+) -> Values:
     """Another value for the queries whose lists this kernel gives 1; none for a metric in whose values relevance has no part."""
     if metric.relevance == "none" or metric.aggregate in {"sum", "pooled"}:
         return values
     import numpy as np
 
-    from rankscope.engines.base import map_kernels
-
-    return replace(values, value=np.where(map_kernels(judged, [kernel])[0] == 1, instead, values.value))
+    return replace(values, value=np.where(_looked_up(judged, metric, what, kernel) == 1, instead, values.value))
 
 
 def with_policies(function: Function) -> Function:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import rankscope as rs
 from rankscope.errors import DataError, InputError
+from rankscope.inference.power import queries_needed
 from rankscope.metrics import parse
 from rankscope.panels.method import method_of
 from rankscope.panels.panel import Panel
@@ -87,6 +88,18 @@ def test_a_proved_loss_fails_as_scipy_says() -> None:
     assert check.p_value == check.p_value_adjusted == pytest.approx(found.pvalue, rel=1e-9)
     assert (check.wins, check.losses, check.ties, check.queries) == (2, 20, 18, 40)
     assert check.method == "t interval"
+
+
+@pytest.mark.parametrize(("fail_on", "gap"), [("loss", 0.025), ("tolerance", 0.015)])
+def test_queries_needed_are_those_of_the_nearer_end(fail_on: Any, gap: float) -> None:
+    """A loss of 0.025 with a tolerance of 0.01: to show it takes queries that detect 0.025, or what goes beyond, 0.015."""
+    verdict = gate(QRELS, SAME, changed(8, 20), "RR", tolerance=0.01, fail_on=fail_on)
+    (check,) = verdict.checks
+    differences = np.array([1 / 2] * 8 + [-1 / 4] * 20 + [0.0] * 12)
+    assert check.difference == pytest.approx(-0.025)
+    assert check.queries_needed == queries_needed(float(differences.std(ddof=1)), gap)
+    variance = (8 / 4 + 20 / 16 - 40 * 0.025**2) / 39
+    assert check.queries_needed == pytest.approx((1.959964 + 0.841621) ** 2 * variance / gap**2, rel=0.005)
 
 
 def test_a_gain_passes_and_a_doubtful_change_is_open() -> None:

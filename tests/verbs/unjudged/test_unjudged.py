@@ -293,6 +293,50 @@ def test_a_document_of_both_runs_counts_once() -> None:
     assert wanted.effect == 0.25
 
 
+@pytest.mark.parametrize(
+    ("metric", "now", "then"),
+    [
+        # old ranks a and b first, new x before a and b
+        pytest.param("AP@3", (1 / 2 + 2 / 3) / 2 - 1, 1 - 2 / 3, id="AP"),
+        pytest.param("RR@3", 1 / 2 - 1, None, id="RR"),
+    ],
+)
+def test_what_turns_a_metric_whose_documents_do_not_earn_alone(metric: str, now: float, then: float | None) -> None:
+    """With x judged relevant, old has found 2 of 3 relevant documents, new all three; RR can only draw level."""
+    qrels: Qrels = {"q": {"a": 1, "b": 1}}
+    runs = {"old": {"q": {"a": 3.0, "b": 2.0}}, "new": {"q": {"x": 3.0, "a": 2.0, "b": 1.0}}}
+    (turn,) = rs.unjudged(qrels, runs, metric).turns
+    assert turn.difference == pytest.approx(now)
+    assert turn.needed == (None if then is None else 1)
+    if then is not None:
+        assert turn.turned == pytest.approx(then)
+
+
+def test_two_documents_turn_what_one_does_not() -> None:
+    """New is behind in three of four queries by 1/2 each, and ahead by 1/2 in each whose x is relevant."""
+    qrels: Qrels = {f"q{i}": {"a": 1} for i in range(4)}
+    old = {query: {"a": 2.0, "z": 1.0} for query in qrels}
+    new = {query: {"x": 2.0, "a": 1.0} if query in {"q0", "q1", "q2"} else {"a": 1.0} for query in qrels}
+    (turn,) = rs.unjudged(qrels, {"old": old, "new": new}, "AP@2").turns
+    # each of three queries: old 1, new 1/2; with its x judged relevant old 1/2, new 1: two of three turn the mean
+    assert turn.difference == pytest.approx(-3 / 8)
+    assert turn.needed == 2
+    assert turn.turned == pytest.approx((-1 / 2 + 1 / 2 + 1 / 2) / 4)
+
+
+def test_documents_of_one_query_count_beside_each_other() -> None:
+    """Old ranks the 4 relevant ones, new 6 others: with n of these judged old has 4 / (4 + n), new n / (4 + n), so that 5 are needed."""
+    qrels: Qrels = {"q": dict.fromkeys("abcd", 1)}
+    runs = {
+        "old": {"q": dict(zip("abcd", (4.0, 3.0, 2.0, 1.0), strict=True))},
+        "new": {"q": {f"x{i}": float(-i) for i in range(6)}},
+    }
+    (turn,) = rs.unjudged(qrels, runs, "AP@6").turns
+    assert turn.difference == -1
+    assert turn.needed == 5
+    assert turn.turned == pytest.approx(5 / 9 - 4 / 9)
+
+
 def test_same_scores_have_nothing_to_turn() -> None:
     qrels: Qrels = {"q": {"a": 1}}
     run = {"q": {"a": 1.0, "x": 0.5}}
