@@ -1,6 +1,10 @@
 # make demo and make test set up all they need the first time and start at once the second.
 
 PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3.14 python3,$(shell $(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(p))))
+# Python reads the path of an editable install as ASCII in the C locale, and the folder may be called otherwise
+ifneq (,$(filter C POSIX,$(LC_ALL)))
+export LC_ALL := C.UTF-8
+endif
 VENV ?= .venv
 BIN := $(VENV)/bin
 
@@ -94,4 +98,4 @@ $(RECOMMENDERS)/.test: pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(RECOMMENDERS) .venv-pythons .mutants .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(RECOMMENDERS) .venv-pythons .mutants .fuzz .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -16,6 +16,7 @@ its module changes, or, if it survived, when the tests of its line do. Those tha
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import multiprocessing
 import os
@@ -58,7 +59,8 @@ class Record:
     def __init__(self) -> None:
         self.tests: dict[str, tuple[float, int]] = {}
         self.lines: dict[str, dict[int, list[str]]] = {}
-        fresh = {str(p.relative_to(ROOT)): mutants_record.stamp(p) for p in (ROOT / "tests").rglob("test_*.py")}
+        here = [path for place in mutants_record.TESTED for path in mutants_record.files_of(ROOT / place)]
+        fresh = {str(path.relative_to(ROOT)): mutants_record.stamp(path) for path in here}
         for one in mutants_record.recorded():
             files = {path for path, mark in one["files"].items() if fresh.get(path) == mark}
             new = {
@@ -92,7 +94,7 @@ class Record:
         seconds, wide = self.tests[test]
         parts = set(mutant.path.removesuffix(".py").split("/"))
         shared = len(parts & set(test.partition("::")[0].replace("test_", "").removesuffix(".py").split("/")))
-        return (seconds + 0.02) * (wide + 100) / 4**shared
+        return float((seconds + 0.02) * (wide + 100) / 4**shared)
 
     def rounds(self, tests: list[str]) -> Iterator[list[str]]:
         """Those that are tried first, and those that are tried on what survives them."""
@@ -232,7 +234,8 @@ class Bench:
         tests = record.nearest(mutant)
         if not tests:
             return Verdict("not run")
-        start, tried, code = time.monotonic(), 0, 0
+        start, tried = time.monotonic(), 0
+        code: int | None = 0
         source = Module(mutant.path).source
         self.place(mutant.path, mutant.apply(source))
         try:
@@ -290,7 +293,7 @@ def work(mutants: list[Mutant], jobs: int, until: float) -> Results:
     """Tries those that are not settled, on so many cores, until the time is up."""
     record, results = Record(), Results()
     tests = {m.key: " ".join(record.nearest(m)) for m in mutants}
-    marks = {key: mutants_record.hashlib.sha256(of.encode()).hexdigest()[:16] for key, of in tests.items()}
+    marks = {key: hashlib.sha256(of.encode()).hexdigest()[:16] for key, of in tests.items()}
     left = [mutant for mutant in mutants if not results.settled(mutant, marks[mutant.key])]
     print(f"{len(mutants)} mutants, {len(left)} to try", flush=True)
     multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)

@@ -23,9 +23,10 @@ SRC = ROOT / "src" / "rankscope"
 RECORDS = ROOT / ".mutants" / "records"
 # what needs a browser, Java or other tools is slow and looks from far away; the house looks at the text of modules
 TESTED = (
-    "worked", "metrics", "inference", "engines", "lists", "panels", "scoring", "laws", "dialects", "verbs/advise", "verbs/catalogue",
-    "verbs/check", "verbs/compare", "verbs/diagnose", "verbs/evaluate", "verbs/explain", "verbs/gate", "verbs/merge",
-    "verbs/power", "verbs/reconcile", "verbs/ties", "verbs/unjudged", "cli",
+    "tests/worked", "tests/metrics", "tests/inference", "tests/engines", "tests/lists", "tests/panels", "tests/scoring", "tests/laws",
+    "tests/dialects", *(f"tests/verbs/{verb}" for verb in ("advise", "catalogue", "check", "compare", "diagnose", "evaluate", "explain",
+    "gate", "merge", "power", "reconcile", "ties", "unjudged")), "tests/cli", "tests/house/test_transcripts.py", "README.md", "docs",
+    "tests/reporting",
 )  # fmt: skip
 CASES = 3  # of each test function, so that a law that holds for 150 metrics is not recorded 150 times
 KEPT = 400  # tests of a line
@@ -44,10 +45,10 @@ def stamp(path: Path) -> str:
 class Recorder:
     """Runs some cases of each test and keeps the lines of the package that each ran."""
 
-    def __init__(self, kept_at: Path, seed: int) -> None:
+    def __init__(self, kept_at: Path, seed: int, files: list[str]) -> None:
         from coverage import Coverage
 
-        self.kept_at, self.seed = kept_at, seed
+        self.kept_at, self.seed, self.files = kept_at, seed, files
         self.seconds: dict[str, float] = {}
         self.failed: set[str] = set()
         self.coverage = Coverage(data_file=None, source=[str(SRC)], config_file=False, messages=False)
@@ -85,9 +86,8 @@ class Recorder:
             by_line[str(Path(path).relative_to(SRC))] = found
             wide.update(test for tests in found.values() for test in tests if test)
         dull = self.failed | {""}
-        files = sorted({test.partition("::")[0] for test in self.seconds})
         record: dict[str, Any] = {
-            "files": {path: stamp(ROOT / path) for path in files},
+            "files": {path: stamp(ROOT / path) for path in self.files},
             "tests": {t: [round(s, 3), wide[t]] for t, s in self.seconds.items() if t not in self.failed},
             "lines": {},  # the numbers of tests, in that order
         }
@@ -104,7 +104,9 @@ class Recorder:
 def pytest_configure(config: pytest.Config) -> None:
     """Takes part where the environment says where the record goes."""
     if place := os.environ.get("RANKSCOPE_MUTANTS_RECORD"):
-        config.pluginmanager.register(Recorder(Path(place), int(os.environ["RANKSCOPE_MUTANTS_SEED"])))
+        config.pluginmanager.register(
+            Recorder(Path(place), int(os.environ["RANKSCOPE_MUTANTS_SEED"]), list(config.args))
+        )
 
 
 def recorded() -> Iterator[dict[str, Any]]:
@@ -113,21 +115,25 @@ def recorded() -> Iterator[dict[str, Any]]:
         yield json.loads(path.read_text())
 
 
+def files_of(place: Path) -> list[Path]:
+    """The files with tests at a place, without those on Spark."""
+    if place.is_file():
+        return [place]
+    found = [*place.rglob("test_*.py"), *place.rglob("*.md")]
+    return sorted(path for path in found if "spark" not in path.parts and path.stem != "test_spark")
+
+
 def record(seed: int) -> None:
     """Records the files of tests that are new or changed, room by room."""
     known = {(path, mark) for one in recorded() for path, mark in one["files"].items()}
     for room in TESTED:
-        folder = ROOT / "tests" / room
-        files = [
-            path
-            for path in sorted(folder.rglob("test_*.py"))
-            if "spark" not in path.parts and path.stem != "test_spark"
+        new = [
+            name for path in files_of(ROOT / room) if ((name := str(path.relative_to(ROOT))), stamp(path)) not in known
         ]
-        new = [name for path in files if ((name := str(path.relative_to(ROOT))), stamp(path)) not in known]
         if not new:
             continue
         place = RECORDS / f"{room.replace('/', '-')}-{len(list(RECORDS.glob('*.json')))}.json"
-        print(f"recording {len(new)} files of tests/{room}", flush=True)
+        print(f"recording {len(new)} files of {room}", flush=True)
         path = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tools"), os.environ.get("PYTHONPATH", "")])
         env = os.environ | {
             "PYTHONPATH": path,

@@ -118,8 +118,8 @@ def _docs_in(module: Any) -> Mapping[str, str]:
             tree = ast.parse(file.read())
     except (AttributeError, TypeError, OSError, ValueError, SyntaxError):
         return {}
-    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-    return {name: text for name, node in {"": tree, **classes}.items() if (text := ast.get_docstring(node))}
+    texts = {node.name: ast.get_docstring(node) for node in tree.body if isinstance(node, ast.ClassDef)}
+    return {name: text for name, text in {"": ast.get_docstring(tree), **texts}.items() if text}
 
 
 def brief(value: Any, quoted: bool = False) -> str:

@@ -89,7 +89,7 @@ def undisturbed(arguments: Any, tmp_path_factory: pytest.TempPathFactory) -> Cal
 def run(arguments: Sequence[str], folder: Path, before: str = "", **streams: Any) -> Ended:
     """Run a command in a folder, after some lines of Python; without ``streams`` what it says is caught."""
     code = f"{before}\nimport sys\nfrom rankscope.cli import run\nsys.argv[0] = 'rankscope'\nrun()"
-    done = subprocess.run(
+    done: Any = subprocess.run(
         [sys.executable, "-c", code, *arguments], cwd=folder, env=ENV, check=False, timeout=120,
         **({"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams),
     )  # fmt: skip

@@ -167,3 +167,22 @@ def test_a_key_that_is_used_comes_once(tmp_path: Path, line: str, other: str) ->
     assert "comes twice in one object" in run.source.faults[0].message
     assert run.source.faults[0].line == 2
     assert run.frame["doc_id"].to_list() == ["a"]
+
+
+def test_a_query_may_be_called_as_parquet_begins(tmp_path: Path) -> None:
+    assert read_run(file(tmp_path, "a.run", "PAR1 Q0 d 1 2 t\nPAR12 Q0 d 1 1 t\n")).queries == ["PAR1", "PAR12"]
+
+
+def test_grades_by_subtopic_are_not_nested_deeper(tmp_path: Path) -> None:
+    qrels = read_qrels(file(tmp_path, "a.json", '{"q": {"d": {"s": 1}, "e": {"t": {"u": 2}}}}'))
+    assert qrels.frame.rows() == [("q", "d", 1.0, "s")]
+    assert "{'u': 2} is not a number" in qrels.source.faults[0].message
+    twice = read_qrels(file(tmp_path, "b.json", '{"q": {"d": {"s": 1}, "d": {"s": 2}}}'))
+    assert twice.frame["grade"].to_list() == [1.0, 2.0]
+
+
+def test_a_byte_order_mark_stands_at_the_beginning_alone(tmp_path: Path) -> None:
+    mark, good = "\ufeff", '{"qid": "q", "docid": "d", "score": 1}\n'
+    run = read_run(file(tmp_path, "a.jsonl", mark + good + mark + good))
+    assert [(fault.kind, fault.line) for fault in run.source.faults] == [("json", 2)]
+    assert len(run.frame) == 1

@@ -221,6 +221,12 @@ def test_ms_marco(write: Any) -> None:
     assert qrels.source.notes[1] == "no header and 3 columns: taken as query, document, grade"
 
 
+def test_the_last_line_tells_the_columns_also_where_it_does_not_end(write: Any) -> None:
+    assert read_qrels(write("q", "q 0 d 1 x\n1 d1 1\n1 d2 1")).frame["doc_id"].to_list() == ["d1", "d2"]
+    with pytest.raises(InputError, match="does not count 1, 2, 3"):
+        read_run(write("m", "1 d 1\n1 e 1"))
+
+
 ORDER = "the order is QRELS RUN..."
 
 

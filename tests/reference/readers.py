@@ -391,8 +391,9 @@ def _row_of(cell: dict[str, str], what: str) -> Row | None:
     """A row of texts, or None where it lacks what it needs."""
     role = "grade" if what == "qrels" else "score" if "score" in cell else "rank"
     value = number_of(cell[role].strip(" "))
-    if value is None and number_of(cell[role].strip()) is not None:
-        raise Unsaid("other blanks around a number")
+    for number in (cell[role], cell.get("rank", "")):
+        if number.strip(" ") != number.strip() and number_of(number.strip()) is not None:
+            raise Unsaid("other blanks around a number")
     if value is None or not cell["query_id"] or not cell["doc_id"] or (what == "qrels" and math.isnan(value)):
         return None
     rank = _whole(cell["rank"].strip(" ")) if "rank" in cell else None
@@ -474,6 +475,8 @@ def _jsonl(text: str, what: str) -> Rows:
             faults.append(number)
             continue
         cell = {role: found.get(keys[place]) for role, place in roles.items()}
+        if isinstance(cell.get("rank"), bool):
+            raise Unsaid("true as a rank")
         try:
             row = None if TWICE in cell.values() else _row_of_values(cell, what)
         except Refused as refused:
@@ -535,7 +538,7 @@ def id_of(value: Any) -> str | None:
 
 
 def value_of(value: Any) -> float | None:
-    """A number, or a text that is one."""
+    """A number, or a text that is one; true and false are 1 and 0."""
     if isinstance(value, str):
         return number_of(value.strip(" "))
     if not isinstance(value, int | float):

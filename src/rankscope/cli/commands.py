@@ -11,11 +11,11 @@ from typing import Any, Literal
 
 import click
 
-from rankscope import words
 from rankscope.cli import names
 from rankscope.cli.names import NameType
 from rankscope.declared import MOST
 from rankscope.errors import InputError
+from rankscope.words import counted, listing
 
 FILE = click.Path()  # to read
 PLACE = click.Path()  # to write
@@ -54,7 +54,7 @@ class Option(click.Option):
             from rankscope.inference import NAMES
 
             known = NAMES.get(self.type.name) or [name for name, _ in self.type.offers("")]
-            self.help = self.help.replace("{names}", words.listing(known, most=len(known), last="or"))
+            self.help = self.help.replace("{names}", listing(known, most=len(known), last="or"))
         return super().get_help_record(ctx)
 
 
@@ -126,7 +126,7 @@ def _margin(texts: Sequence[str]) -> float | dict[str, float]:
 
         return {str(parse(name)): _number(value) for name, _, value in by_metric}
     if len(texts) > 1:
-        times = words.counted(len(texts), "time")
+        times = counted(len(texts), "time")
         raise InputError(f"--margin is given {times}: give one number, or METRIC=X for each metric")
     return _number(texts[0])
 
@@ -445,7 +445,7 @@ COMMANDS = (
                 "Without runs: topics of a collection, for a --difference with a t test or an analysis of variance, or for a "
                 "--width.", ("t", "anova", "interval")),
             Option("--variance", "For --design: of differences (t, interval), within systems (anova).", float, "V"),
-            Option("--systems", "For --design anova: how many systems will be compared.", int, "M"),
+            Option("--systems", "For --design anova: how many systems will be compared.", click.IntRange(max=MOST), "M"),
             Option("--width", "For --design interval: from end to end.", float, "W", multiple=True),
             DETAILS, POLICIES, *OUTPUT,
         ),

@@ -1,7 +1,7 @@
 """The process of a command line: its streams, its exit code, and one line for whatever ends it early.
 
 Exit codes: 0 done or passed; 1 a gate failed, or check found something; 2 usage or unreadable input; 3 the data refuse an answer;
-4 a gate cannot tell; 70 a bug; 130 interrupted; 141 the reader of our output went away. None comes with a traceback.
+4 a gate cannot tell; 70 a bug; 130 interrupted; 141 nobody reads our output, any more or at all. None comes with a traceback.
 """
 
 from __future__ import annotations

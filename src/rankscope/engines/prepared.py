@@ -140,7 +140,10 @@ def _numbers(parts: Sequence[Iterable[float]], count: int) -> Array:
     """Numbers one after another in an array; raises where one is no number."""
     if count > 100_000:
         return np.fromiter(chain.from_iterable(parts), dtype=float, count=count)
-    return np.frombuffer(bytearray(Struct(f"{count}d").pack(*chain.from_iterable(parts))))  # half the time
+    flat: list[float] = []
+    for part in parts:
+        flat.extend(part)
+    return np.frombuffer(bytearray(Struct(f"{count}d").pack(*flat)))  # a third of the time
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,15 +206,15 @@ class PreparedRun(Judged):
         key = ranks.rank[layout.cells]
         if not layout.full:
             key = np.where(layout.inside, key, NOT_SHOWN)
-        by = np.argsort(key, axis=1)
-        rank = np.take_along_axis(key, by, 1)
+        by = np.argsort(key, axis=1) + np.arange(0, key.size, key.shape[1])[:, None]  # cells of the rectangle laid flat
+        rank = key.take(by)
         shown = rank < NOT_SHOWN
         width = max(int(shown.sum(axis=1).max(initial=0)), 1)
         by, shown = by[:, :width], shown[:, :width]
         rank = np.where(shown, rank[:, :width], 1)
         start, size = rank, np.broadcast_to(1, rank.shape)
         if ranks.tied:
-            at = np.take_along_axis(layout.cells, by, 1)
+            at = layout.cells.take(by)
             start, size = np.where(shown, ranks.tie_start[at], 1), np.where(shown, ranks.tie_size[at], 1)
-        grade = np.where(shown, np.take_along_axis(layout.grade, by, 1), 0.0)
+        grade = np.where(shown, layout.grade.take(by), 0.0)
         return Lists(grade, rank, shown, retrieved, start, size, layout.ideal)

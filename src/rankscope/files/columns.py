@@ -87,10 +87,8 @@ class Columns:
     def of(cls, raw: Raw, separator: str) -> Columns:
         """Read the header. Raises InputError where it is none."""
         # quotes are quotes in CSV; in TSV only where the first lines use them around a whole cell
-        quoted = (
-            separator != "\t"
-            or re.search(rb'(^|\t)"[^\t\n]*"(\t|\r?$)', raw.head.removeprefix(BOM), re.MULTILINE) is not None
-        )
+        head = raw.head.removeprefix(BOM)
+        quoted = separator != "\t" or re.search(rb'(^|\t)"[^\t\n]*"(\t|\r?$)', head, re.MULTILINE) is not None
         header = _first_row(raw.head, quoted) or _first_row(raw.text(), quoted) or raw.text()
         line = header.removeprefix(BOM).strip(b"\r\n")
         if b"\r" in line and b"\n" not in header:

@@ -98,15 +98,17 @@ def frame_of(source: Any, label: str) -> pl.DataFrame:
         raise InputError(f"{label}: the data frame cannot be read: {text}; {hint}") from error
 
 
-def read_dict(source: Mapping[Any, Any], what: str, name: str | None, raw: Raw | None = None) -> Run | Qrels:
-    """Read a dict of queries; ``raw`` is the file it came from."""
+def read_dict(
+    source: Mapping[Any, Any], what: str, name: str | None, raw: Raw | None = None, aspect: bool = False
+) -> Run | Qrels:
+    """Read a dict of queries; ``raw`` is the file it came from. Within one ``aspect`` there are no others."""
     label = raw.label if raw else name or what
     if not source:
         raise InputError(f"{label}: the dict is empty; {DICTS[what]}")
     for query, value in source.items():
         _refuse_odd(query, value, what, label)
     rows = {query: _orderly(value) for query, value in source.items()}
-    if what == "qrels" and has_aspects(source):
+    if what == "qrels" and not aspect and has_aspects(source):
         return _read_aspects(rows, label, name, raw)
     sizes = [len(value) for value in rows.values()]
     queries = _ids(source.keys(), label, "query")
@@ -151,14 +153,12 @@ def _read_aspects(rows: Mapping[Any, Any], label: str, name: str | None, raw: Ra
     for query, value in rows.items():
         for doc, graded in value.items() if isinstance(value, Mapping) else ((doc, 1) for doc in value):
             for aspect, grade in graded.items() if isinstance(graded, Mapping) else ((0, graded),):
-                if isinstance(grade, Mapping):
-                    where = f"{label}: query {query!r}, document {doc!r}"
-                    raise InputError(f"{where}: grade {quote_value(grade)} is not a number")
                 by_aspect.setdefault(aspect, {}).setdefault(query, []).append((doc, grade))
     parts: list[pl.DataFrame] = []
     faults: tuple[Fault, ...] = ()
     for aspect, (text,) in zip(by_aspect, ([i] for i in _ids(by_aspect, label, "subtopic")), strict=True):
-        part = read_dict({query: Pairs(pairs) for query, pairs in by_aspect[aspect].items()}, "qrels", name, raw)
+        grades = {query: pairs_of(pairs) for query, pairs in by_aspect[aspect].items()}
+        part = read_dict(grades, "qrels", name, raw, aspect=True)
         parts.append(part.frame.with_columns(iteration=pl.lit(text)))
         faults += part.source.faults
     empty = [query for query, value in zip(_ids(rows, label, "query"), rows.values(), strict=True) if not value]

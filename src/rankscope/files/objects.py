@@ -35,8 +35,9 @@ NO_ID = rb"\s*:\s*(?:-?[0-9]+[.eE]|true|false|\[|\{)"
 
 def object_of(line: str | bytes) -> Mapping[str, Any] | None:
     """The object in a line; None where there is none."""
-    try:
-        value = json.loads(line, object_pairs_hook=pairs_of)
+    try:  # of bytes json would guess the encoding
+        text = line.decode("utf-8") if isinstance(line, bytes) else line
+        value = json.loads(text, object_pairs_hook=pairs_of)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, Mapping) else None
@@ -222,7 +223,7 @@ def read_json(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     """Read one JSON object ``{query: {document: number}}``."""
     data = raw.read().removeprefix(BOM)
     try:
-        value = json.loads(data, object_pairs_hook=pairs_of)
+        value = json.loads(data.decode("utf-8"), object_pairs_hook=pairs_of)
     except UnicodeDecodeError as error:
         raw.fail(error)
     except RecursionError as error:

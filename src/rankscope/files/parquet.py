@@ -31,9 +31,8 @@ VIEW = 16  # bytes that a text takes in a table beside its letters
 class _Stderr:
     """Where the process writes what is not Python's: a panic of Polars tells of itself there before it can be caught."""
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.users, self.panicked, self.own, self.held = 0, False, -1, -1
+    lock = threading.Lock()
+    users, panicked, own, held = 0, False, -1, -1
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -72,7 +71,7 @@ class _Stderr:
         self.own = -1
 
 
-_stderr = _Stderr()
+stderr = _Stderr()
 
 
 @dataclass(eq=False)
@@ -112,7 +111,7 @@ class ParquetFile:
     def collect(self, scan: pl.LazyFrame) -> pl.DataFrame:
         """What is asked of its columns, which were looked over. Raises InputError where they cannot be read."""
         try:
-            with _stderr.hold():
+            with stderr.hold():
                 return scan.collect()
         except UNREADABLE as error:
             _fail(self.raw, _said(error), error)
@@ -132,7 +131,7 @@ def open_parquet(raw: Raw) -> ParquetFile:
     with _reading(raw, feed) as (read, size):
         footer = read_footer(read, size)
     try:
-        with _stderr.hold():
+        with stderr.hold():
             scan = pl.scan_parquet(io.BytesIO(feed) if isinstance(feed, bytes) else feed, glob=False)
             partial_result = MARK in scan.collect_schema()
     except UNREADABLE as error:

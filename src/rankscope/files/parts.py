@@ -14,7 +14,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import Findings, long_table, make_run, stem, tags_of
-from rankscope.files.raw import BLANK_BYTES, BROKEN, Raw, check_lines
+from rankscope.files.raw import BROKEN, Raw, check_lines, is_blank
 from rankscope.parallel import part_size
 from rankscope.tables import Run, Source
 
@@ -155,7 +155,7 @@ def _cut_file(raw: Raw, path: Path, place: QueryPlace, size: int) -> Iterator[tu
                     file.seek(at)
                     data = next(check_lines(raw.label, iter((file.read(window),))))
                     # blank lines, of which a file may have any number, are cut anywhere
-                    end = _border(data, place) if data.strip(BLANK_BYTES) else data.find(b"\n") + 1
+                    end = _border(data, place) if not is_blank(data) else data.find(b"\n") + 1
                     window *= 2
                 stop = at + end if end > 0 else length
                 yield start, stop
@@ -169,7 +169,7 @@ def _cut_stream(raw: Raw, place: QueryPlace, size: int) -> Iterator[bytes]:
     try:
         with raw.unpack() as file:
             for piece in check_lines(raw.label, iter(partial(file.read, size), b"")):
-                if not piece.strip(BLANK_BYTES) and (not buffer or buffer.endswith(b"\n")):
+                if is_blank(piece) and (not buffer or buffer.endswith(b"\n")):
                     continue  # blank lines, of which a file may have any number
                 buffer += piece
                 at = size - size // 8

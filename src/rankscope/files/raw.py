@@ -82,13 +82,13 @@ class Raw:
             return start
         try:
             with self.unpack() as file:
-                start = b""
-                while len(start) < LINE and (piece := file.read(size - len(start))):
-                    start += piece
-                    if len(start) == size:
-                        if start.startswith(b"PAR1") or FIRST.search(start):
-                            break
-                        size *= 4
+                start, looked = b"", 0
+                while looked < LINE and (piece := file.read(size)):
+                    start = start + piece if start else piece.lstrip(b"\r\n")
+                    looked += len(piece)
+                    if len(start) >= HEAD and (start.startswith(b"PAR1") or FIRST.search(start)):
+                        break
+                    size = max(HEAD, looked)
         except BROKEN as error:
             self.fail(error)
         return start
@@ -142,7 +142,7 @@ class Raw:
             except BROKEN as error:
                 self.fail(error)
         if longest is not None and len(data) > longest:
-            check_lines(self.label, iter((data,)), longest)
+            next(check_lines(self.label, iter((data,)), longest))
         return data
 
     def text(self) -> bytes:
@@ -227,6 +227,11 @@ class Raw:
         raise InputError(f"{self.label}: not a text file (it holds control characters)")
 
 
+def is_blank(piece: bytes) -> bool:
+    """Whether a piece of a text holds blank lines alone."""
+    return not piece[:64].strip(BLANK_BYTES) and not piece.translate(None, BLANK_BYTES)
+
+
 def check_lines(label: str, pieces: Iterable[bytes], longest: int = LINE) -> Iterator[bytes]:
     """The pieces of a text as they come. Raises InputError at a line that is longer than so many bytes."""
     begun = told = 0  # bytes of the line that goes on in the next piece, and of all pieces
@@ -238,7 +243,8 @@ def check_lines(label: str, pieces: Iterable[bytes], longest: int = LINE) -> Ite
                 where = f"the one that begins after {words.counted(told + at, 'byte')}"
                 raise InputError(f"{label}: a line is longer than {longest >> 20} MB ({where}): is it a file of lines?")
             at = end + 1
-        begun = len(piece) - max(piece.rfind(b"\n", max(at, 0)) + 1, at)
+        end = piece.rfind(b"\n", max(at, 0))
+        begun = len(piece) - (at if end < 0 else end + 1)
         told += len(piece)
         yield piece
 
@@ -307,6 +313,8 @@ def _open_path(path: Path, label: str) -> Raw:
             if odd or not stat.S_ISREG(found.st_mode):  # a pipe, as from <(zcat run.gz): it gives its bytes once
                 return _of_stream(label, file)
             return Raw(label, path, file.read(HEAD), (found.st_mtime_ns, found.st_size))
+    except InputError:
+        raise
     except FileNotFoundError as error:
         raise InputError(f"{label}: no such file{_near(path)}") from error
     except IsADirectoryError as error:

@@ -31,8 +31,8 @@ _NAMES = {alias for aliases in ALIASES.values() for alias in aliases}
 def kind_of(raw: Raw) -> str:
     """Name the format: trec, csv, tsv, semicolon, jsonl, json or parquet."""
     ending = _ENDINGS.get(raw.ending, "")
-    if raw.head.startswith(b"PAR1"):
-        return "parquet"
+    if raw.head.startswith(b"PAR1") and (ending == "parquet" or raw.head[4:5] < b"\t" or b"\r" < raw.head[4:5] < b" "):
+        return "parquet"  # and no text of a query PAR1...: binary numbers follow
     if ending == "parquet":
         raise InputError(f"{raw.label}: named like a Parquet file, but does not begin like one (PAR1)")
     start = raw.head.removeprefix(BOM).lstrip()[:1]

@@ -94,8 +94,9 @@ class Sheet:
 
 def read_objects(raw: Raw, expected: str) -> Sheet | Mapping[str, Any]:
     """Read a list of objects, what ``evaluate`` writes as JSON, or any other object as it is."""
+    data = raw.read().removeprefix(BOM)
     try:
-        value = json.loads(raw.read().removeprefix(BOM), object_pairs_hook=_once)
+        value = json.loads(data.decode("utf-8"), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         where = f" line {words.count(error.lineno)}" if isinstance(error, json.JSONDecodeError) else ""
         said = getattr(error, "msg", str(error))
@@ -109,7 +110,7 @@ def read_lines(raw: Raw, expected: str) -> Sheet | Mapping[str, Any]:
     for number, line in enumerate(raw.text().removeprefix(BOM).splitlines(), 1):
         if line.strip():
             try:
-                value = json.loads(line, object_pairs_hook=_once)
+                value = json.loads(line.decode("utf-8"), object_pairs_hook=_once)
             except (ValueError, RecursionError):
                 value = None
             if not isinstance(value, dict):

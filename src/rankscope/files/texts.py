@@ -651,8 +651,9 @@ def _of_json(raw: Raw, head: bytes, selection: Selection, noun: Noun) -> tuple[s
     roles = None if first is None else roles_among(list(first), noun)
     if roles is not None:
         return "JSONL", of_jsonl(raw, selection, noun, roles)
+    data = raw.read().removeprefix(BOM).decode("utf-8", "replace")
     try:
-        value = json.loads(raw.read().removeprefix(BOM).decode("utf-8", "replace"))
+        value = json.loads(data)
     except (ValueError, RecursionError) as error:
         if first is not None:
             keys = words.listing(map(repr, first)) or "none"

@@ -83,7 +83,7 @@ QRELS3 = LineLayout(
 
 
 CONTENT = re.compile(rb"^[^\S\n]*[^\s#].*", re.MULTILINE)  # a line that is neither blank nor a comment
-NO_LINES = re.compile(rb"\n(?:\r?\n)+")  # lines without a byte, of which a file may have any number
+NO_LINES = re.compile(rb"\n[\r\n]*\n")  # lines without a byte, of which a file may have any number
 
 
 def head_lines(raw: Raw) -> list[bytes]:
@@ -93,8 +93,8 @@ def head_lines(raw: Raw) -> list[bytes]:
         raise InputError(f"{raw.label}: not a text file (it holds zero bytes)")
     if b"\n" not in head and b"\r" in head.rstrip():
         raise InputError(f"{raw.label}: lines end in a lone carriage return (old Mac): run tr '\\r' '\\n' on the file")
-    # a last line without an end counts where the file ends with it
-    whole = head if len(head) < HEAD else head[: head.rfind(b"\n") + 1] or head
+    # the last line of a file counts also where it does not end
+    whole = head if len(raw.head) < HEAD else head[: head.rfind(b"\n") + 1] or head
     lines = CONTENT.findall(whole)
     return [line.rstrip(b"\r") for line in lines]
 

@@ -73,8 +73,9 @@ def mean(measure: HasAggregate, value: Array, weight: Array) -> float:
 
     Sums are exact before they are rounded, so the order of the units does not matter.
     """
-    defined = ~np.isnan(value)
-    value, weight = value[defined], weight[defined]
+    undefined = np.isnan(value)
+    if undefined.any():
+        value, weight = value[~undefined], weight[~undefined]
     if not len(value):
         return math.nan
     if measure.aggregate == "sum":

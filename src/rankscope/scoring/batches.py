@@ -310,7 +310,7 @@ def pooled_values(request: Request, batch: Batch) -> dict[Metric, float]:
 
 def mean_of_values(metric: Metric, values: Values, pooled: Mapping[Metric, float]) -> float:
     """One number of the values of all queries, or that of their documents together."""
-    return pooled[metric] if metric in pooled else mean(metric, values.value, values.weight)
+    return pooled[metric] if pooled and metric in pooled else mean(metric, values.value, values.weight)
 
 
 def board_of_values(request: Request, found: Sequence[Values], pooled: Mapping[Metric, float]) -> list[Mean]:

@@ -83,6 +83,13 @@ def test_up_to_three_runs_have_a_sentence_and_a_column_each_and_more_have_rows(s
         assert [row[0] for row in kinds.rows] == ["run0", "run1", "run2", "run3"]
 
 
+def test_the_words_of_the_columns_are_explained() -> None:
+    found = rs.diagnose({"q": {"a": 1, "b": 0}}, {"q": ranked("b", "a")}, "nDCG@1")
+    small = " ".join(found.to_text().split())
+    assert "all: the judged documents that were retrieved, in the best order" in small
+    assert "ideal: any judged documents, in the best order" in small
+
+
 def heads_and_names(table: Table) -> list[object]:
     return [*(column.header for column in table.columns), *(row[0] for row in table.rows)]
 

@@ -254,13 +254,12 @@ class CheckCase:
         """The runs with their values and means; none where nothing could be scored."""
         if self.scores is None:
             return []
+        means: dict[str, dict[Metric, float]] = {run.name: {} for run in self.scores.runs}
+        for m in self.scores.board:
+            means[m.run][m.metric] = m.value
         return [
             ScoredRun(
-                **vars(run),
-                input=given,
-                evaluation=evaluation,
-                means={m.metric: m.value for m in self.scores.board if m.run == run.name},
-                request=self.scores.request,
+                **vars(run), input=given, evaluation=evaluation, means=means[run.name], request=self.scores.request
             )
             for run, given, evaluation in zip(self.scores.runs, self.comparable, self.scores.evaluations, strict=True)
         ]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
 
 from rankscope import words
 from rankscope.panels.doubts import REMEDIES
-from rankscope.panels.reach import Aim, reach_of
+from rankscope.panels.reach import Aim, pairs_within_reach
 from rankscope.scoring.measurements import panels_of
 from rankscope.verbs.check.case import CheckCase
 from rankscope.verbs.check.rule import Finding, Rule
@@ -102,18 +101,15 @@ class TooFewQueries(Rule, code="RS409", severity="information"):
         if metric is None or case.scores is None or any(metric in run.weights for run in case.scored_runs):
             return
         (panel,) = panels_of(case.scores, [metric])
-        reaches = [reach_of(panel, pair, Aim(), (), False) for pair in combinations(panel.systems, 2)]
-        reaches = [reach for reach in reaches if reach.queries > 1]
-        small = [r for r in reaches if not r.reason and 0 < abs(r.difference) < r.detectable.difference]
-        if not small:
+        pairs, small, least = pairs_within_reach(panel, Aim())
+        if least is None:
             return
-        least = min(small, key=lambda r: abs(r.difference) / r.detectable.difference)
-        many = f" ({words.count(len(small))} of {words.counted(len(reaches), 'pair')} of runs are too close like this)"
+        many = f" ({words.count(small)} of {words.counted(pairs, 'pair')} of runs are too close like this)"
         yield self.finding(
             f"{least.run} and {least.baseline} differ by {words.number(abs(least.difference), digits=4)} on {metric}; "
             f"{words.counted(least.queries, 'query')} like these can detect about "
-            f"{words.number(least.detectable.difference, digits=3)}{many if len(reaches) > 1 else ''}",
-            count=len(small),
+            f"{words.number(least.detectable.difference, digits=3)}{many if pairs > 1 else ''}",
+            count=small,
         )
 
 

@@ -90,6 +90,7 @@ class TiesAtCutoff(Rule, code="RS203", severity="information"):
         if not case.breaks_ties:
             return
         ends = {run.name: self._ends(case, run) for run in case.scored_runs} if case.plain else {}
+        means = {run.name: run.means for run in case.scored_runs}
         for run in case.scored_runs:
             messages = [caution.message for caution in case.cautions(self.code, run)]
             if not case.plain:
@@ -101,20 +102,20 @@ class TiesAtCutoff(Rule, code="RS203", severity="information"):
             widest = max(widths, key=lambda m: widths[m])
             low, high = ends[run.name][widest]
             start = [*messages, f"{run.name}: {words.counted(run.health.tied_rows, 'row')} with equal scores"][0]
-            rival = self._rival(case, run.name, ends)
+            rival = self._rival(means, run.name, ends)
             yield self.finding(
                 f"{start}; {widest} could be anything from {words.interval(low, high, digits=3)}{rival}",
                 serious=widths[widest] >= WIDE or bool(rival), run=run.name, count=run.health.tied_rows, effect=widths,
             )  # fmt: skip
 
-    def _rival(self, case: CheckCase, name: str, ends: Mapping[str, Ends]) -> str:
+    def _rival(self, means: Mapping[str, Mapping[Metric, float]], name: str, ends: Mapping[str, Ends]) -> str:
         metric = next(iter(ends[name]), None)
         if metric is None or ends[name][metric][1] - ends[name][metric][0] < NOTABLE:
             return ""
-        (low, high), means = ends[name][metric], case.means(metric)
+        low, high = ends[name][metric]
         for other, theirs in ends.items():
             below, above = theirs[metric]
-            if other != name and low < above and below < high and means[name] != means[other]:
+            if other != name and low < above and below < high and means[name][metric] != means[other][metric]:
                 return f"; their order decides whether it is ahead of {other} on {metric}"
         return ""
 

@@ -1,0 +1,46 @@
+"""What a relevant document at each rank adds, where a metric is a sum over ranks, and why others have no such weight."""
+
+from __future__ import annotations
+
+from math import log2
+from typing import Any
+
+import pytest
+
+import rankscope as rs
+from rankscope.errors import InputError
+from rankscope.metrics.rank_weights import weights_of
+
+
+@pytest.mark.parametrize(
+    ("metric", "weights"),
+    [
+        (rs.RR, [1, 1 / 2, 1 / 3, 1 / 4]),
+        (rs.P @ 2, [1, 1, 0, 0]),
+        (rs.nDCG @ 3, [1, 1 / log2(3), 1 / log2(4), 0]),
+        (rs.RBP(p=0.5), [1, 1 / 2, 1 / 4, 1 / 8]),
+        (rs.AP, [1, 1 / 2, 1 / 3, 1 / 4]),
+    ],
+    ids=str,
+)
+def test_weights_are_shares_of_the_first_rank(metric: Any, weights: list[float]) -> None:
+    one = metric() if isinstance(metric, type) else metric
+    assert weights_of(one, 4).tolist() == pytest.approx(weights, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("YAAP", "its value is a transformation of a sum, and goes below 0"),
+        ("SetP", "it is blind to the order, so a document counts the same wherever it stands"),
+        ("RBPResidual", "lower values are better"),
+        ("Unjudged@10", "high values are no better than low ones"),
+        ("Prefs", "what a document earns depends on how many stand below it, not on its rank alone"),
+        ("AUC(pooled=True)", "it is one value over the documents of all queries together"),
+    ],
+)
+def test_why_a_metric_has_no_weights(name: str, why: str) -> None:
+    metric = rs.parse(name)
+    with pytest.raises(InputError) as told:
+        weights_of(metric, 20)
+    assert str(told.value) == f"{metric} has no weight by rank: {why}; RR, nDCG@10 or RBP have one"

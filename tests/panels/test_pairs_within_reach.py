@@ -1,0 +1,85 @@
+"""All pairs of systems at once: the same counts and the same nearest pair as looking at them one by one."""
+
+from __future__ import annotations
+
+import time
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rankscope as rs
+from rankscope.metrics import parse
+from rankscope.panels.panel import Panel
+from rankscope.panels.reach import Aim, Reach, pairs_within_reach, reach_of
+from rankscope.panels.samples import Measure
+
+NONE = float("nan")
+
+
+def panel_of(rows: Any) -> Panel:
+    values = np.array(rows, dtype=float)
+    systems, units = (tuple(f"{kind}{i}" for i in range(n)) for kind, n in zip("sq", values.shape, strict=True))
+    return Panel(Measure.of(parse("RR")), systems, units, values)
+
+
+def one_by_one(panel: Panel) -> tuple[int, int, Reach | None]:
+    reaches = [reach_of(panel, pair, Aim(), (), False) for pair in combinations(panel.systems, 2)]
+    reaches = [reach for reach in reaches if reach.queries > 1]
+    small = [r for r in reaches if not r.reason and 0 < abs(r.difference) < r.detectable.difference]
+    parts = [abs(r.difference) / r.detectable.difference for r in small]
+    return len(reaches), len(small), small[int(np.argmin(parts))] if small else None
+
+
+@st.composite
+def panels(draw: Any) -> Panel:
+    value = st.sampled_from([0.0, 0.5, 1.0, 1 / 3]) | st.floats(0, 1, allow_subnormal=False)
+    units = draw(st.integers(2, 8))
+    rows = draw(st.lists(st.lists(value, min_size=units, max_size=units), min_size=1, max_size=6))
+    rows += [rows[0]] * draw(st.integers(0, 2))
+    if draw(st.booleans()):  # the last two units have a value everywhere
+        rows = [[NONE if draw(st.booleans()) and i < units - 2 else one for i, one in enumerate(row)] for row in rows]
+    return panel_of(rows)
+
+
+@settings(max_examples=200, deadline=None)
+@given(panels())
+def test_all_pairs_at_once(panel: Panel) -> None:
+    assert pairs_within_reach(panel, Aim()) == one_by_one(panel)
+
+
+def test_three_systems_by_hand() -> None:
+    """Differences of 0.5, -0.5, 0.5, -0.4 have a mean of 0.025 and a large spread; a gain of 2 everywhere has none, and is large."""
+    base = [0.0, 0.5, 0.0, 0.4]
+    pairs, small, nearest = pairs_within_reach(panel_of([base, [0.5, 0.0, 0.5, 0.0], [one + 2 for one in base]]), Aim())
+    assert (pairs, small) == (3, 1)
+    assert nearest is not None
+    assert (nearest.run, nearest.baseline) == ("s0", "s1")
+    assert nearest.difference == pytest.approx(-0.025)
+
+
+def test_no_pair() -> None:
+    assert pairs_within_reach(panel_of([[0.5, 1.0]]), Aim()) == (0, 0, None)
+    assert pairs_within_reach(panel_of([[0.5, NONE], [1.0, NONE]]), Aim()) == (0, 0, None)
+
+
+def test_check_takes_time_in_proportion_to_the_runs() -> None:
+    """Four times the runs have sixteen times the pairs, and take about four times as long."""
+    rng = np.random.default_rng(0)
+    docs = [f"d{i}" for i in range(12)]
+    qrels = {f"q{q}": {doc: int(rng.random() < 0.3) for doc in docs} for q in range(10)}
+
+    def run() -> dict[str, dict[str, float]]:
+        return {query: dict(zip(docs, rng.random(len(docs)).tolist(), strict=True)) for query in qrels}
+
+    seconds = []
+    rs.check(qrels, {"one": run(), "two": run()}, ["nDCG@10", "AP"])
+    for many in (60, 240):
+        runs = {f"r{i}": run() for i in range(many)}
+        start = time.process_time()
+        rs.check(qrels, runs, ["nDCG@10", "AP"])
+        seconds.append(time.process_time() - start)
+    assert seconds[1] < 6 * seconds[0] + 0.2, seconds
