@@ -98,4 +98,4 @@ $(RECOMMENDERS)/.test: pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(RECOMMENDERS) .venv-pythons .mutants .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(RECOMMENDERS) .venv-pythons .mutants .fuzz .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -39,7 +39,7 @@ def _count(number: int) -> str:
 def _fuzzing(found: dict[str, Any] | None) -> str:
     if found is None:
         return FUZZING + "No campaign is recorded yet.\n\n"
-    named = f"{_count(found['inputs'])} inputs from seed {found['seed']}, {found['hours']:g} hours of one core, rankscope {found['rankscope']} on Python {found['python']}"
+    named = f"{_count(found['inputs'])} inputs from seed {found['seed']}, {found['hours']:g} hours of all processes together, rankscope {found['rankscope']} on Python {found['python']}"
     rows = ["| form | inputs | read by both | refused by both | open | findings |", "|---|--:|--:|--:|--:|--:|"]
     forms = found["forms"] | {
         "**all**": {

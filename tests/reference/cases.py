@@ -147,4 +147,11 @@ CASES = [
         [("\ufeff1", "d3", 1.0)],
     ),
     Case("a quote within a name of the header", "qrels", "q.csv", b'qid,docid,rel,sub""topic\nq1,d1,1,2\n', None, 1),
+    Case(
+        "a list for a document, beside grades by subtopic",
+        "qrels",
+        "q.json",
+        b'{"q": ["a", ["x"]], "p": {"d": {"s": 1}}}',
+        None,
+    ),
 ]

@@ -347,15 +347,23 @@ def _value_role(columns: dict[str, pl.Series]) -> str:
     return next(role for role in ("grade", "score", "rank") if role in columns)
 
 
+def tags_of(frame: pl.DataFrame, roles: dict[str, str], label: str) -> list[str]:
+    """The names of runs in a table, each once. Raises InputError where the column holds what is no name."""
+    if "tag" not in roles:
+        return []
+    column = frame[roles["tag"]]
+    if column.dtype.is_nested() or column.dtype == pl.Binary:
+        raise InputError(
+            f"{label}: column {roles['tag']} is of type {column.dtype}; it should hold the name of the run"
+        )
+    return column.drop_nulls().unique(maintain_order=True).cast(pl.String).to_list()
+
+
 def _tag_of(frame: pl.DataFrame, roles: dict[str, str], label: str) -> str | None:
     """Name the single run in the table; several must be split first."""
-    if "tag" not in roles:
-        return None
-    name = roles["tag"]
-    if (kind := frame[name].dtype).is_nested() or kind == pl.Binary:
-        raise InputError(f"{label}: column {name} is of type {kind}; it should hold the name of the run")
-    tags = frame[name].drop_nulls().unique(maintain_order=True).cast(pl.String).to_list()
+    tags = tags_of(frame, roles, label)
     if len(tags) > 1:
+        name = roles["tag"]
         several = f"column {name} names {words.counted(len(tags), 'run')} ({words.listing(tags, 3)})"
         raise InputError(f"{label}: {several}; a run table holds one: split it by {name}, or drop the column")
     return tags[0] if tags else None

@@ -157,7 +157,7 @@ def _read_aspects(rows: Mapping[Any, Any], label: str, name: str | None, raw: Ra
     parts: list[pl.DataFrame] = []
     faults: tuple[Fault, ...] = ()
     for aspect, (text,) in zip(by_aspect, ([i] for i in _ids(by_aspect, label, "subtopic")), strict=True):
-        grades = {query: pairs_of(pairs) for query, pairs in by_aspect[aspect].items()}
+        grades = {query: Pairs(pairs) for query, pairs in by_aspect[aspect].items()}
         part = read_dict(grades, "qrels", name, raw, aspect=True)
         parts.append(part.frame.with_columns(iteration=pl.lit(text)))
         faults += part.source.faults

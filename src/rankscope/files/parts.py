@@ -13,7 +13,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import Findings, long_table, make_run, stem
+from rankscope.files.long import Findings, long_table, make_run, stem, tags_of
 from rankscope.files.raw import BROKEN, Raw, check_lines, is_blank
 from rankscope.parallel import part_size
 from rankscope.tables import Run, Source
@@ -210,5 +210,6 @@ def table_part(rows: pl.DataFrame, roles: dict[str, str], label: str) -> tuple[R
     table, bad = long_table(rows, roles, label, None, told)
     if len(bad) or told.notes:
         raise InputError(f"{label}: what only the whole table tells")
-    tags = rows[roles["tag"]].drop_nulls().unique(maintain_order=True).cast(pl.String) if "tag" in roles else ()
-    return Run(table, Source(label)), PartFacts(table.height, int(table["score"].is_infinite().sum()), tuple(tags))
+    return Run(table, Source(label)), PartFacts(
+        table.height, int(table["score"].is_infinite().sum()), tuple(tags_of(rows, roles, label))
+    )
