@@ -1,10 +1,14 @@
-"""What is said of how runs were read: line by line of a few, summed up of many."""
+"""What is said and shown beside the numbers: how runs were read, single queries where they are asked for, what is wrong with an id."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 import rankscope as rs
+from rankscope.errors import InputError
 
 
 def test_many_runs_are_summed_up_from_the_smallest_to_the_largest(tmp_path: Path) -> None:
@@ -16,3 +20,31 @@ def test_many_runs_are_summed_up_from_the_smallest_to_the_largest(tmp_path: Path
         runs[-1].write_text("".join(lines))
     found = rs.evaluate(tmp_path / "qrels.txt", runs, "RR")
     assert "read 7 runs as TREC runs: 1 to 7 rows, 1 queries each" in found.reader_notes()
+
+
+def test_queries_and_their_distribution_are_shown_where_they_are_asked_for() -> None:
+    qrels = {"first": {"a": 1, "b": 0}, "second": {"a": 1}}
+    found = rs.evaluate(qrels, {"first": {"b": 2.0, "a": 1.0}, "second": {"a": 1.0}}, "P@1")
+    assert "first" not in found.to_text()
+    assert "first" in found.to_text(per_query=True)
+    assert "median" not in found.to_text()
+    assert "median" in found.to_text(distribution=True)
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "said"),
+    [
+        ({1.5: {"a": 1}}, {"q": {"a": 1.0}}, "qrels: the id 1.5 is a float; ids are strings or whole numbers"),
+        ({"q": {"a": 1}}, {True: {"a": 1.0}}, "run: the id True is a bool; ids are strings or whole numbers"),
+        (
+            {"q": {"a": 1}},
+            {"q": {None: 1.0}},
+            "run: query q: the id None is a NoneType; ids are strings or whole numbers",
+        ),
+    ],
+    ids=["a fraction", "yes", "nothing"],
+)
+def test_what_is_no_id_is_told(qrels: Any, run: Any, said: str) -> None:
+    with pytest.raises(InputError) as told:
+        rs.evaluate(qrels, run, "RR")
+    assert str(told.value) == said
