@@ -1,13 +1,11 @@
 """Texts by their ids, from every kind of file; and what cannot be read, in one line."""
 
-from __future__ import annotations
+from __future__ import contextlib
 
-import contextlib
 import gzip
 import html
 import json
 import re
-import time
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -198,16 +196,13 @@ NEVER_CLOSED = (
     "mark", [pytest.param(mark, id=f"{mark.strip() or 'blank'} again and again") for mark in NEVER_CLOSED]
 )
 @pytest.mark.parametrize("record", [b"<DOC><DOCNO>1</DOCNO>%s</DOC>", b"<top><num>1<title>%s</top>", b"<DOC><DOCNO>%s</DOCNO><DOCNO>1</DOCNO></DOC>"], ids=["in a document", "in a topic", "in an id"])  # fmt: skip
-def test_texts_are_read_in_one_pass(mark: str, record: bytes, tmp_path: Path) -> None:
-    """Five times as many marks that nothing closes take about five times as long: 25 times would be a square."""
-    seconds = []
-    for many in (4_000, 20_000):
-        path = written(tmp_path, f"{many}.trec", record % (mark.encode() * many))
-        start = time.process_time()
-        with contextlib.suppress(InputError):  # of some an id cannot be told
-            texts_of(path)
-        seconds.append(time.process_time() - start)
-    assert seconds[1] < 10 * seconds[0] + 0.3, seconds
+def test_marks_that_nothing_closes(mark: str, record: bytes, tmp_path: Path) -> None:
+    """Twenty thousand of them give the one text that there is, or one line: looking for the end of each would take minutes."""
+    path = written(tmp_path, "texts.trec", record % (mark.encode() * 20_000))
+    found: list[str] = []
+    with contextlib.suppress(InputError):  # of some an id cannot be told
+        found = list(texts_of(path).by_id)
+    assert len(found) <= 1
 
 
 def test_blanks_in_an_id_are_read_in_one_pass(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import combinations
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import rankscope as rs
 from rankscope.metrics import parse
 from rankscope.panels.panel import Panel
 from rankscope.panels.reach import Aim, Reach, pairs_within_reach, reach_of
@@ -64,22 +62,3 @@ def test_three_systems_by_hand() -> None:
 def test_no_pair() -> None:
     assert pairs_within_reach(panel_of([[0.5, 1.0]]), Aim()) == (0, 0, None)
     assert pairs_within_reach(panel_of([[0.5, NONE], [1.0, NONE]]), Aim()) == (0, 0, None)
-
-
-def test_check_takes_time_in_proportion_to_the_runs() -> None:
-    """Four times the runs have sixteen times the pairs, and take about four times as long."""
-    rng = np.random.default_rng(0)
-    docs = [f"d{i}" for i in range(12)]
-    qrels = {f"q{q}": {doc: int(rng.random() < 0.3) for doc in docs} for q in range(10)}
-
-    def run() -> dict[str, dict[str, float]]:
-        return {query: dict(zip(docs, rng.random(len(docs)).tolist(), strict=True)) for query in qrels}
-
-    seconds = []
-    rs.check(qrels, {"one": run(), "two": run()}, ["nDCG@10", "AP"])
-    for many in (60, 240):
-        runs = {f"r{i}": run() for i in range(many)}
-        start = time.process_time()
-        rs.check(qrels, runs, ["nDCG@10", "AP"])
-        seconds.append(time.process_time() - start)
-    assert seconds[1] < 6 * seconds[0] + 0.2, seconds
