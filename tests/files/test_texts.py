@@ -1,7 +1,8 @@
 """Texts by their ids, from every kind of file; and what cannot be read, in one line."""
 
-from __future__ import contextlib
+from __future__ import annotations
 
+import contextlib
 import gzip
 import html
 import json
