@@ -114,17 +114,14 @@ class Request:
         intervals = Intervals(interval, float(level), clusters)
         return cls(tuple(_requests(metrics, chosen)), chosen, facts, intervals)
 
-    @property
-    def cutoffs(self) -> tuple[int, ...]:
-        """The cutoffs at which the state of the data is of interest."""
-        return tuple(sorted({c for m in self.metrics if (c := getattr(m.metric, "cutoff", None))} or {10}))
-
     @cached_property
     def orders(self) -> list[Order]:
         """How an engine is to order documents for each metric; what holds over all orders starts from trec_eval's."""
         needs = frozenset[str]().union(*(m.metric.needs for m in self.metrics))
         extra = any(m.convention.queries in {"run", "either"} for m in self.metrics)  # queries without judgments count
-        cutoffs, out = self.cutoffs, []
+        # at which the state of the data is of interest
+        cutoffs = tuple(sorted({c for m in self.metrics if (c := getattr(m.metric, "cutoff", None))} or {10}))
+        out = []
         for m in self.metrics:
             ties = m.metric.trec_ties if m.convention.ties == "trec" else m.convention.ties
             if ties in OVER_ORDERS:

@@ -303,7 +303,7 @@ class CheckCase:
     @property
     def cutoff(self) -> int:
         """The cutoff of interest: of those of the metrics the one nearest to 10."""
-        return min(self.request.cutoffs, key=lambda k: (abs(k - 10), k))
+        return min(self.request.orders[0].cutoffs, key=lambda k: (abs(k - 10), k))
 
     def means(self, metric: Metric) -> dict[str, float]:
         """By run, the mean of a metric."""
