@@ -129,7 +129,7 @@ def room(out: str | None = None) -> tuple[int, bool]:
     if out not in {None, "-"}:
         return 80, False
     env = os.environ
-    looks = is_terminal(sys.stdout) and env.get("TERM") != "dumb"
+    looks = sys.stdout.isatty() and env.get("TERM") != "dumb"
     colour = not env.get("NO_COLOR") and (bool(env.get("FORCE_COLOR")) or looks)
     return shutil.get_terminal_size((80, 24)).columns, colour
 
