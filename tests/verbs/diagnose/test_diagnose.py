@@ -411,3 +411,20 @@ def test_the_value_of_a_pooled_metric_is_that_of_evaluate_and_no_mean_of_queries
     assert "made of the documents of all queries together" in str(found)
     assert "The values of single queries are those of each query alone" in str(found)
     assert found.envelope()["results"][0]["value"] == 3 / 9
+
+
+def test_the_queries_that_lose_most_come_first() -> None:
+    """Losses of RR: nothing found loses 1, rank 4 loses 3/4, rank 2 loses 1/2, rank 1 nothing; in whatever order they come."""
+    qrels = {query: {"a": 1} for query in ("half", "none", "all", "most")}
+    run = {"half": ranked("x", "a"), "none": ranked("x"), "all": ranked("a"), "most": ranked("x", "y", "z", "a")}
+    found = rs.diagnose(qrels, run, "RR")
+    assert [(one.query_id, one.total) for one in found.hardest] == [("none", 1.0), ("most", 0.75), ("half", 0.5)]
+
+
+@pytest.mark.parametrize("metric", ["AUC(pooled=True)", "AvgAP"])
+def test_the_worst_values_come_first_where_no_loss_is_known(metric: str) -> None:
+    qrels = {query: {"a": 1, "m": 0, "n": 0} for query in ("good", "bad", "fair")}
+    run = {"good": ranked("a", "n", "m"), "bad": ranked("n", "m", "a"), "fair": ranked("n", "a", "m")}
+    found = rs.diagnose(qrels, run, metric)
+    assert found.reason
+    assert [one.query_id for one in found.hardest] == ["bad", "fair", "good"]

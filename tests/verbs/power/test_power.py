@@ -328,3 +328,21 @@ def test_the_observed_difference_has_no_power_of_its_own() -> None:
     assert observed is not None
     assert observed.power is None
     assert observed.difference == pytest.approx(abs(float(DIFFERENCES.mean())))
+
+
+def test_a_difference_is_held_against_the_widest_metric() -> None:
+    """Two is no difference of metrics up to 1; it is one where a metric without an upper end is planned for, too."""
+    docs = ("a", "b", "c")
+    qrels = {f"q{i}": {"a": 1, "b": i % 3} for i in range(6)}
+    one = {query: dict(zip(docs, (3.0, 2.0, 1.0), strict=True)) for query in qrels}
+    other = {
+        query: dict(zip(docs, (1.0, 2.0, 3.0) if i % 2 else (3.0, 1.0, 2.0), strict=True))
+        for i, query in enumerate(qrels)
+    }
+    runs = {"one": one, "other": other}
+    assert power(qrels, runs, ["nDCG@3", "P@3"], difference=1).reaches
+    for metrics in (["nDCG@3", "P@3"], ["P@3", "nDCG@3"]):
+        with pytest.raises(InputError, match=r"difference=1.5: nDCG@3|difference=1.5: P@3"):
+            power(qrels, runs, metrics, difference=1.5)
+    for metrics in (["nDCG@3", "DCG@3"], ["DCG@3", "nDCG@3"]):
+        assert power(qrels, runs, metrics, difference=1.5).reaches

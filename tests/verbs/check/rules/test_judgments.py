@@ -36,6 +36,15 @@ def test_qrels_of_relevant_documents_only_say_nothing_of_the_rest() -> None:
     assert "relevant documents only" in found.message
 
 
+def test_the_run_with_most_that_is_unjudged_is_named() -> None:
+    """Also where it is neither the first nor the last, and where only relevant documents are judged."""
+    some, most = ({q: dict(zip(order, (9.0, 8.0, 7.0), strict=True)) for q in QUERIES} for order in ("axy", "xya"))
+    qrels = {q: {"a": 1} for q in QUERIES}
+    (found,) = of("RS204", qrels, {"few": some, "most": most, "again": some})
+    assert found.run == "most"
+    assert "100% of the top 2 of most" in found.message
+
+
 def test_grades_off_the_scale_that_was_stated() -> None:
     assert of("RS112", QRELS, RUN, scale="0-2") == []
     assert of("RS112", QRELS, RUN) == []  # nothing was stated
