@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -63,7 +65,7 @@ def test_the_metric_declared_in_advance_is_named() -> None:
         pytest.param({"correction": "max_t"}, False, id="a joint correction"),
     ],
 )
-def test_the_sign_flip_test_stands_beside_t_alone(options: dict[str, str], expected: bool) -> None:
+def test_the_sign_flip_test_stands_beside_t_alone(options: dict[str, Any], expected: bool) -> None:
     found = rs.compare(QRELS, runs(3), "AP", **options)
     assert ("flip p" in columns_of(found.family)) == expected
     assert ("flip p" in found.to_text()) == expected
