@@ -31,9 +31,7 @@ from typing import (
 )
 
 from rankscope import words
-from rankscope.errors import HUGE, InputError
-
-MOST = 2**31 - 1  # the largest whole number that a parameter can be
+from rankscope.errors import HUGE, MOST, InputError
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from rankscope.words import printable
 
 # The largest number, whichever its sign, that is computed with: fourth powers of sums must not overflow.
 HUGE = 1e60
+MOST = 2**31 - 1  # the largest whole number that a parameter can be
 
 
 class RankscopeError(Exception):

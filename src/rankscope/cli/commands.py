@@ -12,15 +12,14 @@ from typing import Any, Literal
 import click
 
 from rankscope.cli import names
-from rankscope.cli.names import NameType
-from rankscope.declared import MOST
-from rankscope.errors import InputError
+from rankscope.cli.names import NameType, WholeNumber
+from rankscope.errors import MOST, InputError
 from rankscope.words import counted, listing
 
 FILE = click.Path()  # to read
 PLACE = click.Path()  # to write
 FOLDER = click.Path()
-NUMBER = click.IntRange(min=1, max=MOST)
+NUMBER = WholeNumber(min=1)
 
 Reader = Literal["verb", "policy", "result", "command"]
 
@@ -198,7 +197,7 @@ def _option_of(policy: Any, text: str) -> Option:
         known = {str(value): value for value in policy.values}
         kind, read = tuple(known), known.__getitem__
     elif kind is None:
-        kind = click.IntRange(min=policy.least, max=MOST if policy.most == MOST else None)
+        kind = (WholeNumber if policy.most == MOST else click.IntRange)(min=policy.least)
     return Option(flag, text, kind, policy.metavar, to="policy", read=read, default=policy.default)
 
 
@@ -438,14 +437,14 @@ COMMANDS = (
             Option("--power", "The chance to detect a difference that is there.", float, default=0.8),
             ALPHA,
             Option("--comparisons", "How many comparisons you will make: each gets alpha / M.", NUMBER, "M", default=1),
-            Option("-n", "Plan for N queries instead of those at hand.", click.IntRange(min=2, max=MOST), "N"),
+            Option("-n", "Plan for N queries instead of those at hand.", WholeNumber(min=2), "N"),
             BASELINE, ALL_PAIRS, CLUSTERS, SCORES,
             Option("--deviation", "Without runs: the standard deviation of the differences, known from elsewhere.", float, "S"),
             Option("--design",
                 "Without runs: topics of a collection, for a --difference with a t test or an analysis of variance, or for a "
                 "--width.", ("t", "anova", "interval")),
             Option("--variance", "For --design: of differences (t, interval), within systems (anova).", float, "V"),
-            Option("--systems", "For --design anova: how many systems will be compared.", click.IntRange(max=MOST), "M"),
+            Option("--systems", "For --design anova: how many systems will be compared.", WholeNumber(), "M"),
             Option("--width", "For --design interval: from end to end.", float, "W", multiple=True),
             DETAILS, POLICIES, *OUTPUT,
         ),
@@ -463,7 +462,7 @@ COMMANDS = (
             metric("A metric, like nDCG@10 (the default); may be repeated. The worklist is made for the first."),
             QUIET, BASELINE,
             Option("--grade", "The best grade a document can get. Default: the highest of the qrels.", float, "X"),
-            Option("-n", "Documents to judge.", click.IntRange(min=0, max=MOST), "N", default=50),
+            Option("-n", "Documents to judge.", WholeNumber(min=0), "N", default=50),
             Option("--worklist",
                 "Write the documents to judge to FILE, as CSV: query, document, ranks and effect.", PLACE, to="command"),
             POLICIES, *OUTPUT,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankscope.errors import InputError
+from rankscope.errors import MOST, InputError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -40,6 +40,17 @@ class NameType(Kind):
         start = incomplete.casefold()
         offers = self.offers(incomplete)
         return [CompletionItem(name, help=about) for name, about in offers if name.casefold().startswith(start)]
+
+
+class WholeNumber(click.IntRange):
+    """A whole number, whose least value help shows; one that is beyond what can be computed with is refused, too."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number that was typed."""
+        number = super().convert(value, param, ctx)
+        if number > MOST:
+            self.fail(f"{value} is too large, {MOST:,} is the most", param, ctx)
+        return number
 
 
 def _metrics(start: str) -> Names:

@@ -15,8 +15,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict, TypeVar
 
 from rankscope import words
-from rankscope.declared import MOST
-from rankscope.errors import InputError
+from rankscope.errors import MOST, InputError
 
 # the command line makes its options of this module: what is heavy is loaded where values are computed
 if TYPE_CHECKING:
