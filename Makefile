@@ -45,7 +45,7 @@ fuzz: $(VENV)/.test
 
 # a part of the tests on every Python that is here, and on the oldest packages that are promised
 pythons: $(VENV)/.test
-	$(BIN)/python tools/try_pythons.py
+	$(BIN)/python tools/try_pythons.py $(ARGS)
 
 # changes the package in one place at a time and sees whether a test notices; goes on where it was stopped (SECONDS=600 for ten minutes)
 mutants: $(VENV)/.test
