@@ -1,0 +1,277 @@
+"""Texts in records: TREC topics and documents between marks, and SMART."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rankscope import words
+from rankscope.errors import InputError
+from rankscope.files.raw import BOM, BROKEN, Raw
+from rankscope.files.text_rows import Selection, join_texts, lines_of
+
+BLOCK = 1 << 22
+LONGEST = 1 << 28  # bytes of one record: what is longer was never closed
+_I = re.IGNORECASE
+_OPEN = re.compile(rb"<(topic|top|doc)(\s[^<>]*)?>|<!--", _I)
+_CLOSE = {name: re.compile(rb"</" + name + rb"\s*>", _I) for name in (b"topic", b"top", b"doc")}
+_AGAIN = {name: re.compile(rb"<" + name + rb"(\s[^<>]*)?>", _I) for name in (b"topic", b"top", b"doc")}
+_ID = re.compile(rb"<(docno|docid|num|number|qid|id)(?:\s[^<>]*)?>([^<>]*)(?=<|$)", _I)
+_ID_LABEL = re.compile(rb"\s*(?:Number|Topic)\s*:", _I)
+_OWN_ID = re.compile(rb"\b(?:number|num|id|qid|docno)\s*=\s*[\"']([^\"']*)[\"']", _I)
+_MARK = re.compile(r"<(/?)([A-Za-z][\w:.-]*)(?:\s[^<>]*)?/?>")
+_LABEL = re.compile(r"^\s*(?:Topic|Title|Description|Narrative|Query)\s*:", _I)
+_HIDDEN = re.compile(r"<!--|<(script|style|dochdr)\b[^<>]*>", _I)
+_RAW = re.compile(r"<!\[CDATA\[")
+_RAW_END = re.compile(r"\]\]>")
+_COMMENT_END = re.compile("-->")
+_LONG_NUMBER = re.compile(r"&#(?=\d{1000})")  # of no character, and Python refuses to read it
+TAGS_OF_TITLES = ("title", "query", "headline", "head", "ttl", "hl")
+QUESTIONS = ("question", "desc", "description")
+NAMES = {"docno", "docid", "num", "number", "qid", "id"}
+EXAMPLE = {
+    b"doc": "a document has its id in <DOCNO>",
+    b"top": "a topic has its id in <num>",
+    b"topic": 'a topic has its id in <num>, or as <topic number="1">',
+}
+
+
+@dataclass(frozen=True)
+class _Record:
+    """One topic or document: the line it begins on, its mark, and what stands between its marks."""
+
+    line: int
+    name: bytes
+    own: bytes
+    body: bytes
+
+
+def has_marks(head: bytes) -> bool:
+    r"""Whether a file begins like TREC topics or documents, or like XML.
+
+    >>> has_marks(b"<top>"), has_marks(b"<?xml version='1.0'?>"), has_marks(b"1\t<b>bold</b>")
+    (True, True, False)
+    """
+    return re.match(rb"<[A-Za-z?!]", head) is not None
+
+
+def texts_of_marks(raw: Raw, selection: Selection) -> Iterator[tuple[str, str]]:
+    """The topics or documents of a file: ids and texts."""
+    for record in _records(raw):
+        one = _id_of(record, raw.label, selection)
+        if selection.wants(one):
+            text = selection.text(record.body)
+            yield one, _document(text) if record.name == b"doc" else _topic(text)
+
+
+def _id_of(record: _Record, label: str, selection: Selection) -> str:
+    found = None if record.name == b"doc" else _OWN_ID.search(record.own)
+    data = found[1] if found else _inner_id(record.body)
+    one = _unescape(selection.text(data)).strip()
+    if not one:
+        mark = record.name.decode()
+        raise InputError(f"{label} line {words.count(record.line)}: a <{mark}> without an id; {EXAMPLE[record.name]}")
+    return one
+
+
+def _inner_id(body: bytes) -> bytes:
+    """The id between marks: a DOCID beside a DOCNO is the collection's own business."""
+    second = b""
+    for found in _ID.finditer(body):
+        label = _ID_LABEL.match(found[2])
+        one = found[2][label.end() if label else 0 :].strip()
+        if one and found[1].lower() != b"docid":
+            return one
+        second = second or one
+    return second
+
+
+def _records(raw: Raw) -> Iterator[_Record]:
+    """Each record of a file, read in blocks; InputError for one that is never closed, and where there is none."""
+    buffer, line, at, number = b"", 1, 0, 0
+    sought, hidden = 0, False  # how far the end of the record at ``at`` was looked for; whether a comment is open there
+    for block in _blocks(raw):
+        buffer, sought = buffer[at:] + block, sought - at
+        at = 0
+        while True:
+            opened = None if hidden else _OPEN.search(buffer, at)
+            if opened is None:
+                closed = buffer.find(b"-->", at) if hidden else -1
+                # a mark may be cut in two
+                passed = closed + 3 if closed >= 0 else max(at, len(buffer) - 2 if hidden else buffer.rfind(b"<"))
+                line += buffer.count(b"\n", at, passed)
+                at = passed
+                if closed < 0:
+                    break
+                hidden = False
+                continue
+            line += buffer.count(b"\n", at, opened.start())
+            at = opened.start()
+            if opened[1] is None:
+                hidden, at = True, opened.end()
+                continue
+            closed_by = _end_of(buffer, opened, max(sought, opened.end()), f"{raw.label} line {words.count(line)}")
+            if closed_by is None:
+                last = buffer.rfind(b"<", opened.end())
+                sought = last if last >= 0 else len(buffer)
+                break
+            number += 1
+            yield _Record(line, opened[1].lower(), opened[2] or b"", buffer[opened.end() : closed_by.start()])
+            line += buffer.count(b"\n", at, closed_by.end())
+            at = closed_by.end()
+    rest = None if hidden else _OPEN.search(buffer, at)
+    if rest is not None and rest[1] is not None:
+        line += buffer.count(b"\n", at, rest.start())
+        _refuse_open(f"{raw.label} line {words.count(line)}", rest[1])
+    if not number:
+        first = buffer.removeprefix(BOM).strip()[:60].decode("utf-8", "replace").split("\n")[0]
+        raise InputError(f"{raw.label}: begins with {words.quote(first)} and holds no <top>, <topic> or <DOC>")
+
+
+def _end_of(buffer: bytes, opened: re.Match[bytes], start: int, where: str) -> re.Match[bytes] | None:
+    """The mark that closes a record, looked for from ``start``; None where that is yet to be read."""
+    name = opened[1].lower()
+    closed = _CLOSE[name].search(buffer, start)
+    last = closed.start() if closed else len(buffer)
+    if _AGAIN[name].search(buffer, start, last) or last - opened.start() > LONGEST:
+        _refuse_open(where, opened[1])
+    return closed
+
+
+def _refuse_open(where: str, name: bytes) -> None:
+    mark = name.decode()
+    raise InputError(f"{where}: <{mark}> is never closed by </{mark}>; is the file cut off?")
+
+
+def _blocks(raw: Raw) -> Iterator[bytes]:
+    try:
+        with raw.unpack() as file:
+            while block := file.read(BLOCK):
+                yield block
+    except BROKEN as error:
+        raw.fail(error)
+
+
+def _topic(text: str) -> str:
+    """The title of a topic, then its question or description; where it has neither, all that it says."""
+    parts = _parts(text)
+    title = next((parts[name] for name in TAGS_OF_TITLES if parts.get(name)), "")
+    question = next((parts[name] for name in QUESTIONS if parts.get(name)), "")
+    if title or question:
+        return join_texts([title, question])
+    return " ".join(said for name, said in parts.items() if name not in NAMES and said)
+
+
+def _parts(text: str) -> dict[str, str]:
+    """What stands after each mark, up to the next mark of any name; labels such as Number: are left out."""
+    parts: dict[str, list[str]] = {}
+    name, at = "", 0
+    kept = _shown(text)
+    for mark in [*_MARK.finditer(kept), None]:
+        said = _LABEL.sub("", kept[at : mark.start() if mark else len(kept)])
+        parts.setdefault(name, []).extend(_unescape(said).split())
+        if mark is None:
+            break
+        name, at = ("" if mark[1] else mark[2].lower()), mark.end()
+    return {name: " ".join(said) for name, said in parts.items()}
+
+
+def _enclosed(
+    text: str, opening: re.Pattern[str], closing: Callable[[str], re.Pattern[str]]
+) -> Iterator[tuple[int, int, int, int]]:
+    """Where each mark and the first one that closes it begin and end; ``closing`` is told what the first group of ``opening`` holds.
+
+    A mark that nothing closes is passed over. The text is read once: that nothing closes such a mark is looked up once for all that follow.
+    """
+    at, never_closed = 0, set[re.Pattern[str]]()
+    while opened := opening.search(text, at):
+        at = opened.end()
+        mark = closing((opened[1] or "").lower() if opening.groups else "")
+        closed = None if mark in never_closed else mark.search(text, at)
+        if closed is None:
+            never_closed.add(mark)
+            continue
+        yield opened.start(), opened.end(), closed.start(), closed.end()
+        at = closed.end()
+
+
+def _replace(text: str, found: Iterable[tuple[int, int, int, int]], by: Callable[[str], str]) -> str:
+    """The text with other words in the place of what marks enclose, the marks included."""
+    parts, at = [], 0
+    for start, inner, outer, end in found:
+        parts += [text[at:start], by(text[inner:outer])]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+@lru_cache(maxsize=64)
+def _opening(name: str) -> re.Pattern[str]:
+    return re.compile(rf"<{name}(?:\s[^<>]*)?>", _I)
+
+
+@lru_cache(maxsize=64)
+def _closing(name: str) -> re.Pattern[str]:
+    """What closes a mark; that of a comment has no name."""
+    return re.compile(rf"</{name}\s*>", _I) if name else _COMMENT_END
+
+
+def _shown(text: str) -> str:
+    """The text without comments, scripts and headers; what stands in CDATA as text."""
+    text = _replace(text, _enclosed(text, _HIDDEN, _closing), lambda _: " ") if "<" in text else text
+    return _replace(text, _enclosed(text, _RAW, lambda _: _RAW_END), html.escape) if "<!" in text else text
+
+
+def _document(text: str) -> str:
+    """The title of a document, then its text: what stands in <TEXT>, or all but its id where there is none."""
+    text = _shown(text)
+    title = next((said for name in TAGS_OF_TITLES if (said := _inside(text, name))), "")
+    body = _inside(text, "text")
+    if not body:
+        for name in (*NAMES, *TAGS_OF_TITLES):
+            text = _replace(text, _marked(text, name), lambda _: " ")
+        body = text
+    return join_texts([_plain(title), _plain(body)])
+
+
+def _marked(text: str, name: str) -> Iterator[tuple[int, int, int, int]]:
+    return _enclosed(text, _opening(name), lambda _: _closing(name))
+
+
+def _inside(text: str, name: str) -> str:
+    return " ".join(text[inner:outer] for _, inner, outer, _ in _marked(text, name))
+
+
+def _plain(text: str) -> str:
+    return _unescape(_MARK.sub(" ", text))
+
+
+def _unescape(text: str) -> str:
+    """Characters in the place of their names and numbers; a number of a thousand digits stays as it stands."""
+    return html.unescape(_LONG_NUMBER.sub("&amp;#", text))
+
+
+def of_smart(raw: Raw, selection: Selection) -> Iterator[tuple[str, str]]:
+    """Records that begin with ``.I id``: the title (.T) and the text (.W) of each."""
+    one, kept, part = "", False, b""
+    said: dict[bytes, list[str]] = {}
+    for number, line in lines_of(raw):
+        if line.startswith(b".I ") or line == b".I":
+            if kept:
+                yield one, _of_parts(said)
+            one, part, said = selection.text(line[2:]).strip(), b"", {}
+            if not one:
+                raise InputError(f"{raw.label} line {words.count(number)}: .I without an id")
+            kept = selection.wants(one)
+        elif len(line.rstrip()) == 2 and line[:1] == b"." and line[1:2].isupper():
+            part = line[1:2]
+        elif kept:
+            said.setdefault(part, []).append(selection.text(line))
+    if kept:
+        yield one, _of_parts(said)
+
+
+def _of_parts(said: dict[bytes, list[str]]) -> str:
+    return join_texts([" ".join(said.get(b"T", [])), " ".join(said.get(b"W", []))])
