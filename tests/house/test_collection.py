@@ -132,7 +132,11 @@ def unseeded(source: str) -> list[int]:
 
 
 def test_nothing_is_drawn_without_a_seed() -> None:
-    files = [path for room in ("tests", "src", "tools", "benchmarks") for path in some((ROOT / room).rglob("*.py"))]
+    files = [
+        path
+        for room in ("tests", "src", "tools", "benchmarks", "fuzzing")
+        for path in some((ROOT / room).rglob("*.py"))
+    ]
     assert len(files) > 300
     assert [
         f"{path.relative_to(ROOT)}:{line}" for path in files for line in unseeded(path.read_text(encoding="utf-8"))

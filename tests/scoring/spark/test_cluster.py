@@ -37,7 +37,7 @@ spark = builder.master("local-cluster[2,1,1024]").getOrCreate()
 plain = spark.createDataFrame(run.to_pandas()).repartition(8)
 marker = sys.argv[1]
 """
-KILLED = """
+ONCE = """
 def once(batches):
     rows = list(batches)
     try:
@@ -45,22 +45,23 @@ def once(batches):
     except FileExistsError:
         yield from rows
         return
+"""
+KILLED = (
+    ONCE
+    + """\
     status = open(f"/proc/{os.getppid()}/status").read()  # the parent of a worker is a daemon, and its parent the executor
     os.kill(int(status.partition("PPid:")[2].split()[0]), signal.SIGKILL)
 frame = plain.mapInArrow(once, plain.schema)
 """
-RETRIED = """
-def once(batches):
-    rows = list(batches)
-    try:
-        os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
-    except FileExistsError:
-        yield from rows
-        return
+)
+RETRIED = (
+    ONCE
+    + """\
     yield rows[0]
     raise RuntimeError("a disk, a network")
 frame = plain.mapInArrow(once, plain.schema)
 """
+)
 
 
 def run_script(script: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
