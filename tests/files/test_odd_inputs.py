@@ -189,3 +189,9 @@ def test_a_byte_order_mark_stands_at_the_beginning_alone(tmp_path: Path) -> None
     run = read_run(file(tmp_path, "a.jsonl", mark + good + mark + good))
     assert [(fault.kind, fault.line) for fault in run.source.faults] == [("json", 2)]
     assert len(run.frame) == 1
+
+
+def test_the_first_fault_in_the_file_is_told_first(tmp_path: Path) -> None:
+    """Also where it is of another kind than a later one, and no row is good."""
+    with pytest.raises(InputError, match="line 2: no query_id"):
+        read_qrels(file(tmp_path, "a.csv", "query_id,doc_id,grade,note\n,d2,1,b\nq1,d1,1,x,y\n"))

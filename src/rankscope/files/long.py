@@ -74,7 +74,7 @@ class Findings:
         if not self.faults:
             raise InputError(otherwise)
         more = f" ({words.counted(self.faulty, f'such {noun}')}, and no good one)" if self.faulty > 1 else ""
-        raise InputError(f"{self.faults[0].message}{more}")
+        raise InputError(f"{min(self.faults, key=lambda fault: fault.line or 0).message}{more}")
 
     def added_to(self, source: Source, first: str) -> Source:
         """A source with what was found, after a ``first`` note; of more faults than are kept the last one says how many."""
