@@ -112,6 +112,8 @@ def _of_table(given: Input, table: pl.DataFrame) -> Rows:
         raise Unsaid("damaged Parquet has no checksum")
     if any(table[name].dtype == pl.Categorical for name in table.columns if name.lower() in NUMBERS):
         raise Unsaid("categories as numbers")
+    if any(column.dtype in {pl.Binary, pl.List} and column.null_count() == len(column) for column in table):
+        raise Unsaid("bytes or lists of which there is none")
     return readers.of_columns({name: column.to_list() for name, column in table.to_dict().items()}, given.what)
 
 

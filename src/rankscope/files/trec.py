@@ -83,6 +83,7 @@ QRELS3 = LineLayout(
 
 
 CONTENT = re.compile(rb"^[^\S\n]*[^\s#].*", re.MULTILINE)  # a line that is neither blank nor a comment
+RETURN = re.compile(rb"\r[^\r\n]")  # one that ends no line
 NO_LINES = re.compile(rb"\n[\r\n]*\n")  # lines without a byte, of which a file may have any number
 
 
@@ -437,6 +438,8 @@ def _general(raw: Raw, layout: LineLayout) -> _Rows:
     good = frame["good"].to_numpy()
     if frame["doubt"].any():
         good = good & ~_doubtful(layout, data, frame["doubt"].to_numpy())
+    if RETURN.search(data):
+        good = good & ~_with_return(data, frame["beyond"].to_numpy())
     bad = np.flatnonzero(~good)
     if len(bad):
         _name_faults(raw, layout, data, bad, found, usual)
@@ -469,6 +472,15 @@ def _doubtful(layout: LineLayout, data: bytes, doubt: Array) -> Array:
     return out
 
 
+def _with_return(data: bytes, beyond: Array) -> Array:
+    """Which of these lines with more columns than they should have may be two, as a carriage return stands within."""
+    lines, at = data.removeprefix(BOM).split(b"\n"), content_lines(data)
+    out = beyond.copy()
+    for row in np.flatnonzero(beyond).tolist():
+        out[row] = b"\r" in lines[int(at[row]) - 1].strip()
+    return out
+
+
 def _name_faults(raw: Raw, layout: LineLayout, data: bytes, bad: Array, found: Findings, usual: int) -> None:
     """Say what is wrong with these rows, in a file whose lines have so many columns as a rule."""
     lines, width = data.removeprefix(BOM).split(b"\n"), len(layout.names)
@@ -479,6 +491,8 @@ def _name_faults(raw: Raw, layout: LineLayout, data: bytes, bad: Array, found: F
         value = fields[layout.names.index(layout.number)] if len(fields) >= width else b""
         if len(fields) < width or len(fields) > max(usual, width) or (len(fields) > width and is_number(value)):
             blank = "; is there a blank within an id?" if len(fields) > width else ""
+            if blank and b"\r" in lines[number - 1].strip():
+                blank = "; a carriage return stands within, which ends no line"
             return "columns", f"{words.counted(len(fields), 'column')}, {layout.line}: {text}{blank}"
         return "number", f"{layout.number} {words.quote(value.decode('utf-8', 'replace'))} is not a number"
 
