@@ -50,6 +50,12 @@ def rerank(judged: Judged, rank: Array, retrieved: Array) -> Judged:
     )
 
 
+def reverse_ties(judged: Judged) -> Judged:
+    """The rankings with every group of equal scores in reverse: by rising document ids in place of falling ones."""
+    rank = np.where(judged.rank > 0, 2 * judged.tie_start + judged.tie_size - 1 - judged.rank, 0)
+    return rerank(judged, rank, judged.retrieved)
+
+
 class TieGroups:
     """Which queries have tied documents among the judged ones, and their groups."""
 

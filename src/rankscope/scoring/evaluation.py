@@ -122,31 +122,37 @@ def none_judged(label: str, ranked: Iterable[str], judged: Iterable[str]) -> str
     return f"no query of {label} is judged: the run has ids like {ids}, the qrels like {qrels_ids}"
 
 
-def values_of(request: Request, judged: Sequence[Judged]) -> list[Values]:
-    """The values of each metric over its judged documents, those under one tie policy computed together, with all policies applied."""
-    out: dict[int, Values] = {}
-    together: dict[tuple[int, str], list[int]] = {}
-    for i, (m, data) in enumerate(zip(request.metrics, judged, strict=True)):
-        together.setdefault((id(data), m.convention.ties), []).append(i)
+def values_of(
+    request: Request, judged: Sequence[Judged], known: dict[tuple[int, str, Any], Values] | None = None
+) -> list[Values]:
+    """The values of each metric over its judged documents, those under one tie policy computed together, with all policies applied.
+
+    ``known`` keeps those before the policies for another call on the same judged documents.
+    """
+    known = {} if known is None else known
+    keys = [(id(data), m.convention.ties, m.metric) for m, data in zip(request.metrics, judged, strict=True)]
+    together: dict[tuple[int, str], dict[Any, Judged]] = {}
+    for key, data in zip(keys, judged, strict=True):
+        if key not in known:
+            together.setdefault(key[:2], {})[key[2]] = data
     policies = request.policies
-    for (_, ties), numbers in together.items():
-        places: dict[Any, int] = {}
-        at = [places.setdefault(request.metrics[i].metric, len(places)) for i in numbers]
-        metrics = list(places)
+    for (number, ties), of_metrics in together.items():
+        metrics, data = list(of_metrics), next(iter(of_metrics.values()))
         if ties in OVER_ORDERS:
             from rankscope.engines.orders import score_under_ties
 
-            values = score_under_ties(judged[numbers[0]], metrics, ties, policies.depth, policies.seed)
+            values = score_under_ties(data, metrics, ties, policies.depth, policies.seed)
         else:
-            values = score(judged[numbers[0]], metrics)
-        out.update((i, values[place]) for i, place in zip(numbers, at, strict=True))
+            values = score(data, metrics)
+        known.update(((number, ties, metric), one) for metric, one in zip(metrics, values, strict=True))
+    out = [known[key] for key in keys]
     for name, policy in POLICIES.items():
         for i, m in enumerate(request.metrics):
             value = getattr(m.convention, name, getattr(policies, name))
             if value == policy.default:
                 continue  # a default changes nothing
             out[i] = policy.apply(value, out[i], m.metric, judged[i], m.convention)
-    return [out[i] for i in range(len(judged))]
+    return out
 
 
 def refuse_unjudged(listed: frozenset[str], judged: Iterable[str]) -> None:
