@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -25,6 +25,14 @@ from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
 from rankscope.scoring.scores import Scores
 
 NO_QUERY = "no query is judged and in every run: compare fewer runs, or use --queries judged"
+
+
+@dataclass(frozen=True)
+class KeptValues:
+    """What was computed of some judged documents, which are kept as long: ``values`` before policies, and the ``tied`` documents."""
+
+    values: dict[tuple[int, str, Any], Values] = field(default_factory=dict)
+    tied: dict[int, Any] = field(default_factory=dict)
 
 
 def evaluate_request(
@@ -122,14 +130,12 @@ def none_judged(label: str, ranked: Iterable[str], judged: Iterable[str]) -> str
     return f"no query of {label} is judged: the run has ids like {ids}, the qrels like {qrels_ids}"
 
 
-def values_of(
-    request: Request, judged: Sequence[Judged], known: dict[tuple[int, str, Any], Values] | None = None
-) -> list[Values]:
+def values_of(request: Request, judged: Sequence[Judged], kept: KeptValues | None = None) -> list[Values]:
     """The values of each metric over its judged documents, those under one tie policy computed together, with all policies applied.
 
-    ``known`` keeps those before the policies for another call on the same judged documents.
+    ``kept`` is for who calls it again with the same judged documents.
     """
-    known = {} if known is None else known
+    known = {} if kept is None else kept.values
     keys = [(id(data), m.convention.ties, m.metric) for m, data in zip(request.metrics, judged, strict=True)]
     together: dict[tuple[int, str], dict[Any, Judged]] = {}
     for key, data in zip(keys, judged, strict=True):
@@ -139,9 +145,10 @@ def values_of(
     for (number, ties), of_metrics in together.items():
         metrics, data = list(of_metrics), next(iter(of_metrics.values()))
         if ties in OVER_ORDERS:
-            from rankscope.engines.orders import score_under_ties
+            from rankscope.engines.orders import TieGroups, score_under_ties
 
-            values = score_under_ties(data, metrics, ties, policies.depth, policies.seed)
+            tied = None if kept is None else kept.tied.setdefault(number, TieGroups(data, keep=True))
+            values = score_under_ties(data, metrics, ties, policies.depth, policies.seed, tied)
         else:
             values = score(data, metrics)
         known.update(((number, ties, metric), one) for metric, one in zip(metrics, values, strict=True))

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rankscope.dialects import DIALECTS, Dialect
-from rankscope.engines.base import Order, Values
+from rankscope.engines.base import Order
 from rankscope.errors import InputError
 from rankscope.lists import Judged
 from rankscope.metrics import Metric, parse
-from rankscope.scoring.evaluation import board_of, evaluate_request, mark_averaged, values_of
+from rankscope.scoring.evaluation import KeptValues, board_of, evaluate_request, mark_averaged, values_of
 from rankscope.scoring.inputs import CleanInput, clean, fraction_in, read_inputs
 from rankscope.scoring.judging import judge_clean
 from rankscope.scoring.policies import Policies
@@ -98,7 +98,7 @@ class _Bench:
         self.names: list[str] = []
         self.evaluations: Sequence[RunEvaluation] = ()  # in the ways that came first
         self.judged: list[dict[str, Judged]] = []  # of each run, by the order of equal scores
-        self.known: dict[tuple[int, str, Any], Values] = {}  # the values of queries before policies
+        self.kept = KeptValues()
 
     def begin(self, ways: Iterable[Way]) -> Scores:
         """Judge the data, and compute these ways."""
@@ -126,7 +126,7 @@ class _Bench:
         evaluations = []
         for e, by_ties in zip(self.evaluations, self.judged, strict=True):
             judged = [by_ties[order.ties] for order in request.orders]
-            values = values_of(request, judged, self.known)
+            values = values_of(request, judged, self.kept)
             evaluations.append(replace(e, query_id=judged[0].query_id, judged=judged, values=values))
         found = mark_averaged(request, evaluations, frozenset(grades.queries))
         self._keep(new, [m for name, e in zip(self.names, found, strict=True) for m in board_of(name, request, e)])
@@ -135,7 +135,7 @@ class _Bench:
         """Judge the runs under those of these orders that are new, or all of them where more of the judgments is needed."""
         if more := orders[0].needs - self.needs:
             self.needs |= more
-            self.judged, self.known = [{} for _ in self.runs], {}
+            self.judged, self.kept = [{} for _ in self.runs], KeptValues()
         for (_, run), judged in zip(self.runs, self.judged, strict=True):
             missing = {order.ties: replace(order, needs=self.needs, extra=True) for order in orders}
             missing = {ties: order for ties, order in missing.items() if ties not in judged}
