@@ -92,7 +92,10 @@ def _inner_id(body: bytes) -> bytes:
 def _records(raw: Raw) -> Iterator[_Record]:
     """Each record of a file, read in blocks; InputError for one that is never closed, and where there is none."""
     buffer, line, at, number = b"", 1, 0, 0
-    sought, hidden = 0, 0  # how far the end of the record at ``at`` was looked for; the line of the comment that is open there
+    sought, hidden = (
+        0,
+        0,
+    )  # how far the end of the record at ``at`` was looked for; the line of the comment that is open there
     for block in _blocks(raw):
         buffer, sought = buffer[at:] + block, sought - at
         at = 0
