@@ -201,4 +201,21 @@ CASES = [
         b"q1 Q0 d1 1 9 t\nq1 Q0\rd2 2 8 t\r \r\n",
         [("q1", "d1", 9.0), ("q1", "d2", 8.0)],
     ),
+    Case("a row of separators and a blank", "run", "a.csv", b"score,docid,qid\n,, \n9,d1,q1\n", [("q1", "d1", 9.0)]),
+    Case(
+        "a column too many in a line of prels, and one too few in another",
+        "qrels",
+        "q.txt",
+        b"q1\td1\t1\t1\t0.25\nq1\td2\t0.5\tnan\t1\t0.25\nq1\td3\t1\t1\t0.5\nq1\td4\t1\t0.5\n",
+        None,
+        2,
+    ),
+    Case(
+        "half of a surrogate pair in a rank",
+        "run",
+        "a.jsonl",
+        b'{"qid": "q", "docid": "d", "score": 1, "rank": "1"}\n{"qid": "q", "docid": "e", "score": 1, "rank": "2\\ud800"}\n',
+        None,
+        2,
+    ),
 ]

@@ -286,6 +286,8 @@ def _columns(text: str, kind: str, what: str) -> Rows:
     if not found:
         raise Refused("no rows")
     header = found[0][1]
+    if any("\n" in name for name in header):
+        raise Unsaid("a name in the header that runs over lines")
     roles = roles_of(header, what, lambda: _other_format(text, header))
     rows, faults, ranks, tags = [], [], [], []
     for number, cells in found[1:]:
@@ -554,6 +556,8 @@ def id_of(value: Any) -> str | None:
 def value_of(value: Any) -> float | None:
     """A number, or a text that is one; true and false are 1 and 0."""
     if isinstance(value, str):
+        if value.strip(" ") != value.strip() and number_of(value.strip()) is not None:
+            raise Unsaid("other blanks around a number")
         return number_of(value.strip(" "))
     if not isinstance(value, int | float):
         return None
@@ -568,6 +572,8 @@ def _row_of_values(cell: dict[str, Any], what: str) -> Row | None:
     query, doc, value = id_of(cell["query_id"]), id_of(cell["doc_id"]), value_of(cell[role])
     if query is None or doc is None or value is None or (what == "qrels" and math.isnan(value)):
         return None
+    if isinstance(cell.get("rank"), str):
+        _refuse_half(cell["rank"])
     rank = cell.get("rank") if isinstance(cell.get("rank"), int) else None
     iteration = None
     if "iteration" in cell:

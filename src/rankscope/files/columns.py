@@ -214,6 +214,11 @@ class Columns:
         wide = cells == len(self.names)
         good = wide & (end - begin >= len(self.names))  # else its separators are all there is
         nothing = b" \t" + self.separator.encode()
+        edge = np.frombuffer(nothing, np.uint8)  # rows that begin and end so may hold no more
+        for i in np.flatnonzero(good)[
+            np.isin(letters[begin[good]], edge) & np.isin(letters[end[good] - 1], edge)
+        ].tolist():
+            good[i] = bool(text[begin[i] : end[i]].strip(nothing))
         odd = [(int(begin[i]), int(cells[i])) for i in np.flatnonzero(~wide) if text[begin[i] : end[i]].strip(nothing)]
         return Rows(begin[good], end[good], odd, len(good) - int(good.sum()) - len(odd))
 

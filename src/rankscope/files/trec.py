@@ -330,8 +330,8 @@ class _Lines:
         comment = None
         if not data.strip(BLANK_BYTES):
             return _Rows(pl.DataFrame(schema={name: self.layout.schema[name] for name in self.layout.columns}))
-        # a line that lacks a field could pass for a whole one where the tag is a number
-        sure = not (self.tag and words.is_number(self.tag))
+        # a line that lacks a field could pass for a whole one where the tag is a number, or nobody looks at its last column
+        sure = not words.is_number(self.tag) if self.tag else self.layout.names[-1] in self.layout.columns
         if (
             sure
             and is_regular(data, self.separator, len(self.layout.names), self.tag)
