@@ -410,14 +410,12 @@ def _expected_values(judged: Judged, tied: TieGroups, metrics: Sequence[Any], de
 
 def _chunks(judged: Judged, queries: Array) -> Iterator[Array]:
     """Queries in portions of which the lists, all places of tied documents told, stay small."""
-    query = judged.query
-    places = np.where(judged.rank > 0, judged.tie_size, 1).astype(float)
-    # documents of one grade share their cells: no more cells than documents x places, nor than a few grades x ranks
-    most = np.bincount(query, weights=places, minlength=len(judged))
-    first = np.ones(len(query), dtype=bool)
-    first[1:] = (query[1:] != query[:-1]) | (judged.tie_start[1:] != judged.tie_start[:-1])
-    ranks = np.bincount(query, weights=places * first, minlength=len(judged))
-    width = np.minimum(most, 6 * ranks)[queries]
+    query, there = judged.query, judged.rank > 0
+    by = np.lexsort((judged.grade, judged.tie_start, query, ~there))[: int(there.sum())]
+    fresh = np.ones(len(by), dtype=bool)  # documents of one grade in one group share their cells
+    for one in (query, judged.tie_start, judged.grade):
+        fresh[1:] = (one[by[1:]] != one[by[:-1]]) | (fresh[1:] if one is not query else False)
+    width = np.bincount(query[by[fresh]], weights=judged.tie_size[by[fresh]], minlength=len(judged))[queries]
     order = queries[np.argsort(width, kind="stable")]
     width = np.sort(width)
     at = 0
