@@ -264,7 +264,7 @@ def _five(content: list[tuple[int, Fields]]) -> Rows:
     raise Unsaid("five columns")
 
 
-def _is_prels(rows: list[list[str]]) -> bool:
+def _is_prels(rows: Sequence[Sequence[str]]) -> bool:
     """Whether column 2 names documents, each once, column 3 has fewer values, and column 5 a probability in every line."""
     for fields in rows:
         grade, chance = number_of(fields[2]), number_of(fields[4])
