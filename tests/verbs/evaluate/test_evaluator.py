@@ -90,6 +90,12 @@ def test_the_same_run_is_scored_the_same_after_others() -> None:
         np.testing.assert_array_equal(values, first[name])
 
 
+def test_queries_with_scores_beside_queries_in_order() -> None:
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
+    run: dict[str, Any] = {"q1": {"a": 1.0}, "q2": ["b", "a"]}
+    assert rs.Evaluator(qrels, "RR")(run)["RR"] == 0.75 == rs.evaluate(qrels, run, "RR")["RR"]
+
+
 def test_ids_that_are_numbers() -> None:
     evaluator = rs.Evaluator({"1": {"7": 1, "8": 0}, "2": {"7": 1}}, "RR")
     assert evaluator({1: {8: 2.0, 7: 1.0}, 2: {7: 1.0}})["RR"] == 0.75
