@@ -151,3 +151,9 @@ def test_what_is_refused() -> None:
     with pytest.raises(DataError, match="no run has a value of AP"):
         tradeoffs({"bm25": float("nan")}, costs_of(COSTS), metric="AP")
     assert list(tradeoffs({"bm25": 0.5, "x": float("nan")}, costs_of(COSTS), metric="AP").quality) == ["bm25"]
+
+
+def test_columns_in_words() -> None:
+    found = made()
+    assert found.cost_in_words("latency_ms") == "what a run costs: latency_ms"
+    assert found.price_in_words == "what 0.01 of nDCG@10 costs, against the next cheaper run on the front"
