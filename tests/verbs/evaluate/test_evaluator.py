@@ -10,7 +10,7 @@ import pytest
 
 import rankscope as rs
 
-METRICS = ["nDCG@10", "AP", "RR@3", "R@5", "P@5", "Bpref", "Judged@10", "AUC", "ERR"]
+METRICS = ["nDCG@10", "AP", "RR@3", "R@5", "P@5", "Bpref", "Judged@10", "AUC", "ERR", "LRAP", "CoverageError"]
 
 
 def world(seed: int, tied: bool) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, float]]]:
