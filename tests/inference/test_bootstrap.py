@@ -124,6 +124,8 @@ def test_between_a_number_and_infinity_it_is_infinite() -> None:
     assert quantile(ends, 0.22) == quantile(ends, 0.35) == -np.inf
     assert quantile(ends, 0.64) == quantile(ends, 0.78) == np.inf
     assert quantile(ends, 0.5) == 1.5
+    assert quantile(np.array([-np.inf, np.inf]), 0.5) == np.inf  # between the two: the end that is nearer
+    assert quantile(np.array([-np.inf, np.inf]), 0.4) == -np.inf
     assert quantile(np.array([1.0, 2.0, np.inf]), 0.6) == np.inf  # 0.4 of the way from 2: above the middle or below it
     assert quantile(np.array([1.0, 2.0, np.inf, np.inf]), 0.45) == np.inf
 
