@@ -10,7 +10,8 @@ and runs one command for all mutants, so the tests of a line cannot be chosen. W
    that fails; what survives these is tried by all cases of the nearest files, as of each test only some are recorded.
 
 What was found is kept in `.mutants/results.json` as it is found, so that a run can be stopped and goes on. A mutant is tried again when
-its module changes, or, if it survived, when the tests of its line do. Those that were read and judged are in `tools/mutants_judged.json`.
+its module changes, or, if it survived, when the tests of its line do. Those that were read and judged are in `tools/mutants_judged.json`;
+they are tried again only when their module changes.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ from mutants_sites import ROOMS, Module, Mutant, sample
 SEED = 15
 AWAY = ROOT / ".mutants"
 RESULTS = AWAY / "results.json"
+JUDGED = frozenset(json.loads((ROOT / "tools" / "mutants_judged.json").read_text(encoding="utf-8")))
 ROUNDS = (
     6.0,
     30.0,
@@ -283,7 +285,7 @@ class Results:
         held = self.held.get(mutant.key)
         if held is None or held["module"] != _mark(mutant):
             return False
-        return held["what"] in {"killed", "out of time"} or held["tests"] == tests
+        return held["what"] in {"killed", "out of time"} or held["tests"] == tests or mutant.key in JUDGED
 
     def keep(self, mutant: Mutant, tests: str, verdict: Verdict) -> None:
         """Writes one more."""
