@@ -7,10 +7,11 @@ and runs one command for all mutants, so the tests of a line cannot be chosen. W
 1. `mutants_record`: which tests run which lines (coverage.py, once for each file of tests that is new or changed);
 2. `mutants_sites`: a seeded sample of changes, by room;
 3. here: each change in a copy of the package, in a fresh process, against the tests of its line, nearest first, up to the first
-   that fails.
+   that fails; what survives these is tried by all cases of the nearest files, as of each test only some are recorded.
 
 What was found is kept in `.mutants/results.json` as it is found, so that a run can be stopped and goes on. A mutant is tried again when
-its module changes, or, if it survived, when the tests of its line do. Those that were read and judged are in `tools/mutants_judged.json`.
+its module changes, or, if it survived, when the tests of its line do. Those that were read and judged are in `tools/mutants_judged.json`;
+they are tried again only when their module changes.
 """
 
 from __future__ import annotations
@@ -44,10 +45,14 @@ from mutants_sites import ROOMS, Module, Mutant, sample
 SEED = 15
 AWAY = ROOT / ".mutants"
 RESULTS = AWAY / "results.json"
+JUDGED = frozenset(json.loads((ROOT / "tools" / "mutants_judged.json").read_text(encoding="utf-8")))
 ROUNDS = (
     6.0,
     30.0,
 )  # how many seconds the tests of each round took when they were recorded; what survives the first is tried by the second
+NEAREST_FILES = 4  # that are run with all their cases on what survives
+WIDE_LIMIT = 240  # seconds of processor time for them; what takes longer has not been noticed
+CASES_OF_METRICS = ("tests/metrics", "tests/laws", "tests/worked", "tests/verbs/catalogue")
 GRACE = 10  # seconds of processor time beside three times what the tests took
 # what takes longest to load is loaded once; Polars starts its threads when it is first used, which is after the fork
 PRELOADED = ["pytest", "numpy", "scipy.special", "polars", "hypothesis", "click", "rich.table"]
@@ -106,9 +111,16 @@ class Record:
                 yield left[:count]
             left = left[count:]
 
+    def all_cases(self, mutant: Mutant, tests: list[str]) -> list[str]:
+        """What pytest is told to run all cases of the nearest files; for a metric, the cases that are named after it."""
+        name = mutant.key.partition("::")[2].partition(":")[0].partition(".")[0]
+        if mutant.room == "metrics" and name[:1].isupper():
+            return ["-k", name, *CASES_OF_METRICS]
+        return list(dict.fromkeys(test.partition("::")[0] for test in tests))[:NEAREST_FILES]
+
     def seconds(self, tests: Iterable[str]) -> float:
-        """How long they took when they were recorded."""
-        return sum(self.tests[test][0] for test in tests if test in self.tests)
+        """How long they took when they were recorded; those that were not take a second."""
+        return sum(self.tests[test][0] if test in self.tests else 1.0 for test in tests)
 
 
 # --- one try, in a process of its own
@@ -245,6 +257,9 @@ class Bench:
                 tried += len(chosen)
                 if code != 0:
                     break
+            if code == 0:
+                wide = self.run(record.all_cases(mutant, tests), WIDE_LIMIT)
+                code, failed = (1, wide[1]) if wide[0] == 1 else (0, "")
         finally:
             self.place(mutant.path, source)
         spent = round(time.monotonic() - start, 1)
@@ -270,7 +285,7 @@ class Results:
         held = self.held.get(mutant.key)
         if held is None or held["module"] != _mark(mutant):
             return False
-        return held["what"] in {"killed", "out of time"} or held["tests"] == tests
+        return held["what"] in {"killed", "out of time"} or held["tests"] == tests or mutant.key in JUDGED
 
     def keep(self, mutant: Mutant, tests: str, verdict: Verdict) -> None:
         """Writes one more."""
@@ -292,7 +307,8 @@ def _mark(mutant: Mutant) -> str:
 def work(mutants: list[Mutant], jobs: int, until: float) -> Results:
     """Tries those that are not settled, on so many cores, until the time is up."""
     record, results = Record(), Results()
-    tests = {m.key: " ".join(record.nearest(m)) for m in mutants}
+    nearest = {m.key: record.nearest(m) for m in mutants}
+    tests = {m.key: " ".join([*record.all_cases(m, nearest[m.key]), *nearest[m.key]]) for m in mutants}
     marks = {key: hashlib.sha256(of.encode()).hexdigest()[:16] for key, of in tests.items()}
     left = [mutant for mutant in mutants if not results.settled(mutant, marks[mutant.key])]
     print(f"{len(mutants)} mutants, {len(left)} to try", flush=True)
@@ -317,9 +333,7 @@ def work(mutants: list[Mutant], jobs: int, until: float) -> Results:
 def forget_false_kills(mutants: list[Mutant], bench: Bench, record: Record, results: Results) -> None:
     """Runs the tests that killed on the package as it is: what a test that fails there killed is to be tried again."""
     found = [results.held[m.key] for m in mutants if m.key in results.held]
-    killers = sorted(
-        {one["by"] for one in found if one["what"] == "killed" and one["by"] in record.tests and "sound" not in one}
-    )
+    killers = sorted({one["by"] for one in found if one["what"] == "killed" and "::" in one["by"] and "sound" not in one})
     unsound: set[str] = set()
     while killers:
         code, failed = bench.run(killers, GRACE + 3 * record.seconds(killers))

@@ -26,7 +26,7 @@ TESTED = (
     "tests/worked", "tests/metrics", "tests/inference", "tests/engines", "tests/lists", "tests/panels", "tests/scoring", "tests/laws",
     "tests/dialects", *(f"tests/verbs/{verb}" for verb in ("advise", "catalogue", "check", "compare", "diagnose", "evaluate", "explain",
     "gate", "merge", "power", "reconcile", "ties", "unjudged")), "tests/cli", "tests/house/test_transcripts.py", "README.md", "docs",
-    "tests/reporting",
+    "tests/reporting", "tests/show", "tests/files",
 )  # fmt: skip
 CASES = 3  # of each test function, so that a law that holds for 150 metrics is not recorded 150 times
 KEPT = 400  # tests of a line

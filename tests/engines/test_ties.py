@@ -245,7 +245,9 @@ def test_more_grades_than_are_held_at_once(metric: str, monkeypatch: pytest.Monk
     monkeypatch.setattr(rectangle, "_spread", lambda kinds, upto=None: parts.append(upto) or spread(kinds, upto))
     monkeypatch.setattr(rectangle, "PLACES", 50)
     assert rs.evaluate({"q": grades}, run, metric, ties="expected")[metric] == pytest.approx(whole, rel=1e-13)
-    assert len(parts) > (0 if rs.parse(metric).relevance == "binary" else 3)  # where grades above a level are alike, there are few
+    assert len(parts) > (
+        0 if rs.parse(metric).relevance == "binary" else 3
+    )  # where grades above a level are alike, there are few
 
 
 def test_the_memory_of_many_grades() -> None:
@@ -264,3 +266,23 @@ def test_the_memory_of_many_grades() -> None:
     ideal = math.fsum(gain * share for gain, share in zip(gains, discount, strict=True))
     assert value == pytest.approx(math.fsum(gains) / 1500 * math.fsum(discount) / ideal, rel=1e-12)
     assert most < 250e6  # all places at once take 800 MB
+
+
+def test_queries_with_too_many_orders_are_counted() -> None:
+    many = {f"d{i}": i % 4 for i in range(12)}
+    qrels = {"q1": many, "q2": {"a": 1, "b": 0}, "q3": many}
+    run = {"q1": dict.fromkeys(many, 1.0), "q2": {"a": 1.0, "b": 1.0}, "q3": {d: i // 2 for i, d in enumerate(many)}}
+    for ties in ("expected", "best", "worst"):
+        (mean,) = rs.evaluate(qrels, run, "infAP", ties=ties).board
+        assert mean.sampled_queries == 1
+
+
+@pytest.mark.parametrize(("ties", "sign"), [("best", -1), ("worst", 1)])
+def test_the_extremes_of_many_orders_are_those_by_grade(ties: str, sign: int) -> None:
+    grades = {f"d{i}": grade for i, grade in enumerate([3, 1, 0, 2, 0, 1, 3, 2, 0, 0, 1, 2])}
+    qrels = {"q": {**grades, "top": 2, "end": 1}}
+    tied = {"q": {**dict.fromkeys(grades, 1.0), "top": 2.0, "end": 0.5}}
+    ordered = ["top", *sorted(grades, key=lambda doc: sign * grades[doc]), "end"]
+    for metric in ("ERR", "infAP", "Bpref", "IPrecAvg"):
+        expected = rs.evaluate(qrels, {"q": ordered}, metric)[metric]
+        assert rs.evaluate(qrels, tied, metric, ties=ties)[metric] == pytest.approx(expected, rel=1e-12)

@@ -119,6 +119,17 @@ def every_draw(values: list[float]) -> Array:
     return np.array([np.mean(draw) for draw in itertools.product(values, repeat=len(values))])
 
 
+def test_between_a_number_and_infinity_it_is_infinite() -> None:
+    ends = np.array([-np.inf, -np.inf, 1.0, 2.0, np.inf, np.inf])
+    assert quantile(ends, 0.22) == quantile(ends, 0.35) == -np.inf
+    assert quantile(ends, 0.64) == quantile(ends, 0.78) == np.inf
+    assert quantile(ends, 0.5) == 1.5
+    assert quantile(np.array([-np.inf, np.inf]), 0.5) == np.inf  # between the two: the end that is nearer
+    assert quantile(np.array([-np.inf, np.inf]), 0.4) == -np.inf
+    assert quantile(np.array([1.0, 2.0, np.inf]), 0.6) == np.inf  # 0.4 of the way from 2: above the middle or below it
+    assert quantile(np.array([1.0, 2.0, np.inf, np.inf]), 0.45) == np.inf
+
+
 def test_of_a_few_queries_every_draw_is_known() -> None:
     values = [0.0, 0.1, 0.7, 0.2]
     means = np.sort(every_draw(values))

@@ -129,3 +129,7 @@ def test_p_values_out_of_range(wrong: float) -> None:
 def test_joint_corrections_have_no_levels() -> None:
     with pytest.raises(InputError, match="no level"):
         Correction().levels(np.array([0.1]))
+
+
+def test_which_corrections_rest_on_an_analysis_of_variance() -> None:
+    assert not any(found.anova or found.joint for found in (bh(), bonferroni(), holm(), none()))

@@ -210,3 +210,10 @@ def test_bad_input() -> None:
     unknown: Any = "log"
     with pytest.raises(InputError, match="method='log'"):
         relative(of([1.0]), of([1.0]), method=unknown)
+
+
+def test_a_relative_difference_takes_a_level_between_0_and_1() -> None:
+    one, two = Sample(np.array([1.0, 2.0, 4.0])), Sample(np.array([2.0, 2.0, 3.0]))
+    for level in (0.0, 1.0, -1.0, 2.0):
+        with pytest.raises(InputError, match="and a level between 0 and 1; got 3 and 3 values"):
+            relative(one, two, level)

@@ -241,3 +241,10 @@ def test_equal_weights_change_nothing() -> None:
 def test_weights_that_cannot_be(values: Any, weights: Any, said: Any) -> None:
     with pytest.raises(InputError, match=said):
         linearise(np.array(values), np.array(weights))
+
+
+def test_without_a_range_an_interval_is_not_clipped() -> None:
+    sample = Sample(np.array([-4.0, 0.0, 4.0, 8.0]))
+    assert interval_of_mean(sample) == t().of(sample)
+    assert interval_of_mean(sample, low=0.0, high=3.0).lower == 0.0
+    assert interval_of_mean(sample, low=0.0, high=3.0).upper == 3.0

@@ -240,3 +240,8 @@ def test_names_are_read_back() -> None:
     assert parse_all(PairedTest, "anytime(first=30)") == (anytime(first=30),)
     assert parse_all(Interval, "confidence_sequence") == (sequences.anytime(),)
     assert str(parse_all(Interval, "betting(low=0)")[0]) == "betting(low=0)"
+
+
+def test_a_level_that_is_none_is_told() -> None:
+    with pytest.raises(InputError, match="level=2: level is between 0 and 1, like 0.95"):
+        anytime().of(Sample(np.linspace(0, 1, 30)), level=2)

@@ -1,5 +1,6 @@
 """Every metric of the catalogue keeps every law, in all the ways it can be spelled."""
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 from rankscope.declared import parameters
 from rankscope.metrics import CATALOGUE, Metric
 from rankscope.testing import Case, check_cases, check_metric, variants
-from rankscope.testing.cases import made_up, top_grade
+from rankscope.testing.cases import judged, made_up, top_grade
 from rankscope.testing.laws import blind_to_degree, blind_to_grades, blind_to_order
 from rankscope.testing.variants import _make, _values
 
@@ -66,3 +67,11 @@ def test_a_trait_is_not_claimed_in_vain(cls: type[Metric]) -> None:
         assert any(blind_to_degree(metric, world) for metric, world in metrics)
     if all(metric.relevance == "binary" for metric, _ in metrics):
         assert any(blind_to_grades(metric, world) for metric, world in metrics)
+
+
+@every_class
+def test_every_factor_has_a_name(cls: type[Metric]) -> None:
+    """The columns of an explanation are named after them."""
+    for metric in variants(cls):
+        world = judged(made_up(8, 5, top_grade(metric)))
+        assert all(metric.taken_apart(world.lists(np.arange(len(world)))).factors), metric

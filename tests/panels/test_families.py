@@ -18,7 +18,7 @@ from scipy import stats
 import rankscope as rs
 from rankscope.errors import InputError
 from rankscope.panels.contrast import CLEAR, Contrast
-from rankscope.panels.families import discriminative_power
+from rankscope.panels.families import TopGroup, discriminative_power
 from rankscope.verbs.compare.result import Comparison
 
 Table = dict[str, dict[str, float]]
@@ -308,3 +308,11 @@ def test_a_joint_correction_of_equal_systems_warns_of_nothing() -> None:
     found = rs.compare(scores, metrics="AP", correction="max_t(rounds=99)", all_pairs=True)
     assert {c.verdict for c in found.contrasts} == {"same", "cannot tell"}
     assert not any(c.adjusted.known for c in found.contrasts)
+
+
+def test_who_is_first_in_words() -> None:
+    assert TopGroup("AP", ("a",), 3).sentence() == "AP: a is clearly ahead of every other run"
+    assert TopGroup("AP", ("a", "b"), 3).sentence() == "AP: a and b are statistically tied for first: 2 of 3 runs"
+    assert TopGroup("AP", ("a", "b"), 2).sentence() == (
+        "AP: all 2 runs are statistically tied for first; a has the highest mean"
+    )

@@ -18,10 +18,10 @@ from rankscope.panels.samples import Measure
 NONE = float("nan")
 
 
-def panel_of(rows: Any) -> Panel:
+def panel_of(rows: Any, clusters: Any = None, weights: Any = None) -> Panel:
     values = np.array(rows, dtype=float)
     systems, units = (tuple(f"{kind}{i}" for i in range(n)) for kind, n in zip("sq", values.shape, strict=True))
-    return Panel(Measure.of(parse("RR")), systems, units, values)
+    return Panel(Measure.of(parse("RR")), systems, units, values, clusters=clusters, weights=weights)
 
 
 def one_by_one(panel: Panel) -> tuple[int, int, Reach | None]:
@@ -47,6 +47,16 @@ def panels(draw: Any) -> Panel:
 @given(panels())
 def test_all_pairs_at_once(panel: Panel) -> None:
     assert pairs_within_reach(panel, Aim()) == one_by_one(panel)
+
+
+def test_clusters_and_weights_are_seen_in_all_pairs() -> None:
+    draws = np.random.default_rng(4)
+    rows = [0.2 + 0.07 * i + np.repeat(draws.normal(0, 0.05, 6), 4) for i in range(5)]
+    clustered = panel_of(rows, clusters=np.repeat(np.arange(6), 4))
+    weighted = panel_of(rows, weights=np.broadcast_to(draws.random(24) ** 3 + 0.01, (5, 24)))
+    for panel in (clustered, weighted):
+        assert pairs_within_reach(panel, Aim()) == one_by_one(panel)
+    assert pairs_within_reach(clustered, Aim())[1] > pairs_within_reach(panel_of(rows), Aim())[1]
 
 
 def test_three_systems_by_hand() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rankscope.errors import DataError, InputError
-from rankscope.inference.base import PairedTest, Sample
+from rankscope.inference.base import Estimate, PairedTest, Sample
 from rankscope.inference.paired import sign, t, wilcoxon
 from rankscope.inference.permutation import permutation
 from rankscope.lists import Array
@@ -237,6 +237,10 @@ def test_moments_say_what_they_cannot_answer() -> None:
     assert (c.value, c.favourable) == (found.means["b"], None)
     with pytest.raises(InputError, match="2 systems and moments of 1"):
         Panel.of_moments(Measure("clicks"), ("a", "b"), [Moments.of([1.0, 2.0])])
+    with pytest.raises(InputError, match="1 systems and moments of 2"):
+        Panel.of_moments(Measure("clicks"), ("a",), Moments.of([[1.0, 2.0], [2.0, 4.0]]))
+    with pytest.raises(InputError, match="2 systems and moments of 2"):  # moments of two that go together are not a list
+        Panel.of_moments(Measure("clicks"), ("a", "b"), [Moments.of([[1.0, 2.0], [2.0, 4.0]])])
 
 
 def test_merit_is_by_the_mean_in_the_direction_of_the_measure() -> None:
@@ -253,3 +257,13 @@ def test_who_leads() -> None:
     assert leaders({"a": 0.5, "b": float("nan")}) == ("a",)
     assert leaders({"a": 0.5}, "neither") == ()
     assert leaders({}) == ()
+
+
+def test_no_variance_leaves_all_degrees_of_freedom() -> None:
+    found = Estimate.between(Sample(np.array([2.0, 2.0, 2.0])), Sample(np.array([1.0, 1.0])))
+    assert (found.mean, found.error, found.freedom) == (1.0, 0.0, 3.0)
+
+
+def test_a_pair_of_moments_has_no_undefined_units() -> None:
+    (c,) = family(Panel.of_moments(Measure("clicks"), ("a", "b"), [Moments.of([1.0, 2.0, 4.0])] * 2)).contrasts
+    assert (c.pair.higher, c.pair.lower, c.pair.undefined_for_one, c.pair.by_unit) == (0, 0, 0, False)

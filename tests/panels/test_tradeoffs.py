@@ -151,3 +151,21 @@ def test_what_is_refused() -> None:
     with pytest.raises(DataError, match="no run has a value of AP"):
         tradeoffs({"bm25": float("nan")}, costs_of(COSTS), metric="AP")
     assert list(tradeoffs({"bm25": 0.5, "x": float("nan")}, costs_of(COSTS), metric="AP").quality) == ["bm25"]
+
+
+def test_columns_in_words() -> None:
+    found = made()
+    assert found.cost_in_words("latency_ms") == "what a run costs: latency_ms"
+    assert found.price_in_words == "what 0.01 of nDCG@10 costs, against the next cheaper run on the front"
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        ("latency_ms", "time"), ("p95Latency", "time"), ("latency_p95", "time"), ("index_size_gb", "size"), ("dollars", "cost"),
+    ],
+)  # fmt: skip
+def test_what_a_column_is(column: str, kind: str) -> None:
+    found = tradeoffs({"a": 0.3, "b": 0.4}, costs_of({"a": {column: 2}, "b": {column: 8}}), metric="AP")
+    said = {"time": "takes 4x as long", "size": "is 4x larger", "cost": "costs 4x as much"}[kind]
+    assert said in found.sentence("b", "a")

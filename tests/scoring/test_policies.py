@@ -10,6 +10,8 @@ import pytest
 
 import rankscope as rs
 from rankscope.errors import DataError, InputError
+from rankscope.scoring.request import Request
+from rankscope.scoring.ways import Way, options_of
 
 # q1 finds its document, q2 misses it, q3 has none, q4 is not in the run, q5 is not judged
 QRELS: dict[str, dict[str, int]] = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1}, "q3": {"a": 0}, "q4": {"a": 1}}
@@ -202,3 +204,65 @@ def test_a_dialect_says_which_cutoff_it_needs() -> None:
 def test_subtopics_without_any_grade() -> None:
     with pytest.raises(InputError, match="names no subtopics"):
         rs.evaluate({"q": {"a": {}}}, {"q": {"a": 1.0}}, "StRecall@2")
+
+
+def test_a_list_of_queries_names_judged_ones() -> None:
+    with pytest.raises(DataError, match=r"queries: 'q9' is not judged \(1 of 2 of the list are not\); the list holds ids of judged"):
+        value(queries=["q1", "q9"])
+    with pytest.raises(DataError, match=r"queries: 'q8' is not judged \(2 of 3"):
+        value(queries=["q9", "q1", "q8"])
+    assert value(queries=(q for q in ["q1", "q2"])) == value(queries={"q1", "q2"}) == 0.5 / 2
+    with pytest.raises(InputError, match="queries is one of 'judged', 'run', 'both', 'either', or a list of query ids"):
+        value(queries={"q1": 1})
+
+
+def test_a_micro_mean_is_of_means_and_sums_alone() -> None:
+    assert value("P@2", mean="micro") == value("P@2")
+    for metric in ("NumRelRet", "GMAP"):
+        if rs.parse(metric).aggregate not in {"mean", "sum"}:
+            with pytest.raises(InputError, match=f"mean='micro': {metric} has a mean of its own"):
+                value(metric, mean="micro")
+        else:
+            assert value(metric, mean="micro") == value(metric)
+
+
+@pytest.mark.parametrize(
+    ("queries", "said"),
+    [
+        ("judged", "4 judged queries"), ("run", "4 queries of the run"), ("both", "3 queries judged and in every run"),
+        ("either", "5 queries judged or in the run"), (["q1", "q2"], "2 queries of the list"),
+    ],
+    ids=["judged", "run", "both", "either", "a list"],
+)  # fmt: skip
+def test_the_queries_in_words(queries: Any, said: str) -> None:
+    assert said in rs.evaluate(QRELS, RUN, "RR", queries=queries).to_text()
+
+
+def test_a_run_that_is_not_there_is_told() -> None:
+    with pytest.raises(KeyError, match="no run is called 'zz': there are "):
+        rs.evaluate(QRELS, RUN, "RR")["zz", "RR"]
+
+
+@pytest.mark.parametrize(("bad", "what"), [(None, "None"), (math.nan, "NaN")], ids=["None", "NaN"])
+def test_a_score_that_is_missing(bad: Any, what: str) -> None:
+    with pytest.raises(InputError, match=f"query q1, document a: score is {what}; give it a number or leave the document out"):
+        rs.evaluate(QRELS, {"q1": {"a": bad}}, "RR")
+
+
+def test_runs_without_a_value_come_last() -> None:
+    runs = {"none": {"q1": {"a": 1.0}}, "low": {"q1": {"a": 1.0, "b": 2.0}}, "high": {"q1": {"a": 2.0, "b": 1.0}}}
+    scores = rs.evaluate(QRELS, runs, "AUC")
+    assert scores.by_merit(rs.parse("AUC")) == ["high", "low", "none"]
+
+
+def test_two_runs_are_told_apart_in_the_lines_of_trec_eval() -> None:
+    lines = "".join(rs.evaluate(QRELS, {"one": RUN, "two": RUN}, "RR").trec_lines()).split("\n")
+    assert [line.split() for line in lines if line][::2] == [["runid", "all", "one"], ["runid", "all", "two"]]
+
+
+def test_other_values_of_a_convention() -> None:
+    plain = Request.of(["AP"]).metrics[0]
+    found = options_of(Way(plain.metric, plain.convention))
+    assert found["judged_only"] == [True]
+    assert found["level"] == [2.0, 3.0]
+    assert True not in found["denominator"]

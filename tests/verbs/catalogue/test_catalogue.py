@@ -61,3 +61,10 @@ def test_what_is_offered_can_be_computed() -> None:
 
 def test_names_to_offer_are_those_of_the_catalogue() -> None:
     assert {cls.__name__ for cls in ALL} == {name for name, _ in spellings(())}
+
+
+def test_the_bounds_of_parameters() -> None:
+    (record,) = json.loads(catalogue("P").to_json())["metrics"]
+    bounds = {one["name"]: (one["low"], one["low_excluded"], one["high"]) for one in record["parameters"]}
+    assert bounds["cutoff"] == (1, False, None)
+    assert bounds["level"] == (0, False, None)

@@ -200,3 +200,36 @@ def test_many_runs_that_are_practically_the_same() -> None:
     found = rs.compare(scores, metrics="AP", margin=0.01)
     assert all(c.verdict == "equivalent" for c in found.contrasts)
     assert "5 without a clear difference" not in str(found)
+
+
+def test_what_every_look_leaves_open() -> None:
+    found = one([0.5] * 60, [0.5 + (i % 7 - 3) / 50 for i in range(60)], interval="anytime").sentence()
+    assert found.endswith("p = 1.00); add queries and look again.")
+
+
+def test_a_mean_and_a_test_that_point_apart() -> None:
+    low, high = [0.5] * 60, [0.51] * 50 + [0.1] * 10
+    for test in ("sign", "wilcoxon"):
+        assert f"−0.058 in the mean, but {test} sees most differences go the other way" in one(low, high, test=test).sentence()
+    agreed = one(low, [0.5 + (i % 7 - 3) / 50 for i in range(60)], test="wilcoxon").sentence()
+    assert "the other way" not in agreed
+
+
+@pytest.mark.parametrize(
+    ("step", "wiggle", "margin", "said"),
+    [
+        pytest.param(0.0, 0.001, 0.01, "nDCG@10: practically the same (90% interval ", id="the same"),
+        pytest.param(0.02, 0.1, 0.03, "nDCG@10: not worse by 0.03 or more (p = ", id="not worse"),
+        pytest.param(0.0, 0.0, 0.03, "nDCG@10: the same on every query.", id="equal"),
+        pytest.param(0.1, 0.01, None, "nDCG@10: better by 0.100 (95% interval ", id="better"),
+    ],
+)
+def test_beside_the_sentence_of_another_metric(step: float, wiggle: float, margin: float | None, said: str) -> None:
+    row = [i / 20 for i in range(20)]
+    found = one(row, [v + step + wiggle * (-1) ** i for i, v in enumerate(row)], margin=margin)
+    assert found.beside().startswith(said)
+
+
+def test_the_one_query_and_each_of_two() -> None:
+    assert one([0.5], [0.5]).sentence().endswith("on the one query.")
+    assert one([0.5, 0.25], [0.5, 0.25]).sentence().endswith("on each of 2 queries.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -75,3 +76,11 @@ def test_many_runs_have_no_sign_flip_test_in_the_table() -> None:
     found = rs.compare(QRELS, runs(6), "AP", test="t")
     assert "flip p" not in columns_of(found.family)
     assert "detects" in columns_of(found.family)
+
+
+def test_lines_of_json_hold_slices_beside_the_results() -> None:
+    values = {f"q{i}": i / 9 for i in range(9)}
+    runs = {"a": values, "b": {query: value / 2 for query, value in values.items()}}
+    found = rs.compare(runs, metrics="AP", slices={query: "odd" if int(query[1]) % 2 else "even" for query in values})
+    assert [json.loads(line).get("slice") for line in found.write("jsonl")] == [None, "even", "odd"]
+    assert [json.loads(line)["slice"] for line in found.write("jsonl", table="slices")] == ["even", "odd"]

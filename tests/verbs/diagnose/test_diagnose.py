@@ -428,3 +428,21 @@ def test_the_worst_values_come_first_where_no_loss_is_known(metric: str) -> None
     found = rs.diagnose(qrels, run, metric)
     assert found.reason
     assert [one.query_id for one in found.hardest] == ["bad", "fair", "good"]
+
+
+def test_the_tables_of_several_runs_say_what_they_show() -> None:
+    qrels = {f"q{i}": {"a": i % 3, "b": 1, "c": 0} for i in range(8)}
+    runs = {
+        "x": {q: {"a": 3.0, "b": 2.0, "c": 1.0} for q in qrels},
+        "y": {q: {"c": 3.0, "b": 2.0, "a": 1.5} for q in qrels},
+    }
+    lines = rs.diagnose(qrels, runs, "nDCG@2").to_text().split("\n")
+    for head in (
+        "nDCG@2 if the first N documents were in the best order",
+        "queries by how they fail",
+        "relevant documents by the rank at which they were found",
+        "queries by what is at rank 1",
+        "queries that lose most, each in the run that is best on it",
+        "queries on which a run is furthest below the best run",
+    ):
+        assert f" {head}" in lines

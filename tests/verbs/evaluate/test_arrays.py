@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import rankscope as rs
+from rankscope.errors import InputError
 
 
 class Device:
@@ -201,3 +202,26 @@ def test_pandas_columns(need: Callable[[str], ModuleType]) -> None:
         warnings.simplefilter("error")
         found = rs.evaluate_arrays(frame["label"], frame["score"], group=frame["q"], metrics="RR")
     np.testing.assert_array_equal(found.per_query["RR"], [1 / 2, 1])
+
+
+@pytest.mark.parametrize("policy", ["no_relevant", "nothing_found"])
+def test_policies_look_below_the_cutoff(policy: str) -> None:
+    """They are those of ``evaluate``, whatever the metric looks at."""
+    labels, scores = np.array([[0, 0, 1], [1, 0, 0], [0, 0, 0]]), np.array([[3.0, 2.0, 1.0]] * 3)
+    metrics = ["P@1", "nDCG@1", "R@2", "AP"]
+    found = rs.evaluate_arrays(labels, scores, metrics=metrics, **{policy: "skip"})
+    qrels = {f"q{i}": {f"d{j}": int(grade) for j, grade in enumerate(row)} for i, row in enumerate(labels.tolist())}
+    run = {query: {"d0": 3.0, "d1": 2.0, "d2": 1.0} for query in qrels}
+    values = rs.evaluate(qrels, run, metrics, **{policy: "skip"}).runs[0].values
+    for name in metrics:
+        np.testing.assert_array_equal(found.per_query[name], values[rs.parse(name)])
+
+
+def test_a_score_that_is_alone_is_told() -> None:
+    with pytest.raises(InputError, match="labels has the shape 2 and scores a single number: give a score for each label"):
+        rs.evaluate_arrays(np.array([1.0, 0.0]), np.float64(3.0), metrics="AP")
+
+
+def test_a_fact_of_a_query_is_no_number() -> None:
+    with pytest.raises(InputError, match="relstring is a string for each query and no number; evaluate tells it"):
+        rs.evaluate_arrays(np.array([[1.0, 0.0]]), np.array([[2.0, 1.0]]), metrics=["P@5", "relstring"])

@@ -10,7 +10,7 @@ import pytest
 
 import rankscope as rs
 
-METRICS = ["nDCG@10", "AP", "RR@3", "R@5", "P@5", "Bpref", "Judged@10", "AUC", "ERR"]
+METRICS = ["nDCG@10", "AP", "RR@3", "R@5", "P@5", "Bpref", "Judged@10", "AUC", "ERR", "LRAP", "CoverageError"]
 
 
 def world(seed: int, tied: bool) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, float]]]:
@@ -88,6 +88,12 @@ def test_the_same_run_is_scored_the_same_after_others() -> None:
     evaluator({q: {} for q in list(run)[:2]} | {"q7": {"d1": 1.0}})
     for name, values in evaluator(run).per_query.items():
         np.testing.assert_array_equal(values, first[name])
+
+
+def test_queries_with_scores_beside_queries_in_order() -> None:
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
+    run: dict[str, Any] = {"q1": {"a": 1.0}, "q2": ["b", "a"]}
+    assert rs.Evaluator(qrels, "RR")(run)["RR"] == 0.75 == rs.evaluate(qrels, run, "RR")["RR"]
 
 
 def test_ids_that_are_numbers() -> None:

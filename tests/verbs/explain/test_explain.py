@@ -95,7 +95,7 @@ def test_what_documents_add_is_the_difference(cls: type[Metric]) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["nDCG@3", "AP", "RR", "P@2", "RBP", "ERR(max_grade=4)@5", "Bpref", "nDCG(gain=exponential)"]
+    "name", ["nDCG@3", "AP", "RR", "P@2", "RBP", "ERR(max_grade=4)@5", "Bpref", "nDCG(gain=exponential)", "LAUC", "LRAP"]
 )
 def test_no_swap_gains_more_than_the_one_named(name: str) -> None:
     metric = parse(name)
@@ -146,6 +146,7 @@ def test_a_difference_in_words() -> None:
     assert isinstance(found, Difference)
     assert found.value == pytest.approx(1 - 1 / 6)
     assert str(found.largest[0]) == "a rose from rank 6 to 1: +0.833"
+    assert [str(m) for m in found.documents if m.doc_id != "a"][:2] == ["x0 dropped out (was at rank 1): 0.000", "x1 stayed at rank 2: 0.000"]
     moves = {m.doc_id: m.move for m in found.documents}
     assert moves["b"] == "entered"
     assert moves["x0"] == "left"
@@ -286,3 +287,26 @@ def test_the_lead_is_that_of_the_run_ahead() -> None:
     for runs in ({"good": good, "poor": poor}, {"poor": poor, "good": good}):
         _, lead = explain(qrels, runs, "RR").sentences()
         assert lead == said
+
+
+def test_what_is_said_of_one_ranking() -> None:
+    qrels = {"q": {"a": 3, "b": 2, "c": 0, "d": 1}}
+    found = explain(qrels, {"q": ["c", "b", "x", "a"]}, "DCG@3", query="q")
+    assert isinstance(found, Explanation)
+    best, one_more = 3 + 2 / log2(3) + 1 / log2(4), 2 / log2(3) + 3 / log2(4)
+    assert list(found.sentences())[-4:] == [
+        "Largest loss: rank 1 (c, grade 0): 3.000.",
+        "Best swap: ranks 1 and 4 (+3.000).",
+        f"? marks 1 unjudged document in the top 3; if it had the top grade, DCG@3 would be {one_more:.3f}.",
+        f"An ideal ranking scores {best:.4f}.",
+    ]
+
+
+def test_what_is_said_of_two_rankings() -> None:
+    qrels = {"q": {"a": 3, "b": 2, "c": 0, "d": 1}}
+    runs = {"one": {"q": ["c", "b", "x", "a"]}, "two": {"q": ["a", "b", "x", "c"]}}
+    lines = [" ".join(line.split()) for line in str(explain(qrels, runs, "nDCG@3", query="q")).split("\n")]
+    ideal = 3 + 2 / log2(3) + 1 / log2(4)
+    before, gain = 2 / log2(3) / ideal, 3 / ideal
+    assert f"query q: nDCG@3 goes from {before:.4f} (one) to {before + gain:.4f} (two): +{gain:.4f}." in lines
+    assert f"a 3 4 1 0.000 {gain:.3f} +{gain:.3f}" in lines

@@ -703,3 +703,13 @@ def test_real_runs_give_each_of_the_answers(
     verdict = gate(data / "qrels.txt", one, two)
     assert verdict.exit_code == code, verdict
     assert gate(data / "qrels.txt", one, one).exit_code == 0
+
+
+def test_a_verdict_on_several_checks_in_words() -> None:
+    passed = gate(QRELS, SAME, SAME, "RR AP", tolerance=0)
+    assert passed.sentence.startswith("pass: nothing changed: ")
+    gained = gate(QRELS, SAME, changed(20, 0), "RR P@1", tolerance=0)
+    assert gained.sentence.startswith("pass: all 2 checks pass. The closest: ")
+    lost = gate(QRELS, SAME, changed(3, 13), "RR Success@3 P@10")
+    assert lost.sentence.startswith("FAIL: ")
+    assert f" of 3 checks {'fails. ' if sum(c.status == 'fail' for c in lost.checks) == 1 else 'fail. The worst: '}" in lost.sentence

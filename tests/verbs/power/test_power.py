@@ -346,3 +346,21 @@ def test_a_difference_is_held_against_the_widest_metric() -> None:
             power(qrels, runs, metrics, difference=1.5)
     for metrics in (["nDCG@3", "DCG@3"], ["DCG@3", "nDCG@3"]):
         assert power(qrels, runs, metrics, difference=1.5).reaches
+
+
+def test_clusters_are_counted_and_names_that_do_not_fit_are_told() -> None:
+    found = power(PAIR, metrics="AP", clusters={q: i // 3 for i, q in enumerate(SCORES["a"])})
+    assert "queries in 10 clusters; more such clusters are planned for" in " ".join(found.to_text().split())
+    with pytest.raises(KeyError, match=r"name the runs and the metric, like plan\['run', 'metric'\]: there are b, a, AP"):
+        found["c", "AP"]
+
+
+def test_what_was_noted_of_the_runs_is_told() -> None:
+    lists = {name: {q: {"d": 2.0, "e": 1.0} for q in SCORES["a"]} for name in "ab"}
+    del lists["b"]["q003"]
+    lists["b"]["q005"] = {"e": 2.0, "d": 1.0}
+    qrels = {q: {"d": 1} for q in SCORES["a"]}
+    found = power(qrels, lists, "RR")
+    assert found.measurements is not None
+    assert list(found.notes) == list(found.measurements.notes)
+    assert power(deviation=0.2).notes == ()

@@ -500,3 +500,20 @@ def test_real_runs(shared_data: Callable[[str], Path]) -> None:
     assert round(p.difference * 300) == -10
     assert p.needed == 11
     assert p.fewest
+
+
+def test_what_is_said_where_fewer_may_do() -> None:
+    qrels = {f"q{i}": {"a": i % 3, "b": 1, "c": 0} for i in range(8)}
+    runs = {
+        "x": {q: {"a": 3.0, "zz": 2.0, "c": 1.0} for q in qrels},
+        "y": {q: {"c": 3.0, "z": 2.5, "b": 2.0, "a": 1.0 + i} for i, q in enumerate(qrels)},
+    }
+    text = " ".join(rs.unjudged(qrels, runs, "nDCG@2").to_text().split())
+    assert "would do it if graded 2 while the others stayed unjudged; ≤ where fewer may do" in text
+
+
+def test_some_ways_are_not_all_ways() -> None:
+    grades, every = ways(5, (0.0, 1.0), 9, ordered=True)
+    assert not every
+    assert len(grades) == 8  # four rising, four falling
+    assert ways(5, (0.0, 1.0), 12, ordered=True)[1]

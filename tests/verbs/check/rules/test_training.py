@@ -60,6 +60,8 @@ def test_cold_users_and_items() -> None:
     assert users.queries == ("q9",)
     assert "1 of 10 users" in users.message
     assert "1 of 2 relevant items" in items.message
+    assert users.effect
+    assert not items.effect
     assert users.severity == items.severity == "information"
 
 
