@@ -89,8 +89,15 @@ def _tally_of(values: ValueFrame) -> Tally:
     if errors := sorted((one["error"], one["message"]) for one in records if "error" in one):
         kind, message = errors[0]
         raise ERRORS[kind](message)
-    tallies = sorted(map(Tally.from_dict, records), key=lambda tally: tally.ids)
-    return sum(tallies, Tally())
+    tally = sum(sorted(map(Tally.from_dict, records), key=lambda tally: tally.ids), Tally())
+    if tally.rows_more or tally.rows_check % (1 << 64):
+        more = tally.rows_more
+        said = f"{words.counted(abs(more), 'row')} {'more' if more > 0 else 'fewer'}" if more else "other rows"
+        raise DataError(
+            f"Spark handed {said} over than it had read: a lost task was run again and its frame was not what it had been; "
+            "write the frame to a table, or take frame.checkpoint(), and evaluate that"
+        )
+    return tally
 
 
 def _refuse(request: Request, tally: Tally, gathered: Gathered) -> None:
