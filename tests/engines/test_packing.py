@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankscope.engines.packing import Columns, Part, Parts, RowPacker, buckets_of
+from rankscope.engines.packing import Columns, Part, PartStream, RowPacker, buckets_of
 
 pytest.importorskip("pyarrow")
 
@@ -34,12 +34,12 @@ def values_of(source: int, frame: pl.DataFrame, cuts: Sequence[int], together: i
     return list(RowPacker(source, COLUMNS[source], together, 5, len(RUN))(batches))
 
 
-def parts_of(values: Sequence[Any], size: int) -> tuple[list[Part], Parts]:
+def parts_of(values: Sequence[Any], size: int) -> tuple[list[Part], PartStream]:
     """Values brought together by Spark, and taken apart."""
     import pyarrow as pa
 
     table = pa.Table.from_batches(values).combine_chunks().sort_by("bucket")
-    parts = Parts(table.to_batches(max_chunksize=3), size, COLUMNS)
+    parts = PartStream(table.to_batches(max_chunksize=3), size, COLUMNS)
     return list(parts), parts
 
 

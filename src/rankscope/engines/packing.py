@@ -124,7 +124,7 @@ class RowPacker:
         bucket = buckets_of(texts, self.buckets)
         order = np.argsort(bucket, kind="stable")
         numbers, first = np.unique(bucket[order], return_index=True)
-        layout = _Blocks(order, np.append(first, len(order)))
+        layout = BlockOrder(order, np.append(first, len(order)))
         rows = np.add.reduceat(sizes[order], first)
         blocks, row = np.arange(len(sizes) + 1), np.concatenate([[0], np.cumsum(sizes)])
         cells = [
@@ -133,12 +133,12 @@ class RowPacker:
             layout.of_texts(texts, blocks),
         ]
         for (_, kind), column in zip(self.columns[1:], batch.columns[1:], strict=True):
-            marks, column = _mark(column)
+            marks, filled = _mark(column)
             cells.append(layout.by_bucket(marks, row * marks.itemsize))
             if kind == "string":
-                cells.append(layout.of_texts(column, row))
+                cells.append(layout.of_texts(filled, row))
             else:
-                cells.append(layout.by_bucket(column.to_numpy(zero_copy_only=False), row * 8))
+                cells.append(layout.by_bucket(filled.to_numpy(zero_copy_only=False), row * 8))
         head = [pa.array(numbers), pa.array(np.full(len(numbers), self.source, dtype=np.int32)), pa.array(rows)]
         return _fill([*head, pa.nulls(len(numbers), pa.int64()), *cells], self.pieces)
 
@@ -152,7 +152,7 @@ class RowPacker:
 
 
 @dataclass(frozen=True)
-class _Blocks:
+class BlockOrder:
     """Blocks in the order of their buckets: ``order`` names them, ``cuts`` says at which of them each bucket begins, and the end."""
 
     order: Array
@@ -228,7 +228,7 @@ def _fill(columns: Sequence[Any], pieces: int) -> Any:
 
 
 @dataclass
-class Parts:
+class PartStream:
     """The parts of a partition: whole buckets of about so many rows, from packed values in which those of a bucket follow one another.
 
     A bucket of more rows is a part of its own, as large as it is. Once all parts were taken, ``rows`` and ``check`` are what was unpacked

@@ -17,7 +17,7 @@ from functools import reduce
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from rankscope.engines.packing import BUCKET, Columns, Parts, RowPacker, packed_columns
+from rankscope.engines.packing import BUCKET, Columns, PartStream, RowPacker, packed_columns
 from rankscope.errors import InputError, MissingExtraError, RankscopeError
 
 if TYPE_CHECKING:  # whoever asks whether something is a Spark frame does not load it
@@ -133,7 +133,7 @@ def first_rows(frame: Frame, rows: int) -> pl.DataFrame | None:
 class PartFunction(Protocol):
     """What is mapped over the parts of a partition."""
 
-    def parts(self, parts: Parts) -> Iterator[pl.DataFrame]:
+    def parts(self, parts: PartStream) -> Iterator[pl.DataFrame]:
         """What becomes of the parts of one partition, each of some whole queries.
 
         When all were taken, they know how many rows more there were than was packed, or fewer, which is to be told with the answer.
@@ -159,7 +159,7 @@ class PartMapper:
 
         types = {"string": pa.string(), "double": pa.float64(), "int": pa.int32(), "binary": pa.binary()}
         schema = pa.schema([(name, types[kind]) for name, kind in self.schema])
-        for found in self.function.parts(Parts(batches, self.rows, self.columns)):
+        for found in self.function.parts(PartStream(batches, self.rows, self.columns)):
             lacking = [pl.lit(None).alias(name) for name in schema.names if name not in found.columns]
             table = found.with_columns(lacking).select(schema.names).to_arrow(compat_level=pl.CompatLevel.oldest())
             yield from table.cast(schema).to_batches()
