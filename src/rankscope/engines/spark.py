@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from rankscope.engines.packing import BUCKET, Columns, PartStream, RowPacker, packed_columns
-from rankscope.errors import InputError, MissingExtraError, RankscopeError
+from rankscope.errors import DataError, InputError, MissingExtraError, RankscopeError
 
 if TYPE_CHECKING:  # whoever asks whether something is a Spark frame does not load it
     import polars as pl
@@ -28,6 +28,7 @@ SHIP = (
     "install rankscope there in the same version, or ship an environment that holds it (venv-pack -o env.tar.gz, then "
     "spark.archives=env.tar.gz#env and PYSPARK_PYTHON=env/bin/python)"
 )
+STEADY = "write the frame to a table, or take frame.checkpoint(), and evaluate that"
 ROWS = 1 << 18  # about so many rows make a part
 BUCKETS = 512  # at least so many; some make a part
 MOST_BUCKETS = (1 << 15) - 1  # a smallint
@@ -207,6 +208,10 @@ def collect(frame: Frame) -> pl.DataFrame:
         fail(error)
 
 
+class LostRowsError(DataError):
+    """An executor was lost, its rows came in another order or were others when they were computed again, and Spark gave the job up."""
+
+
 def fail(error: Exception) -> NoReturn:
     """Raise what Spark says as one line of ours; what is none of the user's doing goes on as it is."""
     if isinstance(error, RankscopeError):
@@ -215,6 +220,8 @@ def fail(error: Exception) -> NoReturn:
     missing = re.findall(r"No module named '([\w.]+)'", text)
     if missing:
         raise InputError(f"the executors have no {missing[-1].partition('.')[0]}: {SHIP}") from error
+    if "indeterminate output" in text:
+        raise LostRowsError(f"Spark lost rows, and others came when it computed them again: {STEADY}") from error
     if "AnalysisException" in "".join(cls.__name__ for cls in type(error).__mro__):
         raise InputError(f"Spark cannot read this: {' '.join(text.split())[:300]}") from error
     raise error
