@@ -112,7 +112,7 @@ def _tally_of(values: ValueFrame) -> Tally:
         more = tally.rows_more
         said = f"{words.counted(abs(more), 'row')} {'more' if more > 0 else 'fewer'}" if more else "other rows"
         raise DataError(
-            f"Spark handed {said} over than it had read: a lost task was run again and its frame was not what it had been; "
+            f"Spark handed over {said} than it had read: a lost task was run again and its frame was not what it had been; "
             + spark.STEADY
         )
     return tally
