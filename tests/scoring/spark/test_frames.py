@@ -19,7 +19,8 @@ def written_by(folder: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def note(batches: Iterator[Any]) -> Iterator[Any]:
         from pyspark import TaskContext
 
-        (Path(folder) / str(TaskContext.get().partitionId())).touch()  # type: ignore[union-attr]
+        task: Any = TaskContext.get()
+        (Path(folder) / str(task.partitionId())).touch()
         yield from batches
 
     return note
