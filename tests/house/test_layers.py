@@ -52,7 +52,7 @@ ALLOWED = {
     "compression": {"files/zstd"},  # of the standard library since 3.14
     "scipy": {"inference", "estimators", "clicks", "interleavings"},
     "pyspark": {"engines/spark"},
-    "pyarrow": {"engines/spark"},
+    "pyarrow": {"engines/spark", "engines/packing"},
     "sqlalchemy": {"ledger"},
     "click": {"cli"},
     "rich": {"cli", "show"},

@@ -17,7 +17,8 @@ from functools import reduce
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from rankscope.errors import InputError, MissingExtraError, RankscopeError
+from rankscope.engines.packing import BUCKET, Columns, PartStream, RowPacker, packed_columns
+from rankscope.errors import DataError, InputError, MissingExtraError, RankscopeError
 
 if TYPE_CHECKING:  # whoever asks whether something is a Spark frame does not load it
     import polars as pl
@@ -27,12 +28,12 @@ SHIP = (
     "install rankscope there in the same version, or ship an environment that holds it (venv-pack -o env.tar.gz, then "
     "spark.archives=env.tar.gz#env and PYSPARK_PYTHON=env/bin/python)"
 )
+STEADY = "write the frame to a table, or take frame.checkpoint(), and evaluate that"
 ROWS = 1 << 18  # about so many rows make a part
-PACKED_BYTES = 1 << 28  # rows are packed together up to so many bytes
 BUCKETS = 512  # at least so many; some make a part
 MOST_BUCKETS = (1 << 15) - 1  # a smallint
 OPTIONS = {"rankscope.part.rows": ROWS, "rankscope.broadcast.rows": 100_000}  # as Spark has them: spark.rankscope...
-BUCKET, ORDER = "bucket", "row"
+ORDER = "row"
 WHOLE = ("tinyint", "smallint", "int", "bigint")
 FRACTIONS = ("float", "double")
 
@@ -115,74 +116,29 @@ def distinct(frame: Frame, column: str) -> Frame:
 
 
 def first_rows(frame: Frame, rows: int) -> pl.DataFrame | None:
-    """All rows of a frame that has at most so many; None where there are more."""
-    found = collect(frame.limit(rows + 1))
-    return found if found.height <= rows else None
+    """All rows of a frame that has at most so many; None where there are more.
+
+    Whether there are more is asked first, without a column: for that Spark goes through partition after partition and stops at the row that
+    is one too many, where ``limit`` alone would have each of them computed up to that row.
+    """
+    try:
+        more = frame.select(functions().lit(1)).offset(rows).limit(1).collect()
+    except Exception as error:  # noqa: BLE001 - goes on where it is none of ours
+        fail(error)
+    return None if more else collect(frame)
 
 
 # --- parts ----------------------------------------------------------------------------------------------------
-
-Part = Mapping[int, "pl.DataFrame"]  # the rows of some whole queries by the number of their source
-Columns = tuple[tuple[str, str], ...]  # names and types of Spark
-TYPES = {"string": "string", "double": "float64", "bigint": "int64"}  # those of rows that are packed, in Arrow
 
 
 class PartFunction(Protocol):
     """What is mapped over the parts of a partition."""
 
-    def parts(self, parts: Iterator[Part]) -> Iterator[pl.DataFrame]:
-        """What becomes of the parts of one partition, each of some whole queries."""
+    def parts(self, parts: PartStream) -> Iterator[pl.DataFrame]:
+        """What becomes of the parts of one partition, each of some whole queries.
 
-
-def packed_schema(columns: Columns) -> Any:
-    """The columns of rows that are packed, in Arrow."""
-    import pyarrow as pa
-
-    return pa.schema([(name, getattr(pa, TYPES[kind])()) for name, kind in columns])
-
-
-@dataclass(frozen=True)
-class RowPacker:
-    """What an executor calls with the batches of a source where they lie: of about so many rows, those of one bucket become one value."""
-
-    source: int
-    columns: Columns
-    rows: int
-
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Batches with a row a bucket."""
-        held: list[Any] = []
-        count = size = 0
-        for batch in batches:
-            held.append(batch)
-            count, size = count + batch.num_rows, size + batch.nbytes
-            if count >= self.rows or size >= PACKED_BYTES:
-                yield self.packed(held)
-                held, count, size = [], 0, 0
-        if count:
-            yield self.packed(held)
-
-    def packed(self, batches: Sequence[Any]) -> Any:
-        """The rows of some batches, a value a bucket; within a bucket they stay in order."""
-        import numpy as np
-        import polars as pl
-        import pyarrow as pa
-
-        rows = pl.DataFrame(pl.from_arrow(pa.Table.from_batches(batches)))
-        bucket = rows[BUCKET].to_numpy()
-        order = np.argsort(bucket, kind="stable")
-        table = rows.drop(BUCKET)[order].to_arrow(compat_level=pl.CompatLevel.oldest())
-        whole = table.cast(packed_schema(self.columns)).combine_chunks().to_batches()[0]
-        buckets, starts = np.unique(bucket[order], return_index=True)
-        sizes = np.diff(starts, append=len(bucket)).tolist()
-        values = [
-            whole.slice(start, size).serialize().to_pybytes()
-            for start, size in zip(starts.tolist(), sizes, strict=True)
-        ]
-        sources = pa.array(np.full(len(buckets), self.source, dtype=np.int32))
-        return pa.RecordBatch.from_arrays(
-            [pa.array(buckets), sources, pa.array(values, pa.binary())], [BUCKET, "source", "rows"]
-        )
+        When all were taken, they know how many rows more there were than was packed, or fewer, which is to be told with the answer.
+        """
 
 
 @dataclass(frozen=True)
@@ -204,39 +160,10 @@ class PartMapper:
 
         types = {"string": pa.string(), "double": pa.float64(), "int": pa.int32(), "binary": pa.binary()}
         schema = pa.schema([(name, types[kind]) for name, kind in self.schema])
-        for found in self.function.parts(self.parts(batches)):
+        for found in self.function.parts(PartStream(batches, self.rows, self.columns)):
             lacking = [pl.lit(None).alias(name) for name in schema.names if name not in found.columns]
             table = found.with_columns(lacking).select(schema.names).to_arrow(compat_level=pl.CompatLevel.oldest())
             yield from table.cast(schema).to_batches()
-
-    def parts(self, batches: Iterable[Any]) -> Iterator[Part]:
-        """Parts of some whole buckets, of about so many rows; a bucket of more rows is a part of its own, as large as it is."""
-        import pyarrow as pa
-
-        schemas = {source: packed_schema(columns) for source, columns in self.columns.items()}
-        held: dict[int, list[Any]] = {}
-        count, last = 0, None
-        for batch in batches:
-            buckets, sources = batch.column(0).to_pylist(), batch.column(1).to_pylist()
-            for bucket, source, value in zip(buckets, sources, batch.column(2), strict=True):
-                if bucket != last and count >= self.rows:
-                    yield self._part(held, schemas)
-                    held, count = {}, 0
-                last = bucket
-                rows = pa.ipc.read_record_batch(value.as_buffer(), schemas[source])
-                held.setdefault(source, []).append(rows)
-                count += rows.num_rows
-        if count:
-            yield self._part(held, schemas)
-
-    def _part(self, held: Mapping[int, Sequence[Any]], schemas: Mapping[int, Any]) -> Part:
-        import polars as pl
-        import pyarrow as pa
-
-        return {
-            source: pl.DataFrame(pl.from_arrow(pa.Table.from_batches(held.get(source, []), schema).combine_chunks()))
-            for source, schema in schemas.items()
-        }
 
 
 def map_parts(
@@ -244,8 +171,8 @@ def map_parts(
 ) -> Frame:
     """A function mapped over parts of some whole queries, each query whole in one of them, wherever its rows were.
 
-    ``frames`` are the sources by their numbers, ``key`` the column that all of them have for the query. ``function`` and what it holds must be importable
-    where Spark runs it.
+    ``frames`` are the sources by their numbers, ``key`` the column that all of them have for the query. ``function`` and what it holds must
+    be importable where Spark runs it.
     """
     F = functions()
     first = next(iter(frames.values()))
@@ -254,17 +181,18 @@ def map_parts(
     tasks = int(first.sparkSession.conf.get("spark.sql.shuffle.partitions", "200"))
     buckets = min(max(BUCKETS, 4 * tasks), MOST_BUCKETS)
     columns: dict[int, Columns] = {}
-    packed: list[Frame] = []
+    laid: dict[int, Frame] = {}
     for source, frame in frames.items():
-        columns[source] = tuple((field.name, field.dataType.simpleString()) for field in frame.schema.fields)
-        bucket = F.pmod(F.xxhash64(key), F.lit(buckets)).cast("smallint").alias(BUCKET)
-        rows_of = frame.select("*", bucket)
-        mine = rows_of.mapInArrow(
-            RowPacker(source, columns[source], 2 * rows), f"{BUCKET} smallint, source int, rows binary"
-        )
-        packed.append(mine)
+        laid[source] = frame.select(key, *(name for name in frame.columns if name != key))
+        columns[source] = tuple((field.name, field.dataType.simpleString()) for field in laid[source].schema.fields)
+    pieces = max(map(len, columns.values()))
+    packed = ", ".join(f"{name} {kind}" for name, kind in packed_columns(pieces))
+    values = [
+        frame.mapInArrow(RowPacker(source, columns[source], 2 * rows, buckets, pieces), packed)
+        for source, frame in laid.items()
+    ]
     together = (
-        reduce(lambda one, other: one.union(other), packed).repartition(F.col(BUCKET)).sortWithinPartitions(BUCKET)
+        reduce(lambda one, other: one.union(other), values).repartition(F.col(BUCKET)).sortWithinPartitions(BUCKET)
     )
     mapper = PartMapper(function, rows, columns, tuple(schema))
     return together.mapInArrow(mapper, ", ".join(f"{name} {kind}" for name, kind in schema))
@@ -280,6 +208,10 @@ def collect(frame: Frame) -> pl.DataFrame:
         fail(error)
 
 
+class LostRowsError(DataError):
+    """An executor was lost, its rows came in another order or were others when they were computed again, and Spark gave the job up."""
+
+
 def fail(error: Exception) -> NoReturn:
     """Raise what Spark says as one line of ours; what is none of the user's doing goes on as it is."""
     if isinstance(error, RankscopeError):
@@ -288,6 +220,8 @@ def fail(error: Exception) -> NoReturn:
     missing = re.findall(r"No module named '([\w.]+)'", text)
     if missing:
         raise InputError(f"the executors have no {missing[-1].partition('.')[0]}: {SHIP}") from error
+    if "indeterminate output" in text:
+        raise LostRowsError(f"Spark lost rows, and others came when it computed them again: {STEADY}") from error
     if "AnalysisException" in "".join(cls.__name__ for cls in type(error).__mro__):
         raise InputError(f"Spark cannot read this: {' '.join(text.split())[:300]}") from error
     raise error

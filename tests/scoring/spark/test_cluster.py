@@ -62,6 +62,42 @@ RETRIED = (
 frame = plain.mapInArrow(once, plain.schema)
 """
 )
+# kills its executor when some tasks have read what others packed, and the rows that were packed there are lost with it
+LATE = """
+class Late(rs.Metric):
+    "Half of the relevant documents found."
+    def terms(self, lists):
+        with open(marker + ".calls", "a") as calls:
+            calls.write("x")
+        if os.path.getsize(marker + ".calls") > 3 and not os.path.exists(marker):
+            open(marker, "x").close()
+            status = open(f"/proc/{os.getppid()}/status").read()
+            os.kill(int(status.partition("PPid:")[2].split()[0]), signal.SIGKILL)
+        return rs.Terms(lists, {"relevant": lists.relevant(1.0)}, 2.0 * lists.known(1.0))
+def other(batches):
+    for batch in batches:
+        yield batch.slice(7) if os.path.exists(marker) else batch
+spark.conf.set("spark.sql.adaptive.enabled", "false")
+judged = spark.createDataFrame(qrels.to_pandas())
+"""
+SAME = """
+there = rs.evaluate(judged, plain, [Late(), "AP"])
+assert there["Late"] == 0.5
+assert there["AP"] == here["AP"]
+"""
+CHANGED = """
+# newer versions of Spark see for themselves that rows are others, and have all done anew
+spark.conf.set("spark.sql.shuffle.orderIndependentChecksum.enabled", "false")
+spark.conf.set("spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch", "false")
+try:
+    frame = spark.createDataFrame(run.to_pandas())
+    rs.evaluate(judged, frame.mapInArrow(other, frame.schema), [Late(), "AP"])
+except rs.DataError as error:
+    assert "handed " in str(error) and "than it had read: a lost task was run again" in str(error), error
+    print(error)
+else:
+    raise SystemExit("rows of two frames were judged as one")
+"""
 
 
 def run_script(script: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -95,6 +131,18 @@ def test_accidents_change_nothing(accident: str, tmp_path: Path) -> None:
     done = run_script(START + CLUSTER + accident + CHECK, str(marker))
     assert done.returncode == 0, done.stderr[-3000:]
     assert marker.exists()
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [pytest.param(SAME, id="of a frame that is the same again"), pytest.param(CHANGED, id="of one that is not")],
+)
+def test_rows_that_were_packed_are_lost(frame: str, tmp_path: Path) -> None:
+    marker = tmp_path / "happened"
+    done = run_script(START + CLUSTER + LATE + frame, str(marker))
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert marker.exists()
+    assert ("evaluate that" in done.stdout) == (frame is CHANGED)
 
 
 def test_executors_without_the_package(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ from rankscope.scoring.spark.tallies import MetricTally, RunTally, Tally
 from rankscope.scoring.spark.task import ERRORS, Scoring
 from rankscope.tables import Source
 
+TRIES = 3  # executors are lost rarely: with a job that is done so often, something else is wrong
+
 
 def evaluate_frames(
     qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None
@@ -43,9 +45,7 @@ def evaluate_frames(
         spark.pickled(replace(request, intervals=Intervals())), tuple(source.layout for source in gathered.runs),
         gathered.qrels, tuple(request.facts), tuple(weighted), gathered.sent,
     )  # fmt: skip
-    kept = spark.keep(spark.map_parts(gathered.frames, "query_id", task, task.schema))
-    values = ValueFrame(kept, metrics, weighted, list(request.facts))
-    tally = _tally_of(values)
+    values, tally = _evaluate(task, gathered, lambda kept: ValueFrame(kept, metrics, weighted, list(request.facts)))
     _refuse(request, tally, gathered)
     tags = [next(iter(run.tags), None) for run in tally.runs]
     names = distinct_names([
@@ -82,6 +82,24 @@ def _weighs(request: Request, metric: Metric) -> bool:
     return request.policies.weights is not None or metric.aggregate == "weighted" or micro
 
 
+def _evaluate(task: Scoring, gathered: Gathered, values_of: Callable[[Any], ValueFrame]) -> tuple[ValueFrame, Tally]:
+    """The values of all queries, kept by Spark, and their tally. Raises what a part found wrong with its data.
+
+    Spark gives a job up where an executor is lost with rows that others have fetched, and these rows come in another order when they are
+    packed again; the job is then done anew, with nothing left of what was kept.
+    """
+    for again in range(TRIES):
+        frame = spark.map_parts(gathered.frames, "query_id", replace(task, token=f"{task.token} {again}"), task.schema)
+        values = values_of(spark.keep(frame))
+        try:
+            return values, _tally_of(values)
+        except spark.LostRowsError:
+            values.let_go()
+            if again == TRIES - 1:
+                raise
+    raise AssertionError
+
+
 def _tally_of(values: ValueFrame) -> Tally:
     """What is known of all queries together; the job runs here. Raises what a part found wrong with its data."""
     found = spark.collect(values.frame.where("tally is not null").select("tally"))
@@ -89,8 +107,15 @@ def _tally_of(values: ValueFrame) -> Tally:
     if errors := sorted((one["error"], one["message"]) for one in records if "error" in one):
         kind, message = errors[0]
         raise ERRORS[kind](message)
-    tallies = sorted(map(Tally.from_dict, records), key=lambda tally: tally.ids)
-    return sum(tallies, Tally())
+    tally = sum(sorted(map(Tally.from_dict, records), key=lambda tally: tally.ids), Tally())
+    if tally.rows_more or tally.rows_check % (1 << 64):
+        more = tally.rows_more
+        said = f"{words.counted(abs(more), 'row')} {'more' if more > 0 else 'fewer'}" if more else "other rows"
+        raise DataError(
+            f"Spark handed over {said} than it had read: a lost task was run again and its frame was not what it had been; "
+            + spark.STEADY
+        )
+    return tally
 
 
 def _refuse(request: Request, tally: Tally, gathered: Gathered) -> None:

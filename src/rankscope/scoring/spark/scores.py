@@ -37,6 +37,10 @@ class ValueFrame:
     def __post_init__(self) -> None:
         weakref.finalize(self, _let_go, self.frame).atexit = False
 
+    def let_go(self) -> None:
+        """Have Spark forget the values."""
+        _let_go(self.frame)
+
     def long(self, names: Sequence[str]) -> Any:
         """run, query_id, metric, value (null: undefined): one row a query and metric."""
         F = spark.functions()

@@ -237,7 +237,8 @@ class Tally(Mergeable):
     """All runs over the queries of some parts, and what was seen of the judgments.
 
     ``judgments`` counts their rows, ``judged`` their queries, of which ``listed`` stand in a list of queries; ``ids`` are some of them.
-    ``weighted`` counts the scored queries that were given a weight.
+    ``weighted`` counts the scored queries that were given a weight. ``rows_more`` is how many rows were judged less those that were
+    read, and ``rows_check`` the same by the place they went to (to 64 bits): 0 where each row came once.
     """
 
     runs: tuple[RunTally, ...] = ()
@@ -246,6 +247,8 @@ class Tally(Mergeable):
     ids: tuple[str, ...] = ()
     listed: tuple[str, ...] = ()
     weighted: int = 0
+    rows_more: int = 0
+    rows_check: int = 0
 
     def merged(self, name: str, one: Any, other: Any) -> Any:
         """Runs add up one by one."""

@@ -17,7 +17,7 @@ import polars as pl
 
 from rankscope._version import __version__
 from rankscope.engines import local
-from rankscope.engines.spark import Part
+from rankscope.engines.packing import Part, PartStream
 from rankscope.errors import DataError, InputError, RankscopeError
 from rankscope.files.long import NO_ROWS, Findings, make_table
 from rankscope.lists import Array
@@ -71,7 +71,7 @@ class Scoring:
     # without it Spark would take what it kept of an evaluation before a file changed
     token: str = field(default_factory=lambda: f"{os.getpid()} {time.time_ns()}")
 
-    def parts(self, parts: Iterator[Part]) -> Iterator[pl.DataFrame]:
+    def parts(self, parts: PartStream) -> Iterator[pl.DataFrame]:
         """A frame a part, a row a run and query, and last a row with the tally of them all; or, alone, what is wrong with the data."""
         if self.version != __version__:
             yield told(
@@ -92,7 +92,8 @@ class Scoring:
             kind = "DataError" if isinstance(error, DataError) else "InputError"
             yield told({"error": kind, "message": str(error)})
             return
-        if tally.runs:
+        tally += Tally(rows_more=parts.rows, rows_check=parts.check)
+        if tally != Tally():
             yield told(tally.as_dict())
 
     def part(self, part: Part) -> tuple[pl.DataFrame, Tally]:
