@@ -40,6 +40,7 @@ def test_archives_are_unpacked_as_by_the_standard_library(
     piece: int, harm: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(raw, "PACKED_PIECE", piece)
+    monkeypatch.setattr(raw, "LARGE_PACKED", -1)
     whole = 0
     for _ in range(100):
         data = archive()
@@ -57,11 +58,12 @@ def test_archives_are_unpacked_as_by_the_standard_library(
 
 
 def open_raw_of(data: bytes) -> raw.Raw:
-    """The bytes of a stream as an input."""
-    return raw.Raw("standard input", data, data[: raw.HEAD])
+    """The bytes as an input that stands on a disk."""
+    return raw.Raw("run.txt.gz", data, data[: raw.HEAD], (0, len(data)))
 
 
-def test_a_file_on_disk_is_closed_after_it_was_unpacked(tmp_path: Path) -> None:
+def test_a_file_on_disk_is_closed_after_it_was_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(raw, "LARGE_PACKED", -1)
     path = tmp_path / "run.txt.gz"
     path.write_bytes(gzip.compress(b"1 Q0 a 1 2.5 x\n" * 9) + gzip.compress(b"2 Q0 a 1 2.5 x\n"))
     with open_raw(path, "a run").unpack() as file:

@@ -28,7 +28,8 @@ HEAD = 1 << 16
 SMALL = 1 << 20  # bytes on disk: what is larger may be read in parts
 SMALL_PACKED = 1 << 18  # bytes on disk of gzip, which packs 1,032 to one at most
 PIECE = 1 << 23  # bytes unpacked at once
-PACKED_PIECE = 1 << 18  # bytes of gzip read at once
+PACKED_PIECE = 1 << 18  # bytes of a large gzip file read at once
+LARGE_PACKED = 1 << 21  # bytes on disk from which on a gzip file is large
 LINE = 64 << 20  # bytes of the longest line
 BOM = b"\xef\xbb\xbf"
 PACKED = re.compile(rb"(\x1f\x8b)|(\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18)")  # a frame of zstd may be one to skip
@@ -206,13 +207,14 @@ class Raw:
         """The bytes as they lie in the file, as a stream."""
         return self.feed.open("rb") if isinstance(self.feed, Path) else io.BytesIO(self.feed)
 
-    def unpack(self) -> io.BytesIO | io.BufferedReader:
+    def unpack(self) -> gzip.GzipFile | io.BytesIO | io.BufferedReader:
         """The bytes as a stream, decompressed as they are read."""
         if not self.compression:
             return self.open()
-        if self.compression == "gzip":
-            return io.BufferedReader(_Unpacked(self.open()), PACKED_PIECE)
-        return open_zstd(self.feed if isinstance(self.feed, Path) else io.BytesIO(self.feed))
+        if self.compression == "gzip" and self.stamp is not None and self.stamp[1] > LARGE_PACKED:
+            return io.BufferedReader(_Gunzipped(self.open()), PACKED_PIECE)
+        packed = self.feed if isinstance(self.feed, Path) else io.BytesIO(self.feed)
+        return gzip.open(packed) if self.compression == "gzip" else open_zstd(packed)
 
     def lines_frame(self) -> pl.DataFrame:
         """One row a line in a column ``line``."""
@@ -229,7 +231,7 @@ class Raw:
         raise InputError(f"{self.label}: not a text file (it holds control characters)")
 
 
-class _Unpacked(io.RawIOBase):
+class _Gunzipped(io.RawIOBase):
     """What gzip packed, in one or more members that zeros may follow: before Python 3.12 its own reader takes a third longer.
 
     Raises EOFError where it ends too early, and OSError and zlib.error where it is damaged.
