@@ -191,7 +191,7 @@ class _Table:
         mask = np.uint64((1 << min(max(16 * len(hashes), 1).bit_length(), 26)) - 1)
         is_wanted = np.zeros(int(mask) + 1, dtype=bool)
         is_wanted[hashes & mask] = True
-        return np.flatnonzero(is_wanted[self.doc_hash & mask])
+        return np.flatnonzero(is_wanted.take((self.doc_hash & mask).view(np.int64)))
 
     def by_query(self) -> Self:
         """The same table with the rows of each query together, in the order they had."""

@@ -310,9 +310,10 @@ class RankedRun:
             score = score[permutation]
         self.same = np.append(False, score[1:] == score[:-1])[: len(score)]
         self.same[self.start] = False
-        second = np.flatnonzero(self.same)
-        self.tied_places = np.union1d(second - 1, second)
-        if self.ties == "input" or not len(second):
+        if not self.same.any():
+            return permutation
+        self.tied_places = np.flatnonzero(self.same | np.append(self.same[1:], False))
+        if self.ties == "input":
             return permutation
         return self._order_ties(np.cumsum(~self.same[self.tied_places]), permutation)
 
@@ -324,7 +325,8 @@ class RankedRun:
             rank[tied] = rank[tied][np.lexsort((rank[tied], np.cumsum(~self.same[tied])))]
         falls = rank[1:] < rank[:-1]
         falls[self.start[1:] - 1] = False
-        return len(np.unique(np.searchsorted(self.start, np.flatnonzero(falls) + 1, side="right")))
+        number = np.searchsorted(self.start, np.flatnonzero(falls) + 1, side="right")  # of their queries, which rise
+        return int(np.count_nonzero(number[1:] != number[:-1])) + bool(len(number))
 
     def _by_rank(self, rank: Any) -> Array:
         """The rows in the order of their ranks."""

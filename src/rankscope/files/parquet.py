@@ -23,7 +23,7 @@ from rankscope.files.raw import UNREADABLE, Raw
 from rankscope.parallel import check_memory
 from rankscope.tables import MARK, PARTIAL, Qrels, Run
 
-PART = 1 << 18  # rows of a part
+PART = 1 << 19  # rows of a part
 BEYOND = 1 << 10  # rows read beyond a part at first, to find where its last query ends
 VIEW = 16  # bytes that a text takes in a table beside its letters
 

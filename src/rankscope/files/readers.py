@@ -15,7 +15,6 @@ from rankscope.files.folders import files_of, folder_qrels, folder_run
 from rankscope.files.long import ALIASES, EXPECTED, known_header
 from rankscope.files.memory import read_dict, read_frame, speaks_arrow
 from rankscope.files.objects import is_jsonl, jsonl_parts, read_json, read_jsonl
-from rankscope.files.parquet import parquet_parts, read_parquet
 from rankscope.files.parts import RunParts
 from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.trec import read_trec, trec_parts
@@ -65,16 +64,29 @@ TAKEN = {
     "qrels": "a path, a dict ({query: {document: grade}} or {query: {relevant documents}}), a data frame or Qrels",
 }
 
+
+def _read_parquet(raw: Raw, what: str, name: str | None) -> Run | Qrels:
+    from rankscope.files.parquet import read_parquet  # here, as few files need it and a small one should not wait
+
+    return read_parquet(raw, what, name)
+
+
+def _parquet_parts(raw: Raw, name: str | None) -> RunParts:
+    from rankscope.files.parquet import parquet_parts
+
+    return parquet_parts(raw, name)
+
+
 READERS: dict[str, Callable[[Raw, str, str | None], Run | Qrels]] = {
     "trec": read_trec,
     **{kind: partial(read_columns, separator=separator) for kind, separator in SEPARATORS.items()},
     "jsonl": read_jsonl,
     "json": read_json,
-    "parquet": read_parquet,
+    "parquet": _read_parquet,
 }
 PARTS: dict[str, Callable[[Raw, str | None], RunParts | None]] = {
     "trec": trec_parts,
-    "parquet": parquet_parts,
+    "parquet": _parquet_parts,
     "jsonl": jsonl_parts,
     **{kind: partial(columns_parts, separator=separator) for kind, separator in SEPARATORS.items()},
 }

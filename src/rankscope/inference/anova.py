@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankscope.errors import DataError, InputError
-from rankscope.inference.base import CELLS, CLOSE, Correction, Joint, check_between, exact_sum, portions
-from rankscope.lists import Array
+from rankscope.inference.base import CELLS, CLOSE, Correction, Joint, check_between, portions
+from rankscope.lists import Array, exact_sum
 
 
 @dataclass(frozen=True)

@@ -13,18 +13,13 @@ import numpy as np
 
 from rankscope.declared import Declared, Param, plain
 from rankscope.errors import InputError
-from rankscope.lists import Array
+from rankscope.lists import Array, exact_sum
 
 CLOSE = 1e-9  # sums of the same numbers in another order are equal up to this part of the largest
 CELLS = 2_000_000  # random numbers held at once: some tens of megabytes
 
 Rounds = Annotated[int, Param("how many random draws are made", low=99, high=100_000_000)]
 Seed = Annotated[int, Param("where the random numbers start", low=0)]
-
-
-def exact_sum(values: Array) -> float:
-    """The exact sum of all values, rounded once: their order does not matter."""
-    return math.fsum(values.ravel().tolist())
 
 
 def portions(rounds: int, each: int, most: int | None = None) -> Iterator[slice]:

@@ -15,20 +15,9 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.inference.base import (
-    CLOSE,
-    Bounds,
-    Interval,
-    PairedTest,
-    Rounds,
-    Sample,
-    Seed,
-    check_between,
-    exact_sum,
-    portions,
-)
+from rankscope.inference.base import CLOSE, Bounds, Interval, PairedTest, Rounds, Sample, Seed, check_between, portions
 from rankscope.inference.intervals import without_interval
-from rankscope.lists import Array
+from rankscope.lists import Array, exact_sum
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from rankscope.errors import InputError
-from rankscope.inference.base import CLOSE, Bounds, Estimate, Sample, exact_sum
+from rankscope.inference.base import CLOSE, Bounds, Estimate, Sample
 from rankscope.inference.paired import on_lattice
+from rankscope.lists import exact_sum
 
 
 def standardised(sample: Sample) -> float:

@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 
 from rankscope.errors import InputError
-from rankscope.inference.base import CLOSE, Bounds, Estimate, Interval, Sample, check_between, exact_sum
-from rankscope.lists import Array
+from rankscope.inference.base import CLOSE, Bounds, Estimate, Interval, Sample, check_between
+from rankscope.lists import Array, exact_sum
 
 FAR = 1e-6  # farther out in the tail the closed form loses digits, and scipy is asked
 MANY = 1_000  # with more degrees of freedom the expansion around the normal is exact to the last digits

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankscope.inference.base import CLOSE, Correction, Joint, Rounds, Sample, Seed, exact_sum, portions
+from rankscope.inference.base import CLOSE, Correction, Joint, Rounds, Sample, Seed, portions
 from rankscope.inference.permutation import patterns
-from rankscope.lists import Array
+from rankscope.lists import Array, exact_sum
 
 _ROUNDS_AT_ONCE = 1 << 13  # a vector of so many doubles stays in the cache
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankscope.inference.base import CLOSE, PairedTest, Rounds, Sample, Seed, exact_sum, portions
-from rankscope.lists import Array
+from rankscope.inference.base import CLOSE, PairedTest, Rounds, Sample, Seed, portions
+from rankscope.lists import Array, exact_sum
 
 MANY = 40  # up to so many differences every pattern of signs is counted
 _LATTICES = (*range(1, 101), 1_000, 2_520, 10_000)  # P@k, shares, RR@10, four decimals

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankscope.errors import InputError
-from rankscope.inference.base import exact_sum
-from rankscope.lists import Array
+from rankscope.lists import Array, exact_sum
 
 
 @dataclass(frozen=True, eq=False)

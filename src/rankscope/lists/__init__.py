@@ -11,8 +11,8 @@ from __future__ import annotations
 from rankscope.lists.batches import Batch, RankedBatch
 from rankscope.lists.judged import Aspects, Judged, judged_order
 from rankscope.lists.rectangle import Ideal, Lists, Pool
-from rankscope.lists.sums import Array, by_rank, each, log2_discounts, not_before, ratio, running, total
+from rankscope.lists.sums import Array, by_rank, each, exact_sum, log2_discounts, not_before, ratio, running, total
 
 __all__ = [
-    "Array", "Aspects", "Batch", "Ideal", "Judged", "Lists", "Pool", "RankedBatch", "by_rank", "each", "judged_order", "log2_discounts", "not_before", "ratio", "running", "total",
+    "Array", "Aspects", "Batch", "Ideal", "Judged", "Lists", "Pool", "RankedBatch", "by_rank", "each", "exact_sum", "judged_order", "log2_discounts", "not_before", "ratio", "running", "total",
 ]  # fmt: skip

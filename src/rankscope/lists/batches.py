@@ -97,12 +97,11 @@ class UnsortedIdeal(Ideal):
         width = rows.shape[1]
         if depth * FEW > width or "_sorted" in vars(self):
             return super().first(depth)
-        if rows.dtype.kind == "f" and np.isnan(rows).any():
-            best = _falling(np.partition(np.where(np.isnan(rows), -np.inf, rows), width - depth, axis=1)[:, -depth:])
-            shown = best != -np.inf
-            return Ideal(np.where(shown, best, 0.0), shown)
-        best = _falling(np.partition(rows, width - depth, axis=1)[:, -depth:])
-        return Ideal(best, np.ones(best.shape, dtype=bool))
+        # the least of the negated grades: the most of the grades, which are mostly 0, take five times as long to find
+        least = np.partition(-rows.astype(float), depth - 1, axis=1)[:, :depth]
+        best = -np.sort(least, axis=1)  # NaN is last in both
+        shown = ~np.isnan(best)
+        return Ideal(np.where(shown, best, 0.0), shown)
 
 
 def _falling(rows: Array) -> Array:

@@ -12,6 +12,8 @@ import numpy as np
 from rankscope.lists.rectangle import Ideal, Lists, Pool
 from rankscope.lists.sums import Array
 
+FEW = 4096  # documents that are put in order by two numbers
+
 
 @dataclass(frozen=True, eq=False)
 class Aspects:
@@ -182,10 +184,21 @@ def chunks_of(size: Array, cells: int) -> list[Array]:
 
 
 def judged_order(query: Array, rank: Array, grade: Array) -> Array:
-    """How documents are laid end to end: by query, those retrieved by rank, then the rest (rank 0), best grade first."""
+    """How documents are laid end to end: by query, those retrieved by rank, then the rest (rank 0), best grade first.
+
+    No two documents of a query have the same rank.
+    """
     below = int(rank.max(initial=0)) + 1
-    place = query * (below + 1) + np.where(rank > 0, rank, below)  # one number, as it takes half the time to sort by
-    return np.lexsort((-grade, place))
+    place = query * (below + 1) + np.where(rank > 0, rank, below)
+    bits = len(place).bit_length()
+    if len(place) < FEW or int(place.max()).bit_length() + bits > 63:
+        return np.lexsort((-grade, place))
+    # a number with its own row below it: sorting those takes a fifth of the time of sorting rows by two numbers
+    by = np.sort((place << bits) | np.arange(len(place))) & ((1 << bits) - 1)
+    rest = np.flatnonzero(rank[by] == 0)
+    rows = by[rest]
+    by[rest] = rows[np.lexsort((-grade[rows], query[rows]))]
+    return by
 
 
 def rectangle(start: Array, size: Array) -> tuple[Array, Array]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,60 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 LOG2_DISCOUNTS = np.array([0.0, *(1.0 / math.log2(r + 1) for r in range(1, 2_048))])  # of small ranks
+NARROW = 32  # columns up to which many rows are added column by column, which takes a fifth of the time
+MANY = 256  # rows from which on they are
+BLOCK = 1 << 14  # numbers that are split at once: they stay in the processor's cache
+LARGE = 1e250  # from here on a number is not split
 
 
 def running(per_position: Array) -> Array:
     """The sum so far, one position after another, so that no query's numbers depend on its neighbours'."""
-    return np.cumsum(per_position, axis=1, dtype=float)
+    rows, columns = per_position.shape
+    if rows < MANY or columns > NARROW:
+        return np.cumsum(per_position, axis=1, dtype=float)
+    out = per_position.astype(float)
+    for column in range(1, columns):
+        out[:, column] += out[:, column - 1]
+    return out
 
 
 def total(per_position: Array) -> Array:
     """The sum of each row, added in the order of ``running``."""
-    return np.asarray(np.cumsum(per_position, axis=1, dtype=float)[:, -1])
+    rows, columns = per_position.shape
+    if rows < MANY or columns > 2 * NARROW:
+        return np.asarray(np.cumsum(per_position, axis=1, dtype=float)[:, -1])
+    values = per_position.astype(float, copy=False)
+    out = values[:, 0].copy()
+    for column in range(1, columns):
+        out += values[:, column]
+    return out
+
+
+def exact_sum(values: Array) -> float:
+    """The exact sum of all values, rounded once, as ``math.fsum`` gives it: their order does not matter.
+
+    >>> exact_sum(np.array([1e100, 0.1, -1e100]))
+    0.1
+    """
+    values = np.asarray(values, dtype=float).ravel()
+    if len(values) < MANY or not float(np.abs(values).max()) < LARGE:
+        return math.fsum(values.tolist())
+    blocks = (values[at : at + BLOCK] for at in range(0, len(values), BLOCK))
+    return math.fsum(chain.from_iterable(map(_sums_without_rounding, blocks)))
+
+
+def _sums_without_rounding(values: Array) -> Iterator[float]:
+    """A few numbers whose sum is exactly that of a block of values: of their leading bits, of those that follow, and so on.
+
+    What is left of a value after adding and subtracting a much larger power of 2 has so few bits that a sum over the block needs no rounding.
+
+    Source: Rump, Ogita and Oishi, Accurate floating-point summation part I, 2008.
+    """
+    while largest := max(float(values.max()), -float(values.min())):
+        unit = math.ldexp(2.0 * BLOCK, math.frexp(largest)[1])
+        leading = (values + unit) - unit
+        yield float(leading.sum())
+        values = values - leading
 
 
 def ratio(part: Array, whole: Array | float) -> Array:

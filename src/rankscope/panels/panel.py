@@ -11,9 +11,9 @@ from typing import ClassVar, Literal, cast
 import numpy as np
 
 from rankscope.errors import DataError, InputError
-from rankscope.inference.base import Bounds, Estimate, PairedTest, Sample, exact_sum
+from rankscope.inference.base import Bounds, Estimate, PairedTest, Sample
 from rankscope.inference.intervals import t
-from rankscope.lists import Array
+from rankscope.lists import Array, exact_sum
 from rankscope.metrics import Metric
 from rankscope.moments import Moments
 from rankscope.panels.samples import NO_SAMPLE, SIGNS, Measure, bounds_of, logs_of, number_clusters, parts_of, sample_of

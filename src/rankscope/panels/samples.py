@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from rankscope.lists import Array
+from rankscope.lists import Array, exact_sum
 from rankscope.metrics import Metric
 
 if TYPE_CHECKING:  # whoever takes means alone does not load how sure they are
@@ -79,16 +79,16 @@ def mean(measure: HasAggregate, value: Array, weight: Array) -> float:
     if not len(value):
         return math.nan
     if measure.aggregate == "sum":
-        return math.fsum(value.tolist())
+        return exact_sum(value)
     if measure.aggregate == "geometric":
         value = logs_of(value)
     if (weight == 1).all():  # as nearly always; their sum is their number
-        average = math.fsum(value.tolist()) / len(value)
+        average = exact_sum(value) / len(value)
     else:
-        whole = math.fsum(weight.tolist())
+        whole = exact_sum(weight)
         if not whole:
             return math.nan
-        average = math.fsum((value * weight).tolist()) / whole
+        average = exact_sum(value * weight) / whole
     return math.exp(average) if measure.aggregate == "geometric" else average
 
 

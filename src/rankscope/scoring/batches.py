@@ -130,7 +130,7 @@ def _of_rows(grade: Array, score: Array, mask: Any, lengths: Any, notes: list[st
     count, width = grade.shape
     if mask is not None and lengths is not None:
         raise InputError("mask and lengths both say what is padding: give one")
-    inside = None
+    inside, finite = None, mask is None and lengths is None and _all_finite(score)
     if mask is not None:
         inside = as_array(mask, "mask", notes)
         if inside.shape != grade.shape or inside.dtype.kind != "b":
@@ -142,12 +142,12 @@ def _of_rows(grade: Array, score: Array, mask: Any, lengths: Any, notes: list[st
         from rankscope.metrics.single import lengths_of
 
         inside = np.arange(width) < lengths_of(lengths, count, width)[:, None]
-    elif grade.dtype.kind == "f" and not _all_finite(score):
+    elif grade.dtype.kind == "f" and not finite:
         inside = ~(np.isnan(score) & np.isnan(grade))
     if inside is not None and inside.all():
         inside = None
     seen = score if inside is None else np.where(inside, score, 0.0)
-    if not _all_finite(seen) and np.isnan(seen).any():
+    if not (finite or _all_finite(seen)) and np.isnan(seen).any():
         row, column = np.argwhere(np.isnan(seen))[0].tolist()
         raise InputError(
             f"the score in row {row + 1:,}, column {column + 1:,} is NaN; give it a number, or say with mask, lengths or NaN as its label "
@@ -194,7 +194,8 @@ def _refuse_infinite(grade: Array) -> None:
         return
     flat = grade.ravel()
     with np.errstate(over="ignore", invalid="ignore"):
-        if float(np.dot(flat, flat)) <= HUGE:  # surely; the quickest way to know
+        # surely; the quickest way to know: np.dot starts threads that go on taking time when it is done
+        if float(np.einsum("i,i->", flat, flat)) <= HUGE:
             return
     beyond = np.flatnonzero(np.abs(flat) > HUGE)
     if len(beyond):

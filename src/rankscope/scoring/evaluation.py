@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -58,20 +58,20 @@ def evaluate_request(
 
 
 def scores_of(
-    request: Request, evaluations: Sequence[RunEvaluation], queries: Iterable[str], qrels: Any, data: Any = None
+    request: Request, evaluations: Sequence[RunEvaluation], queries: Collection[str], qrels: Any, data: Any = None
 ) -> Scores:
     """The result for these runs; ``queries`` are all of the qrels, ``qrels`` is where these came from, ``data`` what was passed as both.
 
     Raises DataError where no query of a run is judged, or where no query is left to average.
     """
-    known, listed = frozenset(queries), request.policies.queries
+    listed = request.policies.queries
     for e in evaluations:
         if e.health.missing_queries == e.health.judged_queries:
             label = e.labels[0] if e.source is None else e.source.label
             raise DataError(none_judged(label, e.health.extra, e.health.missing))
     if not isinstance(listed, str):
-        refuse_unjudged(listed, known)
-    evaluations = mark_averaged(request, evaluations, known)
+        refuse_unjudged(listed, queries)
+    evaluations = mark_averaged(request, evaluations, len(queries))
     if not all(inside.any() for e in evaluations for inside in e.inside):
         raise DataError(NO_QUERY)
     names = distinct_names([e.labels for e in evaluations])
@@ -171,8 +171,8 @@ def refuse_unjudged(listed: frozenset[str], judged: Iterable[str]) -> None:
         )
 
 
-def mark_averaged(request: Request, runs: Sequence[RunEvaluation], judged: frozenset[str]) -> list[RunEvaluation]:
-    """The runs, each with the queries that each metric averages; ``judged`` are all queries of the qrels, or of a part of them."""
+def mark_averaged(request: Request, runs: Sequence[RunEvaluation], judged: int) -> list[RunEvaluation]:
+    """The runs, each with the queries that each metric averages; ``judged`` counts the queries of the qrels, or of a part of them."""
     # a query that any run lacks is in no population "both"
     lacking = frozenset[str]().union(*(run.missing for run in runs))
     queries = request.policies.queries
@@ -180,7 +180,7 @@ def mark_averaged(request: Request, runs: Sequence[RunEvaluation], judged: froze
     out = []
     for run in runs:
         inside: dict[str, Array] = {}
-        is_judged = np.arange(len(run.query_id)) < len(judged)  # these come first
+        is_judged = np.arange(len(run.query_id)) < judged  # these come first
         for population in dict.fromkeys(m.convention.queries for m in request.metrics):
             if population == "judged":
                 inside[population] = is_judged
@@ -203,7 +203,7 @@ def run_scores(name: str, e: RunEvaluation, request: Request) -> RunScores:
     """What each query of a run scores, of those that are averaged."""
     at = np.flatnonzero(np.logical_or.reduce(list(e.inside)))
     by_metric = list(zip(request.metrics, e.values, e.inside, strict=True))
-    depth = request.policies.depth
+    depth, all_kept = request.policies.depth, len(at) == len(e.query_id)
     weights = {}
     for m, v, kept in by_metric:
         if request.policies.weights is not None or (v.weight != 1).any():
@@ -211,8 +211,8 @@ def run_scores(name: str, e: RunEvaluation, request: Request) -> RunScores:
             weight[kept] = weight_of(m, v, e.query_id, np.flatnonzero(kept), request)
             weights[m.metric] = weight[at]
     return RunScores(
-        name, [e.query_id[int(i)] for i in at] if len(at) < len(e.query_id) else list(e.query_id),
-        {m.metric: np.where(kept, v.value, np.nan)[at] for m, v, kept in by_metric}, e.health,
+        name, list(e.query_id) if all_kept else [e.query_id[int(i)] for i in at],
+        {m.metric: v.value if kept.all() else np.where(kept, v.value, np.nan)[at] for m, v, kept in by_metric}, e.health,
         None if e.source is None else e.source.tag,
         {fact: relstrings(e.judged[0], at, min(signs, depth or signs)) for fact, signs in request.facts.items()},
         weights, partial(first_ranks, e.judged[0], at, depth),

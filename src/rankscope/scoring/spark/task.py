@@ -105,7 +105,7 @@ class Scoring:
         judged = frozenset(grades.queries)
         evaluations = [self._evaluate(layout, part, grades, request) for layout in self.runs]
         found = [e for e, _ in evaluations]
-        scored = mark_averaged(request, found, judged)
+        scored = mark_averaged(request, found, len(judged))
         frames, tallies, queries = [], [], set[str]()
         for layout, e, (_, extra) in zip(self.runs, scored, evaluations, strict=True):
             run = run_scores(layout.label, e, request)

@@ -128,7 +128,7 @@ class _Bench:
             judged = [by_ties[order.ties] for order in request.orders]
             values = values_of(request, judged, self.kept)
             evaluations.append(replace(e, query_id=judged[0].query_id, judged=judged, values=values))
-        found = mark_averaged(request, evaluations, frozenset(grades.queries))
+        found = mark_averaged(request, evaluations, len(grades.queries))
         self._keep(new, [m for name, e in zip(self.names, found, strict=True) for m in board_of(name, request, e)])
 
     def _judge(self, orders: Sequence[Order], grades: CleanInput) -> None:
