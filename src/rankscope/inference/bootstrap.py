@@ -17,6 +17,8 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.inference.base import (
     CLOSE,
+    TINY,
+    UNIT,
     Bounds,
     Interval,
     PairedTest,
@@ -79,9 +81,13 @@ class Groups:
         """
         means, drawn, count = self.means(picked), self.parts[picked], picked.shape[1]
         sizes = 1.0 if self.sizes is None else self.sizes[picked]
-        squares = ((drawn - means[:, None] * sizes) ** 2).sum(axis=1)
+        parts = (drawn - means[:, None] * sizes) ** 2
+        squares = parts.sum(axis=1)
         queries = count if self.sizes is None else self.sizes[picked].sum(axis=1)
-        errors = np.sqrt(count / (count - 1) * squares) / queries
+        if self.sizes is None or np.ptp(self.sizes) == 0:
+            errors = np.sqrt(count / (count - 1) * squares) / queries
+        else:  # as the error of a sample has it
+            errors = np.sqrt((parts / (1 - sizes / queries[:, None])).sum(axis=1)) / queries
         means = np.where(np.abs(means) <= self.noise, 0.0, means)
         spread = squares > count * self.noise**2
         out = np.where(means == 0, 0.0, np.copysign(np.inf, means))
@@ -130,6 +136,9 @@ class _ResamplingInterval(Interval):
             )
         if reason := without_interval(sample):
             return Bounds.none(reason)
+        if 0 < sample.largest < TINY:
+            found = self.of(sample.enlarged, level)
+            return replace(found, lower=found.lower / UNIT, upper=found.upper / UNIT)
         groups = Groups.of(sample)
         lower, upper = self._ends(groups, sample.error, outside)
         if groups.symmetric:  # both orientations are this one, so the ends are each other's mirror image

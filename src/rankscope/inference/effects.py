@@ -12,6 +12,8 @@ from rankscope.errors import InputError
 from rankscope.inference.base import CLOSE, Bounds, Estimate, Sample, exact_sum
 from rankscope.inference.paired import on_lattice
 
+FAR = 200  # powers of 2 beyond which products of four values may be too large or too small for a number
+
 
 def standardised(sample: Sample) -> float:
     """The mean difference in standard deviations of the differences, Cohen's d of paired values.
@@ -59,8 +61,10 @@ def relative(
             "a relative difference takes as many values of the baseline, method='fieller' or 'delta', and a level between 0 and 1; "
             f"got {run.count} and {baseline.count} values, method={method!r}, level={level}"
         )
-    above = replace(run, values=run.values - baseline.values)
-    base = replace(run, values=baseline.values)
+    _, power = math.frexp(max(run.largest, baseline.largest))
+    unit = math.ldexp(1.0, -power) if abs(power) > FAR and power > -1000 else 1.0
+    above = replace(run, values=(run.values - baseline.values) * unit)
+    base = replace(run, values=baseline.values * unit)
     if not base.count or base.mean == 0:
         return math.nan, Bounds.none("the mean of the baseline is 0" if base.count else "no queries")
     value = above.mean / base.mean
@@ -78,9 +82,12 @@ def relative(
 
 def _fieller(above: Sample, base: Sample, reach: float) -> Bounds:
     """All x for which the mean of ``above - x * base`` is within ``reach`` standard errors of 0."""
-    groups = above.freedom + 1
-    scale = reach**2 * groups / above.freedom / above.count**2
     a, b = (side.sum_clusters(side.values - side.mean) for side in (above, base))
+    if above.shares is None:
+        scale = reach**2 * above.groups / (above.groups - 1) / above.count**2
+    else:  # as the standard error has it
+        scale = reach**2 / above.count**2
+        a, b = (part / np.sqrt(1 - above.shares) for part in (a, b))
     squared = base.mean**2 - scale * exact_sum(b * b)
     crossed = above.mean * base.mean - scale * exact_sum(a * b)
     free = above.mean**2 - scale * exact_sum(a * a)

@@ -146,7 +146,7 @@ class Contrast:
         from rankscope.inference.power import queries_needed
 
         sample = self.pair.means
-        units = sample.freedom + 1  # clusters, where queries come in such; they hold as many queries as now
+        units = sample.freedom + 1  # clusters, as many of one size as say as much; they hold as many queries as now
         deviation = sample.error * math.sqrt(units)
         if not self.difference or not deviation > 0:
             return None
