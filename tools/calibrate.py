@@ -67,6 +67,7 @@ FOLLOWS = """\
   where they do not.
 - **Who looks more than once needs `anytime` or `betting`.** A repeated t test refutes the truth in about four of ten cases.
   `anytime` intervals are about one and a half times as wide as t's; `betting` is 2 to 4 times as wide up to 100 queries.
+  Where large losses are rare, `anytime` errs more often than it says before some 100 queries; `betting` does not.
 - **The gate** passes a candidate at the tolerance about as often as its interval says with one metric, and far less often where
   several are at the tolerance, as all must pass.
 """
@@ -132,6 +133,11 @@ def sections(scores: Population, size: Size) -> Iterator[str]:
         "differences; `betting` with bounds -1 and 1):\n"
     )
     yield table(("what is looked at", *metrics), made(looks.looks))
+    yield (
+        "How often a true mean of 0 is refuted where differences are skewed, most of them small gains and few large losses, by `anytime` "
+        "looking from so many queries on, and by `betting` from the first:\n"
+    )
+    yield table(("differences", "from 20", "50", "100", "200", "`betting`"), made(looks.skewed))
     yield "How many times as wide as t (AP; `anytime` by its formula):\n"
     yield table(("n", "anytime", "betting"), made(looks.widths))
     yield (

@@ -206,3 +206,43 @@ def test_every_flag_says_what_to_do() -> None:
         assert {"code", "message", "hint"} <= set(record)
         assert "\n" not in record["message"]
         assert record["hint"]
+
+
+# --- clusters, and looks that come early -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        pytest.param(
+            [5] * 6,
+            "30 queries in 6 clusters: intervals and p-values rest on 5 degrees of freedom",
+            id="six of one size",
+        ),
+        pytest.param(
+            [20, 5, 5],  # shares 2/3, 1/6, 1/6; w² / (1 - w) 4/3, 1/30, 1/30: 1 / (1/2 + 8/45 + 1/450)
+            "30 queries in 3 clusters of unequal size (the largest holds 67%): intervals and p-values rest on 1.5 degrees of freedom",
+            id="one large and two small",
+        ),
+    ],
+)
+def test_few_clusters_are_told(sizes: list[int], expected: str) -> None:
+    of_query = {f"q{i:02}": f"user{n}" for i, n in enumerate(np.repeat(np.arange(len(sizes)), sizes).tolist())}
+    table = {
+        name: {q: float(v) for q, v in zip(of_query, row, strict=True)}
+        for name, row in zip("ab", drawn(2), strict=True)
+    }
+    assert said(rs.compare(table, clusters=of_query), "RS411") == expected
+    alone = {query: query for query in of_query}
+    assert "RS411" not in codes(rs.compare(table, clusters=alone))
+
+
+@pytest.mark.parametrize(
+    ("queries", "test", "told"), [(60, "anytime", True), (100, "anytime", False), (60, "betting", False)]
+)
+def test_a_sequential_test_that_looks_early_says_so(queries: int, test: str, told: bool) -> None:
+    table = {
+        name: {f"q{i:03}": float(v) for i, v in enumerate(row)}
+        for name, row in zip("ab", drawn(2, queries), strict=True)
+    }
+    assert ("RS412" in codes(rs.compare(table, test=test))) == told

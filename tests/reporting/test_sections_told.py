@@ -97,7 +97,7 @@ def test_a_verdict_says_what_makes_it_doubtful() -> None:
 def test_the_best_within_a_budget_is_a_verdict(limit: float, best: str | None) -> None:
     scores = {"a": dict.fromkeys(IDS, 0.4), "b": {q: 0.5 + i / 1000 for i, q in enumerate(IDS)}}
     costs = {"a": {"latency_ms": 10}, "b": {"latency_ms": 1000}}
-    _, budget, *_ = verdicts(compared(scores, metrics="AP", costs=costs, limits={"latency_ms": limit}))
+    budget, _, *_ = verdicts(compared(scores, metrics="AP", costs=costs, limits={"latency_ms": limit}))
     assert budget.about == "within the limit"
     if best is None:
         assert (budget.text, budget.tone) == ("No run has latency_ms <= 5.", "unclear")

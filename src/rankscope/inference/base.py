@@ -279,13 +279,15 @@ class PairedTest(Declared, kind="test"):
       but where a query weighs differently in the two systems: there the linearised ones stand in.
 
     ``by_moments`` says that the mean, its error and the degrees of freedom are all that the test looks at; ``every_look`` that it holds
-    however often one looks; ``in_order`` that the order of the queries matters to it.
+    however often one looks; ``in_order`` that the order of the queries matters to it. A test that ``needs_many`` errs more often than
+    it says below so many queries where differences are skewed.
     """
 
     of: ClassVar[Of] = "means"
     by_moments: ClassVar[bool] = False
     every_look: ClassVar[bool] = False
     in_order: ClassVar[bool] = False
+    needs_many: ClassVar[int] = 0
     hypothesis: ClassVar[str] = "the mean difference is 0"
     in_words: ClassVar[str] = ""
     source: ClassVar[str] = ""

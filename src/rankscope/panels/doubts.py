@@ -8,6 +8,7 @@ from itertools import groupby
 
 from rankscope import words
 from rankscope.blocks import Caution
+from rankscope.inference.base import Sample
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.families import Family
 from rankscope.panels.method import FEWEST
@@ -25,7 +26,10 @@ REMEDIES = {  # what to do about each doubt, here and where ``check`` explains i
     "RS407": "trust the difference, not the two means, which are over different queries; or give the missing ones a value",
     "RS408": "leave the pair out of the plan, or judge more queries",
     "RS410": "leave out the run with gaps, or use --correction holm",
+    "RS411": "take queries from more clusters: few can show large differences only",
+    "RS412": "look from 100 queries on, or use --test betting",
 }
+FEW_DEGREES = 10.0  # below so many degrees of freedom the quantile of t grows fast
 CARRIED = 0.05  # a lead carried by this share of the queries, or less, is told
 
 
@@ -41,6 +45,8 @@ def doubts_of(family: Family, slices: Slices | None = None, curve: Sequence[Pane
         *_out_of_reach(family),
         *_left_out(contrasts),
         *(_runs_have_gaps(family) if family.method.correction.joint else ()),
+        *(_few_clusters(contrasts) if family.primary.clusters is not None else ()),
+        *(_too_early(contrasts) if family.method.every_look else ()),
     ]
 
 
@@ -160,3 +166,37 @@ def _runs_have_gaps(family: Family) -> Iterator[Caution]:
                 f"have up to {most:,}",
                 REMEDIES["RS410"],
             )
+
+
+def _few_clusters(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
+    """Where queries come in so few clusters, or so uneven ones, that the error between them is hardly known."""
+    least = min((c.pair.means for c in contrasts if c.queries), key=lambda sample: sample.freedom, default=None)
+    if isinstance(least, Sample) and least.freedom < FEW_DEGREES:
+        queries, clusters = words.counted(least.count, "query"), words.counted(least.groups, "cluster")
+        uneven = (
+            ""
+            if least.shares is None
+            else f" of unequal size (the largest holds {words.share(float(least.shares.max()))})"
+        )
+        degrees = (
+            words.counted(least.groups - 1, "degree")
+            if least.shares is None
+            else f"{words.number(least.freedom, digits=1)} degrees"
+        )
+        yield Caution(
+            "RS411",
+            f"{queries} in {clusters}{uneven}: intervals and p-values rest on {degrees} of freedom",
+            REMEDIES["RS411"],
+        )
+
+
+def _too_early(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
+    """Where a sequential test has seen too few queries to know how differences spread."""
+    test, c = contrasts[0].method.test, min(contrasts, key=lambda c: c.queries)
+    if test is not None and c.queries < test.needs_many:
+        yield Caution(
+            "RS412",
+            f"{test} takes {words.counted(c.queries, 'query')} for a picture of all: where large losses are rare, and still to come, it "
+            "errs more often than it says",
+            REMEDIES["RS412"],
+        )

@@ -200,3 +200,15 @@ def test_many_runs_that_are_practically_the_same() -> None:
     found = rs.compare(scores, metrics="AP", margin=0.01)
     assert all(c.verdict == "equivalent" for c in found.contrasts)
     assert "5 without a clear difference" not in str(found)
+
+
+def test_limits_lead_the_verdict_and_what_is_beyond_them_says_so() -> None:
+    """The best within the limit first, whatever is better beyond it."""
+    steps = {"a": 0.0, "b": 0.1, "c": 0.2}
+    scores = {name: {f"q{i}": 0.3 + by + 0.01 * i * by for i in range(12)} for name, by in steps.items()}
+    costs = {"a": {"ms": 10}, "b": {"ms": 100}, "c": {"ms": 101}}
+    first, *others = rs.compare(scores, metrics="AP", costs=costs, limits={"ms": 100}).sentences()
+    assert first == "Best with ms <= 100: b (of 2 runs within the limits); better, but beyond them: c (ms 101)."
+    assert [text.startswith("Beyond the limit (ms 101): c beats a") for text in others] == [False, True]
+    first, *_ = rs.compare(scores, metrics="AP", costs=costs, limits={"ms": 101}).sentences()
+    assert first == "Best with ms <= 101: c (of 3 runs within the limits)."
