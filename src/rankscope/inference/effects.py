@@ -99,6 +99,27 @@ def _fieller(above: Sample, base: Sample, reach: float) -> Bounds:
     return Bounds(min(ends), max(ends), "fieller")
 
 
+def favourable_if_normal(sample: Sample) -> float:
+    """As ``favourable``, the number of queries for normally distributed differences of this mean and spread.
+
+    With the mean at d standard deviations a share q of the best must go, where d (1 - q) is the density of the standard normal
+    distribution at its quantile 1 - q: a lead of a tenth of a standard deviation is gone without the best 4.7%, whatever it is of.
+
+    >>> around = np.linspace(-1, 1, 2001)
+    >>> round(favourable_if_normal(Sample(around + around.std(ddof=1) / 10)) / 2001, 3)
+    0.047
+    """
+    if not sample.deviation > 0:
+        return math.inf
+    size = abs(sample.mean) / sample.deviation
+    low, high = -40.0, 40.0
+    for _ in range(60):
+        z = (low + high) / 2
+        kept = math.erfc(-z / math.sqrt(2)) / 2
+        low, high = (low, z) if size * kept > math.exp(-z * z / 2) / math.sqrt(2 * math.pi) else (z, high)
+    return math.erfc(high / math.sqrt(2)) / 2 * sample.count
+
+
 @dataclass(frozen=True)
 class Equivalence:
     """The result of an equivalence test: the larger of two one-sided p-values, and the matching interval.

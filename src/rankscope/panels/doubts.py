@@ -30,7 +30,8 @@ REMEDIES = {  # what to do about each doubt, here and where ``check`` explains i
     "RS412": "look from 100 queries on, or use --test betting",
 }
 FEW_DEGREES = 10.0  # below so many degrees of freedom the quantile of t grows fast
-CARRIED = 0.05  # a lead carried by this share of the queries, or less, is told
+CARRIED = 0.05  # a lead carried by this share of the queries, or less, is told ...
+FEWER = 0.5  # ... where that is this part, or less, of what carries such leads otherwise
 
 
 def doubts_of(family: Family, slices: Slices | None = None, curve: Sequence[Panel] = ()) -> list[Caution]:
@@ -83,11 +84,27 @@ def _few_queries_carry(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
     for c in contrasts:
         if c.verdict in CLEAR and c.favourable is not None and c.favourable[1] <= CARRIED:
             count, share = c.favourable
-            yield Caution(
-                "RS403",
-                f"{c.title}: the lead is gone without {count:,} of {c.queries:,} queries ({words.share(share, 1)})",
-                REMEDIES["RS403"],
-            )
+            usual = _usual_carriers(c)
+            if count <= usual * FEWER:
+                yield Caution(
+                    "RS403",
+                    f"{c.title}: the lead is gone without {count:,} of {c.queries:,} queries ({words.share(share, 1)}; "
+                    f"without large differences it would take about {words.count(round(usual))})",
+                    REMEDIES["RS403"],
+                )
+
+
+def _usual_carriers(c: Contrast) -> float:
+    """How many queries carry a lead like this one where none stands out.
+
+    A small lead is always carried by few, so it is as many as for normal differences of this mean and spread; and where most differences
+    are of one size, as with one relevant document a query, as many as are better than worse.
+    """
+    from rankscope.inference.effects import favourable_if_normal
+
+    sample = c.paired.means
+    ahead = abs(c.wins - c.losses) if (c.wins > c.losses) == c.is_gain else math.inf
+    return min(favourable_if_normal(sample), ahead)
 
 
 def _slices_disagree(contrasts: Sequence[Contrast], slices: Slices) -> Iterator[Caution]:

@@ -102,22 +102,31 @@ class TiesAtCutoff(Rule, code="RS203", severity="information"):
             widest = max(widths, key=lambda m: widths[m])
             low, high = ends[run.name][widest]
             start = [*messages, f"{run.name}: {words.counted(run.health.tied_rows, 'row')} with equal scores"][0]
-            rival = self._rival(means, run.name, ends)
+            rival, clear = self._rival(case, means, run.name, ends)
             yield self.finding(
                 f"{start}; {widest} could be anything from {words.interval(low, high, digits=3)}{rival}",
-                serious=widths[widest] >= WIDE or bool(rival), run=run.name, count=run.health.tied_rows, effect=widths,
+                serious=widths[widest] >= WIDE or clear, run=run.name, count=run.health.tied_rows, effect=widths,
             )  # fmt: skip
 
-    def _rival(self, means: Mapping[str, Mapping[Metric, float]], name: str, ends: Mapping[str, Ends]) -> str:
+    def _rival(
+        self, case: CheckCase, means: Mapping[str, Mapping[Metric, float]], name: str, ends: Mapping[str, Ends]
+    ) -> tuple[str, bool]:
+        """Which run ties put it ahead of, or behind, in words; and whether these two can be told apart as they are."""
         metric = next(iter(ends[name]), None)
         if metric is None or ends[name][metric][1] - ends[name][metric][0] < NOTABLE:
-            return ""
-        low, high = ends[name][metric]
-        for other, theirs in ends.items():
-            below, above = theirs[metric]
-            if other != name and low < above and below < high and means[name][metric] != means[other][metric]:
-                return f"; their order decides whether it is ahead of {other} on {metric}"
-        return ""
+            return "", False
+        (low, high), mine = ends[name][metric], means[name][metric]
+        near = [
+            other
+            for other, theirs in ends.items()
+            if other != name and low < theirs[metric][1] and theirs[metric][0] < high and mine != means[other][metric]
+        ]
+        other = max(near, key=lambda other: case.is_clear(metric, name, other), default=None)
+        if other is None:
+            return "", False
+        clear = case.is_clear(metric, name, other)
+        even = "" if clear else ", which is not clear"
+        return f"; their order decides whether it is ahead of {other} on {metric}{even}", clear
 
     def _ends(self, case: CheckCase, run: ScoredRun) -> Ends:
         metrics = [m for m in case.metrics if m.better != "neither" and m.aggregate != "pooled" and not m.counts_ties]
