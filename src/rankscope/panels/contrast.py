@@ -127,11 +127,12 @@ class Contrast:
 
     @cached_property
     def relative(self) -> tuple[float, Bounds]:
-        """The difference as a part of the baseline's mean, with its interval."""
+        """The difference as a part of the baseline's mean, with its interval; what cannot be below 0 cannot fall by more than all of it."""
         from rankscope.inference.effects import relative
 
         pair = self.paired
-        return relative(pair.run_sample, pair.baseline_sample, self.method.level)
+        value, bounds = relative(pair.run_sample, pair.baseline_sample, self.method.level)
+        return value, bounds.clipped(-1.0, math.inf) if self.panel.measure.range[0] >= 0 else bounds
 
     @cached_property
     def detectable(self) -> Detectable:

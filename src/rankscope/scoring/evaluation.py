@@ -107,7 +107,7 @@ def evaluate_judged(found: JudgedRun, qrels_duplicates: int, request: Request) -
     count = len(judged) - (len(seen.extra) if orders[0].extra else 0)
     by_metric = [found.by_order[order][0] for order in orders]
     health = examine(
-        judged, seen, orders[0].cutoffs, count, duplicates=found.duplicates, self_matches=found.self_matches,
+        judged, seen, orders[0].cutoffs, count, request.metrics[0].convention.ties, duplicates=found.duplicates, self_matches=found.self_matches,
         qrels_duplicates=qrels_duplicates,
     )  # fmt: skip
     return RunEvaluation(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.engines.base import DataFacts
+from rankscope.errors import RankscopeError
 from rankscope.lists import Judged
 
 if TYPE_CHECKING:
@@ -76,10 +78,13 @@ class Health:
         }
 
 
-def examine(judged: Judged, seen: DataFacts, cutoffs: Sequence[int], judged_queries: int, **removed: int) -> Health:
+def examine(
+    judged: Judged, seen: DataFacts, cutoffs: Sequence[int], judged_queries: int, ties: str = "", **removed: int
+) -> Health:
     """Put together what was seen; ``judged_queries`` counts the first rows of ``judged``, those with judgments.
 
-    ``removed`` counts what the policies left out: ``duplicates``, ``self_matches`` and ``qrels_duplicates``.
+    Where ``ties`` takes all orders of equal scores, unjudged documents are counted over all of them, too: as many as are expected in the
+    top k, the fewest (best) or the most (worst). ``removed`` counts what the policies left out: ``duplicates``, ``self_matches`` and ``qrels_duplicates``.
     """
     so_far = np.append(0, np.cumsum(judged.grade >= 1))
     good = (so_far[judged.start + judged.size] - so_far[judged.start])[:judged_queries]
@@ -87,7 +92,9 @@ def examine(judged: Judged, seen: DataFacts, cutoffs: Sequence[int], judged_quer
     retrieved = judged.retrieved[:judged_queries]
     for k in cutoffs:
         shown = int(np.minimum(retrieved, k).sum())
-        known = int(((judged.rank > 0) & (judged.rank <= k)).sum())
+        known: float = int(((judged.rank > 0) & (judged.rank <= k)).sum())
+        if ties in {"expected", "best", "worst"}:
+            known = _known_over_orders(judged, k, ties)
         unjudged[k] = (shown - known) / shown if shown else 0.0
         tied[k] = seen.tied_in_top.get(k, 0) / shown if shown else 0.0
     return Health(
@@ -98,6 +105,18 @@ def examine(judged: Judged, seen: DataFacts, cutoffs: Sequence[int], judged_quer
         empty_queries=max(int((retrieved == 0).sum()) - len(seen.missing), 0),
         tied_at_cutoff=tied, **removed,
     )  # fmt: skip
+
+
+def _known_over_orders(judged: Judged, k: int, ties: str) -> float:
+    """How many judged documents stand in the top k over all orders of equal scores: expected, at best, or at worst."""
+    retrieved = judged.rank > 0
+    groups = np.stack([judged.query[retrieved], judged.tie_start[retrieved], judged.tie_size[retrieved]])
+    (_, start, size), known = np.unique(groups, axis=1, return_counts=True)
+    room = np.clip(k - start + 1, 0, size)
+    if ties == "expected":
+        return math.fsum((known * room / size).tolist())
+    inside = np.minimum(known, room) if ties == "best" else np.maximum(room - (size - known), 0)
+    return int(inside.sum())
 
 
 def warnings_of_run(name: str, h: Health, population: str, ties: str) -> Iterator[Warned]:
@@ -138,10 +157,11 @@ def warnings_of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric
         yield "RS104", f"qrels: {what} dropped"
     if without := max((h.queries_without_relevant for h in health.values()), default=0):
         queries = f"{words.counted(without, 'judged query')} {words.agree(without, 'has')}"
-        yield (
-            "RS103",
-            f"{queries} no relevant document (grade 1 or more) and {words.agree(without, 'scores')} 0 on most metrics",
-        )
+        passed = [m for m in metrics if _leaves_out(m)]
+        zero = f"{words.agree(without, 'scores')} 0 on most metrics"
+        gone = f"{words.agree(without, 'is')} left out by {words.listing(passed, most=3)}"
+        what = zero if not passed else gone if len(passed) == len(metrics) else f"{zero}, but {gone}"
+        yield "RS103", f"{queries} no relevant document (grade 1 or more) and {what}"
     cutoffs = {k for h in health.values() for k in h.unjudged_at_cutoff}
     counting = [
         m
@@ -165,3 +185,11 @@ def warnings_of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric
             "RS204",
             f"{worst}: {words.share(share[worst])} of its top {k} is unjudged and counted as not relevant{compared}",
         )
+
+
+def _leaves_out(metric: Metric) -> bool:
+    """Whether a query without relevant documents has no value of a metric, as it has no AUC."""
+    try:
+        return bool(np.isnan(metric.of([0, 0])))
+    except (RankscopeError, TypeError):  # it needs more than grades
+        return False

@@ -212,3 +212,13 @@ def test_limits_lead_the_verdict_and_what_is_beyond_them_says_so() -> None:
     assert [text.startswith("Beyond the limit (ms 101): c beats a") for text in others] == [False, True]
     first, *_ = rs.compare(scores, metrics="AP", costs=costs, limits={"ms": 101}).sentences()
     assert first == "Best with ms <= 101: c (of 3 runs within the limits)."
+
+
+def test_nothing_falls_by_more_than_all_of_it() -> None:
+    """Scores from 0 on cannot fall by more than 100%, whatever a formula for their ratio says; others can."""
+    low = {f"q{i}": 0.5 * (i == 0) for i in range(9)}
+    high = {f"q{i}": 0.6 + 0.05 * i - 0.5 * (i == 3) for i in range(9)}
+    found = {m: rs.compare({"high": high, "low": low}, metrics=m).contrasts[0].relative[1] for m in ("AP", "profit")}
+    assert found["profit"].lower < -1
+    assert found["AP"].lower == -1
+    assert found["AP"].upper == found["profit"].upper

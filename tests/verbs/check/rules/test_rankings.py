@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.verbs.check.made_findings import finder
 
@@ -89,9 +90,20 @@ def test_queries_that_retrieve_themselves() -> None:
     assert of("RS105", QRELS, selves, self_match="drop") == []
 
 
-def test_numbers_that_meet_by_chance_are_no_self_match() -> None:
+def test_queries_that_retrieve_themselves_second() -> None:
     qrels = {str(i): {"a": 1, "b": 0} for i in range(1, 21)}
-    run = {q: {"a": 3.0, q: 2.0, "b": 1.0} for q in qrels}  # never first
+    run = {q: {"b": 3.0, q: 2.0, "a": 1.0} for q in qrels}
+    (found,) = of("RS105", qrels, run)
+    assert found.message == "run ranks the query itself in its top 10 in 20 of 20 queries; without it: +0.167 RR"
+    assert found.effect == {"RR": pytest.approx(1 / 2 - 1 / 3)}
+
+
+def test_numbers_that_meet_by_chance_are_no_self_match() -> None:
+    """Ten of 100 documents whose ids are numbers are shown to each of 100 queries whose ids are numbers, too: 10 meet themselves."""
+    qrels = {str(i): {str(i + 1): 1, str(i + 2): 0} for i in range(100)}
+    draws = np.random.default_rng(2)
+    run = {q: {str(d): 9.0 - r for r, d in enumerate(draws.permutation(100)[:10].tolist())} for q in qrels}
+    assert sum(q in docs for q, docs in run.items()) > 5
     assert of("RS105", qrels, run) == []
 
 

@@ -124,11 +124,12 @@ class TooFewQueries(Rule, code="RS409", severity="information"):
         pairs, small, least = pairs_within_reach(panel, Aim())
         if least is None:
             return
-        many = f" ({words.count(small)} of {words.counted(pairs, 'pair')} of runs are too close like this)"
+        many = f" ({words.count(small)} of {words.counted(pairs, 'pair')} of runs differ by less than they can detect)"
+        clear = case.is_clear(metric, least.run, least.baseline)
         yield self.finding(
             f"{least.run} and {least.baseline} differ by {words.number(abs(least.difference), digits=4)} on {metric}; "
-            f"{words.counted(least.queries, 'query')} like these can detect about "
-            f"{words.number(least.detectable.difference, digits=3)}{many if pairs > 1 else ''}",
+            f"{words.counted(least.queries, 'query')} like these detect {words.number(least.detectable.difference, digits=3)} in four of "
+            f"five cases (80% power){', though here compare tells them apart' if clear else ''}{many if pairs > 1 else ''}",
             count=small,
         )
 

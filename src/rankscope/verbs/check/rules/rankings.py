@@ -179,20 +179,26 @@ class SelfMatchRule(Rule, code="RS105", tail="; without it: {}"):
     remedy = REMEDIES["RS105"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a run: a warning where it is often the first document, none where numbers meet by chance."""
+        """One finding a run: a warning where it often stands first, or high; none where numbers meet by chance."""
         for run in case.scored_runs if case.request.policies.self_match != "drop" else ():
             _, number = run.input.sound.without_self_matches()
             if not number:
                 continue
-            top = case.top(run.input, 1)
-            first = without(top.filter(top["query_id"] == top["doc_id"]), case.judgments)["query_id"].to_list()
-            # ids that are plain numbers meet by chance, but not at the first rank of many queries
-            if len(first) >= max(1, OFTEN * run.health.queries):
-                of = words.counted(run.health.queries, "query")
-                message = f"{run.name} ranks the query itself first in {words.count(len(first))} of {of}"
-                yield self.finding(
-                    message, run=run.name, count=number, effect=case.change(run.input, self_match="drop"), queries=first
-                )
+            top, of = case.top(run.input, case.cutoff), run.health.queries
+            own = without(top.filter(top["query_id"] == top["doc_id"]), case.judgments)
+            first = own.filter(own["rank"] == 1)["query_id"].to_list()
+            high = own["query_id"].to_list()
+            # ids that are plain numbers meet by chance, but not so high in so many queries
+            by_chance = case.cutoff / run.input.sound.frame["doc_id"].n_unique() if len(high) > len(first) else 0.0
+            if len(first) < max(1, OFTEN * of) and len(high) < max(1, (OFTEN + by_chance) * of):
+                continue
+            where = f"first in {words.count(len(first))}"
+            if len(high) > len(first):
+                where = f"in its top {case.cutoff} in {words.count(len(high))}"
+            yield self.finding(
+                f"{run.name} ranks the query itself {where} of {words.counted(of, 'query')}",
+                run=run.name, count=number, effect=case.change(run.input, self_match="drop"), queries=high,
+            )  # fmt: skip
 
 
 class NearDuplicates(Rule, code="RS206", needs="docs_text", tail="; without copies: {}"):
