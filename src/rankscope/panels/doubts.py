@@ -46,7 +46,7 @@ def doubts_of(family: Family, slices: Slices | None = None, curve: Sequence[Pane
         *_out_of_reach(family),
         *_left_out(contrasts),
         *(_runs_have_gaps(family) if family.method.correction.joint else ()),
-        *(_few_clusters(contrasts) if family.primary.clusters is not None else ()),
+        *(_few_clusters(contrasts) if family.panels[0].clusters is not None else ()),
         *(_too_early(contrasts) if family.method.every_look else ()),
     ]
 

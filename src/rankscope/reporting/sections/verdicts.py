@@ -50,7 +50,8 @@ def _of_contrasts(subject: Subject[Any], found: Comparison) -> Iterator[Verdict]
             alike = [one for one in found.contrasts if (one.run, one.baseline) == (c.run, c.baseline)]
             yield _of_contrast(subject, c, [one.beside() for one in alike if one is not c])
         return
-    first, *others = found.verdicts()
+    limited = found.tradeoffs is not None and found.tradeoffs.budget is not None
+    first, *others = list(found.sentences())[limited:]  # the best within limits is told already
     cards = [] if each_pair else _best_and_worst(subject, mine)
     rest = [c for c in subject.rivals[:FEW] if c not in cards]  # what has a card of its own is linked there
     several = [(c, one) for c in rest for one in deciding(c, EACH, both=each_pair)]

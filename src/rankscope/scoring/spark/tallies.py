@@ -213,7 +213,7 @@ class RunTally(Mergeable):
 
 COUNTS = (
     "rows", "queries", "judged_queries", "missing_queries", "extra_queries", "queries_without_relevant", "tied_rows", "duplicates",
-    "self_matches", "empty_queries", "qrels_duplicates",
+    "self_matches", "empty_queries", "qrels_duplicates", "judgments", "not_relevant",
 )  # fmt: skip
 
 

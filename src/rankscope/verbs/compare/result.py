@@ -308,14 +308,14 @@ class Comparison(Result):
     # -- for people ---------------------------------------------------------------------------------
 
     def sentences(self) -> Iterator[str]:
-        """The verdict: the best run within the limits on costs, if any; the primary metric, then where the others differ from it."""
+        """The verdict: the best run within the limits on costs, if any; then the primary metric, and where the others differ from it.
+
+        Runs beyond the limits come last, and it is said that they are.
+        """
         budget = None if self.tradeoffs is None else self.tradeoffs.budget
+        beyond = {} if budget is None else budget.beyond
         if budget is not None:
             yield budget.sentence
-        yield from self.verdicts()
-
-    def verdicts(self) -> Iterator[str]:
-        """What the contrasts come to, whatever the runs cost; those of runs beyond the limits stand last and say so."""
         family = self.family
         if family.each_pair:
             yield from _of_pairs(family)
@@ -324,8 +324,6 @@ class Comparison(Result):
         if len(runs) > FEW:
             yield from _of_many(family, self.baseline, runs)
             return
-        budget = None if self.tradeoffs is None else self.tradeoffs.budget
-        beyond = {} if budget is None else budget.beyond
         for run in sorted(runs, key=lambda run: run in beyond):
             first, *others = (c for c in family.contrasts if run in {c.run, c.baseline})
             excess = [f"Beyond the limit ({beyond[run][0]} {words.amount(beyond[run][1])}):"] if run in beyond else []

@@ -11,7 +11,8 @@ from rankscope import words
 from rankscope.declared import parameters
 from rankscope.engines.pairs import PAIR, Frame, without
 from rankscope.metrics import Metric
-from rankscope.scoring.health import NOTABLE, REMEDIES
+from rankscope.scoring.health import NOTABLE, POSITIVE, REMEDIES, warnings_of_judgments
+from rankscope.scoring.suspicions import short_runs
 from rankscope.verbs.check.case import CheckCase, ScoredRun
 from rankscope.verbs.check.rule import Finding, Rule, changes
 
@@ -23,7 +24,6 @@ OFTEN = 0.1
 FEWEST = 5  # words below which texts are compared as a whole only
 MANY_COPIES = 0.05  # of the top k: from here on copies are a warning
 ALIKE = 0.9  # share of words that two texts have in common
-POSITIVE = 0.05  # with fewer judgments of "not relevant" than this share, unjudged says little
 
 
 class RankColumn(Rule, code="RS201", tail="; by the rank column: {}"):
@@ -60,20 +60,13 @@ class ShortRun(Rule, code="RS202"):
         "A metric at k then looks at ranks where there is nothing: P@100 of 50 documents is at most 0.5, and R@100 is R@50. Beside a "
         "run that is deep enough, this compares depths."
     )
-    remedy = "retrieve at least as many documents as the largest cutoff, or choose a smaller one"
+    remedy = REMEDIES["RS202"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run that was not cut: a warning where no query reaches the cutoff and another run's queries do."""
         reach = {run.name: int(run.judged().retrieved.max(initial=0)) for run in case.scored_runs if case.whole}
-        for name, end in reach.items():
-            beyond = [str(m) for m in case.metrics if (getattr(m, "cutoff", None) or 0) > end > 0]
-            if beyond:
-                deeper = next((f"; {n} goes down to rank {words.count(d)}" for n, d in reach.items() if d > end), "")
-                message = (
-                    f"{name} has at most {words.counted(end, 'document')} a query, and {words.listing(beyond)} "
-                    f"{words.agree(len(beyond), 'looks')} deeper{deeper}"
-                )
-                yield self.finding(message, serious=bool(deeper), run=name, count=end)
+        for name, message, deeper in short_runs(reach, case.metrics):
+            yield self.finding(f"{name} {message}", serious=bool(deeper), run=name, count=reach[name])
 
 
 class TiesAtCutoff(Rule, code="RS203", severity="information"):
@@ -275,12 +268,15 @@ class UnjudgedRule(Rule, code="RS204", tail="; leaving unjudged documents out: {
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for all runs; information where the judgments name relevant documents only."""
-        for caution in case.cautions(self.code):
+        health = {run.name: run.health for run in case.scored_runs}
+        for code, message in warnings_of_judgments(health, case.metrics, positives=True):
+            if code != self.code:
+                continue
             negative, k = case.judgments.height - case.relevant.height, case.cutoff
             worst = max(case.scored_runs, key=lambda run: run.health.unjudged_at_cutoff.get(k, 0.0))
             if negative >= POSITIVE * case.judgments.height and case.train is None:
                 effect = self._judged_only(case, worst)
-                yield self.finding(caution.message, run=worst.name, effect=effect)
+                yield self.finding(message, run=worst.name, effect=effect)
                 continue
             what = "hardly any document that is not relevant" if negative else "relevant documents only"
             share = words.share(worst.health.unjudged_at_cutoff.get(k, 0.0))
