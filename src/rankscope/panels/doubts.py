@@ -46,7 +46,7 @@ def doubts_of(family: Family, slices: Slices | None = None, curve: Sequence[Pane
         *_out_of_reach(family),
         *_left_out(contrasts),
         *(_runs_have_gaps(family) if family.method.correction.joint else ()),
-        *(_few_clusters(contrasts) if family.panels[0].clusters is not None else ()),
+        *(few_clusters(contrasts) if family.panels[0].clusters is not None else ()),
         *(_too_early(contrasts) if family.method.every_look else ()),
     ]
 
@@ -185,7 +185,7 @@ def _runs_have_gaps(family: Family) -> Iterator[Caution]:
             )
 
 
-def _few_clusters(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
+def few_clusters(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
     """Where queries come in so few clusters, or so uneven ones, that the error between them is hardly known."""
     least = min((c.pair.means for c in contrasts if c.queries), key=lambda sample: sample.freedom, default=None)
     if isinstance(least, Sample) and least.freedom < FEW_DEGREES:

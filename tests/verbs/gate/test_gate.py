@@ -703,3 +703,14 @@ def test_real_runs_give_each_of_the_answers(
     verdict = gate(data / "qrels.txt", one, two)
     assert verdict.exit_code == code, verdict
     assert gate(data / "qrels.txt", one, one).exit_code == 0
+
+
+def test_few_clusters_are_noted() -> None:
+    """Thirty queries of three users: t has two degrees of freedom."""
+    qrels = {f"q{i:02}": {"a": 1} for i in range(30)}
+    good = {q: {"a": 2.0, "b": 1.0} for q in qrels}
+    poor = good | {f"q{i:02}": {"b": 2.0, "a": 1.0} for i in range(9)}
+    of_user = {q: f"user{i % 3}" for i, q in enumerate(qrels)}
+    note = "30 queries in 3 clusters: intervals and p-values rest on 2 degrees of freedom"
+    assert note in rs.gate(qrels, good, poor, "RR", clusters=of_user).notes
+    assert note not in rs.gate(qrels, good, poor, "RR").notes
