@@ -353,7 +353,9 @@ class CheckCase:
         known = metric in self.metrics
         try:
             scores = self.scores if known else self._evaluate(self.request.with_metrics(metric, like=like or metric))
-            (panel,) = panels_of(scores, [metric]) if scores else ()
+            if scores is None:
+                return frozenset()
+            (panel,) = panels_of(scores, [metric])
             family = Family([panel], pairs_of(panel.systems, run, False), method_of(), run)
             return frozenset(c.run for c in family.contrasts if c.verdict in CLEAR)
         except (RankscopeError, ValueError):
