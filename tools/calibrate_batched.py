@@ -41,15 +41,20 @@ def t_ends(values: Array) -> Ends:
 
 
 def clustered_ends(values: Array, sizes: Array) -> Ends:
-    """Student's interval with the error between clusters, which lie side by side in these sizes."""
+    """Student's interval with the error between clusters (CR2) and Satterthwaite's degrees of freedom.
+
+    Clusters lie side by side in these sizes.
+    """
     from scipy.special import stdtrit
 
-    n, groups = values.shape[1], len(sizes)
+    n = values.shape[1]
     mean = values.mean(axis=1)
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    starts, shares = np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes / n
     sums = np.add.reduceat(values - mean[:, None], starts, axis=1)
-    error = np.sqrt(groups / (groups - 1) * (sums**2).sum(axis=1)) / n
-    away = stdtrit(groups - 1, 0.975) * error
+    error = np.sqrt((sums**2 / (1 - shares)).sum(axis=1)) / n
+    # how the residuals of two clusters go together where queries vary alike and independently
+    together = (np.diag(shares) - np.outer(shares, shares)) / np.sqrt(np.outer(1 - shares, 1 - shares))
+    away = stdtrit(together.trace() ** 2 / (together**2).sum(), 0.975) * error
     return mean - away, mean + away
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -85,18 +86,20 @@ def shares(n: int = 50) -> Iterator[Row]:
 
 
 def clustered(scores: Population, size: Size) -> Iterator[Row]:
-    """How often 95% intervals of a difference hold it where queries come in unequal clusters.
+    """How often 95% intervals of a difference hold it where queries come in clusters.
 
-    Half of a query's difference is that of its cluster; sizes are log-normal, 10 on average, with deviation 1 of the logarithm.
+    Half of a query's difference is that of its cluster; sizes are log-normal, 10 on average, with deviation 1 of the logarithm, or all
+    10.
     """
-    for groups in (20, 50):
+    for groups, spread in itertools.product((6, 10, 20, 50), (0, 1)):
 
-        def cell(matrix: Array, metric: str, groups: int = groups) -> dict[str, Rate]:
+        def cell(matrix: Array, metric: str, groups: int = groups, spread: int = spread) -> dict[str, Rate]:
             between, without = [], []
-            rng = generator("clusters", metric, groups)
+            rng = generator("clusters", metric, groups, *(() if spread else ("equal",)))
             for one, other in some_pairs(size.pairs, "clusters", metric):
                 values = matrix[:, one] - matrix[:, other]
-                sizes = np.maximum(np.round(rng.lognormal(np.log(10) - 0.5, 1, groups)), 1).astype(int)
+                drawn_sizes = rng.lognormal(np.log(10) - spread**2 / 2, spread, groups)
+                sizes = np.maximum(np.round(drawn_sizes), 1).astype(int)
                 shared = np.repeat(rng.choice(values, (size.samples, groups)), sizes, axis=1)
                 drawn = (shared + rng.choice(values, shared.shape)) / 2
                 between.append(many.inside(many.clustered_ends(drawn, sizes), values.mean()))
@@ -104,7 +107,7 @@ def clustered(scores: Population, size: Size) -> Iterator[Row]:
             return {"t between clusters": Rate.of(np.array(between)), "t as if independent": Rate.of(np.array(without))}
 
         for name, rates in by_metric(scores, cell).items():
-            yield name, str(groups), *rates
+            yield name, str(groups), "unequal" if spread else "equal", *rates
 
 
 # --- tests ---------------------------------------------------------------------------------------

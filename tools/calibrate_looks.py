@@ -68,6 +68,27 @@ def looks(scores: Population, size: Size) -> Iterator[Row]:
         yield name, *rates
 
 
+SHAPES = {  # the share of gains of 0.1 and of losses, of such a size that the mean is 0; all else is the same
+    "half gain, a tenth lose 5 times that": (0.5, 0.1),
+    "45% gain, 5% lose 9 times that": (0.45, 0.05),
+    "half gain, a fifth lose 2.5 times that": (0.5, 0.2),
+}
+
+
+def skewed(_: Population, size: Size) -> Iterator[Row]:
+    """How often a true mean of 0 is refuted at any look to 1,000 where many queries gain a little and few lose much."""
+    n = np.arange(1, LAST + 1)
+    for shape, (gains, losses) in SHAPES.items():
+        rng = generator("skewed", shape)
+        sizes = np.array([0.1, -0.1 * gains / losses, 0.0])
+        drawn = rng.choice(sizes, (size.tries, LAST), p=[gains, losses, 1 - gains - losses])
+        beyond = z_at_looks(drawn) > anytime_limit(n)
+        rates = [str(Rate.of(beyond[:, n >= first].any(axis=1))) for first in (20, 50, 100, 200)]
+        few = drawn[: size.looks]
+        won = np.maximum(ever_won(few, 0.0), ever_won(-few, 0.0)) >= np.log(2 / 0.05)
+        yield shape, *rates, str(Rate.of(won))
+
+
 def widths(scores: Population, size: Size) -> Iterator[Row]:
     """The width of the anytime and the betting interval of differences, as a multiple of the width of t: mean over samples."""
     from scipy.special import stdtrit

@@ -191,7 +191,7 @@ class Chart:
     ``limits`` are the ends of the axis (or colours) of the value, where they are known. ``order`` names series in the order in which
     they get their colours, whether they are in this chart or not, so that one series looks the same in all charts of a page. ``told`` says that a table of the same numbers
     stands beside it. ``pair`` names the two runs that its queries are to be looked into
-    with, the baseline first.
+    with, the baseline first. ``most`` is a value of x that a line of ``points`` stands at, as the limit of what it may be.
     """
 
     name: str
@@ -216,6 +216,7 @@ class Chart:
     order: tuple[str, ...] = ()
     pair: tuple[str, ...] = ()
     told: bool = False
+    most: float | None = None
 
     def at(self, header: str) -> int:
         """The place of a column, by its header. Raises ValueError where there is none."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import rankscope as rs
 from rankscope.engines.base import Order
 from rankscope.engines.mappings import judge
 from rankscope.scoring.health import Health, examine
@@ -84,3 +87,35 @@ def test_messages_have_no_control_characters(run: Any) -> None:
     assert "\x1b" not in said.err
     assert "\x1b" not in run("evaluate", "qrels.txt", "odd.run").out
     assert "\\x1b[2J.run: no such file" in run("evaluate", "qrels.txt", "\x1b[2J.run").err
+
+
+@pytest.mark.parametrize(
+    ("metrics", "ending"),
+    [
+        (["nDCG@10", "AP"], "and scores 0 on most metrics"),
+        (["AUC"], "and is left out by AUC"),
+        (["nDCG@10", "AUC", "GAUC"], "and scores 0 on most metrics, but is left out by AUC and GAUC"),
+    ],
+    ids=["scored as 0", "left out", "both"],
+)
+def test_what_becomes_of_queries_without_relevant_documents_is_that_of_the_metrics(metrics: Any, ending: str) -> None:
+    (text,) = told(metrics, queries_without_relevant=1)
+    assert text.startswith(f"RS103 1 judged query has no relevant document (grade 1 or more) {ending} / ")
+
+
+@pytest.mark.parametrize("ties", ["expected", "best", "worst"])
+@pytest.mark.parametrize("seed", range(4))
+def test_unjudged_documents_are_counted_over_the_orders_that_are_scored(ties: str, seed: int) -> None:
+    """Of all orders of equal scores, written out: the mean, the fewest or the most documents of the top 3 without a judgment."""
+    draws = np.random.default_rng(seed)
+    qrels = {q: {d: int(draws.integers(0, 2)) for d in "abcdef" if draws.random() < 0.6} for q in ("q1", "q2")}
+    run = {q: {d: float(draws.integers(0, 3)) for d in "abcdef"} for q in qrels}
+    counts = []
+    for q, docs in run.items():
+        orders = [o for o in itertools.permutations(docs) if all(docs[x] >= docs[y] for x, y in itertools.pairwise(o))]
+        counts.append([sum(d not in qrels[q] for d in order[:3]) for order in orders])
+    expected = sum({"expected": np.mean, "best": min, "worst": max}[ties](part) for part in counts)
+    scores = rs.evaluate(qrels, run, "P@3", ties=ties)
+    assert scores.data_health["run"]["unjudged_at_cutoff"]["3"] == pytest.approx(expected / 6)
+    if ties == "expected":
+        assert 1 - rs.evaluate(qrels, run, "Judged@3", ties=ties)["Judged@3"] == pytest.approx(expected / 6)

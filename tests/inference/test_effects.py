@@ -14,11 +14,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import optimize, stats
 
 from rankscope.errors import InputError
 from rankscope.inference.base import Sample
-from rankscope.inference.effects import equivalence, noninferiority, relative, standardised, superiority
+from rankscope.inference.effects import (
+    equivalence,
+    favourable_if_normal,
+    noninferiority,
+    relative,
+    standardised,
+    superiority,
+)
 from rankscope.inference.intervals import t as t_interval
 from rankscope.inference.paired import t
 from rankscope.lists import Array
@@ -217,3 +224,14 @@ def test_a_relative_difference_takes_a_level_between_0_and_1() -> None:
     for level in (0.0, 1.0, -1.0, 2.0):
         with pytest.raises(InputError, match="and a level between 0 and 1; got 3 and 3 values"):
             relative(one, two, level)
+
+
+@pytest.mark.parametrize("size", [0.02, 0.1, 0.5, 2.0])
+def test_how_many_of_normal_differences_carry_a_lead(size: float) -> None:
+    """The best share q goes where the mean of what is left of a normal distribution is 0, by integration."""
+    values = stats.norm.ppf((np.arange(4000) + 0.5) / 4000)
+    values = values / values.std(ddof=1) + size
+    share = optimize.brentq(lambda q: stats.norm(size).expect(lambda x: x, ub=stats.norm.ppf(1 - q, size)), 1e-6, 0.999)
+    assert favourable_if_normal(of(values)) / 4000 == pytest.approx(share, rel=1e-3)
+    assert favourable_if_normal(of(-values)) == pytest.approx(favourable_if_normal(of(values)))
+    assert favourable_if_normal(of([1.0, 1.0])) == math.inf

@@ -18,6 +18,7 @@ from rankscope.declared import parse_all
 from rankscope.errors import InputError
 from rankscope.inference.base import Interval, Sample
 from rankscope.inference.intervals import interval_of_mean, linearise, t, wilson
+from rankscope.inference.paired import t as t_test
 from rankscope.lists import Array
 
 VALUES = st.lists(st.floats(-1, 1).map(lambda v: round(v, 6)), min_size=2, max_size=30)
@@ -64,10 +65,74 @@ def test_t_worked() -> None:
 
 
 def test_clustered_t_worked() -> None:
-    # clusters around the mean 0: 1 + 2 = 3, -1, -2; error sqrt(3 / 2 * 14) / 4
-    found = t().of(sample([1, 2, -1, -2], [5, 5, 1, 2]), 0.9)
-    reach = 0.9 * math.sqrt(2 / (1 - 0.9**2)) * math.sqrt(3 / 2 * 14) / 4
+    # clusters around the mean 0: 1 + 2 = 3, -3, 0, all of two; error sqrt(3 / 2 * 18) / 6 on 2 degrees of freedom
+    found = t().of(sample([1, 2, -1, -2, 3, -3], [5, 5, 1, 1, 2, 2]), 0.9)
+    reach = 0.9 * math.sqrt(2 / (1 - 0.9**2)) * math.sqrt(3 / 2 * 18) / 6
     assert (found.lower, found.upper) == pytest.approx((-reach, reach), rel=1e-12)
+
+
+def test_t_between_clusters_of_unequal_size_worked() -> None:
+    # clusters around the mean 0: 1 + 2 = 3, -1, -2, with 1/2, 1/4 and 1/4 of the queries; w² / (1 - w) is 1/2, 1/12 and 1/12
+    one = sample([1, 2, -1, -2], [5, 5, 1, 2])
+    assert one.error == pytest.approx(math.sqrt(9 / (1 / 2) + 1 / (3 / 4) + 4 / (3 / 4)) / 4, rel=1e-14)
+    assert one.freedom == pytest.approx(1 / (1 / 4 + 1 / 16 + 1 / 16 + 2 * (1 / 24 + 1 / 24 + 1 / 144)), rel=1e-14)
+    reach = float(stats.t.ppf(0.95, one.freedom)) * one.error
+    found = t().of(one, 0.9)
+    assert (found.lower, found.upper) == pytest.approx((-reach, reach), rel=1e-10)
+
+
+CHANGES = [0.12, -0.05, 0.3, 0.22, 0.08, -0.1, 0.4, 0.15, 0.02, -0.2, 0.18, 0.05]
+BY_CLUBSANDWICH = [  # R 4.2.2, clubSandwich 0.5.8: lm(y ~ 1), vcov = "CR2", test = "Satterthwaite"
+    pytest.param(
+        [0, 0, 0, 1, 2, 2, 2, 2, 3, 3, 3, 3],
+        (0.0397193966643562, 2.4444444444444438, 0.1106246685063766, -0.0468186839290605, 0.2418186839290605),
+        id="four clusters",
+    ),
+    pytest.param(
+        [0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 5],
+        (0.0379927225886349, 2.6888888888888887, 0.0923758505237388, -0.0317225042101818, 0.2267225042101818),
+        id="a large one among small ones",
+    ),
+    pytest.param(
+        [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3],
+        (0.0385471092253314, 2.9999999999999996, 0.0854711063314960, -0.0251741053335235, 0.2201741053335235),
+        id="clusters of equal size",
+    ),
+    pytest.param(
+        [0] * 11 + [1],
+        (0.0143217888674438, 0.9999999999999998, 0.0928491750628824, -0.0844755815380068, 0.2794755815380068),
+        id="two clusters",
+    ),
+]
+
+
+@pytest.mark.parametrize(("clusters", "theirs"), BY_CLUBSANDWICH)
+def test_t_between_clusters_is_that_of_clubsandwich(clusters: list[int], theirs: tuple[float, ...]) -> None:
+    one = sample(CHANGES, clusters)
+    found = t().of(one)
+    ours = (one.error, one.freedom, t_test().p_value(one), found.lower, found.upper)
+    assert ours == pytest.approx(theirs, rel=1e-12)
+
+
+def test_its_error_and_freedom_are_those_of_the_definition() -> None:
+    """Bell and McCaffrey's matrices for the regression on a constant, written out."""
+    random = np.random.default_rng(3)
+    for sizes in ([3, 1, 4, 2], [10, 1, 1, 1, 7, 2], [1, 2]):
+        clusters = np.repeat(np.arange(len(sizes)), sizes)
+        n = len(clusters)
+        values = random.normal(0.3, 1, n) + random.normal(size=len(sizes))[clusters]
+        hat = np.full((n, n), 1 / n)
+        square, vectors = 0.0, []
+        for group in range(len(sizes)):
+            at = np.flatnonzero(clusters == group)
+            roots, axes = np.linalg.eigh(np.eye(len(at)) - hat[np.ix_(at, at)])
+            weights = axes @ np.diag(roots**-0.5) @ axes.T @ np.ones(len(at)) / n
+            square += float(weights @ (values - values.mean())[at]) ** 2
+            vectors.append((np.eye(n) - hat)[:, at] @ weights)
+        products = np.array(vectors) @ np.array(vectors).T
+        one = sample(values, clusters)
+        assert one.error == pytest.approx(math.sqrt(square), rel=1e-10)
+        assert one.freedom == pytest.approx(products.trace() ** 2 / (products**2).sum(), rel=1e-10)
 
 
 def test_wilson_worked() -> None:
@@ -93,7 +158,7 @@ def test_t_is_that_of_scipy_on_real_scores(shared_data: Callable[[str], Path], l
 def test_clustered_t_is_that_of_statsmodels(need: Callable[[str], ModuleType]) -> None:
     linear = need("statsmodels.regression.linear_model")
     random = np.random.default_rng(1)
-    for sizes in ([3, 1, 4, 2], [10, 1, 1, 1, 7, 2], [2, 2]):
+    for sizes in ([3, 3, 3, 3], [5] * 6, [2, 2]):  # of unequal ones it has no small-sample correction
         clusters = np.repeat(np.arange(len(sizes)), sizes)
         values = random.normal(0.3, 1, len(clusters)) + random.normal(size=len(sizes))[clusters]
         fit = linear.OLS(values, np.ones(len(values))).fit(
@@ -209,7 +274,7 @@ def test_its_error_is_that_of_a_ratio_and_of_weighted_least_squares(need: Callab
     linear = need("statsmodels.regression.linear_model")
     random = np.random.default_rng(2)
     values, weights = random.random(40), random.integers(1, 20, 40).astype(float)
-    clusters = random.integers(0, 8, 40)
+    clusters = random.permutation(40) % 8
     x = linearise(values, weights)
     assert sample(x).error == pytest.approx(ratio_error(values, weights), rel=1e-12)
     model = linear.WLS(values, np.ones(40), weights=weights)

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import rankscope as rs
+from rankscope.inference.base import Sample
+from rankscope.inference.effects import favourable_if_normal
 from rankscope.verbs.compare.result import Comparison
 
 QRELS = {f"q{i:02}": {"good": 1} for i in range(40)}
@@ -103,7 +105,32 @@ def test_a_lead_that_few_queries_carry() -> None:
     (c,) = found.contrasts
     assert c.verdict == "better"
     assert c.favourable == (5, 5 / 100)
-    assert "the lead is gone without 5 of 100 queries (5.0%)" in said(found, "RS403")
+    usual = favourable_if_normal(Sample(np.array(gains)))
+    assert said(found, "RS403").endswith(
+        f"the lead is gone without 5 of 100 queries (5.0%; without large differences it would take about {usual:.0f})"
+    )
+
+
+@pytest.mark.parametrize("lead", [0.05, 0.1, 0.3])
+def test_normal_differences_are_carried_by_as_many_as_is_usual(lead: float) -> None:
+    """Without an outlier a small lead is gone without few queries, too: that is no reason to doubt it."""
+    gains = np.random.default_rng(3).normal(lead, 1, 7000)
+    found = rs.compare(np.array([np.zeros(7000), gains]))
+    (c,) = found.contrasts
+    assert c.verdict == "better"
+    assert c.favourable is not None
+    assert c.favourable[0] == pytest.approx(favourable_if_normal(Sample(gains)), rel=0.1)
+    assert "RS403" not in codes(found)
+
+
+def test_where_each_query_has_one_relevant_document_few_carry_a_lead() -> None:
+    """180 queries won by 1 and 120 lost by 1, of 7,000: without 60 the lead is gone, and no one of them stands out."""
+    gains = np.zeros(7000)
+    gains[:180], gains[180:300] = 1, -1
+    found = rs.compare(np.array([np.where(gains < 0, 1.0, 0.0), np.where(gains > 0, 1.0, 0.0)]), metrics="Success@10")
+    (c,) = found.contrasts
+    assert (c.verdict, c.favourable) == ("better", (60, 60 / 7000))
+    assert "RS403" not in codes(found)
 
 
 def test_a_lead_that_many_carry_is_not_doubted() -> None:
@@ -206,3 +233,43 @@ def test_every_flag_says_what_to_do() -> None:
         assert {"code", "message", "hint"} <= set(record)
         assert "\n" not in record["message"]
         assert record["hint"]
+
+
+# --- clusters, and looks that come early -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        pytest.param(
+            [5] * 6,
+            "30 queries in 6 clusters: intervals and p-values rest on 5 degrees of freedom",
+            id="six of one size",
+        ),
+        pytest.param(
+            [20, 5, 5],  # shares 2/3, 1/6, 1/6; w² / (1 - w) 4/3, 1/30, 1/30: 1 / (1/2 + 8/45 + 1/450)
+            "30 queries in 3 clusters of unequal size (the largest holds 67%): intervals and p-values rest on 1.5 degrees of freedom",
+            id="one large and two small",
+        ),
+    ],
+)
+def test_few_clusters_are_told(sizes: list[int], expected: str) -> None:
+    of_query = {f"q{i:02}": f"user{n}" for i, n in enumerate(np.repeat(np.arange(len(sizes)), sizes).tolist())}
+    table = {
+        name: {q: float(v) for q, v in zip(of_query, row, strict=True)}
+        for name, row in zip("ab", drawn(2), strict=True)
+    }
+    assert said(rs.compare(table, clusters=of_query), "RS411") == expected
+    alone = {query: query for query in of_query}
+    assert "RS411" not in codes(rs.compare(table, clusters=alone))
+
+
+@pytest.mark.parametrize(
+    ("queries", "test", "told"), [(60, "anytime", True), (100, "anytime", False), (60, "betting", False)]
+)
+def test_a_sequential_test_that_looks_early_says_so(queries: int, test: str, told: bool) -> None:
+    table = {
+        name: {f"q{i:03}": float(v) for i, v in enumerate(row)}
+        for name, row in zip("ab", drawn(2, queries), strict=True)
+    }
+    assert ("RS412" in codes(rs.compare(table, test=test))) == told

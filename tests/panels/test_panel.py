@@ -239,7 +239,9 @@ def test_moments_say_what_they_cannot_answer() -> None:
         Panel.of_moments(Measure("clicks"), ("a", "b"), [Moments.of([1.0, 2.0])])
     with pytest.raises(InputError, match="1 systems and moments of 2"):
         Panel.of_moments(Measure("clicks"), ("a",), Moments.of([[1.0, 2.0], [2.0, 4.0]]))
-    with pytest.raises(InputError, match="2 systems and moments of 2"):  # moments of two that go together are not a list
+    with pytest.raises(
+        InputError, match="2 systems and moments of 2"
+    ):  # moments of two that go together are not a list
         Panel.of_moments(Measure("clicks"), ("a", "b"), [Moments.of([[1.0, 2.0], [2.0, 4.0]])])
 
 

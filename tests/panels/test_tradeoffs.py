@@ -92,7 +92,9 @@ def test_budgets() -> None:
     found = made(within="latency_ms=45")
     assert found.budget is not None
     assert found.budget.best == "dense"
-    assert found.budget.sentence == "Best with latency_ms <= 45: dense (of 2 runs within the limits)."
+    assert found.budget.sentence == (
+        "Best with latency_ms <= 45: dense (of 2 runs within the limits); better, but beyond them: hybrid (latency_ms 50)."
+    )
     assert made().within({"latency_ms": 60, "cost": 3}).best == "dense"
     assert made().within({"latency_ms": 40}).best == "dense"  # the limit itself is within
     nobody = made(within={"latency_ms": 5}).budget
@@ -135,8 +137,10 @@ def test_blocks_and_places() -> None:
     found = made(baseline="bm25", within="latency_ms=45")
     blocks = found.blocks()
     sentences = [block.text for block in blocks if isinstance(block, Paragraph) and block.text]
-    assert sentences[1] == ("dense gains 0.060 nDCG@10 (20.0%) against bm25, takes 4x as long and costs 2x as much.")
+    assert sentences[0] == ("dense gains 0.060 nDCG@10 (20.0%) against bm25, takes 4x as long and costs 2x as much.")
     tables = [block for block in blocks if isinstance(block, Table)]
+    assert [row[2] for row in tables[0].rows] == ["yes", "yes", "no", "no"]  # 10, 40, 50 and 60 ms
+    assert "<= 45" not in {column.header for column in tables[1].columns}
     assert [len(table.rows) for table in tables] == [4, 4]
     assert all(len(row) == len(table.columns) for table in tables for row in table.rows)
     assert [len(found.places(column)) for column in found.costs.columns] == [4, 4]

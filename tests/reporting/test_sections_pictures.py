@@ -78,7 +78,9 @@ def test_the_heatmap_shows_where_runs_part() -> None:
     for query, run, value in chart.rows:
         assert value == field.values[field.systems.index(str(run)), field.units.index(str(query))]
     assert next(iter(dict.fromkeys(column(chart, "run")))) == max(field.systems, key=field.means.__getitem__)
-    assert chart.caption.startswith("All queries, the best run on top and the easiest query on the left. A column of one")
+    assert chart.caption.startswith(
+        "All queries, the best run on top and the easiest query on the left. A column of one"
+    )
     many = drawn(3, systems=3, queries=90)
     wide = compared(many, metrics="AP")
     shown = {str(row[0]) for row in charts(section_of("heatmap", wide))["heatmap"].rows}

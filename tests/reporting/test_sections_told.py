@@ -97,7 +97,7 @@ def test_a_verdict_says_what_makes_it_doubtful() -> None:
 def test_the_best_within_a_budget_is_a_verdict(limit: float, best: str | None) -> None:
     scores = {"a": dict.fromkeys(IDS, 0.4), "b": {q: 0.5 + i / 1000 for i, q in enumerate(IDS)}}
     costs = {"a": {"latency_ms": 10}, "b": {"latency_ms": 1000}}
-    _, budget, *_ = verdicts(compared(scores, metrics="AP", costs=costs, limits={"latency_ms": limit}))
+    budget, _, *_ = verdicts(compared(scores, metrics="AP", costs=costs, limits={"latency_ms": limit}))
     assert budget.about == "within the limit"
     if best is None:
         assert (budget.text, budget.tone) == ("No run has latency_ms <= 5.", "unclear")
@@ -184,7 +184,7 @@ def test_effect_sizes_say_what_they_are_and_hold_their_numbers() -> None:
         share, bounds = c.relative
         interval = ValueRange(share, bounds.lower, bounds.upper, f"{bounds.lower:+.1%}, {bounds.upper:+.1%}")
         assert row[2:6] == (
-            NumberText(f"{share:+.1%}", share), interval, NumberText(f"{c.effect:+.2f}", c.effect), NumberText(f"{c.superiority:.2f}", c.superiority),
+            NumberText(f"{share:+.1%}", share), interval, NumberText(f"{c.effect:+.2f}", c.effect), NumberText(f"{c.wins / c.queries:.1%}", c.wins / c.queries),
         )  # fmt: skip
         assert isinstance(row[7], NumberText)
         assert row[7].value == c.p_value_adjusted

@@ -67,5 +67,5 @@ def test_a_misspelled_name_is_told_in_one_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 0.7, 1.2])
 def test_alpha_is_above_0_and_below_a_half(tmp_path: Path, alpha: float) -> None:
-    with pytest.raises(InputError, match="a number above 0 and below 0.5, like 0.05"):
+    with pytest.raises(InputError, match=r"a number above 0 and below 0\.5, like 0\.05"):
         settings_of(written(tmp_path, f"alpha = {alpha}"))

@@ -112,7 +112,7 @@ def studentised_range(q: Array, systems: int, freedom: int) -> Array:
     return np.clip(out, 0.0, 1.0)
 
 
-def error_places(freedom: int, finer: float = 1.0) -> tuple[Array, Array]:
+def error_places(freedom: float, finer: float = 1.0) -> tuple[Array, Array]:
     """Points and weights (which sum to 1) to integrate over an estimated standard deviation whose true value is 1.
 
     A sum over them is the integral over the root of chi square over its ``freedom``, by the trapezoidal rule in the logarithm: for

@@ -17,6 +17,8 @@ from rankscope.lists import Array, exact_sum
 
 CLOSE = 1e-9  # sums of the same numbers in another order are equal up to this part of the largest
 CELLS = 2_000_000  # random numbers held at once: some tens of megabytes
+TINY = 2.0**-300  # the squares and cubes of values below this are lost: they are enlarged first, exactly
+UNIT = 2.0**600
 
 Rounds = Annotated[int, Param("how many random draws are made", low=99, high=100_000_000)]
 Seed = Annotated[int, Param("where the random numbers start", low=0)]
@@ -42,21 +44,28 @@ class Sample:
     ``clusters`` numbers the cluster (user, session, topic) of each query from 0, where queries come in such. Values are
     finite. Whatever is computed from a sample does not depend on the order of its queries.
 
-    ``count`` is how many queries there are, ``freedom`` their degrees of freedom: queries, or clusters, less one. ``largest`` is
-    the size of the value farthest from 0, against which rounding is judged; 0 without any.
+    ``count`` is how many queries there are, ``groups`` how many clusters (or queries, without). ``freedom`` is the number of degrees
+    of freedom: groups less one, and less than that where clusters are of unequal size, as few of them then hold most queries.
+    ``shares`` is what part of all queries each cluster holds, where they are of unequal size. ``largest`` is the size of the value
+    farthest from 0, against which rounding is judged; 0 without any.
     """
 
     values: Array
     clusters: Array | None = None
     count: int = field(init=False, repr=False)
-    freedom: int = field(init=False, repr=False)
+    groups: int = field(init=False, repr=False)
+    freedom: float = field(init=False, repr=False)
+    shares: Array | None = field(init=False, repr=False)
     largest: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        count = len(self.values)
-        groups = count if self.clusters is None else len(set(self.clusters.tolist()))
+        groups = count = len(self.values)
+        freedom: float = max(count - 1, 0)
+        shares = None
+        if self.clusters is not None:
+            groups, freedom, shares = _freedom_of(self.clusters)
         largest = float(np.abs(self.values).max()) if count else 0.0
-        vars(self).update(count=count, freedom=max(groups - 1, 0), largest=largest)
+        vars(self).update(count=count, groups=groups, freedom=freedom, shares=shares, largest=largest)
 
     @cached_property
     def mean(self) -> float:
@@ -77,15 +86,31 @@ class Sample:
         """The standard deviation over queries (n - 1), not looking at clusters; NaN for fewer than two queries."""
         if self.count < 2:
             return math.nan
+        if 0 < self.largest < TINY:
+            return self.enlarged.deviation / UNIT
         return math.sqrt(exact_sum((self.values - self.mean) ** 2) / (self.count - 1))
 
     @cached_property
     def error(self) -> float:
-        """The standard error of the mean, between clusters where there are such; NaN without freedom."""
+        """The standard error of the mean, between clusters where there are such; NaN without freedom.
+
+        What is left of a large cluster is too small, as the cluster pulls the mean to itself, so each counts by its share of the
+        queries: bias-reduced linearisation, also CR2. Source: Bell and McCaffrey, Bias reduction in standard errors for linear
+        regression with multi-stage samples, Survey Methodology 28(2), 2002.
+        """
         if not self.freedom:
             return math.nan
+        if 0 < self.largest < TINY:
+            return self.enlarged.error / UNIT
         around = self.sum_clusters(self.values - self.mean)
-        return math.sqrt((self.freedom + 1) / self.freedom * exact_sum(around**2)) / self.count
+        if self.shares is not None:
+            return math.sqrt(exact_sum(around**2 / (1 - self.shares))) / self.count
+        return math.sqrt(self.groups / (self.groups - 1) * exact_sum(around**2)) / self.count
+
+    @property
+    def enlarged(self) -> Sample:
+        """The same ``UNIT`` times as large, for values below ``TINY``: exact, as it is a power of 2."""
+        return replace(self, values=self.values * UNIT)
 
     @cached_property
     def constant(self) -> bool:
@@ -118,6 +143,23 @@ class Sample:
     def mirror(self) -> Sample:
         """The same sample with every sign turned, as when two runs change places."""
         return replace(self, values=-self.values)
+
+
+def _freedom_of(clusters: Array) -> tuple[int, float, Array | None]:
+    """How many clusters there are, their degrees of freedom, and the share of each where they are of unequal size.
+
+    The degrees are Satterthwaite's, those of the error for queries that vary alike: with shares w and b = w² / (1 - w) they
+    are 1 / (sum w² + (sum b)² - sum b²), and clusters less one where all are of one size. Source: Bell and McCaffrey 2002;
+    Pustejovsky and Tipton, Small-sample methods for cluster-robust variance estimation, JBES 36(4), 2018.
+    """
+    sizes = np.unique(clusters, return_counts=True)[1]
+    groups = len(sizes)
+    if groups < 2 or (sizes == sizes[0]).all():
+        return groups, max(groups - 1, 0), None
+    shares = sizes / sizes.sum()
+    pulls = shares**2 / (1 - shares)
+    squares = math.fsum((shares**2).tolist()) + math.fsum(pulls.tolist()) ** 2 - math.fsum((pulls**2).tolist())
+    return groups, 1 / squares, shares
 
 
 @dataclass(frozen=True)
@@ -232,13 +274,15 @@ class PairedTest(Declared, kind="test"):
       but where a query weighs differently in the two systems: there the linearised ones stand in.
 
     ``by_moments`` says that the mean, its error and the degrees of freedom are all that the test looks at; ``every_look`` that it holds
-    however often one looks; ``in_order`` that the order of the queries matters to it.
+    however often one looks; ``in_order`` that the order of the queries matters to it. A test that ``needs_many`` errs more often than
+    it says below so many queries where differences are skewed.
     """
 
     of: ClassVar[Of] = "means"
     by_moments: ClassVar[bool] = False
     every_look: ClassVar[bool] = False
     in_order: ClassVar[bool] = False
+    needs_many: ClassVar[int] = 0
     hypothesis: ClassVar[str] = "the mean difference is 0"
     in_words: ClassVar[str] = ""
     source: ClassVar[str] = ""

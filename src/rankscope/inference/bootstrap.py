@@ -15,7 +15,19 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.inference.base import CLOSE, Bounds, Interval, PairedTest, Rounds, Sample, Seed, check_between, portions
+from rankscope.inference.base import (
+    CLOSE,
+    TINY,
+    UNIT,
+    Bounds,
+    Interval,
+    PairedTest,
+    Rounds,
+    Sample,
+    Seed,
+    check_between,
+    portions,
+)
 from rankscope.inference.intervals import without_interval
 from rankscope.lists import Array, exact_sum
 
@@ -68,9 +80,13 @@ class Groups:
         """
         means, drawn, count = self.means(picked), self.parts[picked], picked.shape[1]
         sizes = 1.0 if self.sizes is None else self.sizes[picked]
-        squares = ((drawn - means[:, None] * sizes) ** 2).sum(axis=1)
+        parts = (drawn - means[:, None] * sizes) ** 2
+        squares = parts.sum(axis=1)
         queries = count if self.sizes is None else self.sizes[picked].sum(axis=1)
-        errors = np.sqrt(count / (count - 1) * squares) / queries
+        if self.sizes is None or np.ptp(self.sizes) == 0:
+            errors = np.sqrt(count / (count - 1) * squares) / queries
+        else:  # as the error of a sample has it
+            errors = np.sqrt((parts / (1 - sizes / queries[:, None])).sum(axis=1)) / queries
         means = np.where(np.abs(means) <= self.noise, 0.0, means)
         spread = squares > count * self.noise**2
         out = np.where(means == 0, 0.0, np.copysign(np.inf, means))
@@ -119,6 +135,9 @@ class _ResamplingInterval(Interval):
             )
         if reason := without_interval(sample):
             return Bounds.none(reason)
+        if 0 < sample.largest < TINY:
+            found = self.of(sample.enlarged, level)
+            return replace(found, lower=found.lower / UNIT, upper=found.upper / UNIT)
         groups = Groups.of(sample)
         lower, upper = self._ends(groups, sample.error, outside)
         if groups.symmetric:  # both orientations are this one, so the ends are each other's mirror image

@@ -13,6 +13,8 @@ from rankscope.inference.base import CLOSE, Bounds, Estimate, Sample
 from rankscope.inference.paired import on_lattice
 from rankscope.lists import exact_sum
 
+FAR = 200  # powers of 2 beyond which products of four values may be too large or too small for a number
+
 
 def standardised(sample: Sample) -> float:
     """The mean difference in standard deviations of the differences, Cohen's d of paired values.
@@ -60,8 +62,10 @@ def relative(
             "a relative difference takes as many values of the baseline, method='fieller' or 'delta', and a level between 0 and 1; "
             f"got {run.count} and {baseline.count} values, method={method!r}, level={level}"
         )
-    above = replace(run, values=run.values - baseline.values)
-    base = replace(run, values=baseline.values)
+    _, power = math.frexp(max(run.largest, baseline.largest))
+    unit = math.ldexp(1.0, -power) if abs(power) > FAR and power > -1000 else 1.0
+    above = replace(run, values=(run.values - baseline.values) * unit)
+    base = replace(run, values=baseline.values * unit)
     if not base.count or base.mean == 0:
         return math.nan, Bounds.none("the mean of the baseline is 0" if base.count else "no queries")
     value = above.mean / base.mean
@@ -79,9 +83,12 @@ def relative(
 
 def _fieller(above: Sample, base: Sample, reach: float) -> Bounds:
     """All x for which the mean of ``above - x * base`` is within ``reach`` standard errors of 0."""
-    groups = above.freedom + 1
-    scale = reach**2 * groups / above.freedom / above.count**2
     a, b = (side.sum_clusters(side.values - side.mean) for side in (above, base))
+    if above.shares is None:
+        scale = reach**2 * above.groups / (above.groups - 1) / above.count**2
+    else:  # as the standard error has it
+        scale = reach**2 / above.count**2
+        a, b = (part / np.sqrt(1 - above.shares) for part in (a, b))
     squared = base.mean**2 - scale * exact_sum(b * b)
     crossed = above.mean * base.mean - scale * exact_sum(a * b)
     free = above.mean**2 - scale * exact_sum(a * a)
@@ -91,6 +98,27 @@ def _fieller(above: Sample, base: Sample, reach: float) -> Bounds:
     far = crossed + math.copysign(root, crossed)  # the root without cancellation; the other from their product
     ends = (far / squared, free / far if far else 0.0)
     return Bounds(min(ends), max(ends), "fieller")
+
+
+def favourable_if_normal(sample: Sample) -> float:
+    """As ``favourable``, the number of queries for normally distributed differences of this mean and spread.
+
+    With the mean at d standard deviations a share q of the best must go, where d (1 - q) is the density of the standard normal
+    distribution at its quantile 1 - q: a lead of a tenth of a standard deviation is gone without the best 4.7%, whatever it is of.
+
+    >>> around = np.linspace(-1, 1, 2001)
+    >>> round(favourable_if_normal(Sample(around + around.std(ddof=1) / 10)) / 2001, 3)
+    0.047
+    """
+    if not sample.deviation > 0:
+        return math.inf
+    size = abs(sample.mean) / sample.deviation
+    low, high = -40.0, 40.0
+    for _ in range(60):
+        z = (low + high) / 2
+        kept = math.erfc(-z / math.sqrt(2)) / 2
+        low, high = (low, z) if size * kept > math.exp(-z * z / 2) / math.sqrt(2 * math.pi) else (z, high)
+    return math.erfc(high / math.sqrt(2)) / 2 * sample.count
 
 
 @dataclass(frozen=True)

@@ -120,12 +120,12 @@ def interval_of_mean(
 class t(Interval):
     """Student's interval: the mean, plus and minus its standard error times the quantile of t.
 
-    Queries less one are the degrees of freedom. With clusters the error is that between clusters, and clusters less one
-    are the degrees of freedom.
+    Queries less one are the degrees of freedom. With clusters the error is that between clusters, and clusters less one are the
+    degrees of freedom; where they are of unequal size both are corrected for that (CR2 and Satterthwaite's degrees).
     """
 
     in_words = "t intervals"
-    source = "Student, The probable error of a mean, Biometrika 6(1), 1908; clusters: Liang and Zeger, Longitudinal data analysis using generalized linear models, Biometrika 73(1), 1986"
+    source = "Student, The probable error of a mean, Biometrika 6(1), 1908; clusters: Bell and McCaffrey, Bias reduction in standard errors for linear regression with multi-stage samples, Survey Methodology 28(2), 2002"
     best_for = "means and differences of 20 queries and more; the dual of the t test"
     by_moments = True
 

@@ -52,7 +52,7 @@ def detectable(sample: Sample | Estimate, power: float = 0.8, alpha: float = 0.0
     return Detectable(found, low * found, high * found)
 
 
-def detectable_difference(n: int, deviation: float, power: float = 0.8, alpha: float = 0.05) -> float:
+def detectable_difference(n: float, deviation: float, power: float = 0.8, alpha: float = 0.05) -> float:
     """The smallest difference that n queries can detect, from the standard deviation of the differences.
 
     Raises InputError for fewer than two queries and a deviation below 0.
@@ -94,7 +94,7 @@ def queries_needed(
     return _smallest(lambda n: _quantiles(n - 1, power, alpha) <= ratio * math.sqrt(n))
 
 
-def power_of(deviation: float, difference: float, n: int, alpha: float = 0.05) -> float:
+def power_of(deviation: float, difference: float, n: float, alpha: float = 0.05) -> float:
     """The chance that a two-sided t test of n queries finds a true mean difference: noncentral t beyond both critical values.
 
     Its noncentrality is ``difference / deviation`` times the root of n. A difference of 0 gives alpha. Raises InputError for fewer
@@ -159,7 +159,7 @@ def topic_set_size(
     return _smallest(lambda n: _power_f(systems - 1, systems * (n - 1), n * each, alpha) >= power)
 
 
-def _power_t(freedom: int, noncentrality: float, alpha: float) -> float:
+def _power_t(freedom: float, noncentrality: float, alpha: float) -> float:
     """Both tails of noncentral t: of a normal number over the spread that is estimated beside it."""
     from scipy.special import ndtr, stdtrit
 

@@ -127,11 +127,12 @@ class Contrast:
 
     @cached_property
     def relative(self) -> tuple[float, Bounds]:
-        """The difference as a part of the baseline's mean, with its interval."""
+        """The difference as a part of the baseline's mean, with its interval; what cannot be below 0 cannot fall by more than all of it."""
         from rankscope.inference.effects import relative
 
         pair = self.paired
-        return relative(pair.run_sample, pair.baseline_sample, self.method.level)
+        value, bounds = relative(pair.run_sample, pair.baseline_sample, self.method.level)
+        return value, bounds.clipped(-1.0, math.inf) if self.panel.measure.range[0] >= 0 else bounds
 
     @cached_property
     def detectable(self) -> Detectable:
@@ -146,7 +147,7 @@ class Contrast:
         from rankscope.inference.power import queries_needed
 
         sample = self.pair.means
-        units = sample.freedom + 1  # clusters, where queries come in such; they hold as many queries as now
+        units = sample.freedom + 1  # clusters, as many of one size as say as much; they hold as many queries as now
         deviation = sample.error * math.sqrt(units)
         if not self.difference or not deviation > 0:
             return None

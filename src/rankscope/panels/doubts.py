@@ -8,6 +8,7 @@ from itertools import groupby
 
 from rankscope import words
 from rankscope.blocks import Caution
+from rankscope.inference.base import Sample
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.families import Family
 from rankscope.panels.method import FEWEST
@@ -25,8 +26,12 @@ REMEDIES = {  # what to do about each doubt, here and where ``check`` explains i
     "RS407": "trust the difference, not the two means, which are over different queries; or give the missing ones a value",
     "RS408": "leave the pair out of the plan, or judge more queries",
     "RS410": "leave out the run with gaps, or use --correction holm",
+    "RS411": "take queries from more clusters: few can show large differences only",
+    "RS412": "look from 100 queries on, or use --test betting",
 }
-CARRIED = 0.05  # a lead carried by this share of the queries, or less, is told
+FEW_DEGREES = 10.0  # below so many degrees of freedom the quantile of t grows fast
+CARRIED = 0.05  # a lead carried by this share of the queries, or less, is told ...
+FEWER = 0.5  # ... where that is this part, or less, of what carries such leads otherwise
 
 
 def doubts_of(family: Family, slices: Slices | None = None, curve: Sequence[Panel] = ()) -> list[Caution]:
@@ -41,6 +46,8 @@ def doubts_of(family: Family, slices: Slices | None = None, curve: Sequence[Pane
         *_out_of_reach(family),
         *_left_out(contrasts),
         *(_runs_have_gaps(family) if family.method.correction.joint else ()),
+        *(few_clusters(contrasts) if family.panels[0].clusters is not None else ()),
+        *(_too_early(contrasts) if family.method.every_look else ()),
     ]
 
 
@@ -77,11 +84,27 @@ def _few_queries_carry(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
     for c in contrasts:
         if c.verdict in CLEAR and c.favourable is not None and c.favourable[1] <= CARRIED:
             count, share = c.favourable
-            yield Caution(
-                "RS403",
-                f"{c.title}: the lead is gone without {count:,} of {c.queries:,} queries ({words.share(share, 1)})",
-                REMEDIES["RS403"],
-            )
+            usual = _usual_carriers(c)
+            if count <= usual * FEWER:
+                yield Caution(
+                    "RS403",
+                    f"{c.title}: the lead is gone without {count:,} of {c.queries:,} queries ({words.share(share, 1)}; "
+                    f"without large differences it would take about {words.count(round(usual))})",
+                    REMEDIES["RS403"],
+                )
+
+
+def _usual_carriers(c: Contrast) -> float:
+    """How many queries carry a lead like this one where none stands out.
+
+    A small lead is always carried by few, so it is as many as for normal differences of this mean and spread; and where most differences
+    are of one size, as with one relevant document a query, as many as are better than worse.
+    """
+    from rankscope.inference.effects import favourable_if_normal
+
+    sample = c.paired.means
+    ahead = abs(c.wins - c.losses) if (c.wins > c.losses) == c.is_gain else math.inf
+    return min(favourable_if_normal(sample), ahead)
 
 
 def _slices_disagree(contrasts: Sequence[Contrast], slices: Slices) -> Iterator[Caution]:
@@ -160,3 +183,37 @@ def _runs_have_gaps(family: Family) -> Iterator[Caution]:
                 f"have up to {most:,}",
                 REMEDIES["RS410"],
             )
+
+
+def few_clusters(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
+    """Where queries come in so few clusters, or so uneven ones, that the error between them is hardly known."""
+    least = min((c.pair.means for c in contrasts if c.queries), key=lambda sample: sample.freedom, default=None)
+    if isinstance(least, Sample) and least.freedom < FEW_DEGREES:
+        queries, clusters = words.counted(least.count, "query"), words.counted(least.groups, "cluster")
+        uneven = (
+            ""
+            if least.shares is None
+            else f" of unequal size (the largest holds {words.share(float(least.shares.max()))})"
+        )
+        degrees = (
+            words.counted(least.groups - 1, "degree")
+            if least.shares is None
+            else f"{words.number(least.freedom, digits=1)} degrees"
+        )
+        yield Caution(
+            "RS411",
+            f"{queries} in {clusters}{uneven}: intervals and p-values rest on {degrees} of freedom",
+            REMEDIES["RS411"],
+        )
+
+
+def _too_early(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
+    """Where a sequential test has seen too few queries to know how differences spread."""
+    test, c = contrasts[0].method.test, min(contrasts, key=lambda c: c.queries)
+    if test is not None and c.queries < test.needs_many:
+        yield Caution(
+            "RS412",
+            f"{test} takes {words.counted(c.queries, 'query')} for a picture of all: where large losses are rare, and still to come, it "
+            "errs more often than it says",
+            REMEDIES["RS412"],
+        )

@@ -13,7 +13,7 @@ import numpy as np
 from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.inference.anova import Anova, two_way
-from rankscope.inference.base import Bounds, Joint
+from rankscope.inference.base import TINY, UNIT, Bounds, Joint
 from rankscope.panels.contrast import CLEAR, Contrast, contrast, interval_of
 from rankscope.panels.method import FEWEST, Method
 from rankscope.panels.panel import Panel
@@ -146,6 +146,9 @@ def joint(panel: Panel, pairs: Pairs, method: Method) -> Joint:
     rows = np.array([(panel.systems.index(run), panel.systems.index(baseline)) for run, baseline in pairs])
     used, places = np.unique(rows, return_inverse=True)
     scores = panel.of_rows(used.tolist()).complete
+    if 0 < np.abs(scores).max(initial=0.0) < TINY:
+        found = method.correction.over(scores * UNIT, places.reshape(rows.shape), method.level)
+        return replace(found, error=found.error / UNIT)
     return method.correction.over(scores, places.reshape(rows.shape), method.level)
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal, cast
 import numpy as np
 
 from rankscope.errors import DataError, InputError
-from rankscope.inference.base import Bounds, Estimate, PairedTest, Sample
+from rankscope.inference.base import TINY, Bounds, Estimate, PairedTest, Sample
 from rankscope.inference.intervals import t
 from rankscope.lists import Array, exact_sum
 from rankscope.metrics import Metric
@@ -19,6 +19,8 @@ from rankscope.moments import Moments
 from rankscope.panels.samples import NO_SAMPLE, SIGNS, Measure, bounds_of, logs_of, number_clusters, parts_of, sample_of
 
 SAME = 1e-12  # values closer than this part of the larger differ by their rounding alone
+SLIGHT = 1e-6  # differences all below this part of the values carry rounding that tests would see ...
+ROUNDED = 1e-15  # ... of this part of the values
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,6 +281,29 @@ class Panel:
 
 
 def _without_rounding(difference: Array, run: Array, baseline: Array) -> Array:
-    """Differences that are 0 where only rounding tells two values apart."""
-    tiny = np.abs(difference) <= SAME * np.maximum(np.abs(run), np.abs(baseline))
-    return np.where(tiny, 0.0, difference)
+    """Differences that are 0 where only rounding tells two values apart, and equal where only rounding tells them apart.
+
+    Rounding is a part of the values, not of their differences: .1 added to 100,000 is no longer .1 everywhere.
+    """
+    sizes = np.maximum(np.abs(run), np.abs(baseline))
+    difference = np.where(np.abs(difference) <= SAME * sizes, 0.0, difference)
+    largest = sizes.max(initial=0.0)
+    return (
+        difference
+        if np.abs(difference).max(initial=0.0) >= SLIGHT * largest
+        else _even_out(difference, ROUNDED * largest)
+    )
+
+
+def _even_out(difference: Array, rounding: float) -> Array:
+    """Differences with one size for all whose sizes lie next to each other within rounding, and no more decimals than are known."""
+    sizes = np.abs(difference)
+    order = np.argsort(sizes, kind="stable")
+    ascending = sizes[order]
+    starts = np.flatnonzero(np.diff(ascending, prepend=-np.inf) > rounding)
+    known = ascending[starts]
+    if rounding > TINY:
+        known = np.round(known, math.floor(-math.log10(2 * rounding)))
+    out = np.empty(len(sizes))
+    out[order] = np.repeat(known, np.diff(starts, append=len(sizes)))
+    return np.copysign(out, difference)

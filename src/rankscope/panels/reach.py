@@ -95,7 +95,7 @@ def reach_of(panel: Panel, pair: tuple[str, str], aim: Aim, differences: Sequenc
     known = (panel.name, run, baseline, sample.count, paired.differing, sample.mean)
     if reason := _no_spread(paired, panel, pair):
         return Reach(*known, deviation=sample.deviation, reason=reason)
-    units, error = sample.freedom + 1, sample.error
+    units, error = sample.freedom + 1, sample.error  # of unequal clusters as many of one size as say as much
     now = detectable(sample, aim.power, aim.each)
     ends = (now.low / now.difference, now.high / now.difference)
     spread = _Spread(error * math.sqrt(units), sample.count / units, ends)
@@ -132,12 +132,12 @@ class _Spread:
     each: float = 1.0
     ends: tuple[float, float] | None = None
 
-    def detectable(self, units: int, aim: Aim) -> Detectable:
+    def detectable(self, units: float, aim: Aim) -> Detectable:
         size = detectable_difference(units, self.deviation, aim.power, aim.each)
         low, high = self.ends or (math.nan, math.nan)
         return Detectable(size, low * size, high * size)
 
-    def target(self, difference: float, aim: Aim, units: int | None, observed: bool = False) -> Target:
+    def target(self, difference: float, aim: Aim, units: float | None, observed: bool = False) -> Target:
         """What it takes to detect a difference; the power is that of so many ``units``, if any."""
 
         def count_of(part: float) -> int:

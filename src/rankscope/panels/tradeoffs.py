@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from rankscope import words
@@ -41,12 +41,18 @@ class Place:
 
 @dataclass(frozen=True)
 class Budget:
-    """The best run whose costs are within limits; None where there is no such run."""
+    """The best run whose costs are within limits; None where there is no such run.
+
+    ``within`` are the runs that keep all limits, the best first, ``beyond`` the others, each with the first cost that is above its
+    limit. ``better`` are those of the latter that would be ahead of the best within.
+    """
 
     limits: tuple[tuple[str, float], ...]
     best: str | None
     quality: float | None
     within: tuple[str, ...]
+    beyond: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+    better: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -54,7 +60,15 @@ class Budget:
         limits = " and ".join(f"{name} <= {words.amount(limit)}" for name, limit in self.limits)
         if self.best is None:
             return f"No run has {limits}."
-        return f"Best with {limits}: {self.best} (of {words.counted(len(self.within), 'run')} within the limits)."
+        ahead = [f"{run} ({name} {words.amount(cost)})" for run in self.better for name, cost in [self.beyond[run]]]
+        better = f"; better, but beyond them: {words.listing(ahead, most=3)}" if ahead else ""
+        return (
+            f"Best with {limits}: {self.best} (of {words.counted(len(self.within), 'run')} within the limits){better}."
+        )
+
+    def limit_of(self, column: str) -> float | None:
+        """The limit on a cost; None where there is none."""
+        return dict(self.limits).get(column)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +105,14 @@ class TradeOffs:
         kept = [run for run in self.quality if all(by_run[run][name] <= limits[name] for name in columns)]
         order = sorted(kept, key=lambda run: (-self._good(run), *(by_run[run][name] for name in columns), run))
         best = order[0] if order else None
-        return Budget(tuple(limits.items()), best, None if best is None else self.quality[best], tuple(order))
+        beyond = {
+            run: next((name, by_run[run][name]) for name in columns if by_run[run][name] > limits[name])
+            for run in sorted(self.quality, key=lambda run: (-self._good(run), run))
+            if run not in kept
+        }
+        better = tuple(run for run in beyond if best is not None and self._good(run) > self._good(best))
+        quality = None if best is None else self.quality[best]
+        return Budget(tuple(limits.items()), best, quality, tuple(order), beyond, better)
 
     def sentence(self, run: str, against: str) -> str:
         """One run against another: what it loses or gains, and what it saves or costs.
@@ -109,7 +130,7 @@ class TradeOffs:
     def blocks(self) -> list[Block]:
         """Sentences first, then one table a cost."""
         runs = [run for run in self.quality if run != self.baseline]
-        out: list[Block] = [Paragraph(self.budget.sentence)] if self.budget else []
+        out: list[Block] = []
         if self.baseline is not None:
             out += [Paragraph(self.sentence(run, self.baseline)) for run in runs]
         for column in self.costs.columns:
@@ -165,10 +186,12 @@ class TradeOffs:
 
     def _table(self, column: str) -> Table:
         places = self.places(column)
+        limit = None if self.budget is None else self.budget.limit_of(column)
         rows: list[tuple[Value, ...]] = [
             (
                 place.run,
                 NumberText(words.amount(place.cost), place.cost),
+                *([] if limit is None else ["yes" if place.cost <= limit else "no"]),
                 place.quality,
                 "yes" if place.on_front else f"no: {place.beaten_by} is at least as good and costs no more",
                 None if place.price is None else NumberText(words.amount(place.price), place.price),
@@ -178,6 +201,7 @@ class TradeOffs:
         columns = (
             Column("run"),
             Column(column, "value", hint=self.cost_in_words(column)),
+            *([] if limit is None else [Column(f"<= {words.amount(limit)}", hint="whether it is within the limit")]),
             Column(self.metric, "value"),
             Column("front", wraps=True),
             Column(f"per {STEP}", "value", hint=self.price_in_words),

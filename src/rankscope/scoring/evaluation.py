@@ -24,6 +24,7 @@ from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
 from rankscope.scoring.scores import Scores
 
+ODD = 0.9  # of the top unjudged
 NO_QUERY = "no query is judged and in every run: compare fewer runs, or use --queries judged"
 
 
@@ -86,15 +87,33 @@ def scores_of(
         for run, e, clusters in zip(scored, evaluations, codes, strict=True)
         for m in board_of(run.name, request, e)
     ]
+    cautions = request.cautions({run.name: run.health for run in scored})
+    reach = {int(e.judged[0].retrieved.max(initial=0)) for e in evaluations}
+    if (
+        len({m.value for m in board[:: len(request.metrics)]}) < len(scored)
+        or (len(reach) > 1 and min(reach) < max(request.orders[0].cutoffs, default=0))
+        or any(max(run.health.unjudged_at_cutoff.values(), default=0.0) >= ODD for run in scored)
+        or any((e.judged[0].grade % 1).any() for e in evaluations[:1])
+    ):  # something is odd: a second look
+        from rankscope.scoring.suspicions import suspicions_of
+
+        cautions += suspicions_of(request, evaluations, scored, data, partial(_means_of, request))
     sources = [s for s in (qrels, *(e.source for e in evaluations)) if s is not None]
     notes = [note for source in sources for note in source.notes]
     if request.policies.weights is not None:
         notes += request.policies.weights.note_unused({query for run in scored for query in run.query_ids})
     return Scores(
         request=request, runs=scored, board=board,
-        warnings=request.cautions({run.name: run.health for run in scored}), inputs=sources, notes=notes,
+        warnings=cautions, inputs=sources, notes=notes,
         evaluations=evaluations, data=data,
     )  # fmt: skip
+
+
+def _means_of(request: Request, qrels: Any, run: Any) -> dict[Any, float]:
+    """The means of another run, by metric."""
+    grades = clean(read_any("qrels", qrels), request.policies, "qrels", [m.metric for m in request.metrics])
+    found = evaluate_judged(judge_run(run, None, 1, grades, request), grades.duplicates, request)
+    return {m.metric: m.value for m in scores_of(request, [found], grades.queries, grades.source).board}
 
 
 def check_grades(grades: CleanInput, request: Request) -> None:
@@ -115,7 +134,7 @@ def evaluate_judged(found: JudgedRun, qrels_duplicates: int, request: Request) -
     count = len(judged) - (len(seen.extra) if orders[0].extra else 0)
     by_metric = [found.by_order[order][0] for order in orders]
     health = examine(
-        judged, seen, orders[0].cutoffs, count, duplicates=found.duplicates, self_matches=found.self_matches,
+        judged, seen, orders[0].cutoffs, count, request.metrics[0].convention.ties, duplicates=found.duplicates, self_matches=found.self_matches,
         qrels_duplicates=qrels_duplicates,
     )  # fmt: skip
     return RunEvaluation(

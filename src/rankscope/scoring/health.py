@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.engines.base import DataFacts
+from rankscope.errors import RankscopeError
 from rankscope.lists import Judged
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 Warned = tuple[str, str]  # the code of a caution, and what is so
 LISTED = 10  # how many queries a health entry names
+POSITIVE = 0.05  # with fewer judgments of "not relevant" than this share, unjudged says little
 NOTABLE = 0.0005  # a smaller change of a mean prints as 0.000 and is not worth a word
 # to these, and to what is made of them, unjudged is not "not relevant"
 BLIND = {"Judged", "Bpref", "infAP", "AUC", "_Count"}
@@ -27,7 +30,11 @@ REMEDIES = {  # what to do about each warning, here and where ``check`` explains
     "RS104": "remove the repeated rows at their source; --duplicates first or best says which one to keep",
     "RS105": "remove the query from its own ranking, or let --self-match drop do it, and say which",
     "RS106": "find out why nothing was returned for them",
+    "RS114": "write the ids alike; map chunks to their documents before scoring, and keep the best (--duplicates best)",
+    "RS115": "compare the files: one may be a copy, or the change between them has no effect",
+    "RS116": "give the judgments first, then the run: QRELS RUN",
     "RS201": "write scores that fall with the rank; --ties rank follows the rank column",
+    "RS202": "retrieve at least as many documents as the largest cutoff, or choose a smaller one",
     "RS203": "give distinct scores, or take --ties expected; rankscope ties shows how much it matters",
     "RS204": "judge more, or look at Bpref beside the others; rankscope unjudged shows how much it could matter",
 }
@@ -46,7 +53,8 @@ class Health:
     of the documents in the top k that are not in the qrels, ``tied_at_cutoff[k]`` the share of those whose
     score another document of the query has too. ``rank_disagreements``: queries whose rank
     column contradicts the scores (null without a rank column). ``empty_queries``: judged queries whose
-    ranking is there but holds no document.
+    ranking is there but holds no document. ``judgments`` counts the judged documents of the queries, ``not_relevant`` those of
+    them below grade 1.
     """
 
     rows: int
@@ -65,6 +73,8 @@ class Health:
     self_matches: int = 0
     empty_queries: int = 0
     qrels_duplicates: int = 0
+    judgments: int = 0
+    not_relevant: int = 0
     tied_at_cutoff: Mapping[int, float] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
@@ -76,10 +86,13 @@ class Health:
         }
 
 
-def examine(judged: Judged, seen: DataFacts, cutoffs: Sequence[int], judged_queries: int, **removed: int) -> Health:
+def examine(
+    judged: Judged, seen: DataFacts, cutoffs: Sequence[int], judged_queries: int, ties: str = "", **removed: int
+) -> Health:
     """Put together what was seen; ``judged_queries`` counts the first rows of ``judged``, those with judgments.
 
-    ``removed`` counts what the policies left out: ``duplicates``, ``self_matches`` and ``qrels_duplicates``.
+    Where ``ties`` takes all orders of equal scores, unjudged documents are counted over all of them, too: as many as are expected in the
+    top k, the fewest (best) or the most (worst). ``removed`` counts what the policies left out: ``duplicates``, ``self_matches`` and ``qrels_duplicates``.
     """
     so_far = np.append(0, np.cumsum(judged.grade >= 1))
     good = (so_far[judged.start + judged.size] - so_far[judged.start])[:judged_queries]
@@ -87,7 +100,9 @@ def examine(judged: Judged, seen: DataFacts, cutoffs: Sequence[int], judged_quer
     retrieved = judged.retrieved[:judged_queries]
     for k in cutoffs:
         shown = int(np.minimum(retrieved, k).sum())
-        known = int(((judged.rank > 0) & (judged.rank <= k)).sum())
+        known: float = int(((judged.rank > 0) & (judged.rank <= k)).sum())
+        if ties in {"expected", "best", "worst"}:
+            known = _known_over_orders(judged, k, ties)
         unjudged[k] = (shown - known) / shown if shown else 0.0
         tied[k] = seen.tied_in_top.get(k, 0) / shown if shown else 0.0
     return Health(
@@ -95,9 +110,22 @@ def examine(judged: Judged, seen: DataFacts, cutoffs: Sequence[int], judged_quer
         missing=tuple(seen.missing[:LISTED]), extra_queries=len(seen.extra), extra=tuple(seen.extra[:LISTED]),
         queries_without_relevant=int((good == 0).sum()), tied_rows=seen.tied_rows, ties_at_cutoff=dict(seen.tied_at),
         unjudged_at_cutoff=unjudged, rank_disagreements=seen.disagreeing,
+        judgments=len(judged.grade), not_relevant=len(judged.grade) - int(so_far[-1]),
         empty_queries=max(int((retrieved == 0).sum()) - len(seen.missing), 0),
         tied_at_cutoff=tied, **removed,
     )  # fmt: skip
+
+
+def _known_over_orders(judged: Judged, k: int, ties: str) -> float:
+    """How many judged documents stand in the top k over all orders of equal scores: expected, at best, or at worst."""
+    retrieved = judged.rank > 0
+    groups = np.stack([judged.query[retrieved], judged.tie_start[retrieved], judged.tie_size[retrieved]])
+    (_, start, size), known = np.unique(groups, axis=1, return_counts=True)
+    room = np.clip(k - start + 1, 0, size)
+    if ties == "expected":
+        return math.fsum((known * room / size).tolist())
+    inside = np.minimum(known, room) if ties == "best" else np.maximum(room - (size - known), 0)
+    return int(inside.sum())
 
 
 def warnings_of_run(name: str, h: Health, population: str, ties: str) -> Iterator[Warned]:
@@ -131,17 +159,25 @@ def warnings_of_run(name: str, h: Health, population: str, ties: str) -> Iterato
         yield "RS203", f"{name}: scores tie across {words.listing(where)}; {BREAKS[ties]}"
 
 
-def warnings_of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric]) -> Iterator[Warned]:
-    """What a reader should know of the judgments before trusting the numbers of these metrics (of any, where none is given)."""
+def warnings_of_judgments(
+    health: Mapping[str, Health], metrics: Sequence[Metric], positives: bool = False
+) -> Iterator[Warned]:
+    """What a reader should know of the judgments before trusting the numbers of these metrics (of any, where none is given).
+
+    Judgments that name relevant documents only, such as clicks, leave most of any top without one: that is told with ``positives``.
+    """
     if repeated := max((h.qrels_duplicates for h in health.values()), default=0):
         what = words.counted(repeated, "repeated judgment was", "repeated judgments were")
         yield "RS104", f"qrels: {what} dropped"
     if without := max((h.queries_without_relevant for h in health.values()), default=0):
         queries = f"{words.counted(without, 'judged query')} {words.agree(without, 'has')}"
-        yield (
-            "RS103",
-            f"{queries} no relevant document (grade 1 or more) and {words.agree(without, 'scores')} 0 on most metrics",
-        )
+        passed = [m for m in metrics if _leaves_out(m)]
+        zero = f"{words.agree(without, 'scores')} 0 on most metrics"
+        gone = f"{words.agree(without, 'is')} left out by {words.listing(passed, most=3)}"
+        what = zero if not passed else gone if len(passed) == len(metrics) else f"{zero}, but {gone}"
+        yield "RS103", f"{queries} no relevant document (grade 1 or more) and {what}"
+    if not positives and any(h.not_relevant < POSITIVE * h.judgments for h in health.values()):
+        return  # what such judgments do not name is unknown, not unjudged
     cutoffs = {k for h in health.values() for k in h.unjudged_at_cutoff}
     counting = [
         m
@@ -161,7 +197,15 @@ def warnings_of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric
     if share[worst] >= 0.1:
         uneven = len(share) > 1 and share[worst] - share[best] > 0.05
         compared = f" ({best}: {words.share(share[best])}), so the comparison may be unfair" if uneven else ""
-        yield (
-            "RS204",
-            f"{worst}: {words.share(share[worst])} of its top {k} is unjudged and counted as not relevant{compared}",
+        message = (
+            f"{worst}: {words.share(share[worst])} of its top {k} is unjudged and counted as not relevant{compared}"
         )
+        yield "RS204", message
+
+
+def _leaves_out(metric: Metric) -> bool:
+    """Whether a query without relevant documents has no value of a metric, as it has no AUC."""
+    try:
+        return bool(np.isnan(metric.of([0, 0])))
+    except (RankscopeError, TypeError):  # it needs more than grades
+        return False

@@ -210,7 +210,10 @@ def test_what_every_look_leaves_open() -> None:
 def test_a_mean_and_a_test_that_point_apart() -> None:
     low, high = [0.5] * 60, [0.51] * 50 + [0.1] * 10
     for test in ("sign", "wilcoxon"):
-        assert f"−0.058 in the mean, but {test} sees most differences go the other way" in one(low, high, test=test).sentence()
+        assert (
+            f"−0.058 in the mean, but {test} sees most differences go the other way"
+            in one(low, high, test=test).sentence()
+        )
     agreed = one(low, [0.5 + (i % 7 - 3) / 50 for i in range(60)], test="wilcoxon").sentence()
     assert "the other way" not in agreed
 
@@ -233,3 +236,25 @@ def test_beside_the_sentence_of_another_metric(step: float, wiggle: float, margi
 def test_the_one_query_and_each_of_two() -> None:
     assert one([0.5], [0.5]).sentence().endswith("on the one query.")
     assert one([0.5, 0.25], [0.5, 0.25]).sentence().endswith("on each of 2 queries.")
+
+
+def test_limits_lead_the_verdict_and_what_is_beyond_them_says_so() -> None:
+    """The best within the limit first, whatever is better beyond it."""
+    steps = {"a": 0.0, "b": 0.1, "c": 0.2}
+    scores = {name: {f"q{i}": 0.3 + by + 0.01 * i * by for i in range(12)} for name, by in steps.items()}
+    costs = {"a": {"ms": 10}, "b": {"ms": 100}, "c": {"ms": 101}}
+    first, *others = rs.compare(scores, metrics="AP", costs=costs, limits={"ms": 100}).sentences()
+    assert first == "Best with ms <= 100: b (of 2 runs within the limits); better, but beyond them: c (ms 101)."
+    assert [text.startswith("Beyond the limit (ms 101): c beats a") for text in others] == [False, True]
+    first, *_ = rs.compare(scores, metrics="AP", costs=costs, limits={"ms": 101}).sentences()
+    assert first == "Best with ms <= 101: c (of 3 runs within the limits)."
+
+
+def test_nothing_falls_by_more_than_all_of_it() -> None:
+    """Scores from 0 on cannot fall by more than 100%, whatever a formula for their ratio says; others can."""
+    low = {f"q{i}": 0.5 * (i == 0) for i in range(9)}
+    high = {f"q{i}": 0.6 + 0.05 * i - 0.5 * (i == 3) for i in range(9)}
+    found = {m: rs.compare({"high": high, "low": low}, metrics=m).contrasts[0].relative[1] for m in ("AP", "profit")}
+    assert found["profit"].lower < -1
+    assert found["AP"].lower == -1
+    assert found["AP"].upper == found["profit"].upper

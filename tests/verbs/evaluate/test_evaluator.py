@@ -128,9 +128,7 @@ def test_texts_that_are_numbers_in_files(high: str) -> None:
     assert rs.Evaluator(qrels, "RR")(run)["RR"] == rs.evaluate(qrels, run, "RR")["RR"] == 1.0
 
 
-@pytest.mark.parametrize(
-    "evaluate", [rs.evaluate, lambda q, r, m: rs.Evaluator(q, m)(r)], ids=["once", "often"]
-)
+@pytest.mark.parametrize("evaluate", [rs.evaluate, lambda q, r, m: rs.Evaluator(q, m)(r)], ids=["once", "often"])
 def test_a_grade_with_an_underscore(evaluate: Any) -> None:
     with pytest.raises(rs.InputError, match="grade '1_0' is not a number"):
         evaluate({"q1": {"a": "1_0"}}, {"q1": {"a": 1.0}}, "RR")

@@ -712,4 +712,18 @@ def test_a_verdict_on_several_checks_in_words() -> None:
     assert gained.sentence.startswith("pass: all 2 checks pass. The closest: ")
     lost = gate(QRELS, SAME, changed(3, 13), "RR Success@3 P@10")
     assert lost.sentence.startswith("FAIL: ")
-    assert f" of 3 checks {'fails. ' if sum(c.status == 'fail' for c in lost.checks) == 1 else 'fail. The worst: '}" in lost.sentence
+    assert (
+        f" of 3 checks {'fails. ' if sum(c.status == 'fail' for c in lost.checks) == 1 else 'fail. The worst: '}"
+        in lost.sentence
+    )
+
+
+def test_few_clusters_are_noted() -> None:
+    """Thirty queries of three users: t has two degrees of freedom."""
+    qrels = {f"q{i:02}": {"a": 1} for i in range(30)}
+    good = {q: {"a": 2.0, "b": 1.0} for q in qrels}
+    poor = good | {f"q{i:02}": {"b": 2.0, "a": 1.0} for i in range(9)}
+    of_user = {q: f"user{i % 3}" for i, q in enumerate(qrels)}
+    note = "30 queries in 3 clusters: intervals and p-values rest on 2 degrees of freedom"
+    assert note in rs.gate(qrels, good, poor, "RR", clusters=of_user).notes
+    assert note not in rs.gate(qrels, good, poor, "RR").notes

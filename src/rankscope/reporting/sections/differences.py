@@ -295,6 +295,7 @@ class CostsPart(PagePart):
         x = other_than(column, "run", "front", "beaten by")
         y = other_than(found.metric, "run", "front", "beaten by", x)
         low, high = min(p.cost for p in places), max(p.cost for p in places)
+        limit = None if found.budget is None else found.budget.limit_of(column)
         logarithmic = low > 0 and high / low >= APART
         columns = (
             Column("run"), Column(x, "value", hint=found.cost_in_words(column)), replace(column_of(self.subject.lead), header=y, kind="value"),
@@ -305,5 +306,7 @@ class CostsPart(PagePart):
             f"quality-by-{name}", f"{found.metric} against {column}", "points", columns, rows, x=x, y=y, label="run", told=True, path="front",
             logs=frozenset({"x"}) if logarithmic else frozenset(),
             caption=f"Left is cheaper, {found.better} is better. The line joins the runs on the Pareto front; a run off the line is "
-            f"not worth its cost: another is as good or better and costs no more.{' The axis of costs is logarithmic.' if logarithmic else ''}",
+            f"not worth its cost: another is as good or better and costs no more.{' The axis of costs is logarithmic.' if logarithmic else ''}"
+            + ("" if limit is None else f" The dashed line is the limit of {words.amount(limit)}."),
+            most=limit,
         )  # fmt: skip

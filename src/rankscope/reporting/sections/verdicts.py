@@ -30,14 +30,14 @@ TONES: dict[str, Tone] = {
 def verdicts(subject: Subject[Any]) -> tuple[Verdict, ...]:
     """The answers of a report, the first of them on the main metric.
 
-    With a comparison: what each rival comes to (for more than three: all of them together, the best, and the worst that is clearly
-    worse), the best within a budget, the top group, and what is inconclusive; each with the queries on which the two differ most.
+    With a comparison: the best within the limits on costs, what each rival comes to (for more than three: all of them together, the
+    best, and the worst that is clearly worse), the top group, and what is inconclusive; each with the queries on which the two differ most.
     With one run: what it scores, what it loses and why, and the queries that lose most.
     """
     if subject.comparison is None:
         return tuple(_of_scores(subject))
     first, *others = _of_contrasts(subject, subject.comparison)
-    return (first, *_beside(subject.comparison, others))
+    return (*_within_limits(subject.comparison), first, *_beside(subject.comparison, others))
 
 
 # --- several runs --------------------------------------------------------------------------------
@@ -50,7 +50,8 @@ def _of_contrasts(subject: Subject[Any], found: Comparison) -> Iterator[Verdict]
             alike = [one for one in found.contrasts if (one.run, one.baseline) == (c.run, c.baseline)]
             yield _of_contrast(subject, c, [one.beside() for one in alike if one is not c])
         return
-    first, *others = found.sentences()
+    limited = found.tradeoffs is not None and found.tradeoffs.budget is not None
+    first, *others = list(found.sentences())[limited:]  # the best within limits is told already
     cards = [] if each_pair else _best_and_worst(subject, mine)
     rest = [c for c in subject.rivals[:FEW] if c not in cards]  # what has a card of its own is linked there
     several = [(c, one) for c in rest for one in deciding(c, EACH, both=each_pair)]
@@ -113,14 +114,19 @@ def deciding(c: Contrast, most: int, both: bool = False) -> tuple[tuple[str, str
     )
 
 
-def _beside(found: Comparison, others: Sequence[Verdict]) -> Iterator[Verdict]:
-    """After the first verdict: the best run within the limits on costs, the others, who is tied for first, what is left open."""
+def _within_limits(found: Comparison) -> Iterator[Verdict]:
+    """The best run within the limits on costs, where there are such: whoever is beyond them is no choice."""
     tone: Tone
     budget = None if found.tradeoffs is None else found.tradeoffs.budget
     if budget is not None:
         about = f"within the {'limit' if len(budget.limits) == 1 else 'limits'}"
         tone = "unclear" if budget.best is None else "plain"
         yield Verdict(budget.sentence, tone, about, (), () if budget.best is None else (MEANS_ONLY,))
+
+
+def _beside(found: Comparison, others: Sequence[Verdict]) -> Iterator[Verdict]:
+    """After the first verdict: the others, who is tied for first, what is left open."""
+    tone: Tone
     yield from others
     for group in found.groups:
         if group.metric == found.primary:

@@ -178,8 +178,8 @@ class RunTally(Mergeable):
     missing: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
     shown: Mapping[str, int] = field(default_factory=dict)
-    unjudged: Mapping[str, int] = field(default_factory=dict)
-    tied: Mapping[str, int] = field(default_factory=dict)
+    unjudged: Mapping[str, float] = field(default_factory=dict)
+    tied: Mapping[str, float] = field(default_factory=dict)
     ties: Mapping[str, int] = field(default_factory=dict)
     unranked: int = 0
     scored: int = 0
@@ -199,7 +199,7 @@ class RunTally(Mergeable):
     def health(self) -> Health:
         """The facts as a result has them."""
 
-        def share(of: Mapping[str, int]) -> dict[int, float]:
+        def share(of: Mapping[str, float]) -> dict[int, float]:
             return {int(k): of[k] / shown if shown else 0.0 for k, shown in self.shown.items()}
 
         counts = dict(self.counts)
@@ -213,7 +213,7 @@ class RunTally(Mergeable):
 
 COUNTS = (
     "rows", "queries", "judged_queries", "missing_queries", "extra_queries", "queries_without_relevant", "tied_rows", "duplicates",
-    "self_matches", "empty_queries", "qrels_duplicates",
+    "self_matches", "empty_queries", "qrels_duplicates", "judgments", "not_relevant",
 )  # fmt: skip
 
 
@@ -221,8 +221,10 @@ def tally_run(metrics: Sequence[MetricTally], health: Health, retrieved: Array, 
     """The tally of a run in a part: ``retrieved`` counts the documents of each judged query, ``extra`` are further fields."""
     shown = {str(k): int(np.minimum(retrieved, k).sum()) for k in health.unjudged_at_cutoff}
 
-    def whole(of: Mapping[int, float]) -> dict[str, int]:
-        return {str(k): round(of[k] * shown[str(k)]) for k in of}
+    def whole(of: Mapping[int, float]) -> dict[str, float]:
+        """Shares as counts, whole but for those that are expected over all orders of equal scores."""
+        counts = {str(k): of[k] * shown[str(k)] for k in of}
+        return {k: round(count) if abs(count - round(count)) < 1e-6 else count for k, count in counts.items()}
 
     counts: Callable[[str], int] = lambda name: getattr(health, name) or 0  # noqa: E731
     return RunTally(

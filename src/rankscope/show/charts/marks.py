@@ -474,6 +474,8 @@ def points(canvas: Canvas) -> Plot:
     chart, alt = canvas.chart, canvas.alt
     x, y = value_axis(canvas, chart.x, "X"), value_axis(canvas, chart.y, "Y")
     layers = [*zero_line(canvas, "y"), *_diagonal(canvas)]
+    if chart.most is not None:
+        layers.append(canvas.once("rule", style="reference", strokeDash=[4, 4]).encode(x=alt.datum(chart.most)))
     if chart.path:
         line = canvas.plain("line", style="joined").transform_filter(f"datum['{canvas.field(chart.path)}']")
         layers.append(line.encode(x=x, y=y, order=alt.Order(f"{canvas.field(chart.x)}:Q")))

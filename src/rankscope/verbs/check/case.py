@@ -22,6 +22,7 @@ from rankscope.files.interactions import interactions_of
 from rankscope.files.texts import Texts, texts_of
 from rankscope.lists import Array, Judged, Lists
 from rankscope.metrics import Metric
+from rankscope.panels.contrast import CLEAR
 from rankscope.panels.doubts import doubts_of
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import method_of
@@ -81,17 +82,22 @@ class Alternative:
         return [(a, b) for a in names for b in names if now[a] - now[b] > EVEN and then[b] - then[a] > EVEN]
 
     @property
+    def rivals(self) -> tuple[str, str] | None:
+        """Who leads under each metric, where no run leads under both; None where one does, or all are even."""
+        one, two = leaders(self.now, self.metric.better), leaders(self.then, self.metric.better)
+        return None if not one or not two or set(one) & set(two) else (one[0], two[0])
+
+    @property
     def winners(self) -> str:
-        """Who leads under each metric, where no run leads under both; empty where one does, or all are even.
+        """In words, who leads under each metric, where no run leads under both; empty where one does, or all are even.
 
         >>> from rankscope.metrics import AP, nDCG
         >>> Alternative(AP(), nDCG(), {"a": 0.5, "b": 0.1}, {"a": 0.3, "b": 0.6}).winners
         'a leads on AP (0.5000 vs 0.1000) and b on nDCG (0.6000 vs 0.3000)'
         """
-        one, two = leaders(self.now, self.metric.better), leaders(self.then, self.metric.better)
-        if not one or not two or set(one) & set(two):
+        if self.rivals is None:
             return ""
-        first, second = one[0], two[0]
+        first, second = self.rivals
         return (
             f"{first} leads on {self.metric} ({against(self.now[first], self.now[second])}) "
             f"and {second} on {self.other} ({against(self.then[second], self.then[first])})"
@@ -327,6 +333,39 @@ class CheckCase:
         """Metrics of the request, each with another one in its place; none where one of these cannot be computed."""
         means = self.other_means(others.items())
         return [Alternative(m, other, self.means(m), means[other]) for m, other in others.items()] if means else []
+
+    def is_clear(self, metric: Metric, one: str, other: str, like: Metric | None = None) -> bool:
+        """Whether ``compare`` tells two runs apart on a metric, corrected for all runs that are compared with the first.
+
+        What changes which of two runs is ahead is worth a warning only then: of runs that are even anything decides. A metric that is
+        not in the request has the conventions of the one that it is ``like``.
+        """
+        if (metric, one) not in self._clear:
+            self._clear[metric, one] = self._told_apart(metric, one, like)
+        return other in self._clear[metric, one]
+
+    @cached_property
+    def _clear(self) -> dict[tuple[Metric, str], frozenset[str]]:
+        return {}
+
+    def _told_apart(self, metric: Metric, run: str, like: Metric | None) -> frozenset[str]:
+        """The runs that ``compare`` tells apart from one; none where it cannot compare them."""
+        known = metric in self.metrics
+        try:
+            scores = self.scores if known else self._evaluate(self.request.with_metrics(metric, like=like or metric))
+            if scores is None:
+                return frozenset()
+            (panel,) = panels_of(scores, [metric])
+            family = Family([panel], pairs_of(panel.systems, run, False), method_of(), run)
+            return frozenset(c.run for c in family.contrasts if c.verdict in CLEAR)
+        except (RankscopeError, ValueError):
+            return frozenset()
+
+    def decides(self, one: Alternative) -> bool:
+        """Whether an alternative names another winner than the metric does, and both tell these two runs apart."""
+        if one.rivals is None or not self.is_clear(one.metric, *one.rivals):
+            return False
+        return self.is_clear(one.other, *one.rivals, like=one.metric)
 
     def evaluated_means(self, metrics: Sequence[Metric], like: Metric) -> dict[Metric, dict[str, float]]:
         """By metric and run, means that need more of the rankings than was kept: all runs are judged again.

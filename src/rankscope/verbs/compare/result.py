@@ -308,7 +308,14 @@ class Comparison(Result):
     # -- for people ---------------------------------------------------------------------------------
 
     def sentences(self) -> Iterator[str]:
-        """The verdict: the primary metric first, then where the others differ from it."""
+        """The verdict: the best run within the limits on costs, if any; then the primary metric, and where the others differ from it.
+
+        Runs beyond the limits come last, and it is said that they are.
+        """
+        budget = None if self.tradeoffs is None else self.tradeoffs.budget
+        beyond = {} if budget is None else budget.beyond
+        if budget is not None:
+            yield budget.sentence
         family = self.family
         if family.each_pair:
             yield from _of_pairs(family)
@@ -317,9 +324,10 @@ class Comparison(Result):
         if len(runs) > FEW:
             yield from _of_many(family, self.baseline, runs)
             return
-        for run in runs:
+        for run in sorted(runs, key=lambda run: run in beyond):
             first, *others = (c for c in family.contrasts if run in {c.run, c.baseline})
-            yield " ".join([first.sentence(), *(c.beside() for c in others)])
+            excess = [f"Beyond the limit ({beyond[run][0]} {words.amount(beyond[run][1])}):"] if run in beyond else []
+            yield " ".join([*excess, first.sentence(), *(c.beside() for c in others)])
 
     def table(self, name: str = "", *, most: int | None = None) -> Table:
         """A view as a printed table; without a name the contrasts on the primary metric."""

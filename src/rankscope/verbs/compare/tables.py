@@ -279,8 +279,8 @@ EFFECTS = (
         cell=_relative_interval),
     Col(head="in sd", kind="value", hint="the difference in standard deviations of the differences of the queries",
         cell=lambda c: _number_text(words.cell(c.effect, 2, sign=True), c.effect)),
-    Col(head="queries better", kind="value", hint="share of the queries on which the run is better (or higher, where neither is better), ties half",
-        cell=lambda c: _number_text(words.cell(c.superiority, 2), c.superiority)),
+    Col(head="queries better", kind="value", hint="share of the queries on which the run is better (or higher, where neither is better)",
+        cell=lambda c: NumberText(words.share(c.wins / c.queries, 1), c.wins / c.queries) if c.queries and c.pair.by_unit else None),
     Col(head="carried by", kind="value",
         hint="how many of the queries that favour the run ahead most must go for its lead to vanish, whichever of the two it is",
         cell=lambda c: c.favourable and NumberText(f"{c.favourable[0]:,} of {c.queries:,}", c.favourable[0])),
@@ -290,7 +290,7 @@ EFFECTS = (
 def effects_table(family: Family, panel: Panel) -> Table:
     """How large each difference is, in other units: relative to the baseline, in standard deviations, in queries."""
     note = (
-        "in sd: standard deviations of the differences · queries better: their share, ties half · "
+        "in sd: standard deviations of the differences · queries better: their share of all, the unchanged ones included · "
         "carried by: the lead is gone without so many of the queries that favour it most"
     )
     uncorrected = family.size > 1 and family.method.correction.corrects

@@ -361,7 +361,11 @@ def _typical(run: RunDiagnosis) -> str:
     rank, middle = run.typical
     if not math.isfinite(rank):
         return "No relevant document was retrieved."
-    median = "half of the queries show none" if math.isinf(middle) else f"median {words.count(middle)}"
+    median = (
+        "half of the queries show none"
+        if math.isinf(middle)
+        else f"half of the queries have one by rank {words.count(middle)}"
+    )
     reciprocal = isinstance(run.metric, RR) and math.isclose(rank * run.loss.value, 1.0)
     how = "1 / RR, the harmonic mean" if reciprocal else "harmonic mean"
-    return f"Typical first relevant rank {words.number(rank, digits=1)} ({how}; {median})."
+    return f"Typical first relevant rank {words.number(rank, digits=1)} ({how}); {median}."

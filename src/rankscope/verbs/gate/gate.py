@@ -15,6 +15,7 @@ from rankscope.inference.base import Bounds
 from rankscope.lists import Array
 from rankscope.metrics import Metric
 from rankscope.panels.contrast import contrast
+from rankscope.panels.doubts import few_clusters
 from rankscope.panels.method import FEWEST, Method, method_of
 from rankscope.panels.panel import PairedValues, Panel
 from rankscope.panels.samples import NO_SAMPLE
@@ -89,6 +90,8 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     allowances = tolerances_of(tolerance, [(m.spelling, m.metric) for m in request.metrics])
     drafts, notes = _drafts(panels, slices, allowances, fail_on, method)
     one, two = panels[0].systems
+    if panels[0].clusters is not None:
+        notes += [caution.message for caution in few_clusters([contrast(panels[0], two, one, method)])]
     return Gate(_settle_checks(drafts, fail_on, method), one, two, scores, method, fail_on, stored, notes)
 # fmt: on
 

@@ -67,7 +67,7 @@ def test_a_lead_that_few_queries_carry() -> None:
 
     (f,) = check(qrels, {"base": run(11, 40), "run": run(1, 41)}, "RR", select=["RS403"])
     assert f.severity == "warning"
-    assert "the lead is gone without 5 of 100 queries (5.0%)" in f.message
+    assert "the lead is gone without 5 of 100 queries (5.0%; without large differences it would take about" in f.message
 
 
 def test_a_clear_comparison_is_left_in_peace() -> None:

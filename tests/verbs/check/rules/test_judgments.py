@@ -64,7 +64,17 @@ def test_differences_that_so_few_queries_cannot_show() -> None:
     assert found.severity == "information"
     assert "differ by 0.1000 on P@2" in found.message
     # one difference of 1 in ten: deviation sqrt(0.1), t quantiles of 9 degrees of freedom 2.2622 and 0.8834
-    assert f"can detect about {(2.2622 + 0.8834) * np.sqrt(0.1) / np.sqrt(10):.3f}" in found.message
+    assert (
+        f"queries like these detect {(2.2622 + 0.8834) * np.sqrt(0.1) / np.sqrt(10):.3f} in four of five cases (80% power)"
+        in found.message
+    )
+    assert "tells them apart" not in found.message
     assert of("RS409", QRELS, {"one": RUN, "same": RUN}) == []
+    # 7 of 24 queries lose 1: p = 2 / 2^7 by signs and 0.006 by t, which detects 0.27 at 5%, and 0.39 at 80% power
+    qrels = {f"q{i:02}": QRELS["q0"] for i in range(24)}
+    best = dict.fromkeys(qrels, RUN["q0"])
+    poor = best | {f"q{i:02}": {"c": 2.0, "d": 1.0} for i in range(6)}
+    (found,) = of("RS409", qrels, {"best": best, "poor": poor}, "RR")
+    assert found.message.endswith("(80% power), though here compare tells them apart")
     nothing = {q: {"c": 2.0 + i / 10, "d": 1.0} for i, q in enumerate(QUERIES)}
     assert of("RS409", QRELS, {"one": RUN, "none": nothing}) == []  # far apart in every query

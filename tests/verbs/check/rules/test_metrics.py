@@ -29,8 +29,8 @@ def judged(queries: Sequence[Grades]) -> dict[str, dict[str, float]]:
 
 
 def orders(grades: Sequence[float], **runs: Sequence[int]) -> tuple[Any, Any]:
-    """The judgments of one query, and runs as orders of its documents, for two queries alike."""
-    qrels = {q: {f"d{j}": grade for j, grade in enumerate(grades)} for q in ("q1", "q2")}
+    """The judgments of one query, and runs as orders of its documents, for eight queries alike: what differs, differs clearly."""
+    qrels = {f"q{i}": {f"d{j}": grade for j, grade in enumerate(grades)} for i in range(8)}
     made = {
         name: {q: {f"d{j}": float(99 - place) for place, j in enumerate(order)} for q in qrels}
         for name, order in runs.items()
@@ -67,6 +67,32 @@ def test_it_is_a_warning_where_the_grades_change_the_winner() -> None:
     assert f.severity == "warning"
     assert f"passable leads on AP@3 ({2 / 3:.4f} vs {1 / 3:.4f})" in f.message
     assert f"fine on nDCG@3 ({3 / best:.4f} vs {(1 + 1 / log2(3)) / best:.4f})" in f.message
+
+
+@pytest.mark.parametrize(
+    ("code", "metric"),
+    [("RS301", "AP@3"), ("RS302", "RR"), ("RS304", "nDCG@3"), ("RS313", "nDCG(ideal='retrieved_topk')@3")],
+)
+def test_another_winner_that_cannot_be_told_apart_is_information(code: str, metric: str) -> None:
+    """The same on five queries of eight, all others alike: five that differ show nothing (p = 2 / 32)."""
+    one, other = ([0, 3, 4], [1, 2, 3]) if code in {"RS301", "RS304"} else ([0, 2, 1], [2, 1, 0])
+    grades = {"RS301": (3, 1, 1, 0, 0), "RS302": (1, 2, 0), "RS304": (3, 2, 2, 0, 0), "RS313": (1, 1, 0, 0)}[code]
+    one, other = ([0], [0, 2, 1]) if code == "RS313" else (one, other)
+    qrels, runs = orders(grades, one=one, other=other)
+    clear = found(code, qrels, runs, metric)
+    runs["other"] |= {q: runs["one"][q] for q in ("q5", "q6", "q7")}
+    even = found(code, qrels, runs, metric)
+    assert any(f.severity == "warning" for f in clear)
+    assert code == "RS313" or {f.severity for f in even} == {"information"}
+    assert not any("another run wins" in f.message for f in even)
+
+
+@pytest.mark.parametrize("code", ["RS301", "RS302"])
+def test_a_stray_grade_is_no_scale(code: str) -> None:
+    """One document of grade 3 among 200 of grade 1 is a slip, and counting it alone no alternative."""
+    queries: list[Grades] = [(1, 1, 0)] * 100
+    assert not found(code, judged([*queries[1:], (3, 1, 0)]), ranked(queries), ["AP", "RR"])
+    assert found(code, judged([*queries[2:], (3, 1, 0), (3, 1, 0)]), ranked(queries), ["AP", "RR"])
 
 
 def test_metrics_blind_to_order_are_held_against_gain_without_discount() -> None:
@@ -292,9 +318,10 @@ def test_rich_queries_hold_most_of_a_sum() -> None:
 
 
 def test_rich_queries_that_decide_are_a_warning() -> None:
-    qrels = judged([(3, 3), (1, 0), (1, 0)])
+    qrels = judged([(3, 3), (1, 0), (1, 0)] * 40)
     good, bad = {"d0": 2.0, "d1": 1.0}, {"x": 1.0}
-    runs = {"rich": {"q0": good, "q1": bad, "q2": bad}, "poor": {"q0": bad, "q1": good, "q2": good}}
+    rich = {q: good if max(of.values()) == 3 else bad for q, of in qrels.items()}
+    runs = {"rich": rich, "poor": {q: bad if found is good else good for q, found in rich.items()}}
     f = only("RS314", qrels, runs, "DCG@2")
     assert f.severity == "warning"
     assert f"rich leads on DCG@2 ({(3 + 3 / log2(3)) / 3:.4f} vs {2 / 3:.4f})" in f.message
@@ -375,7 +402,7 @@ def test_lists_that_all_end_at_one_rank() -> None:
 
 
 def test_a_run_that_was_saved_deeper_wins_for_it() -> None:
-    qrels = judged([(1, 0, 0, 1), (1, 0, 0, 1)])
+    qrels = judged([(1, 0, 0, 1)] * 8)
     short = {q: {"d0": 2.0, "d1": 1.0} for q in qrels}
     deep = {q: {"d1": 4.0, "d0": 3.0, "d3": 2.0, "d2": 1.0} for q in qrels}
     # AP: 1/2 against (1/2 + 2/3) / 2; to rank 2: 1/2 against 1/4
@@ -432,8 +459,11 @@ PAIR = {"u1": ((1, 1, 1, 0), (0.9, 0.8, 0.7, 0.95)), "u2": ((1, 0, 0, 0), (0.1, 
 
 @pytest.mark.parametrize("metrics", [["AUC(pooled=True)", "GAUC"], ["GAUC"], ["AUC"], ["AUC(pooled=True)"]])
 def test_pooled_auc_against_gauc(metrics: list[str]) -> None:
-    qrels, knows_users = clicked(PAIR)
-    _, knows_items = clicked({"u1": ((1, 1, 1, 0), (0.4, 0.3, 0.35, 0.1)), "u2": ((1, 0, 0, 0), (0.9, 0.7, 0.6, 0.8))})
+    items = {"u1": ((1, 1, 1, 0), (0.4, 0.3, 0.35, 0.1)), "u2": ((1, 0, 0, 0), (0.9, 0.7, 0.6, 0.8))}
+    # four times the same two users: GAUC tells them apart
+    (qrels, knows_users), (_, knows_items) = (
+        clicked({f"{user}{i}": lists for user, lists in two.items() for i in range(4)}) for two in (PAIR, items)
+    )
     runs = {"users": knows_users, "items": knows_items}
     # pooled, items: of 4 x 4 pairs 4 are won by 0.9, and 0.4, 0.3, 0.35 win over 0.1 alone: 7/16; users: 9/16
     f = only("RS331", qrels, runs, metrics)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.verbs.check.made_findings import finder
 
@@ -89,9 +90,20 @@ def test_queries_that_retrieve_themselves() -> None:
     assert of("RS105", QRELS, selves, self_match="drop") == []
 
 
-def test_numbers_that_meet_by_chance_are_no_self_match() -> None:
+def test_queries_that_retrieve_themselves_second() -> None:
     qrels = {str(i): {"a": 1, "b": 0} for i in range(1, 21)}
-    run = {q: {"a": 3.0, q: 2.0, "b": 1.0} for q in qrels}  # never first
+    run = {q: {"b": 3.0, q: 2.0, "a": 1.0} for q in qrels}
+    (found,) = of("RS105", qrels, run)
+    assert found.message == "run ranks the query itself in its top 10 in 20 of 20 queries; without it: +0.167 RR"
+    assert found.effect == {"RR": pytest.approx(1 / 2 - 1 / 3)}
+
+
+def test_numbers_that_meet_by_chance_are_no_self_match() -> None:
+    """Ten of 100 documents whose ids are numbers are shown to each of 100 queries whose ids are numbers, too: 10 meet themselves."""
+    qrels = {str(i): {str(i + 1): 1, str(i + 2): 0} for i in range(100)}
+    draws = np.random.default_rng(2)
+    run = {q: {str(d): 9.0 - r for r, d in enumerate(draws.permutation(100)[:10].tolist())} for q in qrels}
+    assert sum(q in docs for q, docs in run.items()) > 5
     assert of("RS105", qrels, run) == []
 
 
@@ -100,11 +112,21 @@ def test_a_query_that_is_its_own_right_answer_is_left_in_peace() -> None:
     assert of("RS105", qrels, {q: {q: 2.0, "b": 1.0} for q in qrels}) == []
 
 
-def test_ties_that_decide_who_is_ahead_are_a_warning() -> None:
+def test_ties_that_decide_who_is_clearly_ahead_are_a_warning() -> None:
+    qrels = {f"q{i}": QRELS["q0"] for i in range(400)}
+    one = dict.fromkeys(qrels, RUN["q0"])
+    tied = one | {f"q{i}": {"a": 1.0, "b": 1.0} for i in range(12)}  # 1 - 6/400 = 0.985 to 1
+    other = one | {f"q{i}": {"b": 2.0, "a": 1.0} for i in range(6)}  # 0.9925: better on six queries, p = 2/64
+    found = list(rs.check(qrels, {"tied": tied, "other": other}, "RR", select=["RS203"]))
+    assert [(f.run, f.severity) for f in found] == [("tied", "warning")]
+    assert found[0].message.endswith("their order decides whether it is ahead of other on RR")
+
+
+def test_ties_that_decide_who_is_ahead_by_chance_are_information() -> None:
     qrels = {f"q{i}": QRELS["q0"] for i in range(100)}
     one = dict.fromkeys(qrels, RUN["q0"])
     tied = one | {"q0": {"a": 1.0, "b": 1.0}, "q1": {"b": 2.0, "a": 1.0}}  # 0.990 to 0.995
     other = one | {"q0": {"b": 2.0, "c": 1.5, "a": 1.0}}  # 1 - 2/3/100 = 0.9933
     found = list(rs.check(qrels, {"tied": tied, "other": other}, "RR", select=["RS203"]))
-    assert [(f.run, f.severity) for f in found] == [("tied", "warning")]
-    assert "their order decides whether it is ahead of other on RR" in found[0].message
+    assert [(f.run, f.severity) for f in found] == [("tied", "information")]
+    assert found[0].message.endswith("their order decides whether it is ahead of other on RR, which is not clear")

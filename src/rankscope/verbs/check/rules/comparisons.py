@@ -84,6 +84,26 @@ class JointWithGaps(_OfComparison, code="RS410", severity="information", other_v
     remedy = REMEDIES["RS410"]
 
 
+class FewClusters(_OfComparison, code="RS411", severity="information", other_verb="rankscope compare --clusters"):
+    """Queries come in few clusters, or in one large one and small ones."""
+
+    why = (
+        "Queries of one user, session or topic go together, so what counts is how many of these there are. With few of them the error "
+        "between clusters is hardly known: intervals are wide, and one cluster may decide."
+    )
+    remedy = REMEDIES["RS411"]
+
+
+class TooEarly(_OfComparison, code="RS412", severity="information", other_verb="rankscope compare --test anytime"):
+    """A sequential test looked before it had seen how differences spread."""
+
+    why = (
+        "anytime reckons with the spread seen so far. Where most queries gain a little and few lose much, none of the losses may be "
+        "there yet: looking from 20 queries on, it refutes a true mean of 0 in 18 of 100 cases, from 100 queries on in 5."
+    )
+    remedy = REMEDIES["RS412"]
+
+
 class TooFewQueries(Rule, code="RS409", severity="information"):
     """There are too few queries for the observed differences."""
 
@@ -104,11 +124,12 @@ class TooFewQueries(Rule, code="RS409", severity="information"):
         pairs, small, least = pairs_within_reach(panel, Aim())
         if least is None:
             return
-        many = f" ({words.count(small)} of {words.counted(pairs, 'pair')} of runs are too close like this)"
+        many = f" ({words.count(small)} of {words.counted(pairs, 'pair')} of runs differ by less than they can detect)"
+        clear = case.is_clear(metric, least.run, least.baseline)
         yield self.finding(
             f"{least.run} and {least.baseline} differ by {words.number(abs(least.difference), digits=4)} on {metric}; "
-            f"{words.counted(least.queries, 'query')} like these can detect about "
-            f"{words.number(least.detectable.difference, digits=3)}{many if pairs > 1 else ''}",
+            f"{words.counted(least.queries, 'query')} like these detect {words.number(least.detectable.difference, digits=3)} in four of "
+            f"five cases (80% power){', though here compare tells them apart' if clear else ''}{many if pairs > 1 else ''}",
             count=small,
         )
 

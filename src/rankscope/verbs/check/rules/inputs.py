@@ -16,6 +16,7 @@ from rankscope.metrics import Metric
 from rankscope.panels.samples import mean
 from rankscope.scoring.health import REMEDIES
 from rankscope.scoring.inputs import taker_of_one_grade
+from rankscope.scoring.suspicions import swapped, twins, twins_in_words
 from rankscope.tables import Run
 from rankscope.verbs.check.case import LOOKED_AT, CheckCase, InputTable, ScoredRun
 from rankscope.verbs.check.rule import Finding, Rule
@@ -356,7 +357,7 @@ class DocIdsAlike(_IdsAlike, code="RS114"):
         "Ids are strings: a document whose id is written differently in run and qrels counts as not retrieved, and what is ranked in "
         "its place as not relevant. Chunks (d1#2 of d1) never match judgments of whole documents."
     )
-    remedy = "write the ids alike; map chunks to their documents before scoring, and keep the best (--duplicates best)"
+    remedy = REMEDIES["RS114"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run: the spelling that makes most unjudged documents of its top match judged ones it lacks."""
@@ -368,3 +369,31 @@ class DocIdsAlike(_IdsAlike, code="RS114"):
                 table = same.with_documents(run.sound, case.judgments)
                 documents = same.pairs.select("query_id", "ranked").rows()
                 yield self._of(case, run, table, same, what, documents=documents)
+
+
+class TwinRuns(Rule, code="RS115"):
+    """Two runs show the same rankings."""
+
+    why = (
+        "A file that was copied, or a change that never took effect, gives two runs that are one: their difference is 0, which says "
+        "nothing about two systems."
+    )
+    remedy = REMEDIES["RS115"]
+
+    def find(self, case: CheckCase) -> Iterator[Finding]:
+        tables = {run.name: run.input.sound for run in case.scored_runs}
+        for group in twins([run.evaluation for run in case.scored_runs], list(tables), tables.get):
+            yield self.finding(twins_in_words(group), run=group[-1], count=len(group))
+
+
+class SwappedInputs(Rule, code="RS116"):
+    """Judgments look like scores: qrels and run may be swapped."""
+
+    why = "Scores taken as grades give numbers that look right and mean nothing: the order is the judgments first, then the runs."
+    remedy = REMEDIES["RS116"]
+
+    def find(self, case: CheckCase) -> Iterator[Finding]:
+        grade = case.judgments["grade"].to_numpy()
+        if swapped(grade[np.isfinite(grade)]):
+            number = words.share(float(np.mean(grade % 1 != 0)))
+            yield self.finding(f"{number} of the grades are no whole numbers, as if they were scores")

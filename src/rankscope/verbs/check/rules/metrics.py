@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ RETURNED = {  # the ideals and denominators that make a metric be out of what wa
     "retrieved_topk", "retrieved_all", "judged_at_returned",
     "hits_at_k", "positives_in_list", "min_k_positives_in_list", "min_k_listlen", "min_relevant_listlen",
 }  # fmt: skip
+STRAY = 0.01  # a smaller part of the judgments than this is no grade in use
 RICH = 0.1  # the richest tenth of the queries
 APART = 1.5  # so many times what the poorest query has to give, and queries are not alike
 FEWEST = 2  # fewer queries say nothing about what is the same for all
@@ -36,8 +37,20 @@ MOST = 0.5  # of the queries
 USUAL = {"P": "k", "R": "relevant", "AP": "relevant"}  # the denominators that keep a metric below 1
 
 
-def _another_wins(one: Alternative) -> str:
-    return f"; another run wins: {one.winners}" if one.winners else ""
+def _another_wins(case: CheckCase, one: Alternative) -> str:
+    """Who wins instead, in words; empty where the same run does."""
+    if not one.winners:
+        return ""
+    return (
+        f"; another run wins: {one.winners}"
+        if case.decides(one)
+        else f"; another run is ahead, if not clearly: {one.winners}"
+    )
+
+
+def _in_use(grades: Mapping[float, int]) -> bool:
+    """Whether there are several grades above 0, more than a stray one beside the lowest."""
+    return len(grades) > 1 and sum(grades.values()) - max(grades.values()) >= STRAY * sum(grades.values())
 
 
 def _knows_no_grades(metric: Metric) -> bool:
@@ -62,15 +75,16 @@ class BinaryOnGraded(Rule, code="RS301", severity="information"):
     remedy = "report nDCG beside it, or say which grade counts, as in AP(level=2)"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding for all metrics; and a warning for each that names another winner than graded gain does."""
+        """One finding for all metrics; and one for each that names another winner than graded gain does, a warning where that is clear."""
         grades = case.positive
         metrics = [m for m in case.metrics if _knows_no_grades(m)]
-        if len(grades) < 2 or not metrics:
+        if not _in_use(grades) or not metrics:
             return
         changed = self._winners(case, metrics) if case.several else {}
-        for metric, winners in changed.items():
-            message = f"{metric} does not see grades, and that changes the winner: {winners}"
-            yield self.finding(message, serious=True)
+        for metric, one in changed.items():
+            clear = case.decides(one)
+            changes_winner = "that changes the winner" if clear else "that changes which run is ahead, if not clearly"
+            yield self.finding(f"{metric} does not see grades, and {changes_winner}: {one.winners}", serious=clear)
         same = [m for m in metrics if m not in changed]
         if same:
             lowest, highest, whole = min(grades), max(grades), sum(grades.values())
@@ -84,7 +98,7 @@ class BinaryOnGraded(Rule, code="RS301", severity="information"):
                 + ("; seeing them would not change which run wins" if case.several else "")
             )
 
-    def _winners(self, case: CheckCase, metrics: list[Metric]) -> dict[Metric, str]:
+    def _winners(self, case: CheckCase, metrics: list[Metric]) -> dict[Metric, Alternative]:
         """The metrics that name another winner than graded gain does, where it is the grades that decide, and who wins."""
         graded = {m: self._with_gain(m, "linear") for m in metrics}
         binary = {m: self._with_gain(m, {g: float(g >= m.level) for g in case.positive}) for m in metrics}  # type: ignore[attr-defined]
@@ -94,7 +108,7 @@ class BinaryOnGraded(Rule, code="RS301", severity="information"):
             # not where it is the discount that decides: the same metric without grades must disagree, too
             one, two = (Alternative(m, graded[m], now, means[graded[m]]) for now in (case.means(m), means[binary[m]]))
             if one.winners and two.winners:
-                out[m] = one.winners
+                out[m] = one
         return out
 
     @staticmethod
@@ -116,7 +130,7 @@ class LowestGrade(Rule, code="RS302", severity="information"):
     def find(self, case: CheckCase) -> Iterator[Finding]:
         counts = {grade: number for grade, number in case.positive.items() if grade >= 1}
         metrics = [m for m in case.metrics if _knows_no_grades(m) and getattr(m, "level", None) == 1]
-        if len(counts) < 2:
+        if not _in_use(counts):
             return
         low, level, *_ = counts
         stricter = case.alternatives({m: m.having(level=level) for m in metrics})
@@ -126,11 +140,12 @@ class LowestGrade(Rule, code="RS302", severity="information"):
         effect = {str(one.metric): one.moves[run] for one in stricter if run in one.moves}
         moved = changes(effect) or "nothing changes"
         by = f" ({run})" if case.several and changes(effect) else ""
-        winners = next((_another_wins(one) for one in stricter if one.winners), "")
+        other = max((one for one in stricter if one.winners), key=case.decides, default=None)
+        winners = "" if other is None else _another_wins(case, other)
         yield self.finding(
             f"{words.share(counts[low] / sum(counts.values()))} of the relevant documents have grade {words.amount(low)}; counting only grade "
             f"{words.amount(level)} and above: {moved}{by}{winners}",
-            serious=bool(winners), effect=effect, run=run if case.several else None,
+            serious=other is not None and case.decides(other), effect=effect, run=run if case.several else None,
             hint=f"look up what grade {words.amount(low)} means; if it is not relevant, use {stricter[0].other}",
         )  # fmt: skip
 
@@ -174,7 +189,7 @@ class GainDecides(Rule, code="RS304"):
     remedy = "decide before looking how much better a top grade is for users; state the gain beside the number"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a metric with a linear or exponential gain; information where the same run wins under both."""
+        """One finding a metric with a linear or exponential gain; information where the same run wins under both, or none clearly."""
         if not case.several or len(case.positive) < 2 or max(case.positive) > STEEP:
             return
         other = {"linear": "exponential", "exponential": "linear"}
@@ -192,7 +207,7 @@ class GainDecides(Rule, code="RS304"):
                 f"{other[str(found.metric.gain)]} gain ({against(then[one], then[two])})"  # type: ignore[attr-defined]
                 f"{places if number > 1 else ''}{'' if found.winners else '; the same run wins'}"
             )
-            yield self.finding(message, serious=bool(found.winners), count=moved, run=one)
+            yield self.finding(message, serious=case.decides(found), count=moved, run=one)
 
 
 class OtherScale(Rule, code="RS305", severity="information"):
@@ -231,8 +246,8 @@ class OtherScale(Rule, code="RS305", severity="information"):
             now, then = (words.share((2.0**top - 1) / 2.0**end) for end in (most, top))
             message += f" (a document of grade {words.amount(top)} stops {now} of readers instead of {then})"
         return self.finding(
-            message + _another_wins(one),
-            serious=bool(one.winners), effect={metric: by}, run=name if case.several else None,
+            message + _another_wins(case, one),
+            serious=case.decides(one), effect={metric: by}, run=name if case.several else None,
             hint=f"use {one.other}, unless the scale goes up to {words.amount(most)} and no document was that good (--scale 0-{plain(most)})",
         )  # fmt: skip
 
@@ -314,7 +329,7 @@ class OutOfReturned(Rule, code="RS313"):
             name, by = one.most
             yield self.finding(
                 f"{one.metric} divides by what was retrieved: {name} scores {words.number(one.now[name], digits=4)}, but "
-                f"{words.number(one.then[name], digits=4)} out of all judged documents{_another_wins(one)}",
+                f"{words.number(one.then[name], digits=4)} out of all judged documents{_another_wins(case, one)}",
                 run=name if case.several else None, effect={one.metric: by},
                 hint=f"use {one.other}; rankscope reconcile tells which tools compute the other",
             )  # fmt: skip
@@ -352,9 +367,9 @@ class NotNormalised(Rule, code="RS314", severity="information"):
             richest = "richest" if number == 1 else f"{words.count(number)} richest"
             message = (
                 f"{one.metric} is not normalised: the {richest} of {words.counted(len(best), 'query')} "
-                f"{words.agree(number, 'holds')} {words.share(share)} of its sum ({run.name}){_another_wins(one)}"
+                f"{words.agree(number, 'holds')} {words.share(share)} of its sum ({run.name}){_another_wins(case, one)}"
             )
-            yield self.finding(message, serious=bool(one.winners), count=number, hint=f"report {one.other}")
+            yield self.finding(message, serious=case.decides(one), count=number, hint=f"report {one.other}")
 
 
 def _ndcg_like(metric: Metric) -> nDCG:
@@ -486,9 +501,10 @@ class ListsEnd(Rule, code="RS322", severity="information"):
         if len(names) < len(case.scored_runs) and effect:
             name, by = max(effect.items(), key=lambda pair: abs(pair[1]))
             message += f"; cutting all runs there: up to {words.number(by, sign=True, digits=3)} {name}"
-        winners = next((_another_wins(one) for one in cut if one.winners), "")
+        other = max((one for one in cut if one.winners), key=case.decides, default=None)
+        winners = "" if other is None else _another_wins(case, other)
         hint = f"name the cutoff: {at[metrics[0]]}"
-        yield self.finding(message + winners, serious=bool(winners), effect=effect, hint=hint)
+        yield self.finding(message + winners, serious=bool(other and case.decides(other)), effect=effect, hint=hint)
 
 
 def _endless(metric: Metric) -> bool:
@@ -562,8 +578,11 @@ class PooledAgainstGrouped(Rule, code="RS331"):
             both: list[Metric] = [pooled, grouped]
             known = all(m in case.metrics for m in both)
             means = {m: case.means(m) for m in both} if known else case.evaluated_means(both, metric)
-            if means and (winners := Alternative(pooled, grouped, means[pooled], means[grouped]).winners):
-                yield self.finding(f"over all documents and within lists, another run wins: {winners}")
+            found = Alternative(pooled, grouped, means[pooled], means[grouped]) if means else None
+            if found is not None and found.rivals:
+                clear = case.is_clear(grouped, *found.rivals, like=metric)  # a pooled value has no spread over queries
+                message = f"over all documents and within lists, another run {'wins' if clear else 'is ahead'}: {found.winners}"
+                yield self.finding(message, serious=clear)
 
 
 class OneClass(Rule, code="RS332", severity="information"):

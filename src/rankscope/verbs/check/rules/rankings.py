@@ -11,7 +11,8 @@ from rankscope import words
 from rankscope.declared import parameters
 from rankscope.engines.pairs import PAIR, Frame, without
 from rankscope.metrics import Metric
-from rankscope.scoring.health import NOTABLE, REMEDIES
+from rankscope.scoring.health import NOTABLE, POSITIVE, REMEDIES, warnings_of_judgments
+from rankscope.scoring.suspicions import short_runs
 from rankscope.verbs.check.case import CheckCase, ScoredRun
 from rankscope.verbs.check.rule import Finding, Rule, changes
 
@@ -23,7 +24,6 @@ OFTEN = 0.1
 FEWEST = 5  # words below which texts are compared as a whole only
 MANY_COPIES = 0.05  # of the top k: from here on copies are a warning
 ALIKE = 0.9  # share of words that two texts have in common
-POSITIVE = 0.05  # with fewer judgments of "not relevant" than this share, unjudged says little
 
 
 class RankColumn(Rule, code="RS201", tail="; by the rank column: {}"):
@@ -60,20 +60,13 @@ class ShortRun(Rule, code="RS202"):
         "A metric at k then looks at ranks where there is nothing: P@100 of 50 documents is at most 0.5, and R@100 is R@50. Beside a "
         "run that is deep enough, this compares depths."
     )
-    remedy = "retrieve at least as many documents as the largest cutoff, or choose a smaller one"
+    remedy = REMEDIES["RS202"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run that was not cut: a warning where no query reaches the cutoff and another run's queries do."""
         reach = {run.name: int(run.judged().retrieved.max(initial=0)) for run in case.scored_runs if case.whole}
-        for name, end in reach.items():
-            beyond = [str(m) for m in case.metrics if (getattr(m, "cutoff", None) or 0) > end > 0]
-            if beyond:
-                deeper = next((f"; {n} goes down to rank {words.count(d)}" for n, d in reach.items() if d > end), "")
-                message = (
-                    f"{name} has at most {words.counted(end, 'document')} a query, and {words.listing(beyond)} "
-                    f"{words.agree(len(beyond), 'looks')} deeper{deeper}"
-                )
-                yield self.finding(message, serious=bool(deeper), run=name, count=end)
+        for name, message, deeper in short_runs(reach, case.metrics):
+            yield self.finding(f"{name} {message}", serious=bool(deeper), run=name, count=reach[name])
 
 
 class TiesAtCutoff(Rule, code="RS203", severity="information"):
@@ -102,22 +95,31 @@ class TiesAtCutoff(Rule, code="RS203", severity="information"):
             widest = max(widths, key=lambda m: widths[m])
             low, high = ends[run.name][widest]
             start = [*messages, f"{run.name}: {words.counted(run.health.tied_rows, 'row')} with equal scores"][0]
-            rival = self._rival(means, run.name, ends)
+            rival, clear = self._rival(case, means, run.name, ends)
             yield self.finding(
                 f"{start}; {widest} could be anything from {words.interval(low, high, digits=3)}{rival}",
-                serious=widths[widest] >= WIDE or bool(rival), run=run.name, count=run.health.tied_rows, effect=widths,
+                serious=widths[widest] >= WIDE or clear, run=run.name, count=run.health.tied_rows, effect=widths,
             )  # fmt: skip
 
-    def _rival(self, means: Mapping[str, Mapping[Metric, float]], name: str, ends: Mapping[str, Ends]) -> str:
+    def _rival(
+        self, case: CheckCase, means: Mapping[str, Mapping[Metric, float]], name: str, ends: Mapping[str, Ends]
+    ) -> tuple[str, bool]:
+        """Which run ties put it ahead of, or behind, in words; and whether these two can be told apart as they are."""
         metric = next(iter(ends[name]), None)
         if metric is None or ends[name][metric][1] - ends[name][metric][0] < NOTABLE:
-            return ""
-        low, high = ends[name][metric]
-        for other, theirs in ends.items():
-            below, above = theirs[metric]
-            if other != name and low < above and below < high and means[name][metric] != means[other][metric]:
-                return f"; their order decides whether it is ahead of {other} on {metric}"
-        return ""
+            return "", False
+        (low, high), mine = ends[name][metric], means[name][metric]
+        near = [
+            other
+            for other, theirs in ends.items()
+            if other != name and low < theirs[metric][1] and theirs[metric][0] < high and mine != means[other][metric]
+        ]
+        other = max(near, key=lambda other: case.is_clear(metric, name, other), default=None)
+        if other is None:
+            return "", False
+        clear = case.is_clear(metric, name, other)
+        even = "" if clear else ", which is not clear"
+        return f"; their order decides whether it is ahead of {other} on {metric}{even}", clear
 
     def _ends(self, case: CheckCase, run: ScoredRun) -> Ends:
         metrics = [m for m in case.metrics if m.better != "neither" and m.aggregate != "pooled" and not m.counts_ties]
@@ -170,20 +172,26 @@ class SelfMatchRule(Rule, code="RS105", tail="; without it: {}"):
     remedy = REMEDIES["RS105"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a run: a warning where it is often the first document, none where numbers meet by chance."""
+        """One finding a run: a warning where it often stands first, or high; none where numbers meet by chance."""
         for run in case.scored_runs if case.request.policies.self_match != "drop" else ():
             _, number = run.input.sound.without_self_matches()
             if not number:
                 continue
-            top = case.top(run.input, 1)
-            first = without(top.filter(top["query_id"] == top["doc_id"]), case.judgments)["query_id"].to_list()
-            # ids that are plain numbers meet by chance, but not at the first rank of many queries
-            if len(first) >= max(1, OFTEN * run.health.queries):
-                of = words.counted(run.health.queries, "query")
-                message = f"{run.name} ranks the query itself first in {words.count(len(first))} of {of}"
-                yield self.finding(
-                    message, run=run.name, count=number, effect=case.change(run.input, self_match="drop"), queries=first
-                )
+            top, of = case.top(run.input, case.cutoff), run.health.queries
+            own = without(top.filter(top["query_id"] == top["doc_id"]), case.judgments)
+            first = own.filter(own["rank"] == 1)["query_id"].to_list()
+            high = own["query_id"].to_list()
+            # ids that are plain numbers meet by chance, but not so high in so many queries
+            by_chance = case.cutoff / run.input.sound.frame["doc_id"].n_unique() if len(high) > len(first) else 0.0
+            if len(first) < max(1, OFTEN * of) and len(high) < max(1, (OFTEN + by_chance) * of):
+                continue
+            where = f"first in {words.count(len(first))}"
+            if len(high) > len(first):
+                where = f"in its top {case.cutoff} in {words.count(len(high))}"
+            yield self.finding(
+                f"{run.name} ranks the query itself {where} of {words.counted(of, 'query')}",
+                run=run.name, count=number, effect=case.change(run.input, self_match="drop"), queries=high,
+            )  # fmt: skip
 
 
 class NearDuplicates(Rule, code="RS206", needs="docs_text", tail="; without copies: {}"):
@@ -260,12 +268,15 @@ class UnjudgedRule(Rule, code="RS204", tail="; leaving unjudged documents out: {
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for all runs; information where the judgments name relevant documents only."""
-        for caution in case.cautions(self.code):
+        health = {run.name: run.health for run in case.scored_runs}
+        for code, message in warnings_of_judgments(health, case.metrics, positives=True):
+            if code != self.code:
+                continue
             negative, k = case.judgments.height - case.relevant.height, case.cutoff
             worst = max(case.scored_runs, key=lambda run: run.health.unjudged_at_cutoff.get(k, 0.0))
             if negative >= POSITIVE * case.judgments.height and case.train is None:
                 effect = self._judged_only(case, worst)
-                yield self.finding(caution.message, run=worst.name, effect=effect)
+                yield self.finding(message, run=worst.name, effect=effect)
                 continue
             what = "hardly any document that is not relevant" if negative else "relevant documents only"
             share = words.share(worst.health.unjudged_at_cutoff.get(k, 0.0))

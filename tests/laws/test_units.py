@@ -1,0 +1,116 @@
+"""Laws over verdicts: they do not depend on the unit of the scores, nor on where its 0 lies; what rounding tells apart is equal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rankscope as rs
+from rankscope.inference.base import Sample
+from rankscope.inference.bootstrap import bca, percentile, studentised
+from rankscope.lists import Array
+
+TESTS = [None, "t", "permutation(rounds=999)", "wilcoxon", "sign", "bootstrap(rounds=999)", "anytime"]
+CORRECTIONS = ["holm", "max_t(rounds=999)", "tukey", "randomised_tukey(rounds=999)"]
+UNITS = [10.0, 1 / 3, 1e-3, 1e-100, 1e-170, 1e-300, 1e100]
+SHIFTS = [1.0, -0.3, 100.0, 1e5, 1e9]
+KINDS = ["numbers", "tenths", "one step", "two sizes", "few"]
+
+
+def pair_of(kind: str, seed: int) -> tuple[Array, Array]:
+    """The scores of two systems whose differences are of one kind."""
+    draws = np.random.default_rng(seed)
+    n = int(draws.integers(6, 45))
+    one = draws.integers(0, 10, n) / 10 if kind != "numbers" else draws.random(n)
+    added = {
+        "numbers": draws.normal(0.05, 0.1, n),
+        "tenths": draws.integers(-2, 4, n) / 10,
+        "one step": np.full(n, 0.1),
+        "two sizes": draws.choice([0.1, -0.1, 0.2], n),
+        "few": np.where(np.arange(n) < draws.integers(1, 9), 0.1, 0.0),
+    }[kind]
+    return one, one + added
+
+
+def compared(systems: dict[str, Array], **method: Any) -> list[Any]:
+    table = {name: {f"q{i:02}": float(v) for i, v in enumerate(values)} for name, values in systems.items()}
+    return list(rs.compare(table, **method).contrasts)
+
+
+def assert_same(ours: list[Any], theirs: list[Any], digits: float) -> None:
+    for one, other in zip(ours, theirs, strict=True):
+        assert (one.verdict, one.test, one.wins, one.losses) == (other.verdict, other.test, other.wins, other.losses)
+        for name in ("p_value", "p_value_adjusted"):
+            assert getattr(one, name) == pytest.approx(getattr(other, name), rel=digits, nan_ok=True)
+
+
+@pytest.mark.parametrize("test", TESTS)
+@settings(max_examples=12, deadline=None)
+@given(kind=st.sampled_from(KINDS), seed=st.integers(0, 1000), unit=st.sampled_from(UNITS))
+def test_another_unit_changes_no_verdict(test: str | None, kind: str, seed: int, unit: float) -> None:
+    one, other = pair_of(kind, seed)
+    here = compared({"a": one, "b": other}, test=test)
+    there = compared({"a": one * unit, "b": other * unit}, test=test)
+    assert_same(here, there, 1e-6)
+    assert there[0].bounds.upper == pytest.approx(here[0].bounds.upper * unit, rel=1e-6, nan_ok=True)
+    assert there[0].relative[0] == pytest.approx(here[0].relative[0], rel=1e-6, nan_ok=True)
+    assert there[0].relative[1].upper == pytest.approx(here[0].relative[1].upper, rel=1e-5, nan_ok=True)
+
+
+@pytest.mark.parametrize("test", TESTS)
+@settings(max_examples=12, deadline=None)
+@given(kind=st.sampled_from(KINDS[1:]), seed=st.integers(0, 1000), shift=st.sampled_from(SHIFTS))
+def test_another_zero_changes_no_verdict(test: str | None, kind: str, seed: int, shift: float) -> None:
+    one, other = pair_of(kind, seed)
+    here = compared({"a": one, "b": other}, test=test)
+    there = compared({"a": one + shift, "b": other + shift}, test=test)
+    assert_same(here, there, 1e-4)
+
+
+@pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.parametrize("kind", KINDS[:2])
+def test_another_unit_changes_no_correction(correction: str, kind: str) -> None:
+    (a, b), (c, _) = pair_of(kind, 7), pair_of(kind, 7)
+    systems = {"a": a, "b": b, "c": c[::-1]}
+    here = compared(systems, correction=correction)
+    for unit in UNITS:
+        there = compared({name: values * unit for name, values in systems.items()}, correction=correction)
+        assert_same(here, there, 1e-6)
+
+
+@pytest.mark.parametrize("interval", [percentile(rounds=999), bca(rounds=999), studentised(rounds=999)], ids=str)
+@pytest.mark.parametrize("clusters", [None, [0, 0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 7]], ids=["queries", "clusters"])
+def test_bootstrap_intervals_are_in_the_unit_of_the_scores(interval: Any, clusters: Any) -> None:
+    values = np.random.default_rng(3).gamma(2.0, size=12)
+    numbers = None if clusters is None else np.array(clusters)
+    here = interval.of(Sample(values, numbers))
+    for unit in (2.0**-500, 2.0**-900):
+        there = interval.of(Sample(values * unit, numbers))
+        assert (there.lower / unit, there.upper / unit) == pytest.approx((here.lower, here.upper), rel=1e-9)
+
+
+STEPS = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+
+
+@pytest.mark.parametrize("unit", [1, 10, 1e-170, 1e-300, 7 / 3])
+@pytest.mark.parametrize("shift", [0.0, 1e3, 1e9])
+def test_six_equal_gains_are_counted_out(unit: float, shift: float) -> None:
+    """Of 64 patterns of signs 2 are as extreme: p = 1/32, in any unit; .3 - .2 and .2 - .1 are one difference."""
+    (found,) = compared({"a": STEPS * unit + shift * unit, "b": (STEPS + 0.1) * unit + shift * unit})
+    assert (found.test, found.p_value, found.verdict) == ("permutation", 2 / 64, "better")
+
+
+def test_a_step_of_precision_on_each_query_has_one_p_in_compare_and_gate() -> None:
+    """P@10 falls by .1 on each of six queries: p = 2/64 in both, by sign flips."""
+    qrels = {f"q{i}": {f"d{j}": 1 for j in range(10)} for i in range(6)}
+    ranked = {f"q{i}": [f"d{j}" for j in range(i + 3)] + [f"x{j}" for j in range(7 - i)] for i in range(6)}
+    fallen = {query: [docs[0].replace("d", "y"), *docs[1:]] for query, docs in ranked.items()}
+    (found,) = rs.compare(qrels, {"old": ranked, "new": fallen}, "P@10").contrasts
+    (check,) = rs.gate(qrels, ranked, fallen, "P@10").checks
+    assert found.p_value == check.p_value == 2 / 64
+    assert found.verdict == "worse"
+    assert found.difference == pytest.approx(-0.1)
