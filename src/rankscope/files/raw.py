@@ -60,13 +60,15 @@ class Raw:
     """One input: a file that stays on disk, or the bytes of a stream, which can be read only once.
 
     ``feed`` is what Polars reads: the path, so that the file need not pass through Python, or the bytes. ``start`` are its first bytes
-    as they lie there. ``stamp`` is when a file was last written, and its size, as it was found.
+    as they lie there. ``stamp`` is when a file was last written, and its size, as it was found. ``columns`` are the roles that were
+    given to columns by name.
     """
 
     label: str
     feed: Path | bytes = field(repr=False)
     start: bytes = field(repr=False)
     stamp: tuple[int, int] | None = None
+    columns: Any = field(default=None, repr=False)
 
     @cached_property
     def compression(self) -> str:

@@ -13,9 +13,9 @@ from typing import Any, NoReturn, TextIO
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import ALIASES
 from rankscope.files.memory import quote_value
 from rankscope.files.raw import BOM, BROKEN, LINE, Raw, check_lines
+from rankscope.files.roles import ALIASES
 
 IDS = ("_id", "id", "number", "num")
 OWN_IDS = {

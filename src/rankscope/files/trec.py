@@ -17,12 +17,10 @@ from rankscope.errors import InputError
 from rankscope.files.long import (
     EXPECTED,
     NO_ROWS,
-    ORDER,
     QRELS_LINE,
     RUN_LINE,
     Findings,
     content_lines,
-    is_number,
     is_text,
     line_finder,
     make_qrels,
@@ -31,6 +29,7 @@ from rankscope.files.long import (
 )
 from rankscope.files.parts import PartFacts, QueryPlace, RunHead, RunParts, cut, piece_size
 from rankscope.files.raw import BLANK_BYTES, BOM, HEAD, LINE, UNREADABLE, Raw
+from rankscope.files.roles import ORDER, is_number
 from rankscope.parallel import map_parts
 from rankscope.tables import Array, Qrels, Run, Source
 

@@ -62,7 +62,7 @@ def named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:
     if isinstance(runs, Mapping) and _names_runs(runs):
         for name, run in runs.items():
             yield str(name), run
-    elif isinstance(runs, list | tuple):
+    elif isinstance(runs, list | tuple) and not (runs and hasattr(runs[0], "doc_id") and _is_one_run(runs)):
         if not runs:
             raise InputError("no run was given: pass a path, a dict or a data frame, or a list of them")
         for run in runs:
@@ -72,9 +72,18 @@ def named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:
         yield None, runs
 
 
+def _is_one_run(runs: Any) -> bool:
+    """Whether a list is one of scored documents, which are one run."""
+    from rankscope.files.tools import is_rows
+
+    return is_rows(runs)
+
+
 def _names_runs(runs: Mapping[Any, Any]) -> bool:
 
     def is_ranking(value: Any) -> bool:
+        if isinstance(value, list | tuple) and value and hasattr(value[0], "doc_id"):
+            return not _is_one_run(value)
         if isinstance(value, list | tuple | set | frozenset | KeysView | ValuesView):
             return True
         frame = hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__")
@@ -100,8 +109,9 @@ def read_any(kind: Kind, source: Any, name: str | None = None, *, parts: bool = 
     # dicts of dicts of numbers need no table; several grades of a document do
     if isinstance(source, Mapping) and all(
         isinstance(documents, Mapping)
-        and not any(isinstance(grade, Mapping) for grade in islice(documents.values(), 1))
-        for documents in source.values()
+        and not isinstance(query, float)  # ids that became floats: the table says so
+        and not any(isinstance(grade, Mapping) or isinstance(doc, float) for doc, grade in islice(documents.items(), 1))
+        for query, documents in source.items()
     ):
         if not source:
             raise InputError(f"the {kind} dict is empty: it maps queries to documents, like {{'q1': {{'d1': 1}}}}")
