@@ -10,8 +10,8 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import Findings, make_qrels
-from rankscope.files.raw import BOM, Raw
-from rankscope.files.roles import ORDER, is_number
+from rankscope.files.raw import BOM, Raw, is_number
+from rankscope.files.roles import ORDER
 from rankscope.tables import Qrels, Run
 
 ROW = re.compile(r"\s*(\S+)\s+qid:(\S+)\s*([^#]*)(?:#\s*(.*))?")

@@ -21,8 +21,8 @@ from rankscope.files.long import (
     make_table,
     stem,
 )  # fmt: skip
-from rankscope.files.raw import Raw
-from rankscope.files.roles import NAMES, is_number, roles_of
+from rankscope.files.raw import Raw, is_number
+from rankscope.files.roles import NAMES, roles_of
 from rankscope.tables import Fault, Qrels, Run, Source
 
 UNNAMED = "(index)"  # the column of an index without a name

@@ -22,7 +22,6 @@ from rankscope.errors import InputError
 from rankscope.files.long import EXACT, FLOAT_NOTE, FLOAT_REMEDY, Findings, is_text, make_table
 from rankscope.files.memory import DICTS, Pairs, is_half, pairs_of, quote_value, read_dict
 from rankscope.files.parts import PartFacts, QueryPlace, RunParts, cut, piece_size, table_part, table_parts
-from rankscope.files.rankings import holds_lists, list_keys, rankings_of
 from rankscope.files.raw import BOM, UNREADABLE, Raw
 from rankscope.files.roles import roles_of
 from rankscope.parallel import map_parts
@@ -211,11 +210,17 @@ def _place(roles: Mapping[str, str]) -> QueryPlace:
 def _first_lists(raw: Raw) -> bool:
     """Whether the first object is a query with its documents."""
     first = object_of(raw.first_line) or {}
+    if not any(isinstance(value, list | Mapping) for value in first.values()):
+        return False
+    from rankscope.files.rankings import holds_lists, list_keys
+
     return bool(list_keys(first)) and holds_lists(list(first), list_keys(first))
 
 
 def _read_lists(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     """Read one query with its documents a line."""
+    from rankscope.files.rankings import rankings_of
+
     data = raw.text().removeprefix(BOM)
     if not is_text(data):
         raw.fail(UnicodeError("not UTF-8"))

@@ -55,6 +55,16 @@ FOREIGN = {
 }
 
 
+def is_number(text: str | bytes) -> bool:
+    """Whether a text can be read as a number: digits of ASCII, without underscores, as in every format."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    plain = text.strip()
+    return plain.isascii() and ("_" if isinstance(plain, str) else b"_") not in plain  # type: ignore[operator]
+
+
 @dataclass(frozen=True, eq=False)
 class Raw:
     """One input: a file that stays on disk, or the bytes of a stream, which can be read only once.

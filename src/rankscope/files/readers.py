@@ -18,9 +18,8 @@ from rankscope.files.memory import is_pandas, read_dict, read_frame, speaks_arro
 from rankscope.files.objects import is_jsonl, jsonl_parts, read_json, read_jsonl
 from rankscope.files.parquet import parquet_parts, read_parquet
 from rankscope.files.parts import RunParts
-from rankscope.files.rankings import frame_rankings
-from rankscope.files.raw import BOM, Raw, open_raw
-from rankscope.files.roles import is_number, known_header, known_names
+from rankscope.files.raw import BOM, Raw, is_number, open_raw
+from rankscope.files.roles import known_header, known_names
 from rankscope.files.tools import handed_over
 from rankscope.files.trec import read_trec, trec_parts
 from rankscope.tables import MARK, PARTIAL, Qrels, Run
@@ -164,8 +163,12 @@ def _of(
         return read_dict(source, what, name)
     if speaks_arrow(source) or is_pandas(source):
         data = take_frame(source, what, name or what, columns)
-        lists = frame_rankings(data, what, name or what) if any(kind.is_nested() for kind in data.dtypes) else None
-        return read_frame(data, what, name, columns) if lists is None else read_dict(lists, what, name)
+        if any(kind.is_nested() for kind in data.dtypes):
+            from rankscope.files.rankings import frame_rankings
+
+            if (lists := frame_rankings(data, what, name or what)) is not None:
+                return read_dict(lists, what, name)
+        return read_frame(data, what, name, columns)
     if (handed := handed_over(source, what)) is not None:
         return _of(handed, what, name or getattr(source, "name", None), columns=columns)
     if hasattr(source, MARK):

@@ -9,6 +9,7 @@ from typing import Any
 
 from rankscope import words
 from rankscope.errors import InputError
+from rankscope.files.raw import is_number
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "query_id": (
@@ -45,16 +46,6 @@ def plain_name(name: str) -> str:
     True
     """
     return re.sub(r"[\W_]", "", name.casefold())
-
-
-def is_number(text: str | bytes) -> bool:
-    """Whether a text can be read as a number: digits of ASCII, without underscores, as in every format."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    plain = text.strip()
-    return plain.isascii() and ("_" if isinstance(plain, str) else b"_") not in plain  # type: ignore[operator]
 
 
 @cache

@@ -18,9 +18,8 @@ from rankscope.files.columns import Columns, Rows
 from rankscope.files.long import Findings, id_column, restore_floats
 from rankscope.files.memory import UNNAMED, frame_of, is_half, is_pandas, quote_value, speaks_arrow, with_index
 from rankscope.files.parquet import open_parquet
-from rankscope.files.raw import BOM, Raw, open_raw
+from rankscope.files.raw import BOM, Raw, is_number, open_raw
 from rankscope.files.readers import kind_of
-from rankscope.files.roles import is_number
 from rankscope.tables import MARK, PARTIAL, Array
 
 UNDEFINED = ("", "nan", "na", "n/a", "null", "none")

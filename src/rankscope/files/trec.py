@@ -28,8 +28,8 @@ from rankscope.files.long import (
     stem,
 )
 from rankscope.files.parts import PartFacts, QueryPlace, RunHead, RunParts, cut, piece_size
-from rankscope.files.raw import BLANK_BYTES, BOM, HEAD, LINE, UNREADABLE, Raw
-from rankscope.files.roles import ORDER, is_number
+from rankscope.files.raw import BLANK_BYTES, BOM, HEAD, LINE, UNREADABLE, Raw, is_number
+from rankscope.files.roles import ORDER
 from rankscope.parallel import map_parts
 from rankscope.tables import Array, Qrels, Run, Source
 

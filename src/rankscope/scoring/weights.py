@@ -69,7 +69,7 @@ def weights_of(source: Any) -> Weights:
 
 def _rows_of_text(content: bytes, label: str) -> list[tuple[str, str]]:
     from rankscope.files.long import is_float_id
-    from rankscope.files.roles import is_number
+    from rankscope.files.raw import is_number
 
     try:
         text = content.decode("utf-8-sig")
