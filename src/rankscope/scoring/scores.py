@@ -63,7 +63,8 @@ class Records(View):
 class Scores(Result):
     """What ``evaluate`` found.
 
-    ``scores["bm25", "nDCG@10"]`` is a number; with one run ``scores["nDCG@10"]`` is enough, and ``bounds_of`` takes the same
+    ``scores["bm25", "nDCG@10"]`` is a number, ``scores["bm25", "q1", "nDCG@10"]`` that of a query; metrics may be spelled in any way
+    (``"ndcg_cut_10"``). With one run ``scores["nDCG@10"]`` is enough, and ``bounds_of`` takes the same
     to tell its interval. ``means``, ``per_query``, ``distribution`` and ``first_relevant`` are Polars frames. ``request`` is what
     was asked for, and ``conventions`` states what was assumed, ``data_health`` what is odd about the data, ``warnings`` what that
     does to the numbers. ``evaluations`` hold the judged documents of each run, for verbs that look below the values; ``data`` is
@@ -106,7 +107,39 @@ class Scores(Result):
     data: tuple[Any, Sequence[tuple[str | None, Any]]] | None = None
 
     def __getitem__(self, key: Any) -> float:
+        if isinstance(key, tuple) and len(key) == 3:
+            return self._of_query(*key)
         return self.mean_of(key).value
+
+    def _of_query(self, run: str, query: Any, metric: Any) -> float:
+        """The value of one query. Raises KeyError where there is none."""
+        mean = self.mean_of((run, metric))
+        scored = next(scored for scored in self.runs if scored.name == mean.run)
+        if (text := str(query)) not in scored.query_ids:
+            raise KeyError(f"query {text!r} is not scored{words.hint(text, scored.query_ids, otherwise='')}")
+        return float(scored.values[mean.metric][scored.query_ids.index(text)])
+
+    def to_dict(self, run: str | None = None) -> dict[str, Any]:
+        """The values of the queries as ``{query: {metric: value}}``, as pytrec_eval gives them, under the names that were asked for.
+
+        Of several runs ``{run: {query: {metric: value}}}``, unless one ``run`` is named. A value that is undefined is NaN.
+
+        >>> import rankscope as rs
+        >>> rs.evaluate({"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}, ["recip_rank", "P_5"]).to_dict()["q1"]
+        {'recip_rank': 0.5, 'P_5': 0.2}
+        """
+        if run is not None and run not in [scored.name for scored in self.runs]:
+            raise KeyError(f"no run is called {run!r}: there are {', '.join(scored.name for scored in self.runs)}")
+        names = {mean.metric: mean.spelling for mean in self.board}
+        by_run = {
+            scored.name: {
+                query: {names[m]: float(values[i]) for m, values in scored.values.items()}
+                for i, query in enumerate(scored.query_ids)
+            }
+            for scored in self.runs
+            if run in (None, scored.name)
+        }
+        return by_run if len(by_run) > 1 or (run is None and len(self.runs) > 1) else next(iter(by_run.values()))
 
     def bounds_of(self, key: Any) -> Bounds:
         """The interval of a number, which is named as in ``scores[key]``.
