@@ -23,6 +23,7 @@ _PLACES = {
     for module, names in {
         "rankscope.errors": ("DataError", "InputError", "RankscopeError"),
         "rankscope.files": ("read_qrels", "read_run"),
+        "rankscope.files.writers": ("write_qrels", "write_run"),
         "rankscope.lists": ("Lists",),
         "rankscope.lists.overlap": ("jaccard", "rbo"),
         "rankscope.metrics": ("Example", "Metric", "Terms", "parse"),
@@ -70,6 +71,8 @@ if TYPE_CHECKING:
     from rankscope.errors import RankscopeError as RankscopeError
     from rankscope.files import read_qrels as read_qrels
     from rankscope.files import read_run as read_run
+    from rankscope.files.writers import write_qrels as write_qrels
+    from rankscope.files.writers import write_run as write_run
     from rankscope.lists import Lists as Lists
     from rankscope.lists.overlap import jaccard as jaccard
     from rankscope.lists.overlap import rbo as rbo
@@ -117,6 +120,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":  # all that is found here, for ``from rankscope import *``
+        return [one for one in __dir__() if not one.startswith("_")]
     if name.startswith("__"):
         raise AttributeError(name)
     if name in _PLACES:
@@ -132,7 +137,9 @@ def __getattr__(name: str) -> Any:
 
         value = CATALOGUE.get(name)
         if value is None or value.__name__ != name:
-            raise AttributeError(f"module 'rankscope' has no attribute {name!r}")
+            from rankscope.words import hint
+
+            raise AttributeError(f"module 'rankscope' has no attribute {name!r}{hint(name, __dir__(), otherwise='')}")
     globals()[name] = value
     return value
 

@@ -13,8 +13,9 @@ from click.core import ParameterSource
 
 from rankscope import words
 from rankscope.cli import output
-from rankscope.cli.commands import ENDINGS, FILE, PLACE, Command, Option
+from rankscope.cli.commands import FILE, PLACE, Command, Option
 from rankscope.errors import InputError, RankscopeError
+from rankscope.show import ENDINGS
 
 if TYPE_CHECKING:
     from rankscope.scoring.settings import Settings

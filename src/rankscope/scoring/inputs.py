@@ -52,6 +52,11 @@ class CleanInput:
         return qrels_of(self.data).by_query()
 
     @property
+    def content_sha256(self) -> str:
+        """The digest of what the judgments say."""
+        return self.table.content_sha256
+
+    @property
     def mapping(self) -> Mapping[str, Mapping[str, float]]:
         """Judgments as dicts."""
         return self.data if isinstance(self.data, dict) else self.data.mapping

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -105,6 +106,12 @@ class Scores(Result):
     notes: Sequence[str] = field(default_factory=list)
     evaluations: Sequence[RunEvaluation] = ()
     data: tuple[Any, Sequence[tuple[str | None, Any]]] | None = None
+    content: Callable[[], str | None] | None = None
+
+    @cached_property
+    def judgments_sha256(self) -> str | None:
+        """The digest of the judgments, the same for a file, packed or not, a frame and a dict of them; None where they are not at hand."""
+        return None if self.content is None else self.content()
 
     def __getitem__(self, key: Any) -> float:
         if isinstance(key, tuple) and len(key) == 3:
@@ -239,6 +246,7 @@ class Scores(Result):
         return {
             "conventions": dict(self.conventions),
             "inputs": [input_record(source) for source in self.inputs],
+            "judgments": {"content_sha256": self.judgments_sha256},
             "data_health": self.data_health,
             "per_query": [],  # always there; the view stands in its place where it is asked for
         }
@@ -257,6 +265,22 @@ class Scores(Result):
             return self.trec_lines(per_query)
         table = table or ("per_query" if per_query else "")
         return super().write(form, width=width, colour=colour, table=table, **options)
+
+    def save(self, path: str | Path, *, table: str = "", **options: Any) -> Path:
+        """Write the result to a file, in the format of its ending: .json .jsonl .csv .md .tex .txt .trec; gives the path.
+
+        JSON holds the values of the queries, too, unless ``per_query=False``: so it can be the baseline of a gate.
+
+        >>> import tempfile, rankscope as rs
+        >>> qrels, run = {"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     baseline = rs.evaluate(qrels, run, "RR").save(f"{folder}/baseline.json")
+        ...     rs.gate(qrels, baseline, run, "RR").status
+        'pass'
+        """
+        if Path(path).suffix.lower() == ".json":
+            options.setdefault("per_query", True)
+        return super().save(path, table=table, **options)
 
     def trec_lines(self, per_query: bool = False) -> Iterator[str]:
         """The lines that trec_eval prints: name, query and value; runs one after the other, each under its id."""

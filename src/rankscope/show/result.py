@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter, itemgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from rankscope import words
 from rankscope._version import __version__
 from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Explorer, Note, Notes, Paragraph, Table, Value
 from rankscope.errors import InputError, MissingExtraError
+from rankscope.show import ENDINGS
 from rankscope.show.text import as_csv, as_json, as_jsonl, as_latex, as_markdown
+from rankscope.store import write_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -292,6 +295,19 @@ class Result:
         if form in {"jsonl", "csv"}:
             return self._jsonl(table) if form == "jsonl" else self._csv(table)
         return [self.to_markdown(**options) if form == "markdown" else self.to_latex(**options)]
+
+    def save(self, path: str | Path, *, table: str = "", **options: Any) -> Path:
+        """Write the result to a file, in the format of its ending: .json .jsonl .csv .md .tex .txt; gives the path.
+
+        ``table`` and ``options`` are those of ``write``. Raises InputError for another ending, and where nothing can be written.
+        """
+        place = Path(path)
+        form = ENDINGS.get(place.suffix.lower())
+        if form not in self.formats:
+            endings = " ".join(ending for ending, known in ENDINGS.items() if known in self.formats)
+            raise InputError(f"{place}: the format is that of the ending, one of {endings}")
+        write_file(place, self.write(form, table=table, **options))
+        return place
 
     def _jsonl(self, table: str) -> Iterator[str]:
         return iter(as_jsonl(self.view(table).records(self)))
