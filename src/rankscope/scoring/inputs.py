@@ -136,6 +136,24 @@ def read_inputs(qrels: Any, runs: Any) -> tuple[Any, list[tuple[str | None, Any]
     return read_any("qrels", qrels), [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
 
 
+def read_named(qrels: Any, runs: Any, options: Any) -> tuple[Any, Any]:
+    """The qrels and the runs of a call whose ``columns`` have names of their own, which is taken from its ``options``.
+
+    What is no table with names (a dict, a result, TREC lines) is left as it is.
+    """
+    columns = options.pop("columns")
+    if not columns:
+        return qrels, runs
+    from rankscope.files import read_qrels, read_run
+
+    def has_names(source: Any) -> bool:
+        return isinstance(source, str | Path) or hasattr(source, "columns")
+
+    grades = read_qrels(qrels, columns=columns) if has_names(qrels) else qrels
+    read = [(name, read_run(run, name, columns=columns) if has_names(run) else run) for name, run in named_runs(runs)]
+    return grades, read
+
+
 def clean(data: Any, policies: Policies, kind: Kind, metrics: Sequence[Metric] | None = None) -> CleanInput:
     """Refuse what no number can be made of, and apply the policies for duplicates and self-matches.
 

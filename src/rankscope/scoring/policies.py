@@ -45,6 +45,7 @@ class PolicyOptions(TypedDict, total=False):
     mean: kinds.Mean
     dialect: str | None
     seed: int
+    columns: Mapping[str, str]  # no policy: what columns of other names are
 
 
 class Policy:
@@ -435,6 +436,7 @@ def refuse_unknown(options: Iterable[str], verb: str, own: Iterable[str] = ()) -
     for name in options:
         if name not in known:
             hint = words.hint(name, known, otherwise="; it takes those of evaluate")
+            hint = "; read what it takes with rs.read_qrels and rs.read_run, which do" if name == "columns" else hint
             raise InputError(f"{verb} has no option {name!r}{hint}")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rankscope.errors import InputError
 from rankscope.files import qrels_of, run_of
-from rankscope.scoring.inputs import distinct_names, label_of, read_inputs
+from rankscope.scoring.inputs import distinct_names, label_of, read_inputs, read_named
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
 from rankscope.verbs.check.case import CheckCase, InputTable
@@ -46,6 +46,8 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     ([('RS101', 'warning', {'RR': -0.5})], 1)
     """
     chosen = select_rules(select, ignore)
+    if "columns" in policies:
+        qrels, runs = read_named(qrels, runs, policies)
     refuse_unknown(policies, "check")
     lenient = {} if policies.get("duplicates", "error") != "error" else {"duplicates": "first"}
     request = Request.of(metrics, {**policies, **lenient})

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from rankscope.errors import InputError
+from rankscope.scoring.inputs import read_named
 from rankscope.scoring.places import evaluate_in_place
 from rankscope.scoring.policies import PolicyOptions, with_policies
 from rankscope.scoring.request import Request
@@ -58,6 +59,8 @@ def evaluate(  # noqa: PLR0913
     file, and ``rs.merge`` makes the result of all eight. ``resume`` is a folder: what is judged of large files is kept there, and
     the same call goes on from it after an interruption.
 
+    ``columns`` says what columns of other names are: ``{"user": "query_id", "sku": "doc_id"}``.
+
     The policies say what no metric says:
 
     {policies}
@@ -71,6 +74,8 @@ def evaluate(  # noqa: PLR0913
     >>> rs.evaluate({"q1": {"a": 1}}, {"q1": {"a": 1.0, "b": 1.0}}, "RR", ties="expected")["RR"]
     0.75
     """
+    if "columns" in policies:
+        qrels, runs = read_named(qrels, runs, policies)
     request = Request.of(metrics, policies, interval=interval, level=level, clusters=clusters)
     if partition is not None:
         if resume is not None:

@@ -16,7 +16,7 @@ from rankscope.lists import Array
 from rankscope.metrics import Metric, parse
 from rankscope.scoring.bands import bands_of, by_rank
 from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.inputs import clean, read_inputs
+from rankscope.scoring.inputs import clean, read_inputs, read_named
 from rankscope.scoring.measurements import panels_of
 from rankscope.scoring.ranking import order_of, ranking_of
 from rankscope.scoring.request import Request
@@ -68,6 +68,8 @@ def explain(
     if ties not in TIES:
         raise InputError(f"ties={ties!r}: an explanation is of one order: one of {words.listing(TIES, last='or')}")
     parsed = parse(metric)
+    if "columns" in policies:
+        qrels, runs = read_named(qrels, runs, policies)
     grades, read = read_inputs(qrels, runs)
     if len(read) > 2:
         raise InputError(f"there are {len(read)} runs: give one to explain its value, or two for their difference")

@@ -29,6 +29,7 @@ from rankscope.panels.tolerance import (
     queries_to_settle,
     tolerances_of,
 )
+from rankscope.scoring.inputs import read_named
 from rankscope.scoring.measurements import in_clusters, panels_of
 from rankscope.scoring.places import evaluate_in_place
 from rankscope.scoring.policies import PolicyOptions, refuse_unknown, with_policies
@@ -77,6 +78,10 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     >>> rs.gate(qrels, good, good, "RR").exit_code
     0
     """
+    if "columns" in policies:
+        stored = stored_baseline(baseline) is not None
+        qrels, read = read_named(qrels, [candidate] if stored else [baseline, candidate], policies)
+        baseline, candidate = (baseline, read[0]) if stored else read
     refuse_unknown(policies, "gate", OPTIONS)
     one_of("fail_on", fail_on, ("loss", "tolerance"))
     method = method_of(test=test, interval=interval, alpha=alpha, seed=policies.get("seed", 0))
