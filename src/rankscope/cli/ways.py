@@ -193,7 +193,7 @@ def gate(call: Call) -> int:
             with open(summary, "a", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(verdict.to_markdown() + "\n")
         except OSError as error:
-            raise InputError(f"{summary}: cannot be written: {error.strerror or error} ({SUMMARY})") from error
+            raise InputError(f"{summary}: cannot be written: {error.strerror or error} ({SUMMARY})") from None
     return code
 
 

@@ -106,7 +106,7 @@ class Columns:
         try:
             names = next(csv.reader(text, delimiter=separator, quoting=style), [])
         except csv.Error as error:
-            raise InputError(f"{raw.label} line 1: the header cannot be read ({error})") from error
+            raise InputError(f"{raw.label} line 1: the header cannot be read ({error})") from None
         return cls(raw, separator, quoted, names, header)
 
     @cached_property

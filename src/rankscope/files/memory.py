@@ -133,14 +133,14 @@ def frame_of(source: Any, label: str) -> pl.DataFrame:
         return source
     try:
         return source.collect() if isinstance(source, pl.LazyFrame) else pl.DataFrame(source)
-    except ImportError as error:
+    except ImportError:
         kind = type(source).__module__.partition(".")[0]
         text = f"{label}: {kind} hands over its columns through pyarrow, which is not installed: pip install pyarrow"
-        raise MissingExtraError(text) from error
-    except Exception as error:  # whatever the other library raises
+        raise MissingExtraError(text) from None
+    except Exception as error:  # noqa: BLE001 - whatever the other library raises
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
         hint = "does a column mix texts and numbers? astype(str) makes ids strings"
-        raise InputError(f"{label}: the data frame cannot be read: {text}; {hint}") from error
+        raise InputError(f"{label}: the data frame cannot be read: {text}; {hint}") from None
 
 
 def read_dict(

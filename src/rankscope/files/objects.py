@@ -267,11 +267,11 @@ def read_json(raw: Raw, what: str, name: str | None) -> Run | Qrels:
         value = json.loads(data.decode("utf-8"), object_pairs_hook=pairs_of)
     except UnicodeDecodeError as error:
         raw.fail(error)
-    except RecursionError as error:
-        raise InputError(f"{raw.label}: nested too deeply; {DICTS[what]}") from error
+    except RecursionError:
+        raise InputError(f"{raw.label}: nested too deeply; {DICTS[what]}") from None
     except ValueError as error:
         line = getattr(error, "lineno", 1)
-        raise InputError(f"{raw.label} line {words.count(line)}: not JSON ({getattr(error, 'msg', error)})") from error
+        raise InputError(f"{raw.label} line {words.count(line)}: not JSON ({getattr(error, 'msg', error)})") from None
     if not isinstance(value, Mapping):
         kind, lines = "array" if isinstance(value, list) else "value", "(jq -c '.[]' turns an array into lines)"
         raise InputError(f"{raw.label}: a JSON {kind}; {DICTS[what]}, or one object a line {lines}")

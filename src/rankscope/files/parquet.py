@@ -169,7 +169,7 @@ def _said(error: BaseException) -> str:
 
 
 def _fail(raw: Raw, said: str, error: BaseException) -> NoReturn:
-    raise InputError(f"{raw.label}: not a whole Parquet file ({said}): fetch or write it again") from error
+    raise InputError(f"{raw.label}: not a whole Parquet file ({said}): fetch or write it again") from None
 
 
 def read_parquet(raw: Raw, what: str, name: str | None) -> Run | Qrels:

@@ -113,7 +113,7 @@ def read_objects(raw: Raw, expected: str) -> Sheet | Mapping[str, Any]:
     except (ValueError, RecursionError) as error:
         where = f" line {words.count(error.lineno)}" if isinstance(error, json.JSONDecodeError) else ""
         said = getattr(error, "msg", str(error))
-        raise InputError(f"{raw.label}{where}: not JSON that can be read ({said})") from error
+        raise InputError(f"{raw.label}{where}: not JSON that can be read ({said})") from None
     return _of_objects(value, raw.label, expected)
 
 

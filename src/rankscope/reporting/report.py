@@ -70,7 +70,7 @@ class Report:
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(f"{folder}: cannot be written into: {error.strerror or error}") from error
+            raise InputError(f"{folder}: cannot be written into: {error.strerror or error}") from None
         for name, content in files_of(self.page):
             out.append(Path(folder) / name)
             write_file(out[-1], [content])

@@ -79,6 +79,7 @@ class Policy:
         whole = f"a whole number of at least {cls.least}"
         cls.expects = cls.expects or (f"one of {words.choices(cls.values)}" if cls.least is None else whole)
         POLICIES[cls.name] = cls()
+        words.VALUES[cls.name] = tuple(map(str, cls.values))
 
     def accepts(self, value: Any) -> bool:
         """Whether this can be a value; in a file of settings nothing else can."""

@@ -269,8 +269,8 @@ class Result:
         """A table as a pandas frame. Raises MissingExtraError where pandas or pyarrow is not installed."""
         try:
             return self.to_polars(table).to_pandas()
-        except ImportError as error:
-            raise MissingExtraError("frames of pandas need pandas and pyarrow: pip install pandas pyarrow") from error
+        except ImportError:
+            raise MissingExtraError("frames of pandas need pandas and pyarrow: pip install pandas pyarrow") from None
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -356,8 +356,9 @@ def caution_notes(warnings: Iterable[Caution], where: str = "--format json lists
         shown = alike if len(alike) <= FEW else alike[:1]
         rest = len(alike) - len(shown)
         more = f" (and {words.count(rest)} more like it; {where})" if rest else ""
-        out += [Note(w.message, "", code) for w in shown[:-1]]
-        out.append(Note(shown[-1].message + more, shown[-1].hint, code))
+        say = str if words.SPEAKS["options"] else words.keywords
+        out += [Note(say(w.message), "", code) for w in shown[:-1]]
+        out.append(Note(say(shown[-1].message + more), say(shown[-1].hint), code))
     return out
 
 
