@@ -51,7 +51,7 @@ class Source:
     """Where a table came from: what was assumed in reading it, and what was found wrong.
 
     ``line_of(row)`` is the 1-based line of a 0-based row, in formats that have lines; of several files ``place_of(row)`` says in which of
-    them it stands, too. ``sha256()`` raises DataError, and so does ``same()``, where the file has changed since it was read.
+    them it stands, too. ``whole`` are the ids that were whole numbers in a data frame. ``sha256()`` raises DataError, and so does ``same()``, where the file has changed since it was read.
     """
 
     label: str
@@ -64,6 +64,7 @@ class Source:
     sha256: Callable[[], str] | None = None
     same: Callable[[], None] | None = None
     place_of: Callable[[int], str] | None = None
+    whole: tuple[str, ...] = ()
 
     def at(self, row: int) -> str:
         """Say where a row stands: ``bm25.run line 4,812``."""

@@ -22,7 +22,7 @@ from rankscope.files.long import (
     stem,
 )  # fmt: skip
 from rankscope.files.raw import Raw, is_number
-from rankscope.files.roles import NAMES, roles_of
+from rankscope.files.roles import ID_ROLES, NAMES, roles_of
 from rankscope.tables import Fault, Qrels, Run, Source
 
 UNNAMED = "(index)"  # the column of an index without a name
@@ -87,7 +87,8 @@ def read_frame(data: pl.DataFrame, what: str, name: str | None, columns: Any = N
     roles = roles_of(data.columns, what, label, found.notes, columns)
     if not len(data):
         raise InputError(f"{label}: the data frame has no rows")
-    return make_table(data, roles, Source(label, "data frame"), found, what, name)
+    whole = tuple(r for r in ID_ROLES if r in roles and data[roles[r]].dtype.is_numeric())
+    return make_table(data, roles, Source(label, "data frame", whole=whole), found, what, name)
 
 
 def take_frame(source: Any, what: str, label: str, columns: Any = None) -> pl.DataFrame:
@@ -132,7 +133,12 @@ def frame_of(source: Any, label: str) -> pl.DataFrame:
     if isinstance(source, pl.DataFrame):
         return source
     try:
-        return source.collect() if isinstance(source, pl.LazyFrame) else pl.DataFrame(source)
+        try:
+            return source.collect() if isinstance(source, pl.LazyFrame) else pl.DataFrame(source)
+        except ImportError:
+            if not is_pandas(source):
+                raise
+            return _of_pandas(source)
     except ImportError:
         kind = type(source).__module__.partition(".")[0]
         text = f"{label}: {kind} hands over its columns through pyarrow, which is not installed: pip install pyarrow"
@@ -141,6 +147,19 @@ def frame_of(source: Any, label: str) -> pl.DataFrame:
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
         hint = "does a column mix texts and numbers? astype(str) makes ids strings"
         raise InputError(f"{label}: the data frame cannot be read: {text}; {hint}") from None
+
+
+def _of_pandas(source: Any) -> pl.DataFrame:
+    """The columns of a pandas frame one by one, where there is no pyarrow to hand them over."""
+    columns = []
+    for name in source.columns:
+        column, missing = source[name], source[name].isna().to_numpy()
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufb":
+            columns.append(pl.Series(str(name), column.to_numpy(), nan_to_null=True))
+            continue
+        values = [None if gone else value for value, gone in zip(column.tolist(), missing, strict=True)]
+        columns.append(pl.Series(str(name), values, strict=True))
+    return pl.DataFrame(columns)
 
 
 def read_dict(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import Collection, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 Kind = Literal["run", "qrels"]
 _SEVERAL = {"aspects", "subtopics"}  # what takes several grades of one document
+
+
+class NumberedQueries(dict[str, Any]):
+    """A dict of queries whose ids were whole numbers, and are texts now."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,10 +129,24 @@ def read_any(kind: Kind, source: Any, name: str | None = None, *, parts: bool = 
         queries = {id_text(query, kind): documents for query, documents in source.items()}
         if len(queries) < len(source):
             raise InputError(f"{kind}: a query is given both as a number and as a string; make the ids strings")
-        return queries
+        return queries if isinstance(next(iter(source)), str) else NumberedQueries(queries)
     from rankscope.files import open_run, qrels_of, run_of
 
     return qrels_of(source) if kind == "qrels" else (open_run if parts else run_of)(source, name)
+
+
+def kinds_of_ids(sources: Iterable[Any], passed: Iterable[Any]) -> frozenset[str]:
+    """The roles (query_id, doc_id) whose ids were whole numbers in every data frame and dict of those that were ``passed``."""
+    whole: dict[str, set[bool]] = {"query_id": set(), "doc_id": set()}
+    for source in sources:
+        for role, votes in whole.items() if source.kind == "data frame" else ():
+            votes.add(role in source.whole)
+    for one in passed:
+        if isinstance(one, Mapping):
+            documents = next((value for value in one.values() if isinstance(value, Collection) and len(value)), ())
+            for votes, ids in zip(whole.values(), (one, documents), strict=True):
+                votes.update(isinstance(ids, NumberedQueries) or not isinstance(key, str) for key in islice(ids, 1))
+    return frozenset(role for role, votes in whole.items() if votes == {True})
 
 
 def read_inputs(qrels: Any, runs: Any) -> tuple[Any, list[tuple[str | None, Any]]]:

@@ -20,7 +20,7 @@ from rankscope.metrics import Metric, parse, parse_many
 from rankscope.scoring import spread
 from rankscope.scoring.request import Request
 from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
-from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_block, input_record
+from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_block, input_record, own_ids
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,7 +79,7 @@ class Scores(Result):
         Records(
             "per_query",
             (Col("run"), Col("query_id"), Col("metric"), Col("value", kind="value")),
-            lambda scores: scores.to_polars("per_query").iter_rows(named=True),
+            lambda scores: scores._query_rows.iter_rows(named=True),
         ),
         View(
             "facts",
@@ -221,8 +221,20 @@ class Scores(Result):
         return self.to_polars("first_relevant")
 
     @cached_property
+    def whole_ids(self) -> frozenset[str]:
+        """Which ids (query_id, doc_id) were whole numbers in all dicts and data frames that were passed: frames that come back hold them so."""
+        from rankscope.scoring.inputs import kinds_of_ids
+
+        qrels, runs = self.data or (None, ())
+        return kinds_of_ids(self.inputs, [qrels, *(run for _, run in runs)])
+
+    @cached_property
     def per_query(self) -> pl.DataFrame:
-        """run, query_id, metric, value (null: undefined): one row a query and metric."""
+        """run, query_id (a whole number where those passed are), metric, value (null: undefined): one row a query and metric."""
+        return own_ids(self._query_rows, self.whole_ids)
+
+    @cached_property
+    def _query_rows(self) -> pl.DataFrame:
         import polars as pl
 
         parts = []

@@ -263,14 +263,21 @@ class Result:
             if kind is pl.Int64 and any((row[i] or 0) >= 2**63 for row in rows):
                 schema[name] = pl.Float64  # a count beyond what whole numbers of a frame hold
         frame = pl.DataFrame(rows, schema=schema, orient="row", infer_schema_length=None)
-        return frame.with_columns(pl.col(pl.Null).cast(pl.String))
+        whole = getattr(self, "whole_ids", None) or getattr(getattr(self, "scores", None), "whole_ids", frozenset())
+        return own_ids(frame.with_columns(pl.col(pl.Null).cast(pl.String)), whole)
 
     def to_pandas(self, table: str = "") -> Any:
-        """A table as a pandas frame. Raises MissingExtraError where pandas or pyarrow is not installed."""
+        """A table as a pandas frame. Raises MissingExtraError where pandas is not installed."""
+        frame = self.to_polars(table)
         try:
-            return self.to_polars(table).to_pandas()
+            import pandas as pd
         except ImportError:
-            raise MissingExtraError("frames of pandas need pandas and pyarrow: pip install pandas pyarrow") from None
+            raise MissingExtraError("frames of pandas need pandas: pip install pandas") from None
+        columns = {}
+        for column in frame:
+            plain = column.dtype.is_numeric() and not column.null_count()
+            columns[column.name] = column.to_numpy() if plain or column.dtype.is_float() else column.to_list()
+        return pd.DataFrame(columns)
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -330,6 +337,18 @@ class Result:
     def report(self, **_: Any) -> None:
         """Gone: ``rs.report(result)`` makes the page of any result."""
         raise InputError("a result no longer makes its own page: write rs.report(result)")
+
+
+def own_ids(frame: pl.DataFrame, whole: Iterable[str]) -> pl.DataFrame:
+    """A frame in which these columns of ids are whole numbers, as far as each id is written as one."""
+    import polars as pl
+
+    for name in whole:
+        if name in frame.columns and frame[name].dtype == pl.String:
+            numbers = frame[name].cast(pl.Int64, strict=False)
+            if (numbers.cast(pl.String) == frame[name]).fill_null(frame[name].is_null()).all():
+                frame = frame.with_columns(numbers)
+    return frame
 
 
 def fragment(blocks: Sequence[Any]) -> str | None:
