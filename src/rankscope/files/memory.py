@@ -261,8 +261,8 @@ def _orderly(value: Any) -> Any:
 
 def ids_of(values: Iterable[Any], label: str, noun: str, found: Findings | None = None) -> list[str]:
     """Ids as strings: whole numbers become strings, also those that became floats, which is noted; anything else is refused."""
-    ids = list(values)
-    kinds = set(map(type, ids))
+    ids: list[Any] = list(values)
+    kinds: set[Any] = set(map(type, ids))
     if kinds <= {str}:
         return _whole_letters(ids, label, noun)
     floats = any(issubclass(kind, (float, np.floating)) for kind in kinds)

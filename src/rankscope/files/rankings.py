@@ -59,7 +59,7 @@ def rankings_of(rows: Iterable[Mapping[str, Any]], what: str, place: Iterator[st
 def _parts_of(row: Mapping[str, Any], what: str, at: str) -> tuple[Any, Any]:
     """The query of a row, and its documents."""
     lists = list_keys(row)
-    by_plain = {plain_name(name): name for name in reversed(row)}
+    by_plain = {plain_name(name): name for name in list(row)[::-1]}
     query = next((by_plain[name] for name in role_names("query_id") if name in by_plain), None)
     if query is None:
         raise InputError(f"{at}: no query_id among {words.listing(row)}")
@@ -105,7 +105,7 @@ def _documents(value: Any, what: str, at: str) -> Any:
         return items
     pairs, ids = [], []
     for item in items:
-        by_plain = {plain_name(name): name for name in reversed(item)} if isinstance(item, Mapping) else {}
+        by_plain = {plain_name(name): name for name in list(item)[::-1]} if isinstance(item, Mapping) else {}
         key = next((by_plain[name] for name in IDS if name in by_plain), None)
         if key is None:
             raise InputError(

@@ -263,7 +263,7 @@ class Result:
             if kind is pl.Int64 and any((row[i] or 0) >= 2**63 for row in rows):
                 schema[name] = pl.Float64  # a count beyond what whole numbers of a frame hold
         frame = pl.DataFrame(rows, schema=schema, orient="row", infer_schema_length=None)
-        whole = getattr(self, "whole_ids", None) or getattr(getattr(self, "scores", None), "whole_ids", frozenset())
+        whole: Iterable[str] = getattr(self, "whole_ids", getattr(getattr(self, "scores", None), "whole_ids", ()))
         return own_ids(frame.with_columns(pl.col(pl.Null).cast(pl.String)), whole)
 
     def to_pandas(self, table: str = "") -> Any:

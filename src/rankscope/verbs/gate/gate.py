@@ -79,9 +79,9 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     0
     """
     if "columns" in policies:
-        stored = stored_baseline(baseline) is not None
-        qrels, read = read_named(qrels, [candidate] if stored else [baseline, candidate], policies)
-        baseline, candidate = (baseline, read[0]) if stored else read
+        alone = stored_baseline(baseline) is not None
+        qrels, read = read_named(qrels, [candidate] if alone else [baseline, candidate], policies)
+        baseline, candidate = (baseline, read[0]) if alone else read
     refuse_unknown(policies, "gate", OPTIONS)
     one_of("fail_on", fail_on, ("loss", "tolerance"))
     method = method_of(test=test, interval=interval, alpha=alpha, seed=policies.get("seed", 0))
