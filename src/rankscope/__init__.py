@@ -34,10 +34,11 @@ _PLACES = {
         "rankscope.verbs.advise.result": ("Advice",),
         "rankscope.verbs.catalogue.catalogue": ("catalogue",),
         "rankscope.verbs.catalogue.result": ("Catalogue",),
-        "rankscope.verbs.check.check": ("check",),
+        "rankscope.verbs.check.check": ("check", "rules"),
         "rankscope.verbs.check.result": ("Inspection",),
         "rankscope.verbs.compare.compare": ("compare",),
         "rankscope.verbs.compare.result": ("Comparison",),
+        "rankscope.verbs.demo.demo": ("demo",),
         "rankscope.verbs.diagnose.diagnose": ("diagnose",),
         "rankscope.verbs.diagnose.result": ("Diagnosis",),
         "rankscope.verbs.evaluate.arrays": ("evaluate_arrays",),
@@ -57,7 +58,7 @@ _PLACES = {
         "rankscope.verbs.ties.ties": ("ties",),
         "rankscope.verbs.unjudged.result": ("UnjudgedReport",),
         "rankscope.verbs.unjudged.unjudged": ("unjudged",),
-        "rankscope.reporting.report": ("Report", "report"),
+        "rankscope.reporting.report": ("Report", "playground", "report"),
     }.items()
     for name in names
 }
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     from rankscope.metrics import Terms as Terms
     from rankscope.metrics import parse as parse
     from rankscope.reporting.report import Report as Report
+    from rankscope.reporting.report import playground as playground
     from rankscope.reporting.report import report as report
     from rankscope.scoring.partial import PartialScores as PartialScores
     from rankscope.scoring.scores import Scores as Scores
@@ -92,9 +94,11 @@ if TYPE_CHECKING:
     from rankscope.verbs.catalogue.catalogue import catalogue as catalogue
     from rankscope.verbs.catalogue.result import Catalogue as Catalogue
     from rankscope.verbs.check.check import check as check
+    from rankscope.verbs.check.check import rules as rules
     from rankscope.verbs.check.result import Inspection as Inspection
     from rankscope.verbs.compare.compare import compare as compare
     from rankscope.verbs.compare.result import Comparison as Comparison
+    from rankscope.verbs.demo.demo import demo as demo
     from rankscope.verbs.diagnose.diagnose import diagnose as diagnose
     from rankscope.verbs.diagnose.result import Diagnosis as Diagnosis
     from rankscope.verbs.evaluate.arrays import evaluate_arrays as evaluate_arrays

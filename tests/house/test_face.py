@@ -93,3 +93,19 @@ def test_a_traceback_is_of_one_error(call: Callable[[], Any]) -> None:
         call()
     told = "".join(traceback.format_exception(caught.value))
     assert told.count("Traceback") == 1
+
+
+def test_what_only_the_command_line_had(tmp_path: Path) -> None:
+    assert rs.demo()["bm25", "AP"] == rs.demo().board[1].value
+    assert [row["code"] for row in rs.rules("RS101").rows] == ["RS101"]
+    assert len(rs.rules().rows) > 30
+    with pytest.raises(RankscopeError, match="no rule is called RS999"):
+        rs.rules("RS999")
+
+
+def test_every_command_is_reached_from_python() -> None:
+    from rankscope.cli.commands import COMMANDS
+
+    known = {"metrics": "catalogue"}
+    names = [known.get(command.name, command.name) for command in COMMANDS if command.name != "completion"]
+    assert [name for name in names if not callable(getattr(rs, name))] == []

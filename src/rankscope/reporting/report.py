@@ -248,3 +248,14 @@ def _refuse_settled(runs: Any, metrics: Any, options: Mapping[str, Any]) -> None
         settled = " (what is compared, and how, is settled)" if known else ""
         hint = words.hint(name, PAGE, most=len(PAGE))
         raise InputError(f"the report of a result has no option {name!r}{settled}{hint}")
+
+
+def playground() -> Report:
+    """A page on which rankings can be rearranged to see which metrics move: ``rs.playground().save("playground.html")``.
+
+    >>> playground().page.title
+    'Playground'
+    """
+    from rankscope.reporting import playground as own
+
+    return Report(own.playground())

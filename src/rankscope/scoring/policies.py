@@ -45,7 +45,12 @@ class PolicyOptions(TypedDict, total=False):
     mean: kinds.Mean
     dialect: str | None
     seed: int
-    columns: Mapping[str, str]  # no policy: what columns of other names are
+
+
+class ReadingOptions(PolicyOptions, total=False):
+    """The same with what is said of the inputs themselves: ``columns`` gives roles to columns of other names."""
+
+    columns: Mapping[str, str]
 
 
 class Policy:

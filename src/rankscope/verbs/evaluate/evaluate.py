@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 from rankscope.errors import InputError
 from rankscope.scoring.inputs import read_named
 from rankscope.scoring.places import evaluate_in_place
-from rankscope.scoring.policies import PolicyOptions, with_policies
+from rankscope.scoring.policies import ReadingOptions, with_policies
 from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 @overload
 def evaluate(
     qrels: Any, runs: Any, metrics: Any = None, *, interval: Any = None, level: float = 0.95, clusters: Any = None,
-    partition: None = None, resume: str | Path | None = None, progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
+    partition: None = None, resume: str | Path | None = None, progress: Callable[[str], None] | None = None, **policies: Unpack[ReadingOptions],
 ) -> Scores: ...  # fmt: skip
 
 
 @overload
 def evaluate(
     qrels: Any, runs: Any, metrics: Any = None, *, interval: Any = None, level: float = 0.95, clusters: Any = None,
-    partition: str, progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
+    partition: str, progress: Callable[[str], None] | None = None, **policies: Unpack[ReadingOptions],
 ) -> PartialScores: ...  # fmt: skip
 
 
@@ -43,7 +43,7 @@ def evaluate(  # noqa: PLR0913
     partition: str | None = None,
     resume: str | Path | None = None,
     progress: Callable[[str], None] | None = None,
-    **policies: Unpack[PolicyOptions],
+    **policies: Unpack[ReadingOptions],
 ) -> Scores | PartialScores:
     """Score one or more rankings against judgments.
 
