@@ -37,6 +37,9 @@ FRAMES: dict[str, Callable[[Any], Any]] = {
     "an index with a name": lambda f: renamed(f, "row"),
     "sorted, with a name": lambda f: renamed(f.sort_values("kind"), "row"),
     "the query as the index": lambda f: f.set_index("query_id"),
+    "the query in camel case as the index": lambda f: (
+        f.rename(columns={"query_id": "queryId"}).set_index("queryId").sort_values("kind")
+    ),
     "the query and a number": lambda f: f.assign(n=range(4)).set_index(["n", "query_id"]),
     "written and read": lambda f: f.sort_values("kind").reset_index().rename(columns={"index": "Unnamed: 0"}),
     "as Arrow writes it": lambda f: pl.DataFrame(

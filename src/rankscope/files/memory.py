@@ -22,7 +22,7 @@ from rankscope.files.long import (
     stem,
 )  # fmt: skip
 from rankscope.files.raw import Raw, is_number
-from rankscope.files.roles import ID_ROLES, NAMES, roles_of
+from rankscope.files.roles import ID_ROLES, NAMES, plain_name, roles_of
 from rankscope.tables import Fault, Qrels, Run, Source
 
 UNNAMED = "(index)"  # the column of an index without a name
@@ -117,8 +117,9 @@ def with_index(source: Any, roles: Collection[str], value: str = "", always: boo
     index, is_series = source.index, source.ndim == 1
     source = source.to_frame(source.name or value or "value") if is_series else source.copy(deep=False)
     source.columns = [str(name) for name in source.columns]
-    levels = {n: str(name) for n, name in enumerate(index.names) if name is not None and str(name).casefold() in roles}
-    if always and not levels and not any(name.casefold() in roles for name in source.columns):
+    known = set(map(plain_name, roles))
+    levels = {n: str(name) for n, name in enumerate(index.names) if name is not None and plain_name(str(name)) in known}
+    if always and not levels and not any(plain_name(name) in known for name in source.columns):
         is_number = index.nlevels == 1 and index.dtype.kind in "iu" and index.name is None
         if is_series or not is_number or (source.shape[1] == 1 and type(index).__name__ != "RangeIndex"):
             levels = {n: UNNAMED if name is None else str(name) for n, name in enumerate(index.names)}

@@ -20,6 +20,7 @@ from rankscope.files.memory import UNNAMED, frame_of, is_half, is_pandas, quote_
 from rankscope.files.parquet import open_parquet
 from rankscope.files.raw import BOM, Raw, is_number, open_raw
 from rankscope.files.readers import kind_of
+from rankscope.files.roles import plain_name
 from rankscope.tables import MARK, PARTIAL, Array
 
 UNDEFINED = ("", "nan", "na", "n/a", "null", "none")
@@ -49,9 +50,9 @@ class Sheet:
         return f"{self.label} line {words.count(int(self.lines()[row]))}"
 
     def role(self, aliases: Sequence[str]) -> str | None:
-        """The first column with one of these names, whatever its case."""
-        by_lower = {name.casefold(): name for name in reversed(self.frame.columns)}
-        return next((by_lower[alias] for alias in aliases if alias in by_lower), None)
+        """The first column with one of these names, however it is spelled."""
+        by_plain = {plain_name(name): name for name in reversed(self.frame.columns)}
+        return next((by_plain[plain] for plain in map(plain_name, aliases) if plain in by_plain), None)
 
     def pair(self, expected: str) -> tuple[str, str]:
         """The columns of a query and of what is said of it: by its name, or else the first. There are only two."""
@@ -227,7 +228,8 @@ def _without_index(sheet: Sheet, roles: Collection[str]) -> Sheet:
     """Leave out what was the index of a frame and was written beside its columns, where one of these names the rows."""
     names = sheet.frame.columns
     index = [name for name in names if INDEX.fullmatch(name)]
-    if not index or not any(name.casefold() in roles for name in names if name not in index):
+    known = set(map(plain_name, roles))
+    if not index or not any(plain_name(name) in known for name in names if name not in index):
         return sheet
     return replace(sheet, frame=sheet.frame.drop(index))
 
