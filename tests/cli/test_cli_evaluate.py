@@ -169,7 +169,7 @@ def test_intervals_may_be_chosen(run: Any) -> None:
     ("args", "told"),
     [
         (["--interval", "bcaa"], "interval 'bcaa': no interval is called bcaa, did you mean bca?"),
-        (["--level", "95"], "level=95.0: a level is a number between 0.5 and 1, like 0.95"),
+        (["--level", "95"], "--level 95.0: a level is a number between 0.5 and 1, like 0.95"),
         (["--clusters", "nope.csv"], "nope.csv: "),
         (["--distribution", "--format", "csv"], "--distribution is written as table, json, markdown, latex, not as csv"),
     ],

@@ -381,7 +381,7 @@ def _cell(text: str, at: int, separator: str, quoted: bool) -> tuple[str, int, i
 
 def plain(name: str) -> str:
     """A name without case and signs, as names of columns are compared."""
-    return re.sub(r"[\W_]", "", name.casefold())
+    return re.sub(r"[ _-]", "", name.strip().casefold())
 
 
 def _has(names: Sequence[str], role: str) -> bool:

@@ -40,12 +40,12 @@ BESIDE = frozenset({
 
 
 def plain_name(name: str) -> str:
-    """A name without case and signs: ``userId``, ``user-id`` and ``User ID`` are ``user_id``.
+    """A name without case, blanks, hyphens and underscores: ``userId``, ``user-id`` and ``User ID`` are ``user_id``.
 
     >>> plain_name("userId") == plain_name("user_id") == plain_name(" USER-ID")
     True
     """
-    return re.sub(r"[\W_]", "", name.casefold())
+    return re.sub(r"[ _-]", "", name.strip().casefold())
 
 
 @cache
