@@ -152,12 +152,12 @@ class Worker:
         theirs.close()
         self.block = -1
         self.without: frozenset[int] = frozenset()
-        self.seen = (-1, time.monotonic())
+        self.seen = (-1, time.monotonic(), 0.0)
 
     def give(self, block: int, without: frozenset[int] = frozenset()) -> None:
         """Begin a block, leaving out inputs that ended a worker."""
         self.block, self.without = block, without
-        self.seen = (-1, time.monotonic())
+        self.seen = (-1, time.monotonic(), self.worked)
         self.pipe.send((block, without))
 
     @property
@@ -165,8 +165,18 @@ class Worker:
         """Whether it has been trying one input for too long."""
         number = self.current.value
         if number != self.seen[0]:
-            self.seen = (number, time.monotonic())
-        return time.monotonic() - self.seen[1] > PATIENCE
+            self.seen = (number, time.monotonic(), self.worked)
+        waited = time.monotonic() - self.seen[1]
+        return waited > PATIENCE and (self.worked - self.seen[2] > PATIENCE / 2 or waited > 10 * PATIENCE)
+
+    @property
+    def worked(self) -> float:
+        """Seconds that the process had of a processor, where the system tells: on a busy machine it may wait for long; else all seconds."""
+        try:
+            times = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[11:13]
+            return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
+        except (OSError, ValueError):
+            return time.monotonic()
 
     def end(self) -> None:
         """Let it finish, or end it."""

@@ -10,7 +10,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import Findings, make_qrels
-from rankscope.files.raw import BOM, Raw, is_number
+from rankscope.files.raw import BOM, Raw
 from rankscope.files.roles import ORDER
 from rankscope.tables import Qrels, Run
 
@@ -25,7 +25,7 @@ def is_letor(line: str) -> bool:
     (True, False)
     """
     row = ROW.match(line)
-    return row is not None and is_number(row[1])
+    return row is not None and words.is_number(row[1])
 
 
 def read_letor(raw: Raw, what: str, name: str | None) -> Run | Qrels:
@@ -42,7 +42,7 @@ def read_letor(raw: Raw, what: str, name: str | None) -> Run | Qrels:
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         row = ROW.match(line)
-        if row is None or not is_number(row[1]):
+        if row is None or not words.is_number(row[1]):
             what_is = "no label" if row is None else f"label {words.quote(row[1])} is not a number"
             found.fault(
                 "number",

@@ -55,16 +55,6 @@ FOREIGN = {
 }
 
 
-def is_number(text: str | bytes) -> bool:
-    """Whether a text can be read as a number: digits of ASCII, without underscores, as in every format."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    plain = text.strip()
-    return plain.isascii() and ("_" if isinstance(plain, str) else b"_") not in plain  # type: ignore[operator]
-
-
 @dataclass(frozen=True, eq=False)
 class Raw:
     """One input: a file that stays on disk, or the bytes of a stream, which can be read only once.
@@ -96,7 +86,7 @@ class Raw:
             with self.unpack() as file:
                 start, looked = b"", 0
                 while looked < LINE and (piece := file.read(size)):
-                    start = start + piece if start else piece.lstrip(b"\r\n")
+                    start = start + piece if start else piece if piece.strip(b"\r\n") else b""
                     looked += len(piece)
                     if len(start) >= HEAD and (start.startswith(b"PAR1") or FIRST.search(start)):
                         break

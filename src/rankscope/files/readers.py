@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, cast
 
+from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.columns import columns_parts, header_of, read_columns
 from rankscope.files.folders import files_of, folder_qrels, folder_run
@@ -18,7 +19,7 @@ from rankscope.files.memory import is_pandas, read_dict, read_frame, speaks_arro
 from rankscope.files.objects import is_jsonl, jsonl_parts, read_json, read_jsonl
 from rankscope.files.parquet import parquet_parts, read_parquet
 from rankscope.files.parts import RunParts
-from rankscope.files.raw import BOM, Raw, is_number, open_raw
+from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.roles import known_header, known_names
 from rankscope.files.tools import handed_over
 from rankscope.files.trec import read_trec, trec_parts
@@ -59,7 +60,7 @@ def _separator_kind(raw: Raw, ending: str) -> str:
         if known_header(names) or known_names(names) >= 2:
             return kind
     names = headers.get(ending, [])
-    if len(names) > 1 and (ending == "csv" or not any(is_number(name) for name in names)):
+    if len(names) > 1 and (ending == "csv" or not any(words.is_number(name) for name in names)):
         return ending  # whose columns are unknown: the reader says which it needs
     return "trec"
 

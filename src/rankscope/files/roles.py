@@ -9,7 +9,6 @@ from typing import Any
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.raw import is_number
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "query_id": (
@@ -143,6 +142,6 @@ def _complain(roles: dict[str, str], by_plain: dict[str, str], names: Sequence[s
         rest = [name for name in names if name not in roles.values() and plain_name(name) not in BESIDE]
         hint = f"; where every row is relevant, leave {words.listing(rest, 3)} out"
     wanted = f"no column for {words.listing(missing)} among {words.listing(names) or 'none'}"
-    if not hint and any(is_number(name) for name in names):
+    if not hint and any(words.is_number(name) for name in names):
         hint = "; is the header line missing?"
     raise InputError(f"{label}: {wanted}; {RUN_TABLE if what == 'run' else QRELS_TABLE}{hint}")

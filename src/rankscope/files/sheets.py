@@ -18,7 +18,7 @@ from rankscope.files.columns import Columns, Rows
 from rankscope.files.long import Findings, id_column, restore_floats
 from rankscope.files.memory import UNNAMED, frame_of, is_half, is_pandas, quote_value, speaks_arrow, with_index
 from rankscope.files.parquet import open_parquet
-from rankscope.files.raw import BOM, Raw, is_number, open_raw
+from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.readers import kind_of
 from rankscope.files.roles import plain_name
 from rankscope.tables import MARK, PARTIAL, Array
@@ -101,7 +101,7 @@ class Sheet:
         what = "is not a number"
         if re.fullmatch(r"[+-]?\d+,\d+", text):
             what += f"; write {text.replace(',', '.')}, with a point"
-        elif is_number(text) and abs(float(text)) == float("inf"):
+        elif words.is_number(text) and abs(float(text)) == float("inf"):
             what = "is infinite; leave the cell empty where a value is undefined"
         raise InputError(f"{self.at(row)}, column {name}: {words.quote(text)} {what}")
 

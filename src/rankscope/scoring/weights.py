@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
@@ -69,7 +68,6 @@ def weights_of(source: Any) -> Weights:
 
 def _rows_of_text(content: bytes, label: str) -> list[tuple[str, str]]:
     from rankscope.files.long import is_float_id
-    from rankscope.files.raw import is_number
 
     try:
         text = content.decode("utf-8-sig")
@@ -84,7 +82,7 @@ def _rows_of_text(content: bytes, label: str) -> list[tuple[str, str]]:
             raise InputError(
                 f"{label} line {number:,}: {len(cells)} columns, a line of weights has 2 (query weight): {line[:80]!r}"
             )
-        if number > 1 or is_number(cells[1]):  # a first line without a number is a heading
+        if number > 1 or words.is_number(cells[1]):  # a first line without a number is a heading
             rows.append((cells[0], cells[1]))
     if rows and all(is_float_id(query) for query, _ in rows):  # as a frame writes whole numbers that became floats
         from rankscope.files.memory import ids_of
@@ -98,11 +96,8 @@ def _check(rows: Sequence[tuple[Any, Any]], label: str) -> Weights:
         raise InputError(f"{label}: no weight is there; give a query and its weight in each row, like q1 2.5")
     out: dict[str, float] = {}
     for query, value in rows:
-        try:
-            weight = float(value)
-        except (TypeError, ValueError, OverflowError):
-            weight = math.nan
-        if not 0 <= weight <= HUGE:
+        weight = words.as_number(value)
+        if weight is None or not 0 <= weight <= HUGE:
             raise InputError(f"{label}: query {query!s} weighs {value!r}; a weight is a number of at least 0")
         if str(query) in out:
             raise InputError(f"{label}: query {query!s} has two weights; keep one")
