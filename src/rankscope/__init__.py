@@ -23,6 +23,7 @@ _PLACES = {
     for module, names in {
         "rankscope.errors": ("DataError", "InputError", "RankscopeError"),
         "rankscope.files": ("read_qrels", "read_run"),
+        "rankscope.files.writers": ("write_qrels", "write_run"),
         "rankscope.lists": ("Lists",),
         "rankscope.lists.overlap": ("jaccard", "rbo"),
         "rankscope.metrics": ("Example", "Metric", "Terms", "parse"),
@@ -33,10 +34,11 @@ _PLACES = {
         "rankscope.verbs.advise.result": ("Advice",),
         "rankscope.verbs.catalogue.catalogue": ("catalogue",),
         "rankscope.verbs.catalogue.result": ("Catalogue",),
-        "rankscope.verbs.check.check": ("check",),
+        "rankscope.verbs.check.check": ("check", "rules"),
         "rankscope.verbs.check.result": ("Inspection",),
         "rankscope.verbs.compare.compare": ("compare",),
         "rankscope.verbs.compare.result": ("Comparison",),
+        "rankscope.verbs.demo.demo": ("demo",),
         "rankscope.verbs.diagnose.diagnose": ("diagnose",),
         "rankscope.verbs.diagnose.result": ("Diagnosis",),
         "rankscope.verbs.evaluate.arrays": ("evaluate_arrays",),
@@ -56,7 +58,7 @@ _PLACES = {
         "rankscope.verbs.ties.ties": ("ties",),
         "rankscope.verbs.unjudged.result": ("UnjudgedReport",),
         "rankscope.verbs.unjudged.unjudged": ("unjudged",),
-        "rankscope.reporting.report": ("Report", "report"),
+        "rankscope.reporting.report": ("Report", "playground", "report"),
     }.items()
     for name in names
 }
@@ -70,6 +72,8 @@ if TYPE_CHECKING:
     from rankscope.errors import RankscopeError as RankscopeError
     from rankscope.files import read_qrels as read_qrels
     from rankscope.files import read_run as read_run
+    from rankscope.files.writers import write_qrels as write_qrels
+    from rankscope.files.writers import write_run as write_run
     from rankscope.lists import Lists as Lists
     from rankscope.lists.overlap import jaccard as jaccard
     from rankscope.lists.overlap import rbo as rbo
@@ -79,6 +83,7 @@ if TYPE_CHECKING:
     from rankscope.metrics import Terms as Terms
     from rankscope.metrics import parse as parse
     from rankscope.reporting.report import Report as Report
+    from rankscope.reporting.report import playground as playground
     from rankscope.reporting.report import report as report
     from rankscope.scoring.partial import PartialScores as PartialScores
     from rankscope.scoring.scores import Scores as Scores
@@ -89,9 +94,11 @@ if TYPE_CHECKING:
     from rankscope.verbs.catalogue.catalogue import catalogue as catalogue
     from rankscope.verbs.catalogue.result import Catalogue as Catalogue
     from rankscope.verbs.check.check import check as check
+    from rankscope.verbs.check.check import rules as rules
     from rankscope.verbs.check.result import Inspection as Inspection
     from rankscope.verbs.compare.compare import compare as compare
     from rankscope.verbs.compare.result import Comparison as Comparison
+    from rankscope.verbs.demo.demo import demo as demo
     from rankscope.verbs.diagnose.diagnose import diagnose as diagnose
     from rankscope.verbs.diagnose.result import Diagnosis as Diagnosis
     from rankscope.verbs.evaluate.arrays import evaluate_arrays as evaluate_arrays
@@ -117,6 +124,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":  # all that is found here, for ``from rankscope import *``
+        return [one for one in __dir__() if not one.startswith("_")]
     if name.startswith("__"):
         raise AttributeError(name)
     if name in _PLACES:
@@ -132,7 +141,9 @@ def __getattr__(name: str) -> Any:
 
         value = CATALOGUE.get(name)
         if value is None or value.__name__ != name:
-            raise AttributeError(f"module 'rankscope' has no attribute {name!r}")
+            from rankscope.words import hint
+
+            raise AttributeError(f"module 'rankscope' has no attribute {name!r}{hint(name, __dir__(), otherwise='')}")
     globals()[name] = value
     return value
 

@@ -269,9 +269,8 @@ class Declared(metaclass=_DeclaredType):
 
     def __init__(self, **values: Any) -> None:
         cls = type(self)
-        strange = next((name for name in values if name not in cls.defaults), None)
-        if strange is not None:
-            raise TypeError(f"{cls.__name__}.__init__() got an unexpected keyword argument {strange!r}")
+        if not values.keys() <= cls.defaults.keys():
+            values = _by_own_names(cls, values)
         for name, default in cls.defaults.items():
             value = values.get(name, default)
             if value is MISSING:
@@ -333,6 +332,27 @@ def cut(cls: Any, said: Mapping[str, Any], value: Any) -> Any:
             f"{cls.kind} '{cls.__name__}@{brief(value)}': {cls.__name__} has no cutoff, write it without @{brief(value)}"
         )
     return cls(**{**said, cls.at: value})
+
+
+def _by_own_names(cls: type[Declared], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Keyword arguments under the parameters' own names, as ``level`` for ``rel``. Raises TypeError for others."""
+    out: dict[str, Any] = {}
+    for key, value in values.items():
+        name, meant = (key, value) if key in cls.defaults else _of_alias(cls, key, value)
+        if not name:
+            raise TypeError(f"{cls.__name__}.__init__() got an unexpected keyword argument {key!r}")
+        if name in out:
+            raise TypeError(f"{cls.__name__}.__init__() got {name!r} twice, once as {key!r}")
+        out[name] = meant
+    return out
+
+
+def _of_alias(cls: type[Declared], key: str, value: Any) -> tuple[str, Any]:
+    """A parameter by another name that it has, and what a value of that means; no name where there is none."""
+    for name, (_, param) in parameters(cls).items():
+        if key in param.also:
+            return name, param.also[key].get(value, value) if isinstance(value, str) else value
+    return "", value
 
 
 @cache
@@ -470,10 +490,9 @@ def _own_name(kind: type[Declared], cls: type[Declared], key: str, value: Any, t
     known = parameters(cls)
     if key in known:
         return key, value
-    for name, (_, param) in known.items():
-        if key in param.also:
-            spelled = param.also[key]
-            return name, spelled.get(value, value) if isinstance(value, str) else value
+    name, meant = _of_alias(cls, key, value)
+    if name:
+        return name, meant
     key = brief(key)
     takes, hint = ", ".join(known) or "no parameters", words.hint(key, known, otherwise="")
     raise _unread(kind, text, f"{cls.__name__} takes {takes}, not {key}{hint}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.words import printable
+from rankscope.words import keywords, printable
 
 # The largest number, whichever its sign, that is computed with: fourth powers of sums must not overflow.
 HUGE = 1e60
@@ -15,7 +15,8 @@ class RankscopeError(Exception):
     exit_code = 2
 
     def __str__(self) -> str:
-        return printable(super().__str__())
+        text = super().__str__()
+        return printable(keywords(text) if "--" in text else text)
 
 
 class InputError(RankscopeError, ValueError):

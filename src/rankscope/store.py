@@ -29,7 +29,7 @@ def write_file(path: str | Path, pieces: Iterable[str | bytes]) -> None:
     ):  # the reader of a pipe went away; or who makes the pieces has something to say
         raise
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}") from error
+        raise InputError(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _replace(place: Path, pieces: Iterable[bytes]) -> None:

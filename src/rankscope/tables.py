@@ -5,6 +5,7 @@ A table says nothing of where it came from beyond its ``source``; readers in ``f
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -50,7 +51,7 @@ class Source:
     """Where a table came from: what was assumed in reading it, and what was found wrong.
 
     ``line_of(row)`` is the 1-based line of a 0-based row, in formats that have lines; of several files ``place_of(row)`` says in which of
-    them it stands, too. ``sha256()`` raises DataError, and so does ``same()``, where the file has changed since it was read.
+    them it stands, too. ``whole`` are the ids that were whole numbers in a data frame. ``sha256()`` raises DataError, and so does ``same()``, where the file has changed since it was read.
     """
 
     label: str
@@ -63,6 +64,7 @@ class Source:
     sha256: Callable[[], str] | None = None
     same: Callable[[], None] | None = None
     place_of: Callable[[int], str] | None = None
+    whole: tuple[str, ...] = ()
 
     def at(self, row: int) -> str:
         """Say where a row stands: ``bm25.run line 4,812``."""
@@ -71,6 +73,21 @@ class Source:
         if self.line_of is None:
             return f"{self.label} row {words.count(row + 1)}"
         return f"{self.label} line {words.count(self.line_of(row))}"
+
+
+def sha256_of(frame: pl.DataFrame) -> str:
+    """Digest of the values of a table, whatever file or memory it came from."""
+    sha = hashlib.sha256()
+    for column in frame.get_columns():
+        sha.update(f"{column.name} {column.dtype} {len(column)}\n".encode())
+        sha.update(column.is_null().to_numpy().tobytes())
+        if column.dtype == pl.String:
+            texts = column.fill_null("")
+            sha.update(texts.str.len_bytes().to_numpy().tobytes())
+            sha.update("".join(texts.to_list()).encode("utf-8", "surrogatepass"))
+        else:
+            sha.update(column.fill_null(0).to_numpy().tobytes())
+    return sha.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -181,6 +198,25 @@ class _Table:
             last = max(first + 1, int(np.searchsorted(ends, start[first] + rows, side="right")))
             yield first, last
             first = last
+
+    @cached_property
+    def content_sha256(self) -> str:
+        """The digest of what the table says, whatever it was read from and in whatever order its rows stand.
+
+        A column of iterations that says the same in every row says nothing, as the second one of most TREC qrels.
+
+        >>> rows = {"query_id": ["q1", "q1"], "doc_id": ["a", "b"], "grade": [1.0, 0.0]}
+        >>> Qrels(pl.DataFrame(rows)).content_sha256 == Qrels(pl.DataFrame(rows).reverse()).content_sha256
+        True
+        """
+        names = ["query_id", "doc_id", self.worth]
+        for name in ("iteration", "subgroup"):
+            if name in self.frame.columns and self.frame[name].n_unique() > 1:
+                names.insert(-1, name)
+        rows = self.frame.select(pl.col(name).cast(pl.String) for name in names[:-1])
+        rows = rows.with_columns(self.frame[self.worth].cast(pl.Float64) + 0.0).sort(names)  # no -0
+        more = sorted(set(self.more_queries).difference(self.blocks.query.to_list()))
+        return hashlib.sha256(f"{sha256_of(rows)} {more}".encode("utf-8", "surrogatepass")).hexdigest()
 
     def rows_of(self, hashes: Array) -> Array:
         """Rows whose document may have one of these hashes: every row that has one, and few others.

@@ -8,10 +8,25 @@ numbers in cells, ``cell`` and ``in_table`` do it for text that goes into one. J
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 T = TypeVar("T")
+# Messages name options of the command line; whoever calls from Python reads keywords in their place.
+SPEAKS = {"options": False}  # what the command line sets while it runs
+VALUES: dict[str, tuple[str, ...]] = {"test": ("t",), "correction": ("holm",), "engine": ("local", "spark")}
+FLAGS = frozenset({"details", "per_query", "list", "distribution", "bayes", "all_pairs"})
+METHODS = {
+    "--format json": "to_json()", "--format csv": "to_csv()", "evaluate --per-query": 'scores.to_csv("per_query")',
+    "--per-query": 'scores.to_csv("per_query")',
+}  # fmt: skip
+OPTION = re.compile(
+    r"(?<![\w-])(?:evaluate )?--(?!long\b)([a-z][a-z-]*[a-z])(?: ('[^']*'|\d[\d.]*(?![\w-])|[\w-]+)(?: or ([\w-]+))?)?"
+)
+COMMAND = re.compile(
+    r"`?rankscope [a-z]+(?: [^,;:()]*?)?(?=[,;:()]|\.(?:\s|$)|$)"
+)  # what is typed in a shell stays as it is
 MINUS = "\N{MINUS SIGN}"
 UNDEFINED = "-"  # stands where there is no value
 NOTHING = 5e-13  # a difference below this is of rounding, and written as 0
@@ -293,6 +308,56 @@ def hint(
         return otherwise or ""
     offers = dict.fromkeys(map(offer, known))
     return f": there {agree(len(offers), 'is')} {listing(offers, most)}"
+
+
+def keywords(text: str) -> str:
+    """A message with keywords of Python in the place of options, unless the command line speaks; whole commands stay.
+
+    >>> VALUES["duplicates"] = ("error", "first", "best")
+    >>> keywords("remove one, or choose --duplicates first or best"), keywords("rankscope check --list lists all")
+    ('remove one, or choose duplicates="first" or "best"', 'rankscope check --list lists all')
+    """
+    if "--" not in text or SPEAKS["options"]:
+        return text
+    whole = [match.span() for match in COMMAND.finditer(text)]
+    return OPTION.sub(
+        lambda found: found[0] if any(a <= found.start() < b for a, b in whole) else _keyword(found), text
+    )
+
+
+def _keyword(found: re.Match[str]) -> str:
+    for option, method in METHODS.items():
+        if found[0].startswith(option):
+            return method + found[0].removeprefix(option)
+    name, value, other = found[1].replace("-", "_"), found[2] or "", found[3]
+    rest = found[0].partition(f"--{found[1]}")[2]
+    if value[:1] in {"'", *"0123456789"} and value:
+        return f"{name}={value}" + (f" or {other}" if other else "")
+    if value in VALUES.get(name, ()):
+        also = f' or "{other}"' if other in VALUES[name] else f" or {other}" if other else ""
+        return f'{name}="{value}"{also}'
+    return (f"{name}=True" if name in FLAGS else f"{name}=") + rest
+
+
+def options(text: str, flags: Mapping[str, str]) -> str:
+    """A message with options in the place of keywords of Python; ``flags`` are the options by keyword. Parameters of metrics stay.
+
+    >>> options("level=2: a level is a number", {"level": "--level"}), options("no P(level=2)", {"level": "--level"})
+    ('--level 2: a level is a number', 'no P(level=2)')
+    """
+    out, end = [], 0
+    for found in re.finditer(r"(?<![\w.])([a-z_]+)=('[^']*'|\"[^\"]*\"|-?[\w.]+)", text):
+        before = text[: found.start()]
+        if found[1] in flags and before.count("(") == before.count(")"):
+            value = found[2][1:-1] if found[2][0] in "'\"" else found[2]
+            out += [
+                text[end : found.start()],
+                flags[found[1]],
+                " ",
+                value if re.fullmatch(r"[\w.%@/-]+", value) else f"'{value}'",
+            ]
+            end = found.end()
+    return "".join([*out, text[end:]])
 
 
 def is_number(text: str | bytes) -> bool:

@@ -169,7 +169,7 @@ def test_intervals_may_be_chosen(run: Any) -> None:
     ("args", "told"),
     [
         (["--interval", "bcaa"], "interval 'bcaa': no interval is called bcaa, did you mean bca?"),
-        (["--level", "95"], "level=95.0: a level is a number between 0.5 and 1, like 0.95"),
+        (["--level", "95"], "--level 95.0: a level is a number between 0.5 and 1, like 0.95"),
         (["--clusters", "nope.csv"], "nope.csv: "),
         (["--distribution", "--format", "csv"], "--distribution is written as table, json, markdown, latex, not as csv"),
     ],
@@ -203,3 +203,19 @@ def test_distribution(run: Any) -> None:
     assert {"run": "my_poor", "rank": "3", "queries": 1} in told["first_relevant"]
     alone = run("evaluate", "qrels.txt", "good.run", "-m", "RR P@1", "--distribution", "--format", "markdown").out
     assert "| metric | min |" in alone
+
+
+@pytest.mark.parametrize("line", ["qrels.txt good.run -m nDCG@10 AP", "-m nDCG@10 AP qrels.txt good.run"])
+def test_a_metric_among_the_files_is_explained(run: Any, line: str) -> None:
+    found = run("evaluate", *line.split())
+    assert (found.code, found.out) == (2, "")
+    assert found.err == "AP is read as a file, and there is none: -m takes one word, write -m 'nDCG@10 AP'\n"
+
+
+def test_metrics_parted_by_commas(run: Any) -> None:
+    commas, blanks = (
+        run("evaluate", "qrels.txt", "good.run", "-m", text, "--format", "csv", "-q")
+        for text in ("nDCG@5,10,AP", "nDCG@5,10 AP")
+    )
+    assert commas.out == blanks.out
+    assert commas.out.count("\n") == 4

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from rankscope import __version__
+from rankscope.files import read_qrels
 
 Z = 1.959963984540054
 GIVEN = ("evaluate", "qrels.txt", "good.run", "poor.run", "-m", "nDCG@10 NumRet RR(not_found='skip')@1")
@@ -21,12 +22,13 @@ GIVEN = ("evaluate", "qrels.txt", "good.run", "poor.run", "-m", "nDCG@10 NumRet 
 def test_the_json_envelope_is_exact(run: Any) -> None:
     told = json.loads(run(*GIVEN, "--format", "json").out)
     assert set(told) == {
-        "schema", "rankscope", "conventions", "inputs", "data_health", "results", "per_query", "warnings",
+        "schema", "rankscope", "conventions", "inputs", "judgments", "data_health", "results", "per_query", "warnings",
     }  # fmt: skip
     assert (told["schema"], told["rankscope"]) == ("rankscope/evaluate/1", __version__)
     digest = hashlib.sha256(Path("qrels.txt").read_bytes()).hexdigest()
     assert told["inputs"][0] == {"path": "qrels.txt", "sha256": digest}
     assert [entry["path"] for entry in told["inputs"]] == ["qrels.txt", "good.run", "poor.run"]
+    assert told["judgments"] == {"content_sha256": read_qrels("qrels.txt").content_sha256}
     assert list(told["data_health"]) == ["good", "my_poor"]
     assert told["results"][0] == {
         "run": "good",

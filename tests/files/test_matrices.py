@@ -181,7 +181,7 @@ def test_what_evaluate_writes_comes_back(write: Any) -> None:
         [1 / 2, 1],
     ]
     assert scores_of(scores.per_query, metric="P@1").values["P@1"].tolist() == [[1, 0], [0, 1]]
-    no(write("b.json", scores.to_json()), "--per-query")
+    no(write("b.json", scores.to_json()), 'to_csv("per_query")')
 
 
 # --- real data -----------------------------------------------------------------------------------------
@@ -239,8 +239,8 @@ def test_ids_are_kept_as_they_are_written(write: Any) -> None:
         (",x\nann,.5\nbob,.25\n", ("first column has no name", "name it query_id or run")),
         ("0.5,0.25\n.5,.25\n", ("a column is called 0.5: is the header line missing?",)),
         ("1,0,1\n0,0,1\n", ("column '1' is there twice", "header line missing")),
-        ("run,metric,value,queries\nx,AP,.5,2\n", ("means of systems", "--per-query")),
-        ("run,nDCG@10,AP\nx,.4,.5\n", ("means of systems", "--per-query")),
+        ("run,metric,value,queries\nx,AP,.5,2\n", ("means of systems", 'to_csv("per_query")')),
+        ("run,nDCG@10,AP\nx,.4,.5\n", ("means of systems", 'to_csv("per_query")')),
     ],
 )
 def test_unclear_shapes(write: Any, content: str, parts: tuple[str, ...]) -> None:

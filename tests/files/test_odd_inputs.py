@@ -90,10 +90,10 @@ def test_what_is_no_ranking(value: Any, said: str) -> None:
         run_of({"q": value})
 
 
-@pytest.mark.parametrize("read", [read_run, read_qrels])
-def test_paths_that_are_none(read: Any) -> None:
+@pytest.mark.parametrize(("read", "what"), [(read_run, "a run"), (read_qrels, "qrels")])
+def test_paths_that_are_none(read: Any, what: str) -> None:
     for path, kind in ((None, "NoneType"), (5, "int"), (b"x", "bytes")):
-        with pytest.raises(InputError, match=f"a path is a string or a Path, not {kind}"):
+        with pytest.raises(InputError, match=f"{what} cannot be read from {kind}; taken are a path, a dict"):
             read(path)
     with pytest.raises(InputError, match="the path is empty"):
         read("")

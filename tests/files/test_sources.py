@@ -138,11 +138,11 @@ def test_foreign_files(write: Any, start: Any, said: Any) -> None:
 def test_what_is_taken() -> None:
     assert no(run_of, 5) == (
         "a run cannot be read from int; taken are a path, a dict ({query: {document: score}} or "
-        "{query: [document, ...]}), a data frame or a Run"
+        "{query: [document, ...]}), a data frame, a list of scored documents or a Run"
     )
     assert no(qrels_of, None) == (
         "qrels cannot be read from NoneType; taken are a path, a dict ({query: {document: grade}} or "
-        "{query: {relevant documents}}), a data frame or Qrels"
+        "{query: {relevant documents}}), a data frame, a list of judged documents or Qrels"
     )
 
 

@@ -48,6 +48,7 @@ ALLOWED = {
         "verbs/unjudged",
         "reporting/explorer",
     },
+    "pandas": {"show"},  # where a result becomes a frame of it, without pyarrow
     "backports": {"files/zstd"},
     "compression": {"files/zstd"},  # of the standard library since 3.14
     "scipy": {"inference", "estimators", "clicks", "interleavings"},

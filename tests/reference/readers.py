@@ -31,14 +31,18 @@ OTHERS = (
 LINE_END = re.compile(r"\r*\n|\r+\Z")
 SEPARATORS = {"csv": ",", "tsv": "\t", "semicolon": ";"}
 NAMES = {
-    "query_id": ("query_id", "qid", "q_id", "query-id", "query", "topic", "user_id", "user"),
-    "doc_id": ("doc_id", "docid", "docno", "corpus-id", "corpus_id", "item_id", "item"),
+    "query_id": ("query_id", "qid", "query", "topic", "topic_id", "user_id", "user", "session_id", "customer_id"),
+    "doc_id": (
+        "doc_id", "docno", "corpus_id", "document_id", "chunk_id", "passage_id", "item_id", "product_id", "article_id",
+        "movie_id", "item",
+    ),
     "score": ("score",),
     "rank": ("rank",),
     "grade": ("grade", "relevance", "rel", "label", "rating"),
     "iteration": ("iteration", "iter", "subtopic"),
     "tag": ("run", "tag"),
-}
+}  # fmt: skip
+FLOAT_ID = re.compile(r"-?(\d+\.0+|\d(\.\d+)?[eE]\+\d+)", re.ASCII)  # a whole number, written as a float
 ROLES = {"run": ("query_id", "doc_id", "score", "rank", "tag"), "qrels": ("query_id", "doc_id", "grade", "iteration")}
 
 
@@ -290,6 +294,7 @@ def _columns(text: str, kind: str, what: str) -> Rows:
         raise Unsaid("a name in the header that runs over lines")
     roles = roles_of(header, what, lambda: _other_format(text, header))
     rows, faults, ranks, tags = [], [], [], []
+    floats = _float_roles(roles, [cells for _, cells in found[1:] if len(cells) == len(header)])
     for number, cells in found[1:]:
         if len(cells) == len(header) and not any(cell.strip() for cell in cells):
             raise Unsaid("a row of empty cells")
@@ -300,6 +305,7 @@ def _columns(text: str, kind: str, what: str) -> Rows:
         if any(sign in cell[role] for sign in "\r\n" for role in ("query_id", "doc_id")):
             faults.append(number)
             continue
+        cell |= {role: str(int(float(cell[role]))) for role in floats if cell[role]}
         row = _row_of(cell, what)
         if row is None:
             faults.append(number)
@@ -310,6 +316,20 @@ def _columns(text: str, kind: str, what: str) -> Rows:
     if len(set(tags)) > 1:
         raise Refused("rows of several runs")
     return _sum_up(rows, faults, _ranked(ranks) if "rank" in roles else False)
+
+
+def _float_roles(roles: Mapping[str, int], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The roles of ids that were written as floats, in every row that has one; those that floats cannot tell apart are refused."""
+    out = []
+    for role in {"query_id", "doc_id", "iteration"} & set(roles):
+        ids = [cells[roles[role]] for cells in rows if cells[roles[role]]]
+        if ids and any(FLOAT_ID.fullmatch(one.strip()) for one in ids) and any(one != one.strip() for one in ids):
+            raise Unsaid("blanks around ids that may be floats")
+        if ids and all(map(FLOAT_ID.fullmatch, ids)):
+            if any(abs(float(one)) >= 2**53 for one in ids):
+                raise Refused("floats that may be several whole numbers")
+            out.append(role)
+    return out
 
 
 def _quoted_cells(text: str) -> bool:
@@ -375,17 +395,30 @@ def _cell(text: str, at: int, separator: str, quoted: bool) -> tuple[str, int, i
     return cell, end, 0
 
 
+def plain(name: str) -> str:
+    """A name without case and signs, as names of columns are compared."""
+    return re.sub(r"[ _-]", "", name.strip().casefold())
+
+
+def _has(names: Sequence[str], role: str) -> bool:
+    return bool(set(map(plain, names)) & set(map(plain, NAMES[role])))
+
+
 def roles_of(header: Sequence[str], what: str, otherwise: Callable[[], NoReturn]) -> dict[str, int]:
     """The place of the column that plays each role: the first of the known names, in their order."""
-    names = [name.strip().lower() for name in header]
+    names = [plain(name) for name in header]
     roles: dict[str, int] = {}
     for role in ROLES[what]:
-        fits = [names.index(name) for name in NAMES[role] if name in names]
+        fits = [names.index(plain(name)) for name in NAMES[role] if plain(name) in names]
         if fits:
             roles[role] = fits[0]
+        if role == "doc_id" and len([place for place in fits if names[place] != "item"]) > 1:
+            raise Refused("two columns that could be the document")
     if what == "qrels" and "grade" not in roles and "score" in names:
         roles["grade"] = names.index("score")
     value = "grade" if what == "qrels" else "score" if "score" in roles else "rank"
+    if what == "qrels" and "grade" not in roles and {"query_id", "doc_id"} <= set(roles):
+        raise Unsaid("perhaps rows of what users took")
     if not {"query_id", "doc_id", value} <= set(roles):
         otherwise()
     if any(names.count(names[place]) > 1 for place in roles.values()):
@@ -422,6 +455,8 @@ def of_columns(columns: Mapping[str, Sequence[Any]], what: str) -> Rows:
     if not columns or not len(next(iter(columns.values()))):
         raise Unsaid("an empty table")
     names = list(columns)
+    if any(isinstance(cell, list | dict) for cells in columns.values() for cell in cells) and not _has(names, "doc_id"):
+        raise Unsaid("perhaps a list of documents a row")
     roles = roles_of(names, what, lambda: _refuse("a column is missing"))
     given = {role: columns[names[place]] for role, place in roles.items()}
     for role, cells in given.items():
@@ -481,8 +516,10 @@ def _jsonl(text: str, what: str) -> Rows:
         raise Unsaid("does not begin like JSONL") if lines[0][1][:1] == "[" else Refused("not JSONL")
     objects: list[tuple[int, dict[str, Any] | None]] = [(number, _object(line)) for number, line in lines]
     keys = list(dict.fromkeys(key for _, found in objects for key in found or {}))
-    if len({key.strip().lower() for key in keys}) < len(keys):
+    if len(set(map(plain, keys))) < len(keys):
         raise Unsaid("two keys that differ in case alone")
+    if any(isinstance(cell, list) for cell in (objects[0][1] or {}).values()) and not _has(keys, "doc_id"):
+        raise Unsaid("perhaps a list of documents a line")
     roles = roles_of(keys, what, lambda: _refuse("a key is missing"))
     rows, faults, tags = [], [], []
     ranks: list[Any] = []

@@ -34,7 +34,7 @@ def test_queries_and_their_distribution_are_shown_where_they_are_asked_for() -> 
 @pytest.mark.parametrize(
     ("qrels", "run", "said"),
     [
-        ({1.5: {"a": 1}}, {"q": {"a": 1.0}}, "qrels: the id 1.5 is a float; ids are strings or whole numbers"),
+        ({1.5: {"a": 1}}, {"q": {"a": 1.0}}, "qrels: query id 1.5 is of type float; ids are strings or integers"),
         ({"q": {"a": 1}}, {True: {"a": 1.0}}, "run: the id True is a bool; ids are strings or whole numbers"),
         (
             {"q": {"a": 1}},

@@ -14,6 +14,7 @@ import click
 from rankscope.cli import names
 from rankscope.cli.names import NameType, WholeNumber
 from rankscope.errors import MOST, InputError
+from rankscope.show import ENDINGS
 from rankscope.words import counted, listing
 
 FILE = click.Path()  # to read
@@ -202,10 +203,6 @@ def _option_of(policy: Any, text: str) -> Option:
 
 
 # --- how the result is written --------------------------------------------------------------------
-
-ENDINGS = {
-    ".json": "json", ".jsonl": "jsonl", ".csv": "csv", ".md": "markdown", ".tex": "latex", ".txt": "table", ".trec": "trec",
-}  # fmt: skip
 
 
 def output(*formats: str, more: str = "") -> tuple[Option, Option]:

@@ -85,7 +85,9 @@ def _run(argv: Sequence[str] | None) -> int:
     from rankscope.cli.app import app
     from rankscope.cli.names import COMPLETION
     from rankscope.errors import RankscopeError
+    from rankscope.words import SPEAKS
 
+    before, SPEAKS["options"] = SPEAKS["options"], True
     try:
         if shell := os.environ.get(COMPLETION):
             from click.shell_completion import shell_complete
@@ -100,7 +102,7 @@ def _run(argv: Sequence[str] | None) -> int:
     except click.ClickException as error:
         return _fail(_usage(error), USAGE)
     except RankscopeError as error:
-        return _fail(str(error), error.exit_code)
+        return _fail(_in_options(str(error), line), error.exit_code)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -110,7 +112,21 @@ def _run(argv: Sequence[str] | None) -> int:
         return _fail(f"not enough memory for this input: {remedy}", INTERNAL)
     except Exception as error:  # noqa: BLE001 - whatever is left is ours to answer for
         return _bug(error)
+    finally:
+        SPEAKS["options"] = before
     return 0
+
+
+def _in_options(text: str, line: Sequence[str]) -> str:
+    """A message with the options of the command that was typed in the place of Python's keywords."""
+    from rankscope.cli.app import BY_NAME
+    from rankscope.words import options
+
+    command = next((BY_NAME[word] for word in line if word in BY_NAME), None)
+    if "=" not in text or command is None:
+        return text
+    flags = {p.name: max(p.opts, key=len) for p in command.parameters if p.opts[0].startswith("-") and p.name}
+    return options(text, flags)
 
 
 def _usage(error: click.ClickException) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -12,8 +13,9 @@ from click.core import ParameterSource
 
 from rankscope import words
 from rankscope.cli import output
-from rankscope.cli.commands import ENDINGS, FILE, PLACE, Command, Option
+from rankscope.cli.commands import FILE, PLACE, Command, Option
 from rankscope.errors import InputError, RankscopeError
+from rankscope.show import ENDINGS
 
 if TYPE_CHECKING:
     from rankscope.scoring.settings import Settings
@@ -98,10 +100,24 @@ class Call:
             return [self.qrels, None], self.options
         if self.qrels is None or not (self.runs or "[RUN...]" in self.command.usage):
             raise InputError(self._what_is_missing())
+        if "metrics" in self.explicit and not all(Path(path).exists() for path in (self.qrels, *self.runs)):
+            self._refuse_metrics_as_files()
         names = [name for name, _ in self.files if name is not None]
         files, systems = number_runs(self.files) if len(set(names)) < len(names) else (self.files, {})
         runs = files if "candidate" in self.params else [files or None]  # a gate takes its two apart
         return [self.qrels, *runs], ({"systems": systems} if systems else {}) | self.options
+
+    def _refuse_metrics_as_files(self) -> None:
+        """Explain that -m takes one word, where a metric stands among the files."""
+        from rankscope.metrics import spelled
+
+        files = [path for path in (self.qrels, *self.runs) if path and not Path(path).exists()]
+        strays = [path for path in files if spelled(path)]
+        if strays:
+            given = " ".join([*self.params["metrics"], *strays])
+            raise InputError(
+                f"{strays[0]} is read as a file, and there is none: -m takes one word, write -m {shlex.quote(given)}"
+            )
 
     def _what_is_missing(self) -> str:
         """What a command without judgments or rankings is told: its usage, with an example."""

@@ -167,11 +167,10 @@ def check(call: Call) -> int:
         # the findings are the rows of every format: no need to repeat them
         exit_code = call.show(call.result(), warnings=())
         return 0 if call.params["exit_zero"] and exit_code == 1 else exit_code
-    from rankscope.verbs.check.result import RuleBook
-    from rankscope.verbs.check.rules import all_rules, rule_named
+    from rankscope.verbs.check.check import rules
 
     call.check_places()
-    return call.show(RuleBook(all_rules() if code is None else [rule_named(code)]))
+    return call.show(rules(code))
 
 
 def gate(call: Call) -> int:
@@ -193,7 +192,7 @@ def gate(call: Call) -> int:
             with open(summary, "a", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(verdict.to_markdown() + "\n")
         except OSError as error:
-            raise InputError(f"{summary}: cannot be written: {error.strerror or error} ({SUMMARY})") from error
+            raise InputError(f"{summary}: cannot be written: {error.strerror or error} ({SUMMARY})") from None
     return code
 
 

@@ -50,8 +50,8 @@ def functions() -> Any:
     try:
         import pyarrow as pa  # noqa: F401
         from pyspark.sql import functions
-    except ImportError as error:
-        raise MissingExtraError(LACKING) from error
+    except ImportError:
+        raise MissingExtraError(LACKING) from None
     if find_spec("pandas") is None:  # pyspark hands over Arrow by it
         raise MissingExtraError(LACKING)
     return functions
@@ -219,11 +219,11 @@ def fail(error: Exception) -> NoReturn:
     text = str(error)
     missing = re.findall(r"No module named '([\w.]+)'", text)
     if missing:
-        raise InputError(f"the executors have no {missing[-1].partition('.')[0]}: {SHIP}") from error
+        raise InputError(f"the executors have no {missing[-1].partition('.')[0]}: {SHIP}") from None
     if "indeterminate output" in text:
-        raise LostRowsError(f"Spark lost rows, and others came when it computed them again: {STEADY}") from error
+        raise LostRowsError(f"Spark lost rows, and others came when it computed them again: {STEADY}") from None
     if "AnalysisException" in "".join(cls.__name__ for cls in type(error).__mro__):
-        raise InputError(f"Spark cannot read this: {' '.join(text.split())[:300]}") from error
+        raise InputError(f"Spark cannot read this: {' '.join(text.split())[:300]}") from None
     raise error
 
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
-from rankscope.files.memory import quote_value
+from rankscope.files.memory import ids_of, quote_value
 from rankscope.files.sheets import QUERY, UNDEFINED, Sheet, is_path, open_sheet
 from rankscope.tables import Array
 
@@ -88,7 +88,7 @@ def attributes_of(source: Any) -> Attributes:
     """
     if isinstance(source, Attributes):
         return source
-    found = open_sheet(source, "attributes", EXPECTED)
+    found = open_sheet(source, "attributes", EXPECTED, QUERY)
     label = _label(source, found, "attributes")
     if isinstance(found, Mapping):
         return Attributes(_of_mapping(found, label), label)
@@ -112,7 +112,7 @@ def clusters_of(source: Any, query_ids: Sequence[str]) -> tuple[Array, list[str]
     >>> codes.tolist(), names
     ([1, 0, 1], ['u1', 'u2'])
     """
-    found = open_sheet(source, "clusters", CLUSTERS)
+    found = open_sheet(source, "clusters", CLUSTERS, QUERY)
     label = _label(source, found, "clusters")
     by_query = _clusters(found, label, set(query_ids))
     without = [query for query in query_ids if by_query.get(query) is None]
@@ -133,13 +133,11 @@ def _of_mapping(source: Mapping[Any, Any], label: str) -> dict[str, dict[str, At
     if not source:
         raise InputError(f"{label}: the dict is empty; {EXPECTED}")
     out: dict[str, dict[str, Attribute]] = {}
-    for query, said in source.items():
+    for query, said in zip(ids_of(source, label, "query"), source.values(), strict=True):
         values = said if isinstance(said, Mapping) else {"attribute": said}
-        if str(query) in out:
-            raise InputError(f"{label}: query {query!s} is there twice, as text and as a number; keep one")
-        out[str(query)] = {
-            str(name): _value(value, f"{label}: query {query!s}, {name}") for name, value in values.items()
-        }
+        if query in out:
+            raise InputError(f"{label}: query {query} is there twice, as text and as a number; keep one")
+        out[query] = {str(name): _value(value, f"{label}: query {query}, {name}") for name, value in values.items()}
     for name in dict.fromkeys(name for values in out.values() for name in values):
         kinds = {type(values.get(name)) for values in out.values()} - {type(None)}
         if kinds == {str, float}:  # a column of numbers and texts is one of texts
@@ -179,11 +177,9 @@ def _column(sheet: Sheet, name: str) -> list[Attribute]:
 def _clusters(found: Sheet | Mapping[Any, Any], label: str, scored: set[str]) -> dict[str, str | None]:
     rows: list[tuple[str, Any]]
     if isinstance(found, Mapping):
-        rows = [(str(query), said) for query, said in found.items()]
+        rows = list(zip(ids_of(found, label, "query"), found.values(), strict=True))
     else:
-        if found.frame.width != 2:
-            raise InputError(f"{label}: {words.counted(found.frame.width, 'column')}; {CLUSTERS}")
-        key, other = found.frame.columns
+        key, other = found.pair(CLUSTERS)
         rows = list(zip(found.ids(key, "query"), found.frame[other].to_list(), strict=True))
         if key in scored:  # the first line is no header
             rows.insert(0, (key, other))

@@ -19,9 +19,10 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import Findings, is_text, make_table, roles_of
+from rankscope.files.long import Findings, is_float_id, is_text, make_table, restore_floats
 from rankscope.files.parts import PartFacts, QueryPlace, RunParts, cut, piece_size, table_part, table_parts
 from rankscope.files.raw import BOM, UNREADABLE, Raw
+from rankscope.files.roles import ID_ROLES, roles_of
 from rankscope.parallel import map_parts
 from rankscope.tables import Array, Qrels, Run
 
@@ -109,7 +110,7 @@ class Columns:
         try:
             names = next(csv.reader(text, delimiter=separator, quoting=style), [])
         except csv.Error as error:
-            raise InputError(f"{raw.label} line 1: the header cannot be read ({error})") from error
+            raise InputError(f"{raw.label} line 1: the header cannot be read ({error})") from None
         return cls(raw, separator, quoted, names, header)
 
     @cached_property
@@ -194,6 +195,17 @@ class Columns:
         if not is_text(data):
             self.raw.fail(UnicodeError("not UTF-8"))
         return plain_ends(data[_begin(data) + len(self.header) :])
+
+    def begins_with_floats(self, roles: Mapping[str, str]) -> bool:
+        """Whether an id of the first row is written as a float; only all of its column tell what it is then."""
+        lines = io.StringIO(self.raw.head[len(self.header) :].decode("utf-8", "replace"), newline="")
+        style: Literal[0, 3] = csv.QUOTE_MINIMAL if self.quoted else csv.QUOTE_NONE
+        try:
+            cells = next(filter(None, csv.reader(lines, delimiter=self.separator, quoting=style)), [])
+        except csv.Error:
+            return False
+        row = dict(zip(self.names, cells, strict=False))
+        return any(is_float_id(row.get(roles[role], "")) for role in ID_ROLES if role in roles)
 
     def rows(self, text: bytes, refuse: bool = True) -> Rows | None:
         """The rows of a text with plain line ends. Where quotes are not sound this raises InputError, or gives None."""
@@ -284,11 +296,12 @@ def over_lines(frame: pl.DataFrame, roles: Mapping[str, str]) -> Array:
 def read_columns(raw: Raw, what: str, name: str | None, separator: str) -> Run | Qrels:
     """Read a table with a header; ids are read as strings, so that ``01`` stays ``01``."""
     found, table = Findings(), Columns.of(raw, separator)
-    roles = roles_of(table.names, what, raw.label, found)
+    roles = roles_of(table.names, what, raw.label, found.notes, raw.columns)
     source = raw.source(f"{NAMES[separator]} {what}")
     frame = table.all_plain(roles)
+    ids = [roles[role] for role in ID_ROLES if role in roles]
     if frame is not None:
-        return make_table(frame, roles, source, found, what, name, table.lines)
+        return make_table(restore_floats(frame, ids), roles, source, found, what, name, table.lines)
     text = table.body()
     rows = cast("Rows", table.rows(text))
     frame = table.parse(rows.only(text), dict.fromkeys(roles.values(), pl.String))
@@ -304,7 +317,7 @@ def read_columns(raw: Raw, what: str, name: str | None, separator: str) -> Run |
     )
     broken = "an id that runs over several lines: is a quote left open?"
     found.fault_rows(raw.label, over, lambda _: ("columns", broken), lambda row: table.line(text, int(rows.begin[row])))
-    return make_table(frame, roles, source, found, what, name, table.lines, over)
+    return make_table(restore_floats(frame, ids), roles, source, found, what, name, table.lines, over)
 
 
 def _odd_row(cells: int, width: int, separator: str) -> str:
@@ -316,10 +329,12 @@ def _odd_row(cells: int, width: int, separator: str) -> str:
     return f"{words.counted(cells, 'column')}, the header has {width}"
 
 
-def columns_parts(raw: Raw, name: str | None, separator: str) -> RunParts:
-    """A run under a header, to be read in parts."""
+def columns_parts(raw: Raw, name: str | None, separator: str) -> RunParts | None:
+    """A run under a header, to be read in parts; None where only the whole tells what it holds."""
     found, table = Findings(), Columns.of(raw, separator)
-    roles = roles_of(table.names, "run", raw.label, found)
+    roles = roles_of(table.names, "run", raw.label, found.notes, raw.columns)
+    if table.begins_with_floats(roles):
+        return None
 
     def read(number: int, part: Callable[[], bytes]) -> tuple[Run, PartFacts]:
         rows = table.plain(part(), roles, not number)

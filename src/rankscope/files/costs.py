@@ -64,7 +64,7 @@ def costs_of(source: Any) -> Costs:
     """
     if isinstance(source, Costs):
         return source
-    found = open_sheet(source, "costs", EXPECTED)
+    found = open_sheet(source, "costs", EXPECTED, SYSTEM)
     if isinstance(found, Mapping):
         return _of_mapping(found, str(source) if is_path(source) else "costs")
     key = found.role(SYSTEM) or found.frame.columns[0]

@@ -41,7 +41,9 @@ def _sheet(source: Any) -> Sheet | None:
     if isinstance(source, Mapping) or not (is_path(source) or hasattr(source, "__arrow_c_stream__")):
         return None
     try:
-        found = open_sheet(source, "train", "interactions are a table with the columns user_id and item_id")
+        found = open_sheet(
+            source, "train", "interactions are a table with the columns user_id and item_id", (*USERS, *ITEMS)
+        )
     except InputError:
         return None
     return found if isinstance(found, Sheet) else None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
+from rankscope.files.roles import ID_ROLES
 from rankscope.tables import Array, Fault, Qrels, Run, Source, blocks_of
 
 RUN_LINE = "a TREC run line has 6 (query Q0 document rank score tag)"
@@ -20,7 +22,6 @@ QRELS_LINE = "a TREC qrels line has 4 (query iteration document grade)"
 RUN_EXPECTED = "a TREC run has lines like '301 Q0 FT911-3 1 12.4 bm25'"
 QRELS_EXPECTED = "TREC qrels have lines like '301 0 FT911-3 1'"
 EXPECTED = {"run": RUN_EXPECTED, "qrels": QRELS_EXPECTED}
-ORDER = "the order is QRELS RUN..."
 FAULTS = 20
 BLOCK = 1 << 22
 SUFFIXES = {
@@ -168,63 +169,14 @@ def content_lines(data: bytes) -> Array:
     return np.fromiter(kept(), dtype=np.int64)
 
 
-ALIASES: dict[str, tuple[str, ...]] = {
-    "query_id": ("query_id", "qid", "q_id", "query-id", "query", "topic", "user_id", "user"),
-    "doc_id": ("doc_id", "docid", "docno", "corpus-id", "corpus_id", "item_id", "item"),
-    "score": ("score",),
-    "rank": ("rank",),
-    "grade": ("grade", "relevance", "rel", "label", "rating"),
-    "iteration": ("iteration", "iter", "subtopic"),
-    "tag": ("run", "tag"),
-}
-RUN_ROLES = ("query_id", "doc_id", "score", "rank", "tag")
-QRELS_ROLES = ("query_id", "doc_id", "grade", "iteration")
-RUN_TABLE = "a run table has the columns query_id, doc_id and score (or rank)"
-QRELS_TABLE = "a qrels table has the columns query_id, doc_id and grade"
 NO_ROWS = np.empty(0, dtype=np.int64)
-
-
-def known_header(names: Sequence[str]) -> bool:
-    """Whether names are those of a long table: at least a query and a document."""
-    lower = {name.strip().lower() for name in names}
-    return all(lower & set(ALIASES[role]) for role in ("query_id", "doc_id"))
-
-
-def roles_of(names: Sequence[str], what: str, label: str, found: Findings) -> dict[str, str]:
-    """Which column plays which role; notes say what was assumed."""
-    by_lower = {name.strip().lower(): name for name in reversed(names)}
-    roles: dict[str, str] = {}
-    for role in RUN_ROLES if what == "run" else QRELS_ROLES:
-        fits = [by_lower[alias] for alias in ALIASES[role] if alias in by_lower]
-        if fits:
-            roles[role] = fits[0]
-        if len(fits) > 1:
-            found.notes.append(f"columns {words.listing(fits)} could all be the {role}: {fits[0]} is used")
-    if what == "qrels" and "grade" not in roles and "score" in by_lower:
-        roles["grade"] = by_lower["score"]
-        found.notes.append(f"no grade column: {by_lower['score']} is taken as the grade")
-    _complain(roles, by_lower, names, what, label)
-    if what == "run" and "score" not in roles:
-        found.notes.append(f"no score column: the score is -{roles['rank']}")
-    return roles
-
-
-def _complain(roles: dict[str, str], by_lower: dict[str, str], names: Sequence[str], what: str, label: str) -> None:
-    value = "score" if what == "run" else "grade"
-    missing = [role for role in ("query_id", "doc_id", value) if role not in roles]
-    if what == "run" and "rank" in roles:
-        missing = [role for role in missing if role != "score"]
-    if not missing:
-        return
-    hint = ""
-    if what == "run" and missing == ["score"] and any(alias in by_lower for alias in ALIASES["grade"]):
-        hint = f"; a grade belongs to qrels: {ORDER}"
-    if what == "qrels" and missing == ["grade"] and "rank" in by_lower:
-        hint = f"; a rank belongs to a run: {ORDER}"
-    wanted = f"no column for {words.listing(missing)} among {words.listing(names) or 'none'}"
-    if not hint and any(words.is_number(name) for name in names):
-        hint = "; is the header line missing?"
-    raise InputError(f"{label}: {wanted}; {RUN_TABLE if what == 'run' else QRELS_TABLE}{hint}")
+EXACT = 2**53  # up to here floats tell all whole numbers apart
+FLOAT_ID = r"-?(?:\d+\.0+|\d(?:\.\d+)?[eE]\+\d+)"  # a whole number that was written as a float
+FLOAT_NOTE = "ids as floats: 1.0 is read as '1'"
+FLOAT_REMEDY = (
+    f"floats from {EXACT:,} on stand for several whole numbers: keep ids as integers or strings where they become floats "
+    "(a join fills gaps with NaN; in pandas dtype 'Int64' does not)"
+)
 
 
 def long_table(
@@ -232,7 +184,7 @@ def long_table(
 ) -> tuple[pl.DataFrame, Array]:
     """The columns under our names and in our types, and the rows that are not among them, which become faults."""
     columns = {role: frame[name] for role, name in roles.items() if role != "tag"}
-    ids = [role for role in ("query_id", "doc_id", "iteration") if role in columns]
+    ids = [role for role in ID_ROLES if role in columns]
     value = _value_role(columns)
     out: dict[str, pl.Series] = {role: id_column(columns[role], roles[role], label, found) for role in ids}
     out[value] = _numbers(columns[value], roles[value], label)
@@ -281,11 +233,27 @@ def id_column(column: pl.Series, name: str, label: str, found: Findings) -> pl.S
         if not (whole == whole.floor()).all() or whole.is_infinite().any():
             odd = whole.filter((whole != whole.floor()) | whole.is_infinite())[0]
             raise InputError(f"{label}: column {name} holds fractions ({odd}), not ids; ids are strings or integers")
-        if len(large := whole.filter(whole.abs() >= 2.0**63)):
-            raise InputError(f"{label}: column {name} holds {large[0]}, which is no id; ids are strings or integers")
-        found.notes.append(f"column {name} holds ids as floats: 1.0 is read as '1'")
+        if len(large := whole.filter(whole.abs() >= EXACT)):
+            raise InputError(f"{label}: column {name} holds {large[0]} as an id; {FLOAT_REMEDY}")
+        found.notes.append(f"column {name} holds {FLOAT_NOTE}")
         return _whole_numbers(column.fill_nan(None).cast(pl.Int64))
     raise InputError(f"{label}: column {name} is of type {kind}; ids are strings or integers")
+
+
+def restore_floats(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
+    """The columns of ids of a file without types, as floats again where each id was written as one: ``1221.0``."""
+    floats = [name for name in names if frame[name].dtype == pl.String and _are_floats(frame[name].drop_nulls())]
+    return frame.with_columns(pl.col(floats).str.strip_chars().cast(pl.Float64)) if floats else frame
+
+
+def _are_floats(ids: pl.Series) -> bool:
+    ids = ids.filter(ids != "") if len(ids) and not ids[0] else ids
+    return bool(len(ids)) and is_float_id(ids[0]) and bool(ids.str.contains(rf"^\s*{FLOAT_ID}\s*$|^$").all())
+
+
+def is_float_id(text: str) -> bool:
+    """Whether a text is a whole number that was written as a float."""
+    return re.fullmatch(FLOAT_ID, text.strip()) is not None
 
 
 def _whole_numbers(column: pl.Series) -> pl.Series:
@@ -359,6 +327,18 @@ def _tag_of(frame: pl.DataFrame, roles: dict[str, str], label: str) -> str | Non
     return tags[0] if tags else None
 
 
+def _distinct(table: pl.DataFrame, bad: Array, rows: int, found: Findings) -> tuple[pl.DataFrame, Array]:
+    """Each pair of query and document once, and the rows that are not in the table."""
+    first = table.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series()
+    if first.all():
+        return table, bad
+    found.notes.append(
+        f"{words.counted(int((~first).sum()), 'row repeats', 'rows repeat')} a query and document, and counts once"
+    )
+    again = np.delete(np.arange(rows), bad)[~first.to_numpy()]
+    return table.filter(first), np.union1d(bad, again)
+
+
 def make_table(  # noqa: PLR0913, PLR0917
     frame: pl.DataFrame,
     roles: dict[str, str],
@@ -377,7 +357,12 @@ def make_table(  # noqa: PLR0913, PLR0917
         found.tag = _tag_of(frame, roles, source.label)
     line = None if lines is None else line_finder(lines, left_out)
     kept = np.delete(np.arange(len(frame)), left_out) if lines is not None or len(left_out) else NO_ROWS
-    table, bad = long_table(frame[kept] if len(left_out) else frame, roles, source.label, line, found)
+    if what == "qrels" and "grade" not in roles:  # each row says no more than that a document is relevant
+        frame, roles = frame.with_columns(pl.lit(1.0).alias("grade")), {**roles, "grade": "grade"}
+        table, bad = long_table(frame[kept] if len(left_out) else frame, roles, source.label, line, found)
+        table, bad = _distinct(table, bad, len(frame) - len(left_out), found)
+    else:
+        table, bad = long_table(frame[kept] if len(left_out) else frame, roles, source.label, line, found)
     if not len(table):
         found.refuse(f"{source.label}: a header and no rows", "row")
     if lines is not None:

@@ -20,6 +20,7 @@ from rankscope.tables import Array
 Systems = Literal["auto", "rows", "columns"]
 NAMELESS = "score"  # the metric's name where nothing says one
 METRIC, VALUE = ("metric", "measure"), ("value", "score")
+ROLES = (*QUERY, *SYSTEM, *METRIC)
 HOW = "name it query_id or run, or say systems='columns' or systems='rows'"
 EXPECTED = (
     "scores are a table of run, query_id, metric, value (as evaluate --per-query writes), a table with a system a column "
@@ -289,7 +290,7 @@ def _parts(source: Any, name: str | None, systems: Systems, metric: str | None) 
         yield _of_array(source, systems)
         return
     label = name or "scores"
-    found = open_sheet(source, label, EXPECTED)
+    found = open_sheet(source, label, EXPECTED, ROLES)
     if isinstance(found, Mapping):
         yield from _of_mapping(found, str(source) if is_path(source) else label, systems, metric)
         return

@@ -12,10 +12,21 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError, MissingExtraError
-from rankscope.files.long import Findings, make_qrels, make_run, make_table, roles_of, stem
+from rankscope.files.long import (
+    EXACT,
+    FLOAT_NOTE,
+    FLOAT_REMEDY,
+    Findings,
+    make_qrels,
+    make_run,
+    make_table,
+    stem,
+)  # fmt: skip
 from rankscope.files.raw import Raw
+from rankscope.files.roles import ID_ROLES, NAMES, plain_name, roles_of
 from rankscope.tables import Fault, Qrels, Run, Source
 
+UNNAMED = "(index)"  # the column of an index without a name
 DICTS = {
     "run": "a run as a dict is {query: {document: score}} or {query: [document, ...]} in rank order",
     "qrels": "qrels as a dict are {query: {document: grade}} or {query: {relevant documents}}",
@@ -70,17 +81,53 @@ def speaks_arrow(source: object) -> bool:
     return isinstance(source, pl.LazyFrame) or hasattr(source, "__arrow_c_stream__")
 
 
-def read_frame(source: Any, what: str, name: str | None) -> Run | Qrels:
-    """Read a data frame of any library: pandas, Polars, PyArrow, DuckDB and others that speak Arrow."""
+def read_frame(data: pl.DataFrame, what: str, name: str | None, columns: Any = None) -> Run | Qrels:
+    """Read the rows of a data frame."""
     label = name or what
-    if isinstance(source, pl.Series):
-        raise InputError(f"{label}: a series, not a data frame")
-    data = frame_of(source, label)
     found = Findings()
-    roles = roles_of(data.columns, what, label, found)
+    roles = roles_of(data.columns, what, label, found.notes, columns)
     if not len(data):
         raise InputError(f"{label}: the data frame has no rows")
-    return make_table(data, roles, Source(label, "data frame"), found, what, name)
+    whole = tuple(r for r in ID_ROLES if r in roles and data[roles[r]].dtype.is_numeric())
+    return make_table(data, roles, Source(label, "data frame", whole=whole), found, what, name)
+
+
+def take_frame(source: Any, what: str, label: str, columns: Any = None) -> pl.DataFrame:
+    """The columns of a data frame of any library: pandas, Polars, PyArrow, DuckDB and others that speak Arrow."""
+    if isinstance(source, pl.Series):
+        raise InputError(f"{label}: a series, not a data frame")
+    if is_pandas(source):
+        source = with_index(
+            source, {*NAMES, *map(str, columns or ())}, "score" if what == "run" else "grade", always=False
+        )
+    return frame_of(source, label)
+
+
+def is_pandas(source: object) -> bool:
+    """Whether an object is of pandas, which is not imported to tell."""
+    return type(source).__module__.partition(".")[0] == "pandas"
+
+
+def with_index(source: Any, roles: Collection[str], value: str = "", always: bool = True) -> Any:
+    """A pandas frame with those levels of its index as first columns that have one of these names.
+
+    ``always``: where none of its columns has one either, its index names the rows, whatever it is called; without a name it is
+    the column ``UNNAMED``, and no column if it is a number beside several columns. A series is the column ``value``, unless it
+    has a name, and its index names the rows.
+    """
+    index, is_series = source.index, source.ndim == 1
+    source = source.to_frame(source.name or value or "value") if is_series else source.copy(deep=False)
+    source.columns = [str(name) for name in source.columns]
+    known = set(map(plain_name, roles))
+    levels = {n: str(name) for n, name in enumerate(index.names) if name is not None and plain_name(str(name)) in known}
+    if always and not levels and not any(plain_name(name) in known for name in source.columns):
+        is_number = index.nlevels == 1 and index.dtype.kind in "iu" and index.name is None
+        if is_series or not is_number or (source.shape[1] == 1 and type(index).__name__ != "RangeIndex"):
+            levels = {n: UNNAMED if name is None else str(name) for n, name in enumerate(index.names)}
+    for place, (n, name) in enumerate(levels.items()):
+        if name not in source.columns:
+            source.insert(place, name, index.get_level_values(n))
+    return source
 
 
 def frame_of(source: Any, label: str) -> pl.DataFrame:
@@ -88,21 +135,44 @@ def frame_of(source: Any, label: str) -> pl.DataFrame:
     if isinstance(source, pl.DataFrame):
         return source
     try:
-        return source.collect() if isinstance(source, pl.LazyFrame) else pl.DataFrame(source)
-    except ImportError as error:
+        try:
+            return source.collect() if isinstance(source, pl.LazyFrame) else pl.DataFrame(source)
+        except ImportError:
+            if not is_pandas(source):
+                raise
+            return _of_pandas(source)
+    except ImportError:
         kind = type(source).__module__.partition(".")[0]
         text = f"{label}: {kind} hands over its columns through pyarrow, which is not installed: pip install pyarrow"
-        raise MissingExtraError(text) from error
-    except Exception as error:  # whatever the other library raises
+        raise MissingExtraError(text) from None
+    except Exception as error:  # noqa: BLE001 - whatever the other library raises
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
         hint = "does a column mix texts and numbers? astype(str) makes ids strings"
-        raise InputError(f"{label}: the data frame cannot be read: {text}; {hint}") from error
+        raise InputError(f"{label}: the data frame cannot be read: {text}; {hint}") from None
+
+
+def _of_pandas(source: Any) -> pl.DataFrame:
+    """The columns of a pandas frame one by one, where there is no pyarrow to hand them over."""
+    columns = []
+    for name in source.columns:
+        column, missing = source[name], source[name].isna().to_numpy()
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufb":
+            columns.append(pl.Series(str(name), column.to_numpy(), nan_to_null=True))
+            continue
+        values = [None if gone else value for value, gone in zip(column.tolist(), missing, strict=True)]
+        columns.append(pl.Series(str(name), values, strict=True))
+    return pl.DataFrame(columns)
 
 
 def read_dict(
-    source: Mapping[Any, Any], what: str, name: str | None, raw: Raw | None = None, aspect: bool = False
+    source: Mapping[Any, Any],
+    what: str,
+    name: str | None,
+    raw: Raw | None = None,
+    aspect: bool = False,
+    kind: str = "JSON",
 ) -> Run | Qrels:
-    """Read a dict of queries; ``raw`` is the file it came from. Within one ``aspect`` there are no others."""
+    """Read a dict of queries; ``raw`` is the file it came from, of a ``kind``. Within one ``aspect`` there are no others."""
     label = raw.label if raw else name or what
     if not source:
         raise InputError(f"{label}: the dict is empty; {DICTS[what]}")
@@ -112,12 +182,12 @@ def read_dict(
     if what == "qrels" and not aspect and has_aspects(source):
         return _read_aspects(rows, label, name, raw)
     sizes = [len(value) for value in rows.values()]
-    queries = _ids(source.keys(), label, "query")
+    found = Findings()
+    queries = ids_of(source.keys(), label, "query", found)
     if len(set(queries)) < len(queries):
         twice = next(query for n, query in enumerate(queries) if query in queries[:n])
         raise InputError(f"{label}: query {twice!r} is there twice, as text and as a number; keep one")
-    docs = _ids(chain.from_iterable(rows.values()), label, "document")
-    found = Findings()
+    docs = ids_of(chain.from_iterable(rows.values()), label, "document", found)
     value = "score" if what == "run" else "grade"
     frame = pl.DataFrame(
         {
@@ -132,10 +202,10 @@ def read_dict(
     more = tuple(query for query, size in zip(queries, sizes, strict=True) if not size)
     plain, title = Source(label, "dict"), "a dict"
     if raw:
-        plain, title = raw.source("JSON"), f"JSON {what}"
+        plain, title = raw.source(kind), f"{kind} {what}"
         name = name or stem(label)
     table: Run | Qrels = make_qrels(frame, plain, found, title) if what == "qrels" else make_run(
-        frame, plain, found, title.replace("JSON", "a JSON"), name or "run"
+        frame, plain, found, title.replace(kind, f"a {kind}", 1), name or "run"
     )  # fmt: skip
     return replace(table, more_queries=more) if more else table
 
@@ -157,12 +227,12 @@ def _read_aspects(rows: Mapping[Any, Any], label: str, name: str | None, raw: Ra
                 by_aspect.setdefault(aspect, {}).setdefault(query, []).append((doc, grade))
     parts: list[pl.DataFrame] = []
     faults: tuple[Fault, ...] = ()
-    for aspect, (text,) in zip(by_aspect, ([i] for i in _ids(by_aspect, label, "subtopic")), strict=True):
+    for aspect, (text,) in zip(by_aspect, ([i] for i in ids_of(by_aspect, label, "subtopic")), strict=True):
         grades = {query: Pairs(pairs) for query, pairs in by_aspect[aspect].items()}
         part = read_dict(grades, "qrels", name, raw, aspect=True)
         parts.append(part.frame.with_columns(iteration=pl.lit(text)))
         faults += part.source.faults
-    empty = [query for query, value in zip(_ids(rows, label, "query"), rows.values(), strict=True) if not value]
+    empty = [query for query, value in zip(ids_of(rows, label, "query"), rows.values(), strict=True) if not value]
     qrels = make_qrels(pl.concat(parts), replace(part.source, notes=(), faults=()), Findings(), "a dict")
     return Qrels(qrels.frame, replace(qrels.source, faults=faults), tuple(empty))
 
@@ -191,17 +261,26 @@ def _orderly(value: Any) -> Any:
     return sorted(value, key=str) if isinstance(value, (set, frozenset)) else value
 
 
-def _ids(values: Iterable[Any], label: str, noun: str) -> list[str]:
-    """Ids as strings: integers become strings, anything else is refused."""
-    ids = list(values)
-    kinds = set(map(type, ids))
+def ids_of(values: Iterable[Any], label: str, noun: str, found: Findings | None = None) -> list[str]:
+    """Ids as strings: whole numbers become strings, also those that became floats, which is noted; anything else is refused."""
+    ids: list[Any] = list(values)
+    kinds: set[Any] = set(map(type, ids))
     if kinds <= {str}:
         return _whole_letters(ids, label, noun)
+    floats = any(issubclass(kind, (float, np.floating)) for kind in kinds)
     for kind in kinds:
-        if issubclass(kind, bool) or not issubclass(kind, (str, int, np.integer)):
-            odd = next(value for value in ids if type(value) is kind)
-            said = f"{label}: {noun} id {quote_value(odd)} is of type {kind.__name__}"
+        own = (value for value in ids if type(value) is kind)
+        if issubclass(kind, (float, np.floating)):
+            odd = [value for value in own if not value.is_integer()][:1]
+            if not odd and (large := next((v for v in ids if type(v) is kind and abs(v) >= EXACT), None)) is not None:
+                raise InputError(f"{label}: {noun} id {large}: {FLOAT_REMEDY}")
+        else:
+            odd = [] if issubclass(kind, (str, int, np.integer)) and not issubclass(kind, bool) else [next(own)]
+        if odd:
+            said = f"{label}: {noun} id {quote_value(odd[0])} is of type {kind.__name__}"
             raise InputError(f"{said}; ids are strings or integers")
+    if floats and found is not None:
+        found.notes.append(f"{label}: the {noun} ids are {FLOAT_NOTE.removeprefix('ids as ')}")
     return _whole_letters([str(value) if isinstance(value, str) else str(int(value)) for value in ids], label, noun)
 
 

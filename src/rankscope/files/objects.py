@@ -19,10 +19,11 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import Findings, is_text, make_table, roles_of
+from rankscope.files.long import EXACT, FLOAT_NOTE, FLOAT_REMEDY, Findings, is_text, make_table
 from rankscope.files.memory import DICTS, Pairs, is_half, pairs_of, quote_value, read_dict
 from rankscope.files.parts import PartFacts, QueryPlace, RunParts, cut, piece_size, table_part, table_parts
 from rankscope.files.raw import BOM, UNREADABLE, Raw
+from rankscope.files.roles import roles_of
 from rankscope.parallel import map_parts
 from rankscope.tables import Array, Qrels, Run
 
@@ -63,8 +64,10 @@ def keys_of(raw: Raw) -> list[str]:
 
 def read_jsonl(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     """Read one JSON object a line."""
+    if _first_lists(raw):
+        return _read_lists(raw, what, name)
     found = Findings()
-    roles = roles_of(keys_of(raw), what, raw.label, found)
+    roles = roles_of(keys_of(raw), what, raw.label, found.notes, raw.columns)
     parts = iter([raw.text]) if raw.is_small else cut(raw, _place(roles))
     source, lines = raw.source(f"JSONL {what}"), partial(_content_lines, raw)
     read = list(map_parts(partial(_part, roles), parts))
@@ -145,7 +148,7 @@ class _Broken:
             else:
                 frames.append(part.with_columns(pl.col(pl.Float64).cast(pl.String)))
             row, line = row + len(frames[-1]), line + lines
-        self.found.notes += [f"{key} holds ids as floats: 1.0 is read as '1'" for key in self.whole]
+        self.found.notes += [f"{key} holds {FLOAT_NOTE}" for key in self.whole]
         return pl.concat(frames, rechunk=True)
 
     def _one_by_one(self, data: bytes, row: int, first: int) -> pl.DataFrame:
@@ -183,10 +186,12 @@ class _Broken:
             return json.dumps(int(value) if isinstance(value, bool) else value)
         if role in OPTIONAL or (isinstance(value, int) and not isinstance(value, bool)):
             return json.dumps(value)
+        where = f"{self.raw.label} line {words.count(line)}"
         if isinstance(value, float) and value.is_integer():
+            if abs(value) >= EXACT:
+                raise InputError(f"{where}: {name} is {value}; {FLOAT_REMEDY}")
             self.whole[name] = None
             return str(int(value))
-        where = f"{self.raw.label} line {words.count(line)}"
         raise InputError(f"{where}: {name} is {quote_value(value)}, not an id; ids are strings or integers")
 
 
@@ -202,10 +207,46 @@ def _place(roles: Mapping[str, str]) -> QueryPlace:
     return QueryPlace(rb"[^\n]*?%s[ \t]*:[ \t]*" % key, rb'(?:"(?:[^"\\\n]|\\.)*"|[^\s,}"]+)', rb"(?=[\s,}])")
 
 
-def jsonl_parts(raw: Raw, name: str | None) -> RunParts:
-    """A run in JSON lines, to be read in parts."""
+def _first_lists(raw: Raw) -> bool:
+    """Whether the first object is a query with its documents."""
+    first = object_of(raw.first_line) or {}
+    if not any(isinstance(value, list | Mapping) for value in first.values()):
+        return False
+    from rankscope.files.rankings import holds_lists, list_keys
+
+    return bool(list_keys(first)) and holds_lists(list(first), list_keys(first))
+
+
+def _read_lists(raw: Raw, what: str, name: str | None) -> Run | Qrels:
+    """Read one query with its documents a line."""
+    from rankscope.files.rankings import rankings_of
+
+    data = raw.text().removeprefix(BOM)
+    if not is_text(data):
+        raw.fail(UnicodeError("not UTF-8"))
+    rows: list[Mapping[str, Any]] = []
+    lines = []
+    for line, text in enumerate(data.split(b"\n"), 1):
+        if not text.strip():
+            continue
+        value = object_of(text)
+        where = f"{raw.label} line {words.count(line)}"
+        if value is None:
+            raise InputError(f"{where}: not a JSON object: {words.quote(text.strip().decode())}")
+        if isinstance(value, Pairs):
+            twice = next(key for n, key in enumerate(value) if key in list(value)[:n])
+            raise InputError(f"{where}: the key {twice!r} comes twice in one object; keep one")
+        rows.append(value)
+        lines.append(where)
+    return read_dict(rankings_of(rows, what, iter(lines)), what, name, raw, kind="JSONL")
+
+
+def jsonl_parts(raw: Raw, name: str | None) -> RunParts | None:
+    """A run in JSON lines, to be read in parts; None where each is a whole query."""
+    if _first_lists(raw):
+        return None
     found = Findings()
-    roles = roles_of(keys_of(raw), "run", raw.label, found)
+    roles = roles_of(keys_of(raw), "run", raw.label, found.notes, raw.columns)
 
     def read(part: Callable[[], bytes]) -> tuple[Run, PartFacts]:
         rows = plain(part(), roles)
@@ -226,11 +267,11 @@ def read_json(raw: Raw, what: str, name: str | None) -> Run | Qrels:
         value = json.loads(data.decode("utf-8"), object_pairs_hook=pairs_of)
     except UnicodeDecodeError as error:
         raw.fail(error)
-    except RecursionError as error:
-        raise InputError(f"{raw.label}: nested too deeply; {DICTS[what]}") from error
+    except RecursionError:
+        raise InputError(f"{raw.label}: nested too deeply; {DICTS[what]}") from None
     except ValueError as error:
         line = getattr(error, "lineno", 1)
-        raise InputError(f"{raw.label} line {words.count(line)}: not JSON ({getattr(error, 'msg', error)})") from error
+        raise InputError(f"{raw.label} line {words.count(line)}: not JSON ({getattr(error, 'msg', error)})") from None
     if not isinstance(value, Mapping):
         kind, lines = "array" if isinstance(value, list) else "value", "(jq -c '.[]' turns an array into lines)"
         raise InputError(f"{raw.label}: a JSON {kind}; {DICTS[what]}, or one object a line {lines}")

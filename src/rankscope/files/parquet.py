@@ -17,9 +17,10 @@ import polars as pl
 
 from rankscope.errors import InputError
 from rankscope.files.footers import READ, DamageError, Footer, check_pages, read_footer
-from rankscope.files.long import Findings, make_table, roles_of
+from rankscope.files.long import Findings, make_table
 from rankscope.files.parts import PartFacts, RunParts, table_part, table_parts
 from rankscope.files.raw import UNREADABLE, Raw
+from rankscope.files.roles import roles_of
 from rankscope.parallel import check_memory
 from rankscope.tables import MARK, PARTIAL, Qrels, Run
 
@@ -168,7 +169,7 @@ def _said(error: BaseException) -> str:
 
 
 def _fail(raw: Raw, said: str, error: BaseException) -> NoReturn:
-    raise InputError(f"{raw.label}: not a whole Parquet file ({said}): fetch or write it again") from error
+    raise InputError(f"{raw.label}: not a whole Parquet file ({said}): fetch or write it again") from None
 
 
 def read_parquet(raw: Raw, what: str, name: str | None) -> Run | Qrels:
@@ -178,7 +179,7 @@ def read_parquet(raw: Raw, what: str, name: str | None) -> Run | Qrels:
 
 def _read(file: ParquetFile, what: str, name: str | None) -> Run | Qrels:
     found = Findings()
-    roles = roles_of(file.names, what, file.raw.label, found)
+    roles = roles_of(file.names, what, file.raw.label, found.notes, file.raw.columns)
     frame = file.table(roles.values())
     return make_table(frame, roles, file.raw.source(f"Parquet {what}"), found, what, name)
 
@@ -186,7 +187,7 @@ def _read(file: ParquetFile, what: str, name: str | None) -> Run | Qrels:
 def parquet_parts(raw: Raw, name: str | None) -> RunParts:
     """A run in a Parquet file, to be read in parts."""
     found, file = Findings(), open_parquet(raw)
-    roles = roles_of(file.names, "run", raw.label, found)
+    roles = roles_of(file.names, "run", raw.label, found.notes, raw.columns)
     wanted = list(dict.fromkeys(roles.values()))
     columns = file.scan.select(wanted)
     query = roles["query_id"]

@@ -57,18 +57,3 @@ def _sealed(data: bytes) -> bytes:
     at = data.rindex(SEAL) + len(SEAL)  # in what stands at the end of a file, behind all rows
     digest = hashlib.sha256(data[:at] + b"0" * 64 + data[at + 64 :]).hexdigest()
     return data[:at] + digest.encode() + data[at + 64 :]
-
-
-def sha256_of(frame: pl.DataFrame) -> str:
-    """Digest of the values of a table, whatever file or memory it came from."""
-    sha = hashlib.sha256()
-    for column in frame.get_columns():
-        sha.update(f"{column.name} {column.dtype} {len(column)}\n".encode())
-        sha.update(column.is_null().to_numpy().tobytes())
-        if column.dtype == pl.String:
-            texts = column.fill_null("")
-            sha.update(texts.str.len_bytes().to_numpy().tobytes())
-            sha.update("".join(texts.to_list()).encode("utf-8", "surrogatepass"))
-        else:
-            sha.update(column.fill_null(0).to_numpy().tobytes())
-    return sha.hexdigest()

@@ -62,13 +62,15 @@ class Raw:
     """One input: a file that stays on disk, or the bytes of a stream, which can be read only once.
 
     ``feed`` is what Polars reads: the path, so that the file need not pass through Python, or the bytes. ``start`` are its first bytes
-    as they lie there. ``stamp`` is when a file was last written, and its size, as it was found.
+    as they lie there. ``stamp`` is when a file was last written, and its size, as it was found. ``columns`` are the roles that were
+    given to columns by name.
     """
 
     label: str
     feed: Path | bytes = field(repr=False)
     start: bytes = field(repr=False)
     stamp: tuple[int, int] | None = None
+    columns: Any = field(default=None, repr=False)
 
     @cached_property
     def compression(self) -> str:
@@ -190,18 +192,18 @@ class Raw:
         if "too much memory" in text:
             raise InputError(
                 f"{self.label}: packed with zstd --long, which takes more memory than is given: unpack it first"
-            ) from error
+            ) from None
         if self.compression:
             early = any(sign in text for sign in ("unexpected end", "incomplete", "ended before", "premature"))
             what = "ends too early (a download or copy that stopped?)" if early else "is damaged"
-            raise InputError(f"{self.label}: the {self.compression} file {what}: fetch or copy it again") from error
-        raise InputError(f"{self.label}: cannot be read: {text}") from error
+            raise InputError(f"{self.label}: the {self.compression} file {what}: fetch or copy it again") from None
+        raise InputError(f"{self.label}: cannot be read: {text}") from None
 
     def _fail_utf8(self, error: BaseException) -> NoReturn:
         where = f"{self.label}: not UTF-8 text"
         if wrong := _first_wrong(self.read()):
             where = f"{self.label} line {words.count(wrong[0])}: not UTF-8 text: {wrong[1]!r}"
-        raise InputError(f"{where}; write the file as UTF-8 (iconv -f latin1 -t utf-8, if it is Latin-1)") from error
+        raise InputError(f"{where}; write the file as UTF-8 (iconv -f latin1 -t utf-8, if it is Latin-1)") from None
 
     def open(self) -> io.BytesIO | io.BufferedReader:
         """The bytes as they lie in the file, as a stream."""
@@ -318,7 +320,7 @@ def _standard_input() -> Raw:
     try:
         return _of_stream("standard input", sys.stdin.buffer)
     except OSError as error:
-        raise InputError(f"standard input: cannot be read: {error.strerror or error}") from error
+        raise InputError(f"standard input: cannot be read: {error.strerror or error}") from None
 
 
 def _of_stream(label: str, stream: IO[bytes]) -> Raw:
@@ -354,14 +356,14 @@ def _open_path(path: Path, label: str) -> Raw:
             return Raw(label, path, file.read(HEAD), (found.st_mtime_ns, found.st_size))
     except InputError:
         raise
-    except FileNotFoundError as error:
-        raise InputError(f"{label}: no such file{_near(path)}") from error
-    except IsADirectoryError as error:
-        raise InputError(f"{label}: a folder, not a file: name the files in it") from error
-    except PermissionError as error:
-        raise InputError(f"{label}: no permission to read this file (chmod +r makes it readable)") from error
+    except FileNotFoundError:
+        raise InputError(f"{label}: no such file{_near(path)}") from None
+    except IsADirectoryError:
+        raise InputError(f"{label}: a folder, not a file: name the files in it") from None
+    except PermissionError:
+        raise InputError(f"{label}: no permission to read this file (chmod +r makes it readable)") from None
     except (OSError, ValueError) as error:
-        raise InputError(f"{label}: cannot be opened: {getattr(error, 'strerror', None) or error}") from error
+        raise InputError(f"{label}: cannot be opened: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _near(path: Path) -> str:

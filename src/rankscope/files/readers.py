@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -12,11 +13,14 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.columns import columns_parts, header_of, read_columns
 from rankscope.files.folders import files_of, folder_qrels, folder_run
-from rankscope.files.long import ALIASES, EXPECTED, known_header
-from rankscope.files.memory import read_dict, read_frame, speaks_arrow
+from rankscope.files.letor import is_letor, read_letor
+from rankscope.files.long import EXPECTED
+from rankscope.files.memory import is_pandas, read_dict, read_frame, speaks_arrow, take_frame
 from rankscope.files.objects import is_jsonl, jsonl_parts, read_json, read_jsonl
 from rankscope.files.parts import RunParts
 from rankscope.files.raw import BOM, Raw, open_raw
+from rankscope.files.roles import known_header, known_names
+from rankscope.files.tools import handed_over
 from rankscope.files.trec import read_trec, trec_parts
 from rankscope.tables import MARK, PARTIAL, Qrels, Run
 
@@ -25,7 +29,6 @@ _ENDINGS = {
     ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".parquet": "parquet",
     ".pq": "parquet",
 }  # fmt: skip
-_NAMES = {alias for aliases in ALIASES.values() for alias in aliases}
 
 
 def kind_of(raw: Raw) -> str:
@@ -43,6 +46,8 @@ def kind_of(raw: Raw) -> str:
     if ending in {"json", "jsonl"}:
         return ending
     line = raw.first_line
+    if " qid:" in line and is_letor(line):
+        return "letor"
     return _separator_kind(raw, ending) if any(sign in line for sign in SEPARATORS.values()) else "trec"
 
 
@@ -51,7 +56,7 @@ def _separator_kind(raw: Raw, ending: str) -> str:
     likely = [ending, *(kind for kind in SEPARATORS if kind != ending)] if ending else [*SEPARATORS]
     headers = {kind: header_of(raw, SEPARATORS[kind]) for kind in likely}
     for kind, names in headers.items():
-        if known_header(names) or len({name.strip().lower() for name in names} & _NAMES) >= 2:
+        if known_header(names) or known_names(names) >= 2:
             return kind
     names = headers.get(ending, [])
     if len(names) > 1 and (ending == "csv" or not any(words.is_number(name) for name in names)):
@@ -60,8 +65,8 @@ def _separator_kind(raw: Raw, ending: str) -> str:
 
 
 TAKEN = {
-    "run": "a path, a dict ({query: {document: score}} or {query: [document, ...]}), a data frame or a Run",
-    "qrels": "a path, a dict ({query: {document: grade}} or {query: {relevant documents}}), a data frame or Qrels",
+    "run": "a path, a dict ({query: {document: score}} or {query: [document, ...]}), a data frame, a list of scored documents or a Run",
+    "qrels": "a path, a dict ({query: {document: grade}} or {query: {relevant documents}}), a data frame, a list of judged documents or Qrels",
 }
 
 
@@ -79,6 +84,7 @@ def _parquet_parts(raw: Raw, name: str | None) -> RunParts:
 
 READERS: dict[str, Callable[[Raw, str, str | None], Run | Qrels]] = {
     "trec": read_trec,
+    "letor": read_letor,
     **{kind: partial(read_columns, separator=separator) for kind, separator in SEPARATORS.items()},
     "jsonl": read_jsonl,
     "json": read_json,
@@ -92,7 +98,7 @@ PARTS: dict[str, Callable[[Raw, str | None], RunParts | None]] = {
 }
 
 
-def run_of(source: Any, name: str | None = None) -> Run:
+def run_of(source: Any, name: str | None = None, columns: Any = None) -> Run:
     """Read a run from whatever holds one: a path, a dict, a data frame, or a ``Run`` already.
 
     >>> run_of({"q1": ["d7", "d3"]}).frame["score"].to_list()
@@ -102,10 +108,10 @@ def run_of(source: Any, name: str | None = None) -> Run:
         return source
     if isinstance(source, Qrels):
         raise InputError("these are qrels, not a run; the order is qrels first, then runs")
-    return cast("Run", _of(source, "run", name))
+    return cast("Run", _of(source, "run", name, columns=columns))
 
 
-def qrels_of(source: Any) -> Qrels:
+def qrels_of(source: Any, columns: Any = None) -> Qrels:
     """Read judgments from whatever holds them: a path, a dict, a data frame, or ``Qrels`` already.
 
     >>> qrels_of({"q1": {"d7": 2, "d3": 0}}).frame["grade"].to_list()
@@ -115,47 +121,69 @@ def qrels_of(source: Any) -> Qrels:
         return source
     if isinstance(source, Run):
         raise InputError("this is a run, not qrels; the order is qrels first, then runs")
-    return cast("Qrels", _of(source, "qrels", None))
+    return cast("Qrels", _of(source, "qrels", None, columns=columns))
 
 
-def open_run(source: Any, name: str | None = None) -> Run | RunParts:
+def open_run(source: Any, name: str | None = None, columns: Any = None) -> Run | RunParts:
     """A run as ``run_of`` reads it, but for a large file whose format has parts, or a folder: that is left to be read part by part."""
-    return source if isinstance(source, Run) else cast("Run | RunParts", _of(source, "run", name, in_parts=True))
+    if isinstance(source, Run):
+        return source
+    return cast("Run | RunParts", _of(source, "run", name, in_parts=True, columns=columns))
 
 
-def read_run(path: str | Path, name: str | None = None) -> Run:
-    """Read a run from a file; its ending and its content tell the format, and ``-`` is standard input."""
-    return cast("Run", _of(_path(path), "run", name))
+def read_run(source: Any, name: str | None = None, *, columns: Mapping[str, str] | None = None) -> Run:
+    """Read a run from whatever holds one: a file, a dict, a data frame, a list of scored documents, or a ``Run`` already.
+
+    The ending and the content of a file tell its format, and ``-`` is standard input. ``name`` is what the run is called, and
+    ``columns`` says what columns of other names are: ``{"user": "query_id", "sku": "doc_id"}``. Raises InputError for what is no run.
+
+    >>> read_run({"q1": ["d7", "d3"]}, "mine").name
+    'mine'
+    """
+    run = run_of(source, name, columns)
+    return run if name is None or run.name == name else replace(run, name=name)
 
 
-def read_qrels(path: str | Path) -> Qrels:
-    """Read judgments from a file; its ending and its content tell the format, and ``-`` is standard input."""
-    return cast("Qrels", _of(_path(path), "qrels", None))
+def read_qrels(source: Any, *, columns: Mapping[str, str] | None = None) -> Qrels:
+    """Read judgments from whatever holds them: a file, a dict, a data frame, a list of judged documents, or ``Qrels`` already.
+
+    The ending and the content of a file tell its format, and ``-`` is standard input. ``columns`` says what columns of other names
+    are: ``{"user": "query_id", "stars": "grade"}``. Raises InputError for what are no judgments.
+
+    >>> read_qrels({"q1": {"d7": 2}}).frame.rows()
+    [('q1', 'd7', 2.0)]
+    """
+    return qrels_of(source, columns)
 
 
-def _path(path: Any) -> str | PathLike[str]:
-    if not isinstance(path, (str, PathLike)):
-        raise InputError(f"a path is a string or a Path, not {type(path).__name__}")
-    return path
-
-
-def _of(source: Any, what: str, name: str | None, in_parts: bool = False) -> Run | Qrels | RunParts:
+def _of(
+    source: Any, what: str, name: str | None, *, in_parts: bool = False, columns: Any = None
+) -> Run | Qrels | RunParts:
     if isinstance(source, (str, PathLike)):
         path = source if isinstance(source, str) else Path(source)
         several = any(sign in str(path) for sign in "*?") or (str(path).strip() and Path(path).is_dir())
         if several and (files := files_of(path)):
             if what == "qrels":
-                return folder_qrels(path, files, read_qrels)
-            run = folder_run(path, files, name, open_run)
+                return folder_qrels(path, files, partial(qrels_of, columns=columns))
+            run = folder_run(path, files, name, partial(open_run, columns=columns))
             return run if in_parts else run.whole()
         raw = open_raw(path, EXPECTED[what])
+        raw = raw if columns is None else replace(raw, columns=columns)
         kind = kind_of(raw)
         parts = PARTS[kind](raw, name) if in_parts and kind in PARTS and not raw.is_small else None
         return parts or READERS[kind](raw, what, name)
     if isinstance(source, Mapping):
         return read_dict(source, what, name)
-    if speaks_arrow(source):
-        return read_frame(source, what, name)
+    if speaks_arrow(source) or is_pandas(source):
+        data = take_frame(source, what, name or what, columns)
+        if any(kind.is_nested() for kind in data.dtypes):
+            from rankscope.files.rankings import frame_rankings
+
+            if (lists := frame_rankings(data, what, name or what)) is not None:
+                return read_dict(lists, what, name)
+        return read_frame(data, what, name, columns)
+    if (handed := handed_over(source, what)) is not None:
+        return _of(handed, what, name or getattr(source, "name", None), columns=columns)
     if hasattr(source, MARK):
         raise InputError(f"{'the run' if what == 'run' else 'the qrels'}: {PARTIAL}")
     kind = type(source).__name__

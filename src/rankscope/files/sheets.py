@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, NoReturn, cast
@@ -15,27 +15,33 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.columns import Columns, Rows
-from rankscope.files.long import Findings, id_column
-from rankscope.files.memory import frame_of, is_half, quote_value, speaks_arrow
+from rankscope.files.long import Findings, id_column, restore_floats
+from rankscope.files.memory import UNNAMED, frame_of, is_half, is_pandas, quote_value, speaks_arrow, with_index
 from rankscope.files.parquet import open_parquet
 from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.readers import kind_of
+from rankscope.files.roles import plain_name
 from rankscope.tables import MARK, PARTIAL, Array
 
 UNDEFINED = ("", "nan", "na", "n/a", "null", "none")
 QUERY = (
     "query_id", "qid", "q_id", "query-id", "query", "topic", "topic_id", "id", "user_id", "user", "session_id", "session",
 )  # fmt: skip
+INDEX = re.compile(r"|Unnamed: 0(\.\d+)?|__index_level_\d+__")  # an index without a name, as frames write it
 SYSTEM = ("run", "system", "model", "name", "run_id", "runid", "system_id", "tag")
 
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """A table as it was given: files of text give strings. ``lines`` has the 1-based line of each row, where there are lines."""
+    """A table as it was given: files of text give strings. ``lines`` has the 1-based line of each row, where there are lines.
+
+    ``typed`` tells whether the file or frame says what is a number: CSV does not.
+    """
 
     label: str
     frame: pl.DataFrame
     lines: Callable[[], Array] | None = None
+    typed: bool = True
 
     def at(self, row: int) -> str:
         """Say where a 0-based row stands: ``scores.csv line 3``."""
@@ -44,13 +50,21 @@ class Sheet:
         return f"{self.label} line {words.count(int(self.lines()[row]))}"
 
     def role(self, aliases: Sequence[str]) -> str | None:
-        """The first column with one of these names, whatever its case."""
-        by_lower = {name.casefold(): name for name in reversed(self.frame.columns)}
-        return next((by_lower[alias] for alias in aliases if alias in by_lower), None)
+        """The first column with one of these names, however it is spelled."""
+        by_plain = {plain_name(name): name for name in reversed(self.frame.columns)}
+        return next((by_plain[plain] for plain in map(plain_name, aliases) if plain in by_plain), None)
+
+    def pair(self, expected: str) -> tuple[str, str]:
+        """The columns of a query and of what is said of it: by its name, or else the first. There are only two."""
+        names = self.frame.columns
+        if len(names) != 2:
+            raise InputError(f"{self.label}: {words.counted(len(names), 'column')}; {expected}")
+        return (names[1], names[0]) if self.role(QUERY) == names[1] else (names[0], names[1])
 
     def ids(self, name: str, noun: str) -> pl.Series:
         """A column of ids as strings; every row must have one."""
-        ids = id_column(self.frame[name], name, self.label, Findings()).str.strip_chars()
+        frame = self.frame if self.typed else restore_floats(self.frame.select(name), [name])
+        ids = id_column(frame[name], name, self.label, Findings()).str.strip_chars()
         empty = np.flatnonzero((ids.fill_null("") == "").to_numpy())
         if len(empty):
             raise InputError(f"{self.at(int(empty[0]))}: no {noun} (column {name or 1} is empty)")
@@ -100,7 +114,7 @@ def read_objects(raw: Raw, expected: str) -> Sheet | Mapping[str, Any]:
     except (ValueError, RecursionError) as error:
         where = f" line {words.count(error.lineno)}" if isinstance(error, json.JSONDecodeError) else ""
         said = getattr(error, "msg", str(error))
-        raise InputError(f"{raw.label}{where}: not JSON that can be read ({said})") from error
+        raise InputError(f"{raw.label}{where}: not JSON that can be read ({said})") from None
     return _of_objects(value, raw.label, expected)
 
 
@@ -173,10 +187,13 @@ def is_path(source: Any) -> bool:
     return isinstance(source, str | PathLike)
 
 
-def open_sheet(source: Any, label: str, expected: str) -> Sheet | Mapping[str, Any]:
+def open_sheet(
+    source: Any, label: str, expected: str, roles: Collection[str] = (*QUERY, *SYSTEM)
+) -> Sheet | Mapping[str, Any]:
     """Read a file or a data frame as a sheet; a dict, or a JSON object of a file, is given as it is.
 
-    ``label`` is what messages call what is no file, ``expected`` says what would be right.
+    ``label`` is what messages call what is no file, ``expected`` says what would be right. ``roles`` are the names by which a
+    column names the rows: where one does, an index of another name is no column.
     """
     if isinstance(source, Mapping):
         return source
@@ -188,47 +205,33 @@ def open_sheet(source: Any, label: str, expected: str) -> Sheet | Mapping[str, A
         else:
             found = Sheet(raw.label, open_parquet(raw).table()) if kind == "parquet" else _read_columns(raw)
     elif speaks_arrow(source) and not isinstance(source, pl.Series):
-        found = Sheet(label, _frame(source, label))
+        found = Sheet(label, _frame(source, label, roles))
     else:
         what = PARTIAL if hasattr(source, MARK) else f"cannot be read from {type(source).__name__}; {expected}"
         raise InputError(f"{label}: {what}")
     if isinstance(found, Sheet) and not len(found.frame):
         raise InputError(f"{found.label}: a header and no rows; {expected}")
-    return _without_numbering(found) if isinstance(found, Sheet) else found
+    return _without_index(found, roles) if isinstance(found, Sheet) else found
 
 
-def _frame(source: Any, label: str) -> pl.DataFrame:
-    """The columns of a data frame; an index of pandas that says something becomes the first column."""
-    unnamed = False
-    if type(source).__module__.partition(".")[0] == "pandas":
-        source, unnamed = _with_index(source)
+def _frame(source: Any, label: str, roles: Collection[str]) -> pl.DataFrame:
+    """The columns of a data frame; of an index of pandas what names the rows."""
+    if is_pandas(source):
+        source = with_index(source, roles)
     if not isinstance(source, pl.DataFrame | pl.LazyFrame):
         _refuse_twice([str(name) for name in getattr(source, "columns", [])], label)
     frame = frame_of(source, label)
-    return frame.rename({frame.columns[0]: ""}) if unnamed else frame
+    return frame.rename({UNNAMED: ""}) if UNNAMED in frame.columns else frame
 
 
-def _with_index(source: Any) -> tuple[Any, bool]:
-    """A pandas frame with its index as columns, and whether the first has no name."""
-    kind = type(source.index).__name__
-    if kind == "RangeIndex":
-        source = source.to_frame() if source.ndim == 1 else source
-        return source.set_axis([str(name) for name in source.columns], axis=1), False
-    unnamed = all(name is None for name in source.index.names)
-    source = source.reset_index()
-    names = [str(name) for name in source.columns]
-    return source.set_axis(["" if unnamed else names[0], *names[1:]], axis=1), unnamed
-
-
-def _without_numbering(sheet: Sheet) -> Sheet:
-    """Leave out a first column that has no name and numbers the rows from 0, where another names the rows."""
-    frame = sheet.frame
-    if frame.width < 2 or frame.columns[0] or not (sheet.role(QUERY) or sheet.role(SYSTEM)):
+def _without_index(sheet: Sheet, roles: Collection[str]) -> Sheet:
+    """Leave out what was the index of a frame and was written beside its columns, where one of these names the rows."""
+    names = sheet.frame.columns
+    index = [name for name in names if INDEX.fullmatch(name)]
+    known = set(map(plain_name, roles))
+    if not index or not any(plain_name(name) in known for name in names if name not in index):
         return sheet
-    numbers = frame.to_series(0).cast(pl.Int64, strict=False)
-    if numbers.null_count() or (numbers != pl.Series(range(len(frame)))).any():
-        return sheet
-    return replace(sheet, frame=frame[:, 1:])
+    return replace(sheet, frame=sheet.frame.drop(index))
 
 
 def _refuse_twice(names: Sequence[str], label: str) -> None:
@@ -263,4 +266,4 @@ def _read_columns(raw: Raw) -> Sheet:
         raw.fail(ValueError("its rows cannot be told apart"))
     frame = frame.fill_null("")
     frame.columns = names
-    return Sheet(raw.label, frame, columns.lines)
+    return Sheet(raw.label, frame, columns.lines, typed=False)

@@ -13,9 +13,9 @@ from typing import Any, NoReturn, TextIO
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import ALIASES
 from rankscope.files.memory import quote_value
 from rankscope.files.raw import BOM, BROKEN, LINE, Raw, check_lines
+from rankscope.files.roles import ALIASES
 
 IDS = ("_id", "id", "number", "num")
 OWN_IDS = {
@@ -261,7 +261,7 @@ def _quoted_rows(raw: Raw, separator: str, selection: Selection) -> Iterator[tup
                     yield start, row
     except csv.Error as error:
         remedy = 'a quote within a text is written twice ("") and closed in the end'
-        raise InputError(f"{raw.label} line {words.count(last + 1)}: {error}; {remedy}") from error
+        raise InputError(f"{raw.label} line {words.count(last + 1)}: {error}; {remedy}") from None
     except BROKEN as error:
         raw.fail(error)
     finally:

@@ -150,9 +150,9 @@ def _of_json(raw: Raw, head: bytes, selection: Selection, noun: Noun) -> tuple[s
         if first is not None:
             keys = words.listing(map(repr, first)) or "none"
             said = f"{raw.label} line 1: no id and text among the keys {keys}; such are _id and text, or doc_id and contents"
-            raise InputError(said) from error
+            raise InputError(said) from None
         where = f" line {words.count(error.lineno)}" if isinstance(error, json.JSONDecodeError) else ""
-        raise InputError(f"{raw.label}{where}: not JSON ({getattr(error, 'msg', error)}); {EXPECTED}") from error
+        raise InputError(f"{raw.label}{where}: not JSON ({getattr(error, 'msg', error)}); {EXPECTED}") from None
     read = _of_mapping if isinstance(value, dict) else _of_list
     return "JSON", read(value, raw.label, selection, noun)
 

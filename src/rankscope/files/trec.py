@@ -17,7 +17,6 @@ from rankscope.errors import InputError
 from rankscope.files.long import (
     EXPECTED,
     NO_ROWS,
-    ORDER,
     QRELS_LINE,
     RUN_LINE,
     Findings,
@@ -30,6 +29,7 @@ from rankscope.files.long import (
 )
 from rankscope.files.parts import PartFacts, QueryPlace, RunHead, RunParts, cut, piece_size
 from rankscope.files.raw import BLANK_BYTES, BOM, HEAD, LINE, UNREADABLE, Raw
+from rankscope.files.roles import ORDER
 from rankscope.parallel import map_parts
 from rankscope.tables import Array, Qrels, Run, Source
 

@@ -33,8 +33,8 @@ __all__ = [
     "MeanP", "MeanR", "Metric", "NumNonrelRet", "NumPrefs", "NumPrefsFul", "NumQ", "NumRel", "NumRelRet", "NumRet", "P",
     "PFound", "PercentileRank", "Prefs", "PrefsR", "R", "RBPResidual", "RelevantPosition", "RnDCG", "Rprec",
     "RprecMult", "SetAP", "SetF", "SetP", "SetR", "StRecall", "Success", "Terms", "Unjudged", "Utility", "alpha_DCG",
-    "alpha_nDCG", "families", "family_of", "in_order", "infAP", "nDCG", "nDCGRel", "nERR_IA", "nNRBP", "pAP", "pAUC", "parse",
-    "parse_many",
+    "alpha_nDCG", "families", "family_of", "in_order", "infAP", "is_foreign", "nDCG", "nDCGRel", "nERR_IA", "nNRBP", "pAP", "pAUC", "parse",
+    "parse_many", "spelled",
 ]  # fmt: skip
 
 CATALOGUE: dict[str, type[Metric]] = Metric.catalogue
@@ -66,6 +66,19 @@ def parse(text: str | Metric | type[Metric]) -> Metric:
     return metrics[0][1]
 
 
+def spelled(metric: Any) -> str:
+    """A metric in our own spelling, however it was named; empty for what is none."""
+    try:
+        return str(parse(metric))
+    except InputError:
+        return ""
+
+
+def is_foreign(metric: object) -> bool:
+    """Whether this is a measure of ir_measures, which is written as ours are."""
+    return hasattr(metric, "NAME") and hasattr(metric, "params")
+
+
 def parse_many(text: str | Metric | type[Metric]) -> list[tuple[str, Metric]]:
     """Read all metrics that a spelling names, each with what was asked: ``nDCG@5,10``, ``P.5,10``, ``official``.
 
@@ -77,21 +90,36 @@ def parse_many(text: str | Metric | type[Metric]) -> list[tuple[str, Metric]]:
     if isinstance(text, type) and issubclass(text, Metric):
         return [(text.__name__, text().ready())]
     if not isinstance(text, str):
+        if is_foreign(text):
+            return parse_many(str(text))
         raise InputError(f"a metric is a name like 'nDCG@10' or an object like nDCG @ 10, not {text!r}")
     asked = text.strip()
-    parts = _split_spellings(asked) if _BLANK.search(asked) else [asked]
+    parts = _split_spellings(asked) if _APART.search(asked) else [asked]
     if len(parts) == 1:  # what was asked is kept to the letter
         return _read(parts[0], asked)
     return [pair for part in parts for pair in _read(part, part)]
 
 
-_BLANK = re.compile(r"\s")
+_APART = re.compile(r"[\s,]")
+# a comma that goes on with the cutoffs or values before it: nDCG@5,10, P.5,10, ndcg.1=3,2=9
+_GOES_ON = re.compile(r",(?=[-+]?[\d.]+(?:[eE][-+]?\d+)?(?:=[-+]?[\d.]+)?(?:,|$))")
 
 
 def _split_spellings(text: str) -> list[str]:
-    """Blanks between metrics part them; blanks inside parentheses do not."""
-    close = re.sub(r"\s*([(@,=])\s*", r"\1", text)
-    return re.findall(r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^\s()]|\)|\()+", close) or [text]
+    """Blanks and commas between metrics part them; blanks and commas inside parentheses do not, nor commas between cutoffs."""
+    close = re.sub(r"\s*([(@=])\s*|\s*,\s*(?=[-+\d.])", lambda found: found[1] or ",", text)
+    spellings = re.findall(r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^\s()]|\)|\()+", close)
+    return [part for spelling in spellings for part in _split_commas(spelling)] or [text]
+
+
+def _split_commas(text: str) -> list[str]:
+    parts, depth, begin = [], 0, 0
+    for at, sign in enumerate(text):
+        depth += (sign == "(") - (sign == ")")
+        if sign == "," and depth <= 0 and not _GOES_ON.match(text, at):
+            parts.append(text[begin:at])
+            begin = at + 1
+    return [part for part in (*parts, text[begin:]) if part]
 
 
 def _read(text: str, asked: str) -> list[tuple[str, Metric]]:

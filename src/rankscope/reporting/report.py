@@ -70,7 +70,7 @@ class Report:
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(f"{folder}: cannot be written into: {error.strerror or error}") from error
+            raise InputError(f"{folder}: cannot be written into: {error.strerror or error}") from None
         for name, content in files_of(self.page):
             out.append(Path(folder) / name)
             write_file(out[-1], [content])
@@ -248,3 +248,14 @@ def _refuse_settled(runs: Any, metrics: Any, options: Mapping[str, Any]) -> None
         settled = " (what is compared, and how, is settled)" if known else ""
         hint = words.hint(name, PAGE, most=len(PAGE))
         raise InputError(f"the report of a result has no option {name!r}{settled}{hint}")
+
+
+def playground() -> Report:
+    """A page on which rankings can be rearranged to see which metrics move: ``rs.playground().save("playground.html")``.
+
+    >>> playground().page.title
+    'Playground'
+    """
+    from rankscope.reporting import playground as own
+
+    return Report(own.playground())

@@ -55,13 +55,21 @@ def evaluate_request(
         evaluations.append(evaluate_judged(found, grades.duplicates, request))
         if progress is not None:
             progress(evaluations[-1].labels[0])
-    return scores_of(request, evaluations, grades.queries, grades.source, (qrels, given))
+    data = (qrels, given)
+    return scores_of(request, evaluations, grades.queries, grades.source, data, lambda: grades.content_sha256)
 
 
 def scores_of(
-    request: Request, evaluations: Sequence[RunEvaluation], queries: Collection[str], qrels: Any, data: Any = None
+    request: Request,
+    evaluations: Sequence[RunEvaluation],
+    queries: Collection[str],
+    qrels: Any,
+    data: Any = None,
+    content: Callable[[], str | None] | None = None,
 ) -> Scores:
     """The result for these runs; ``queries`` are all of the qrels, ``qrels`` is where these came from, ``data`` what was passed as both.
+
+    ``content`` gives the digest of what the qrels say.
 
     Raises DataError where no query of a run is judged, or where no query is left to average.
     """
@@ -105,7 +113,7 @@ def scores_of(
     return Scores(
         request=request, runs=scored, board=board,
         warnings=cautions, inputs=sources, notes=notes,
-        evaluations=evaluations, data=data,
+        evaluations=evaluations, data=data, content=content,
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import Collection, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 Kind = Literal["run", "qrels"]
 _SEVERAL = {"aspects", "subtopics"}  # what takes several grades of one document
+
+
+class NumberedQueries(dict[str, Any]):
+    """A dict of queries whose ids were whole numbers, and are texts now."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +56,11 @@ class CleanInput:
         return qrels_of(self.data).by_query()
 
     @property
+    def content_sha256(self) -> str:
+        """The digest of what the judgments say."""
+        return self.table.content_sha256
+
+    @property
     def mapping(self) -> Mapping[str, Mapping[str, float]]:
         """Judgments as dicts."""
         return self.data if isinstance(self.data, dict) else self.data.mapping
@@ -62,7 +71,7 @@ def named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:
     if isinstance(runs, Mapping) and _names_runs(runs):
         for name, run in runs.items():
             yield str(name), run
-    elif isinstance(runs, list | tuple):
+    elif isinstance(runs, list | tuple) and not (runs and hasattr(runs[0], "doc_id") and _is_one_run(runs)):
         if not runs:
             raise InputError("no run was given: pass a path, a dict or a data frame, or a list of them")
         for run in runs:
@@ -72,9 +81,18 @@ def named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:
         yield None, runs
 
 
+def _is_one_run(runs: Any) -> bool:
+    """Whether a list is one of scored documents, which are one run."""
+    from rankscope.files.tools import is_rows
+
+    return is_rows(runs)
+
+
 def _names_runs(runs: Mapping[Any, Any]) -> bool:
 
     def is_ranking(value: Any) -> bool:
+        if isinstance(value, list | tuple) and value and hasattr(value[0], "doc_id"):
+            return not _is_one_run(value)
         if isinstance(value, list | tuple | set | frozenset | KeysView | ValuesView):
             return True
         frame = hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__")
@@ -100,8 +118,9 @@ def read_any(kind: Kind, source: Any, name: str | None = None, *, parts: bool = 
     # dicts of dicts of numbers need no table; several grades of a document do
     if isinstance(source, Mapping) and all(
         isinstance(documents, Mapping)
-        and not any(isinstance(grade, Mapping) for grade in islice(documents.values(), 1))
-        for documents in source.values()
+        and not isinstance(query, float)  # ids that became floats: the table says so
+        and not any(isinstance(grade, Mapping) or isinstance(doc, float) for doc, grade in islice(documents.items(), 1))
+        for query, documents in source.items()
     ):
         if not source:
             raise InputError(f"the {kind} dict is empty: it maps queries to documents, like {{'q1': {{'d1': 1}}}}")
@@ -110,15 +129,47 @@ def read_any(kind: Kind, source: Any, name: str | None = None, *, parts: bool = 
         queries = {id_text(query, kind): documents for query, documents in source.items()}
         if len(queries) < len(source):
             raise InputError(f"{kind}: a query is given both as a number and as a string; make the ids strings")
-        return queries
+        return queries if isinstance(next(iter(source)), str) else NumberedQueries(queries)
     from rankscope.files import open_run, qrels_of, run_of
 
     return qrels_of(source) if kind == "qrels" else (open_run if parts else run_of)(source, name)
 
 
+def kinds_of_ids(sources: Iterable[Any], passed: Iterable[Any]) -> frozenset[str]:
+    """The roles (query_id, doc_id) whose ids were whole numbers in every data frame and dict of those that were ``passed``."""
+    whole: dict[str, set[bool]] = {"query_id": set(), "doc_id": set()}
+    for source in sources:
+        for role, votes in whole.items() if source.kind == "data frame" else ():
+            votes.add(role in source.whole)
+    for one in passed:
+        if isinstance(one, Mapping):
+            documents = next((value for value in one.values() if isinstance(value, Collection) and len(value)), ())
+            for votes, ids in zip(whole.values(), (one, documents), strict=True):
+                votes.update(isinstance(ids, NumberedQueries) or not isinstance(key, str) for key in islice(ids, 1))
+    return frozenset(role for role, votes in whole.items() if votes == {True})
+
+
 def read_inputs(qrels: Any, runs: Any) -> tuple[Any, list[tuple[str | None, Any]]]:
     """The qrels and the runs of a call as ``read_any`` reads them, each run with the name given to it or None."""
     return read_any("qrels", qrels), [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
+
+
+def read_named(qrels: Any, runs: Any, options: Any) -> tuple[Any, Any]:
+    """The qrels and the runs of a call whose ``columns`` have names of their own, which is taken from its ``options``.
+
+    What is no table with names (a dict, a result, TREC lines) is left as it is.
+    """
+    columns = options.pop("columns")
+    if not columns:
+        return qrels, runs
+    from rankscope.files import read_qrels, read_run
+
+    def has_names(source: Any) -> bool:
+        return isinstance(source, str | Path) or hasattr(source, "columns")
+
+    grades = read_qrels(qrels, columns=columns) if has_names(qrels) else qrels
+    read = [(name, read_run(run, name, columns=columns) if has_names(run) else run) for name, run in named_runs(runs)]
+    return grades, read
 
 
 def clean(data: Any, policies: Policies, kind: Kind, metrics: Sequence[Metric] | None = None) -> CleanInput:

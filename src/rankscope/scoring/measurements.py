@@ -16,6 +16,7 @@ from rankscope.inference.replicates import Replicates, average
 from rankscope.metrics import DEFAULT, Metric, in_order, parse
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import UNKNOWN, Measure
+from rankscope.scoring.inputs import read_named
 from rankscope.scoring.policies import POLICIES, refuse_unknown
 from rankscope.scoring.scores import Scores
 
@@ -63,6 +64,8 @@ def measure(
 
     Queries are sorted by id unless their order matters to what follows (``as_given``).
     """
+    if "columns" in policies and runs is not None:
+        qrels, runs = read_named(qrels, runs, policies)
     refuse_unknown(policies, "compare", OPTIONS)
     if runs is None:
         _refuse_policies(policies)

@@ -16,7 +16,7 @@ from rankscope._version import __version__
 from rankscope.engines.base import DataFacts, Order
 from rankscope.errors import InputError
 from rankscope.files.attributes import CLUSTERS
-from rankscope.files.partials import read_partial, sha256_of, write_partial
+from rankscope.files.partials import read_partial, write_partial
 from rankscope.files.parts import PartFacts, RunHead
 from rankscope.files.raw import open_raw
 from rankscope.lists import Aspects, Judged
@@ -25,7 +25,7 @@ from rankscope.scoring.policies import POLICIES
 from rankscope.scoring.request import Request
 from rankscope.scoring.shares import TOLD, JudgedShare, ShareFacts
 from rankscope.scoring.weights import Weights
-from rankscope.tables import MARK, Source
+from rankscope.tables import MARK, Source, sha256_of
 
 ROSTER, QUERY, DOCUMENT, ASPECT = range(4)  # what a row tells of: a query of the share, a query under an order, ...
 NOTHING = -1  # the piece of queries for which nothing is retrieved
@@ -46,6 +46,7 @@ class QrelsFacts:
     source: Source | None
     duplicates: int
     file_sha256: str | None = None
+    content_sha256: str | None = None
 
     @classmethod
     def of(cls, grades: CleanInput) -> QrelsFacts:
@@ -54,7 +55,7 @@ class QrelsFacts:
         told = hashlib.sha256(f"{sha256_of(table.frame)} {sorted(table.more_queries)}".encode()).hexdigest()
         source = grades.source
         file = None if source is None or source.sha256 is None else source.sha256()
-        return cls(told, source, grades.duplicates, file)
+        return cls(told, source, grades.duplicates, file, table.content_sha256)
 
     def as_source(self) -> Source | None:
         """Where they came from, as far as a result tells of it."""

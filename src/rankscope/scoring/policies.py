@@ -47,6 +47,12 @@ class PolicyOptions(TypedDict, total=False):
     seed: int
 
 
+class ReadingOptions(PolicyOptions, total=False):
+    """The same with what is said of the inputs themselves: ``columns`` gives roles to columns of other names."""
+
+    columns: Mapping[str, str]
+
+
 class Policy:
     """One thing a user can choose about scoring.
 
@@ -78,6 +84,7 @@ class Policy:
         whole = f"a whole number of at least {cls.least}"
         cls.expects = cls.expects or (f"one of {words.choices(cls.values)}" if cls.least is None else whole)
         POLICIES[cls.name] = cls()
+        words.VALUES[cls.name] = tuple(map(str, cls.values))
 
     def accepts(self, value: Any) -> bool:
         """Whether this can be a value; in a file of settings nothing else can."""
@@ -435,6 +442,7 @@ def refuse_unknown(options: Iterable[str], verb: str, own: Iterable[str] = ()) -
     for name in options:
         if name not in known:
             hint = words.hint(name, known, otherwise="; it takes those of evaluate")
+            hint = "; read what it takes with rs.read_qrels and rs.read_run, which do" if name == "columns" else hint
             raise InputError(f"{verb} has no option {name!r}{hint}")
 
 

@@ -17,7 +17,7 @@ from rankscope.dialects.base import Convention
 from rankscope.engines.base import Order
 from rankscope.errors import InputError
 from rankscope.lists import Array
-from rankscope.metrics import DEFAULT, Metric, in_order
+from rankscope.metrics import DEFAULT, Metric, in_order, is_foreign
 from rankscope.scoring.health import REMEDIES, Health, warnings_of_judgments, warnings_of_run
 from rankscope.scoring.policies import BY_METRIC, MIXED, OVER_ORDERS, POLICIES, Policies, Policy, differing
 
@@ -244,6 +244,9 @@ class Request:
 def _requests(metrics: Any, policies: Policies) -> Iterator[MetricRequest]:
     """The metrics of a call, each with its conventions; in a dialect both are the dialect's."""
     if metrics is not None and not isinstance(metrics, Iterable | Metric | type):
+        if is_foreign(metrics):
+            yield from _requests([metrics], policies)
+            return
         raise InputError(f"metrics are names like 'nDCG@10' or objects like nDCG @ 10, not {metrics!r}")
     several: Any = [metrics] if isinstance(metrics, str | Metric | type) else metrics
     named = in_order(DEFAULT if metrics is None else several)

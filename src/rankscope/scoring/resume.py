@@ -38,7 +38,7 @@ class KeptWork:
         try:
             self.folder.mkdir(exist_ok=True)
         except OSError as error:
-            raise InputError(f"{folder}: no folder to keep work in: {error.strerror or error}") from error
+            raise InputError(f"{folder}: no folder to keep work in: {error.strerror or error}") from None
 
     def judge(self, run: Any, name: str | None, number: int, grades: CleanInput, request: Request) -> JudgedRun:
         """Judge the ``number``-th run of a call as ``judge_run`` does; only what is not in the folder is read and judged."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from rankscope.metrics import Metric, parse, parse_many
 from rankscope.scoring import spread
 from rankscope.scoring.request import Request
 from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
-from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_block, input_record
+from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_block, input_record, own_ids
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,7 +64,8 @@ class Records(View):
 class Scores(Result):
     """What ``evaluate`` found.
 
-    ``scores["bm25", "nDCG@10"]`` is a number; with one run ``scores["nDCG@10"]`` is enough, and ``bounds_of`` takes the same
+    ``scores["bm25", "nDCG@10"]`` is a number, ``scores["bm25", "q1", "nDCG@10"]`` that of a query; metrics may be spelled in any way
+    (``"ndcg_cut_10"``). With one run ``scores["nDCG@10"]`` is enough, and ``bounds_of`` takes the same
     to tell its interval. ``means``, ``per_query``, ``distribution`` and ``first_relevant`` are Polars frames. ``request`` is what
     was asked for, and ``conventions`` states what was assumed, ``data_health`` what is odd about the data, ``warnings`` what that
     does to the numbers. ``evaluations`` hold the judged documents of each run, for verbs that look below the values; ``data`` is
@@ -77,7 +79,7 @@ class Scores(Result):
         Records(
             "per_query",
             (Col("run"), Col("query_id"), Col("metric"), Col("value", kind="value")),
-            lambda scores: scores.to_polars("per_query").iter_rows(named=True),
+            lambda scores: scores._query_rows.iter_rows(named=True),
         ),
         View(
             "facts",
@@ -104,9 +106,47 @@ class Scores(Result):
     notes: Sequence[str] = field(default_factory=list)
     evaluations: Sequence[RunEvaluation] = ()
     data: tuple[Any, Sequence[tuple[str | None, Any]]] | None = None
+    content: Callable[[], str | None] | None = None
+
+    @cached_property
+    def judgments_sha256(self) -> str | None:
+        """The digest of the judgments, the same for a file, packed or not, a frame and a dict of them; None where they are not at hand."""
+        return None if self.content is None else self.content()
 
     def __getitem__(self, key: Any) -> float:
+        if isinstance(key, tuple) and len(key) == 3:
+            return self._of_query(*key)
         return self.mean_of(key).value
+
+    def _of_query(self, run: str, query: Any, metric: Any) -> float:
+        """The value of one query. Raises KeyError where there is none."""
+        mean = self.mean_of((run, metric))
+        scored = next(scored for scored in self.runs if scored.name == mean.run)
+        if (text := str(query)) not in scored.query_ids:
+            raise KeyError(f"query {text!r} is not scored{words.hint(text, scored.query_ids, otherwise='')}")
+        return float(scored.values[mean.metric][scored.query_ids.index(text)])
+
+    def to_dict(self, run: str | None = None) -> dict[str, Any]:
+        """The values of the queries as ``{query: {metric: value}}``, as pytrec_eval gives them, under the names that were asked for.
+
+        Of several runs ``{run: {query: {metric: value}}}``, unless one ``run`` is named. A value that is undefined is NaN.
+
+        >>> import rankscope as rs
+        >>> rs.evaluate({"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}, ["recip_rank", "P_5"]).to_dict()["q1"]
+        {'recip_rank': 0.5, 'P_5': 0.2}
+        """
+        if run is not None and run not in [scored.name for scored in self.runs]:
+            raise KeyError(f"no run is called {run!r}: there are {', '.join(scored.name for scored in self.runs)}")
+        names = {mean.metric: mean.spelling for mean in self.board}
+        by_run = {
+            scored.name: {
+                query: {names[m]: float(values[i]) for m, values in scored.values.items()}
+                for i, query in enumerate(scored.query_ids)
+            }
+            for scored in self.runs
+            if run in (None, scored.name)
+        }
+        return by_run if len(by_run) > 1 or (run is None and len(self.runs) > 1) else next(iter(by_run.values()))
 
     def bounds_of(self, key: Any) -> Bounds:
         """The interval of a number, which is named as in ``scores[key]``.
@@ -181,8 +221,20 @@ class Scores(Result):
         return self.to_polars("first_relevant")
 
     @cached_property
+    def whole_ids(self) -> frozenset[str]:
+        """Which ids (query_id, doc_id) were whole numbers in all dicts and data frames that were passed: frames that come back hold them so."""
+        from rankscope.scoring.inputs import kinds_of_ids
+
+        qrels, runs = self.data or (None, ())
+        return kinds_of_ids(self.inputs, [qrels, *(run for _, run in runs)])
+
+    @cached_property
     def per_query(self) -> pl.DataFrame:
-        """run, query_id, metric, value (null: undefined): one row a query and metric."""
+        """run, query_id (a whole number where those passed are), metric, value (null: undefined): one row a query and metric."""
+        return own_ids(self._query_rows, self.whole_ids)
+
+    @cached_property
+    def _query_rows(self) -> pl.DataFrame:
         import polars as pl
 
         parts = []
@@ -206,6 +258,7 @@ class Scores(Result):
         return {
             "conventions": dict(self.conventions),
             "inputs": [input_record(source) for source in self.inputs],
+            "judgments": {"content_sha256": self.judgments_sha256},
             "data_health": self.data_health,
             "per_query": [],  # always there; the view stands in its place where it is asked for
         }
@@ -224,6 +277,22 @@ class Scores(Result):
             return self.trec_lines(per_query)
         table = table or ("per_query" if per_query else "")
         return super().write(form, width=width, colour=colour, table=table, **options)
+
+    def save(self, path: str | Path, *, table: str = "", **options: Any) -> Path:
+        """Write the result to a file, in the format of its ending: .json .jsonl .csv .md .tex .txt .trec; gives the path.
+
+        JSON holds the values of the queries, too, unless ``per_query=False``: so it can be the baseline of a gate.
+
+        >>> import tempfile, rankscope as rs
+        >>> qrels, run = {"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     baseline = rs.evaluate(qrels, run, "RR").save(f"{folder}/baseline.json")
+        ...     rs.gate(qrels, baseline, run, "RR").status
+        'pass'
+        """
+        if Path(path).suffix.lower() == ".json":
+            options.setdefault("per_query", True)
+        return super().save(path, table=table, **options)
 
     def trec_lines(self, per_query: bool = False) -> Iterator[str]:
         """The lines that trec_eval prints: name, query and value; runs one after the other, each under its id."""

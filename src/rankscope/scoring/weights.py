@@ -46,26 +46,29 @@ def weights_of(source: Any) -> Weights:
     """
     if isinstance(source, Weights):
         return source
+    from rankscope.files.memory import ids_of
+
     if isinstance(source, Mapping):
-        return _check(list(source.items()), "weights")
+        return _check(list(zip(ids_of(source, "weights", "query"), source.values(), strict=True)), "weights")
     from rankscope.files.raw import open_raw
     from rankscope.files.readers import kind_of
-    from rankscope.files.sheets import is_path, open_sheet
+    from rankscope.files.sheets import QUERY, is_path, open_sheet
 
     if is_path(source):
         raw = open_raw(source, EXPECTED)
         if kind_of(raw) not in {"json", "jsonl", "parquet"}:
             return _check(_rows_of_text(raw.read(), raw.label), raw.label)
-    found = open_sheet(source, "weights", EXPECTED)
+    found = open_sheet(source, "weights", EXPECTED, QUERY)
     label = str(source) if is_path(source) else "weights"
     if isinstance(found, Mapping):
         return _check(list(found.items()), label)
-    if found.frame.width != 2:
-        raise InputError(f"{label}: {words.counted(found.frame.width, 'column')}; {EXPECTED}")
-    return _check(found.frame.rows(), label)
+    key, weight = found.pair(EXPECTED)
+    return _check(list(zip(found.ids(key, "query"), found.frame[weight], strict=True)), label)
 
 
 def _rows_of_text(content: bytes, label: str) -> list[tuple[str, str]]:
+    from rankscope.files.long import is_float_id
+
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -81,6 +84,10 @@ def _rows_of_text(content: bytes, label: str) -> list[tuple[str, str]]:
             )
         if number > 1 or words.is_number(cells[1]):  # a first line without a number is a heading
             rows.append((cells[0], cells[1]))
+    if rows and all(is_float_id(query) for query, _ in rows):  # as a frame writes whole numbers that became floats
+        from rankscope.files.memory import ids_of
+
+        return list(zip(ids_of((float(query) for query, _ in rows), label, "query"), (w for _, w in rows), strict=True))
     return rows
 
 

@@ -20,12 +20,12 @@ def import_extra(module: str) -> Any:
     """
     try:
         return importlib.import_module(module)
-    except ImportError as error:
-        raise MissingExtraError(LACKING) from error
-    except AttributeError as error:
+    except ImportError:
+        raise MissingExtraError(LACKING) from None
+    except AttributeError:
         if sys.flags.optimize < 2:
             raise
-        raise MissingExtraError(f"charts and pages: {module} does not work under {STRIPPED}: run without it") from error
+        raise MissingExtraError(f"charts and pages: {module} does not work under {STRIPPED}: run without it") from None
 
 
 def check_installed(charts: bool = True) -> None:

@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter, itemgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from rankscope import words
 from rankscope._version import __version__
 from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Explorer, Note, Notes, Paragraph, Table, Value
 from rankscope.errors import InputError, MissingExtraError
+from rankscope.show import ENDINGS
 from rankscope.show.text import as_csv, as_json, as_jsonl, as_latex, as_markdown
+from rankscope.store import write_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -260,14 +263,21 @@ class Result:
             if kind is pl.Int64 and any((row[i] or 0) >= 2**63 for row in rows):
                 schema[name] = pl.Float64  # a count beyond what whole numbers of a frame hold
         frame = pl.DataFrame(rows, schema=schema, orient="row", infer_schema_length=None)
-        return frame.with_columns(pl.col(pl.Null).cast(pl.String))
+        whole: Iterable[str] = getattr(self, "whole_ids", getattr(getattr(self, "scores", None), "whole_ids", ()))
+        return own_ids(frame.with_columns(pl.col(pl.Null).cast(pl.String)), whole)
 
     def to_pandas(self, table: str = "") -> Any:
-        """A table as a pandas frame. Raises MissingExtraError where pandas or pyarrow is not installed."""
+        """A table as a pandas frame. Raises MissingExtraError where pandas is not installed."""
+        frame = self.to_polars(table)
         try:
-            return self.to_polars(table).to_pandas()
-        except ImportError as error:
-            raise MissingExtraError("frames of pandas need pandas and pyarrow: pip install pandas pyarrow") from error
+            import pandas as pd
+        except ImportError:
+            raise MissingExtraError("frames of pandas need pandas: pip install pandas") from None
+        columns = {}
+        for column in frame:
+            plain = column.dtype.is_numeric() and not column.null_count()
+            columns[column.name] = column.to_numpy() if plain or column.dtype.is_float() else column.to_list()
+        return pd.DataFrame(columns)
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -293,6 +303,19 @@ class Result:
             return self._jsonl(table) if form == "jsonl" else self._csv(table)
         return [self.to_markdown(**options) if form == "markdown" else self.to_latex(**options)]
 
+    def save(self, path: str | Path, *, table: str = "", **options: Any) -> Path:
+        """Write the result to a file, in the format of its ending: .json .jsonl .csv .md .tex .txt; gives the path.
+
+        ``table`` and ``options`` are those of ``write``. Raises InputError for another ending, and where nothing can be written.
+        """
+        place = Path(path)
+        form = ENDINGS.get(place.suffix.lower())
+        if form not in self.formats:
+            endings = " ".join(ending for ending, known in ENDINGS.items() if known in self.formats)
+            raise InputError(f"{place}: the format is that of the ending, one of {endings}")
+        write_file(place, self.write(form, table=table, **options))
+        return place
+
     def _jsonl(self, table: str) -> Iterator[str]:
         return iter(as_jsonl(self.view(table).records(self)))
 
@@ -314,6 +337,18 @@ class Result:
     def report(self, **_: Any) -> None:
         """Gone: ``rs.report(result)`` makes the page of any result."""
         raise InputError("a result no longer makes its own page: write rs.report(result)")
+
+
+def own_ids(frame: pl.DataFrame, whole: Iterable[str]) -> pl.DataFrame:
+    """A frame in which these columns of ids are whole numbers, as far as each id is written as one."""
+    import polars as pl
+
+    for name in whole:
+        if name in frame.columns and frame[name].dtype == pl.String:
+            numbers = frame[name].cast(pl.Int64, strict=False)
+            if (numbers.cast(pl.String) == frame[name]).fill_null(frame[name].is_null()).all():
+                frame = frame.with_columns(numbers)
+    return frame
 
 
 def fragment(blocks: Sequence[Any]) -> str | None:
@@ -340,8 +375,9 @@ def caution_notes(warnings: Iterable[Caution], where: str = "--format json lists
         shown = alike if len(alike) <= FEW else alike[:1]
         rest = len(alike) - len(shown)
         more = f" (and {words.count(rest)} more like it; {where})" if rest else ""
-        out += [Note(w.message, "", code) for w in shown[:-1]]
-        out.append(Note(shown[-1].message + more, shown[-1].hint, code))
+        say = str if words.SPEAKS["options"] else words.keywords
+        out += [Note(say(w.message), "", code) for w in shown[:-1]]
+        out.append(Note(say(shown[-1].message + more), say(shown[-1].hint), code))
     return out
 
 

@@ -314,3 +314,27 @@ def test_what_is_said_of_two_rankings() -> None:
     before, gain = 2 / log2(3) / ideal, 3 / ideal
     assert f"query q: nDCG@3 goes from {before:.4f} (one) to {before + gain:.4f} (two): +{gain:.4f}." in lines
     assert f"a 3 4 1 0.000 {gain:.3f} +{gain:.3f}" in lines
+
+
+def test_a_plain_list_is_explained() -> None:
+    why = rs.explain([1, 0, 1], metric="AP")
+    assert why.value == rs.AP().of([1, 0, 1]) == (1 + 2 / 3) / 2
+    assert [p.adds for p in why.positions] == [1 / 2, 0.0, (2 / 3) / 2]
+    assert rs.explain([1, 0, 1], metric="AP", known=5).value == rs.AP().of([1, 0, 1], known=5) == (1 + 2 / 3) / 5
+    unjudged = rs.explain([3, None, float("nan"), 1], metric="Judged@4")
+    assert unjudged.value == 2 / 4
+
+
+@pytest.mark.parametrize(
+    ("grades", "known", "message"),
+    [
+        ({"q": {"a": 1}}, None, "of judgments give a run, too"),
+        ([[1, 0]], None, "a list of grades in rank order is explained"),
+        ([], None, "a list of grades in rank order is explained"),
+        ([1, 1], 1, "known=1: the list has 2 relevant documents; known counts all, these included"),
+    ],
+    ids=["judgments", "a list of lists", "nothing", "fewer known than there are"],
+)
+def test_what_is_no_plain_list(grades: Any, known: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        rs.explain(grades, metric="AP", known=known)

@@ -398,7 +398,7 @@ def test_what_is_no_tolerance(said: Any, message: str) -> None:
 
 
 def test_the_usual_tolerance_is_for_scores_from_0_to_1() -> None:
-    with pytest.raises(InputError, match=r"needs a tolerance of its own, like --tolerance 'DCG@10=2%'"):
+    with pytest.raises(InputError, match=r"needs a tolerance of its own, like tolerance='DCG@10=2%'"):
         gate(QRELS, SAME, SAME, "DCG@10")
     assert gate(QRELS, SAME, SAME, "DCG@10", tolerance="2%").passed
     assert tolerances_of(None, [("RR", parse("RR"))])[parse("RR")].number == 0.01
@@ -548,8 +548,24 @@ def test_other_judgments_and_versions_are_refused() -> None:
         file.write("q00 0 d1 1\n")
     with pytest.raises(DataError, match="the judgments differ"):
         gate("qrels.txt", "baseline.json", "branch.run", "RR")
+    del document["judgments"]
     with pytest.raises(DataError, match="it is unknown whether they are the same"):
-        gate(QRELS, "baseline.json", "branch.run", "RR")
+        gate(QRELS, document, "branch.run", "RR")
+
+
+@pytest.mark.usefixtures("stored")
+def test_the_same_judgments_from_elsewhere_are_the_same(tmp_path: Path) -> None:
+    plain = gate("qrels.txt", "baseline.json", "branch.run", "RR")
+    rows = [(query, doc, grade) for query, docs in QRELS.items() for doc, grade in docs.items()]
+    (tmp_path / "qrels.txt.gz").write_bytes(gzip.compress(Path("qrels.txt").read_bytes()))
+    (tmp_path / "shuffled.csv").write_text(
+        "query_id,doc_id,relevance\n" + "".join(f"{q},{d},{g}\n" for q, d, g in rows[::-1])
+    )
+    for qrels in (QRELS, tmp_path / "qrels.txt.gz", tmp_path / "shuffled.csv", rs.read_qrels("qrels.txt").frame):
+        assert gate(qrels, "baseline.json", "branch.run", "RR").checks == plain.checks
+    other = {query: {doc: 1 - grade for doc, grade in docs.items()} for query, docs in QRELS.items()}
+    with pytest.raises(DataError, match=r"the judgments differ \(then SHA-256 \w{12}…, now \w{12}…\)"):
+        gate(other, "baseline.json", "branch.run", "RR")
 
 
 @pytest.mark.usefixtures("stored")
@@ -642,14 +658,30 @@ def test_stored_values_that_cannot_be_right_are_refused() -> None:
     ],
 )
 @pytest.mark.parametrize(
-    "key", ["conventions", "inputs", "results", "per_query", "rankscope", "value", "run", "queries", "sha256"]
+    "key",
+    [
+        "conventions",
+        "inputs",
+        "results",
+        "per_query",
+        "rankscope",
+        "value",
+        "run",
+        "queries",
+        "sha256",
+        "content_sha256",
+    ],
 )
 def test_odd_kinds_of_values_are_told(key: str, odd: Any) -> None:
     document = json.loads(Path("baseline.json").read_text())
+    judgments = document["judgments"] if key == "content_sha256" else document.pop("judgments")
     inner = {
+        "content_sha256": judgments,
         "value": document["per_query"][0], "run": document["per_query"][0], "queries": document["conventions"], "sha256": document["inputs"][0],
     }  # fmt: skip
     inner.get(key, document)[key] = odd
+    if key == "content_sha256":
+        document["inputs"] = []
     with pytest.raises((InputError, DataError)):
         gate("qrels.txt", document, "branch.run", "RR")
 

@@ -12,7 +12,7 @@ import polars as pl
 from rankscope.engines import spark
 from rankscope.engines.local import NAMELESS, check_subtopics, refuse_nameless
 from rankscope.errors import InputError
-from rankscope.files.long import Findings, roles_of
+from rankscope.files.roles import roles_of
 from rankscope.scoring.inputs import Kind, clean, read_any
 from rankscope.scoring.request import Request
 from rankscope.scoring.spark.task import JUDGMENTS, QUERY, Layout, read_part
@@ -32,13 +32,13 @@ class SparkSource:
     @classmethod
     def of(cls, frame: Any, kind: Kind, number: int, label: str, ordered: bool) -> SparkSource:
         """A frame whose columns were found and whose types will do. Raises InputError for others, with no row looked at."""
-        found = Findings()
+        notes: list[str] = []
         if not spark.is_frame(frame):
             raise InputError(
                 f"{label}: some runs are Spark frames and this one is not: give all as Spark frames, or none"
             )
         kinds = spark.kinds_of(frame)
-        roles = roles_of([column for column in kinds if column != FAULT], kind, label, found)
+        roles = roles_of([column for column in kinds if column != FAULT], kind, label, notes, graded=True)
         columns, chosen = {}, {}
         for role, column in roles.items():
             place, wanted = _fitting(role, column, kinds[column], label)
@@ -46,14 +46,15 @@ class SparkSource:
             chosen[place] = (column, wanted)
         if FAULT in kinds:
             chosen[FAULT] = (FAULT, "string")
-        return cls(Layout(number, kind, label, columns), spark.lay_out(frame, chosen, ordered), tuple(found.notes))
+        return cls(Layout(number, kind, label, columns), spark.lay_out(frame, chosen, ordered), tuple(notes))
 
 
 def _fitting(role: str, column: str, kind: str, label: str) -> tuple[str, str]:
     """The column of a part that holds a role, and the type that it has there."""
     if role in IDS:
         if kind not in {"text", "whole"}:
-            remedy = f'; cast it: withColumn("{column}", col("{column}").cast("string"))'
+            whole = "bigint" if kind == "number" else "string"  # as a string 1221 would be 1221.0
+            remedy = f'; cast it: withColumn("{column}", col("{column}").cast("{whole}"))'
             raise InputError(
                 f"{label}: column {column} is of type {kind if kind != 'number' else 'fraction'}; ids are strings or integers{remedy}"
             )

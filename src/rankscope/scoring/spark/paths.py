@@ -11,9 +11,10 @@ from typing import Any
 
 from rankscope.engines import spark
 from rankscope.errors import InputError
-from rankscope.files.long import EXPECTED, QRELS_LINE, RUN_LINE, known_header, stem
+from rankscope.files.long import EXPECTED, QRELS_LINE, RUN_LINE, stem
 from rankscope.files.raw import open_raw
 from rankscope.files.readers import SEPARATORS, kind_of
+from rankscope.files.roles import known_header
 from rankscope.scoring.inputs import Kind, distinct_names
 from rankscope.scoring.request import Request
 from rankscope.scoring.spark.evaluation import evaluate_frames

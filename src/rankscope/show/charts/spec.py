@@ -157,7 +157,7 @@ def _draw(chart: Chart, width: int, config: dict[str, Any]) -> str:
     try:
         drawn: str = convert.vegalite_to_svg(spec, vl_version=_version(), config=config, allowed_base_urls=[])
     except ValueError as error:
-        raise InputError(f"chart {safe(chart.name)}: it cannot be drawn: {_first(error)}") from error
+        raise InputError(f"chart {safe(chart.name)}: it cannot be drawn: {_first(error)}") from None
     if not all(part in drawn for part in ROLES):
         raise InputError(f"chart {safe(chart.name)}: it cannot be drawn: its picture came out empty")
     return drawn

@@ -8,12 +8,12 @@ from typing import Any
 
 from rankscope.errors import InputError
 from rankscope.files import qrels_of, run_of
-from rankscope.scoring.inputs import distinct_names, label_of, read_inputs
+from rankscope.scoring.inputs import distinct_names, label_of, read_inputs, read_named
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
 from rankscope.verbs.check.case import CheckCase, InputTable
-from rankscope.verbs.check.result import Inspection
-from rankscope.verbs.check.rules import select_rules
+from rankscope.verbs.check.result import Inspection, RuleBook
+from rankscope.verbs.check.rules import all_rules, rule_named, select_rules
 
 NUMBER = r"[+-]?\d+(?:\.\d+)?"
 
@@ -46,6 +46,8 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     ([('RS101', 'warning', {'RR': -0.5})], 1)
     """
     chosen = select_rules(select, ignore)
+    if "columns" in policies:
+        qrels, runs = read_named(qrels, runs, policies)
     refuse_unknown(policies, "check")
     lenient = {} if policies.get("duplicates", "error") != "error" else {"duplicates": "first"}
     request = Request.of(metrics, {**policies, **lenient})
@@ -79,3 +81,12 @@ def scale_of(scale: Any) -> tuple[float, float] | None:
     if not low < high:
         raise InputError(f"scale={scale!r}: a scale is its lowest and its highest grade, like 0-3")
     return low, high
+
+
+def rules(code: str | None = None) -> RuleBook:
+    """What ``check`` looks for: every rule, or one of them in full, by its code or name. Raises InputError where there is none such.
+
+    >>> print(rules("RS101").to_dicts()[0]["code"])
+    RS101
+    """
+    return RuleBook(all_rules() if code is None else [rule_named(code)])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankscope import words
 from rankscope.blocks import EMPTY, Block, Caution, Chart, Heading, Notes, Paragraph, Table
+from rankscope.metrics import spelled
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.doubts import doubts_of
 from rankscope.panels.families import Family, TopGroup, anova_of, discriminative_power
@@ -232,7 +233,7 @@ class Comparison(Result):
 
     def __getitem__(self, key: Any) -> Contrast:
         *runs, metric = key if isinstance(key, tuple) else (key,)
-        found = self.of(str(metric))
+        found = self.of(str(metric)) or self.of(spelled(metric))
         if not found:
             raise KeyError(f"{metric} was not compared: there are {', '.join(self.metrics)}")
         chosen = [c for c in found if tuple(runs) in {(), (c.run,), (c.run, c.baseline)}]

@@ -45,7 +45,7 @@ def copy_files(to: str) -> list[Path]:
             with suppress(OSError):
                 copy.unlink(missing_ok=True)
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"{to}: the demo's files cannot be copied there: {reason}") from error
+        raise InputError(f"{to}: the demo's files cannot be copied there: {reason}") from None
     return copies
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from rankscope.errors import InputError
+from rankscope.scoring.inputs import read_named
 from rankscope.scoring.places import evaluate_in_place
-from rankscope.scoring.policies import PolicyOptions, with_policies
+from rankscope.scoring.policies import ReadingOptions, with_policies
 from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
 @overload
 def evaluate(
     qrels: Any, runs: Any, metrics: Any = None, *, interval: Any = None, level: float = 0.95, clusters: Any = None,
-    partition: None = None, resume: str | Path | None = None, progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
+    partition: None = None, resume: str | Path | None = None, progress: Callable[[str], None] | None = None, **policies: Unpack[ReadingOptions],
 ) -> Scores: ...  # fmt: skip
 
 
 @overload
 def evaluate(
     qrels: Any, runs: Any, metrics: Any = None, *, interval: Any = None, level: float = 0.95, clusters: Any = None,
-    partition: str, progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
+    partition: str, progress: Callable[[str], None] | None = None, **policies: Unpack[ReadingOptions],
 ) -> PartialScores: ...  # fmt: skip
 
 
@@ -42,7 +43,7 @@ def evaluate(  # noqa: PLR0913
     partition: str | None = None,
     resume: str | Path | None = None,
     progress: Callable[[str], None] | None = None,
-    **policies: Unpack[PolicyOptions],
+    **policies: Unpack[ReadingOptions],
 ) -> Scores | PartialScores:
     """Score one or more rankings against judgments.
 
@@ -58,6 +59,8 @@ def evaluate(  # noqa: PLR0913
     file, and ``rs.merge`` makes the result of all eight. ``resume`` is a folder: what is judged of large files is kept there, and
     the same call goes on from it after an interruption.
 
+    ``columns`` says what columns of other names are: ``{"user": "query_id", "sku": "doc_id"}``.
+
     The policies say what no metric says:
 
     {policies}
@@ -71,6 +74,8 @@ def evaluate(  # noqa: PLR0913
     >>> rs.evaluate({"q1": {"a": 1}}, {"q1": {"a": 1.0, "b": 1.0}}, "RR", ties="expected")["RR"]
     0.75
     """
+    if "columns" in policies:
+        qrels, runs = read_named(qrels, runs, policies)
     request = Request.of(metrics, policies, interval=interval, level=level, clusters=clusters)
     if partition is not None:
         if resume is not None:

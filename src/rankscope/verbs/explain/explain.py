@@ -16,7 +16,7 @@ from rankscope.lists import Array
 from rankscope.metrics import Metric, parse
 from rankscope.scoring.bands import bands_of, by_rank
 from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.inputs import clean, read_inputs
+from rankscope.scoring.inputs import clean, read_inputs, read_named
 from rankscope.scoring.measurements import panels_of
 from rankscope.scoring.ranking import order_of, ranking_of
 from rankscope.scoring.request import Request
@@ -27,6 +27,8 @@ from rankscope.verbs.explain.result import Difference, DocumentChange, Explanati
 
 
 @overload
+def explain(qrels: Any, runs: None = None, metric: Any = "nDCG@10", *, known: int | None = None) -> Explanation: ...
+@overload
 def explain(
     qrels: Any, runs: Any, metric: Any = "nDCG@10", *, query: str, ties: str = "trec", **policies: Any
 ) -> Explanation | Difference: ...
@@ -35,8 +37,9 @@ def explain(
     qrels: Any, runs: Any, metric: Any = "nDCG@10", *, query: None = None, ties: str = "trec", **policies: Any
 ) -> Origin: ...
 def explain(
-    qrels: Any, runs: Any, metric: Any = "nDCG@10", *, query: str | None = None, ties: str = "trec", **policies: Any
-) -> Explanation | Difference | Origin:
+    qrels: Any, runs: Any = None, metric: Any = "nDCG@10", *, query: str | None = None, ties: str = "trec",
+    known: int | None = None, **policies: Any,
+) -> Explanation | Difference | Origin:  # fmt: skip
     """Say why a ranking scores what it scores, or why two differ.
 
     With a ``query`` and one run: rank by rank the document, its grade, each factor of the metric, what it adds, what an ideal
@@ -45,6 +48,9 @@ def explain(
     runs: which ranks the difference of the means comes from, and which queries. (For one run over all queries there is
     ``diagnose``.)
 
+    A plain list of grades in rank order, None where nobody judged, is explained without a run: ``rs.explain([1, 0, 1], metric="AP")``.
+    ``known`` says how many relevant documents there are in all, where more than those in the list.
+
     Takes what ``evaluate`` takes; ``ties`` is one order (``trec``, ``docid``, ``input`` or ``rank``). Raises InputError for a query
     that is neither judged nor ranked, for more than two runs, and what ``evaluate`` raises.
 
@@ -52,10 +58,18 @@ def explain(
     >>> why = rs.explain({"q": {"a": 2, "b": 1}}, {"q": {"x": 3.0, "a": 2.0}}, "nDCG@10", query="q")
     >>> [(p.doc_id, round(p.adds, 4)) for p in why.positions]
     [('x', 0.0), ('a', 0.4796)]
+    >>> [round(p.adds, 4) for p in rs.explain([1, 0, 1], metric="AP", known=3).positions]
+    [0.3333, 0.0, 0.2222]
     """
+    if runs is None:
+        qrels, runs, query = _of_list(qrels, parse(metric), known)
+    elif known is not None:
+        raise InputError("known goes with a plain list of grades; of judgments it is known how many are relevant")
     if ties not in TIES:
         raise InputError(f"ties={ties!r}: an explanation is of one order: one of {words.listing(TIES, last='or')}")
     parsed = parse(metric)
+    if "columns" in policies:
+        qrels, runs = read_named(qrels, runs, policies)
     grades, read = read_inputs(qrels, runs)
     if len(read) > 2:
         raise InputError(f"there are {len(read)} runs: give one to explain its value, or two for their difference")
@@ -69,6 +83,29 @@ def explain(
         raise InputError(f"{reason}; name a query, or another metric")
     before, after = (run.name for run in scores.runs)
     return explain_origin(scores, before, after, metric)
+
+
+def _of_list(grades: Any, metric: Metric, known: int | None) -> tuple[Any, Any, str]:
+    """A plain list of grades as judgments and a run of one query, and that query."""
+    plain = grades.tolist() if hasattr(grades, "tolist") else grades
+    if (
+        not isinstance(plain, list | tuple)
+        or not plain
+        or any(isinstance(one, list | tuple | str | dict) for one in plain)
+    ):
+        raise InputError(
+            "without a run a list of grades in rank order is explained, like [1, 0, 1]; of judgments give a run, too"
+        )
+    judged = {f"d{n}": grade for n, grade in enumerate(plain, 1) if grade is not None and not math.isnan(grade)}
+    level = getattr(metric, "level", None) or 1
+    if known is not None:
+        there = sum(grade >= level for grade in judged.values())
+        if isinstance(known, bool) or not isinstance(known, int) or known < there:
+            raise InputError(
+                f"known={known!r}: the list has {words.counted(there, 'relevant document')}; known counts all, these included"
+            )
+        judged |= {f"missing{n}": max(level, 1) for n in range(1, known - there + 1)}
+    return {"list": judged}, {"list": [f"d{n}" for n in range(1, len(plain) + 1)]}, "list"
 
 
 def _explain_query(scores: Scores, grades: Any, runs: Sequence[Any], query: str) -> Explanation | Difference:

@@ -33,7 +33,7 @@ Values = dict[str, dict[str, float]]  # by metric and query, NaN where undefined
 class StoredBaseline:
     """The values of one run as ``evaluate`` wrote them: ``values[metric][query]``, NaN where undefined.
 
-    ``counts[metric]`` is how many queries have a value, as the means beside them say.
+    ``counts[metric]`` is how many queries have a value, as the means beside them say; ``content`` is the digest of the judgments.
     """
 
     label: str
@@ -43,6 +43,7 @@ class StoredBaseline:
     conventions: Mapping[str, Any]
     inputs: tuple[Mapping[str, Any], ...]
     version: str
+    content: str | None = None
 
     @property
     def queries(self) -> set[str]:
@@ -82,6 +83,11 @@ class StoredBaseline:
 
     def _differences(self, scores: Scores) -> Iterator[str]:
         then, now = (self.inputs[0].get("sha256") if self.inputs else None, _qrels_of(scores)["sha256"])
+        if self.content is not None and (then is None or then != now) and scores.judgments_sha256 is not None:
+            then, now = (
+                self.content,
+                scores.judgments_sha256,
+            )  # the same judgments may come from another file, or from none
         if then is None or now is None:
             when = "then" if then is None else "now"
             yield f"the judgments {when} were not read from a file, so it is unknown whether they are the same"
@@ -203,6 +209,8 @@ def _read(document: Mapping[str, Any], label: str, name: str | None) -> StoredBa
         conventions = dict(_of_kind(document["conventions"], Mapping, "object"))
         inputs = tuple(dict(_of_kind(source, Mapping, "object")) for source in document["inputs"])
         version = _text(document["rankscope"])
+        content = _of_kind(document.get("judgments", {}), Mapping, "object").get("content_sha256")
+        _of_kind(content, str | None, "text")
         for source in inputs:
             _of_kind(source.get("sha256"), str | None, "text")
     except DataError:
@@ -215,7 +223,7 @@ def _read(document: Mapping[str, Any], label: str, name: str | None) -> StoredBa
         raise InputError(f"{label} has no values of queries: store it with rankscope evaluate --per-query -o {label}")
     run = _choose(values, label, name)
     mine = {metric: count for (of, metric), count in counts.items() if of == run}
-    return StoredBaseline(label, name or run, values[run], mine, conventions, inputs, version)
+    return StoredBaseline(label, name or run, values[run], mine, conventions, inputs, version, content)
 
 
 def _choose(values: Mapping[str, Values], label: str, name: str | None) -> str:

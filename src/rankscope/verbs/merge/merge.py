@@ -49,7 +49,8 @@ def merge(parts: Any) -> Scores:
     judged = join_shares(shares)
     evaluation = evaluate_judged(judged, first.qrels.duplicates, first.request)
     queries = next(iter(shares[0].nothing.values())).query_id
-    return scores_of(first.request, [evaluation], queries, first.qrels.as_source())
+    of = first.qrels
+    return scores_of(first.request, [evaluation], queries, of.as_source(), content=lambda: of.content_sha256)
 
 
 def _read(parts: Any) -> list[PartialScores]:

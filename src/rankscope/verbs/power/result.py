@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 from rankscope import words
 from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Heading, NumberText, Paragraph, Table, Value
 from rankscope.inference.power import detectable_difference
+from rankscope.metrics import spelled
 from rankscope.panels.doubts import REMEDIES
 from rankscope.panels.method import FEWEST
 from rankscope.panels.reach import Aim, Reach, Summary, summary_of
@@ -136,7 +137,11 @@ class Plan(Result):
 
     def __getitem__(self, key: Any) -> Reach:
         *runs, metric = key if isinstance(key, tuple) else (key,)
-        fits = [r for r in self.of(str(metric)) if tuple(runs) in {(), (r.run,), (r.run, r.baseline)}]
+        fits = [
+            r
+            for r in self.of(str(metric)) or self.of(spelled(metric))
+            if tuple(runs) in {(), (r.run,), (r.run, r.baseline)}
+        ]
         if len(fits) != 1:
             pairs = "; ".join(f"{r.run}, {r.baseline}, {r.metric}" for r in self.reaches[:5])
             raise KeyError(f"name the runs and the metric, like plan['run', 'metric']: there are {pairs}")

@@ -8,7 +8,7 @@ from rankscope import words
 from rankscope.declared import whole_number
 from rankscope.errors import HUGE, InputError
 from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.inputs import read_inputs
+from rankscope.scoring.inputs import read_inputs, read_named
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
 from rankscope.verbs.unjudged.result import UnjudgedReport
@@ -39,6 +39,8 @@ def unjudged(
     >>> [(d.doc_id, d.ranks, d.effect) for d in found.worklist]
     [('x', {'run': 2}, 0.5)]
     """
+    if "columns" in policies:
+        qrels, runs = read_named(qrels, runs, policies)
     refuse_unknown(policies, "unjudged", ("baseline", "grade", "n"))
     request = Request.of("nDCG@10" if metrics is None else metrics, policies)
     number = isinstance(grade, int | float) and not isinstance(grade, bool)

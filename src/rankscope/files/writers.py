@@ -1,0 +1,145 @@
+"""Runs and judgments written to files, from whatever holds them, in the format of the file's ending."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from rankscope import words
+from rankscope.errors import InputError
+from rankscope.files.readers import read_qrels, read_run
+from rankscope.store import write_file
+from rankscope.tables import Qrels, Run
+
+BLANK = r"\s"
+
+
+def write_run(run: Any, path: str | Path, *, name: str | None = None) -> Path:
+    """Write a run to a file, and give its path; ``run`` is whatever ``read_run`` reads.
+
+    The ending says the format: .csv .tsv .jsonl .json .parquet, and TREC lines for every other; .gz packs it. ``name`` is the tag of
+    TREC lines. Rows stand by query and rank: that of the run's own column, else by score and, among equal scores, document id, both
+    descending. Raises InputError for what is no run, and where it cannot be written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(write_run({"q1": {"a": 1.0, "b": 2.5}}, f"{folder}/mine.run").read_text(), end="")
+    q1 Q0 b 1 2.5 mine
+    q1 Q0 a 2 1.0 mine
+    """
+    table = read_run(run).by_query()
+    _refuse_faulty(table)
+    rows = table.frame.with_columns(place=pl.Series(table.query_code))
+    if "rank" in rows.columns:
+        rows = rows.sort("place", "rank", maintain_order=True)
+    else:
+        rows = rows.sort("place", "score", "doc_id", descending=[False, True, True], maintain_order=True)
+        rows = rows.with_columns(rank=pl.int_range(pl.len()).over("place") + 1)
+    tag = name or (table.name if table.name != "run" else Path(path).name.split(".")[0])
+    wanted = rows.select("query_id", "doc_id", "score", "rank")
+
+    def lines() -> str:
+        _refuse_blanks(wanted, path, tag)
+        return "".join(f"{q} Q0 {d} {n} {s!r} {tag}\n" for q, d, s, n in wanted.iter_rows())
+
+    return _write(wanted, path, lines, table.queries)
+
+
+def write_qrels(qrels: Any, path: str | Path) -> Path:
+    """Write judgments to a file, and give its path; ``qrels`` are whatever ``read_qrels`` reads.
+
+    The ending says the format: .csv .tsv .jsonl .json .parquet, and TREC lines for every other; .gz packs it. Raises InputError for
+    what are no judgments, and where they cannot be written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(write_qrels({"q1": {"a": 2, "b": 0.5}}, f"{folder}/qrels.txt").read_text(), end="")
+    q1 0 a 2
+    q1 0 b 0.5
+    """
+    table = read_qrels(qrels).by_query()
+    _refuse_faulty(table)
+    names = ["query_id", "doc_id", "grade", *(["iteration"] if "iteration" in table.frame.columns else [])]
+    wanted = table.frame.select(names)
+
+    def lines() -> str:
+        _refuse_blanks(wanted, path)
+        rows = wanted if "iteration" in names else wanted.with_columns(iteration=pl.lit("0"))
+        return "".join(f"{q} {i} {d} {_grade(g)}\n" for q, d, g, i in rows.iter_rows())
+
+    return _write(wanted, path, lines, table.queries)
+
+
+def _grade(value: float) -> str:
+    return str(int(value)) if value.is_integer() else repr(value)
+
+
+def _refuse_faulty(table: Run | Qrels) -> None:
+    if table.source.faults:
+        raise InputError(table.source.faults[0].message)
+
+
+def _refuse_blanks(rows: pl.DataFrame, path: str | Path, tag: str = "tag") -> None:
+    """TREC lines part by blanks: no id can hold one, nor be the beginning of a comment."""
+    for name in [column for column in ("query_id", "doc_id", "iteration") if column in rows.columns]:
+        odd = rows[name].filter(rows[name].str.contains(BLANK) | (rows[name] == "") | rows[name].str.starts_with("#"))
+        if len(odd):
+            raise InputError(
+                f"{path}: {name} {words.quote(odd[0])} cannot stand in TREC lines; write .csv, .jsonl or .parquet"
+            )
+    if any(sign.isspace() for sign in tag):
+        raise InputError(
+            f"{path}: the name {words.quote(tag)} has a blank, which TREC lines part by; name it otherwise"
+        )
+
+
+def _write(rows: pl.DataFrame, path: str | Path, lines: Callable[[], str], queries: list[str]) -> Path:
+    """Write a table in the format of the ending; ``lines`` gives it as TREC lines."""
+    place = Path(path)
+    packed = place.suffix.lower() == ".gz"
+    ending = (Path(place.stem) if packed else place).suffix.lower()
+    if ending in {".zst", ".zstd", ".xz", ".bz2"}:
+        raise InputError(f"{place}: only .gz packs what is written; leave {ending} out")
+    if ending != ".json" and rows["query_id"].n_unique() < len(queries):
+        raise InputError(f"{place}: a query without documents cannot stand in rows; write .json")
+    data: str | bytes
+    if ending == ".parquet":
+        stream = io.BytesIO()
+        rows.write_parquet(stream)
+        data = stream.getvalue()
+    elif ending in {".csv", ".tsv"}:
+        data = rows.write_csv(separator="," if ending == ".csv" else "\t")
+    elif ending in {".jsonl", ".ndjson"}:
+        data = rows.write_ndjson()
+    elif ending == ".json":
+        data = json.dumps(_by_query(rows, queries, place), ensure_ascii=False) + "\n"
+    else:
+        data = lines()
+    if packed:
+        data = gzip.compress(data.encode("utf-8") if isinstance(data, str) else data, mtime=0)
+    write_file(place, [data])
+    return place
+
+
+def _by_query(rows: pl.DataFrame, queries: list[str], place: Path) -> Mapping[str, Mapping[str, Any]]:
+    """The rows as ``{query: {document: number}}``, or with aspects ``{query: {document: {aspect: number}}}``."""
+    value = "score" if "score" in rows.columns else "grade"
+    out: dict[str, dict[str, Any]] = {query: {} for query in queries}
+    several = "iteration" in rows.columns and rows["iteration"].n_unique() > 1
+    if not several and rows.select("query_id", "doc_id").is_duplicated().any():
+        raise InputError(
+            f"{place}: a document is there twice for a query, which JSON cannot hold; write .csv or .parquet"
+        )
+    for row in rows.iter_rows(named=True):
+        of_query = out[row["query_id"]]
+        if several:
+            of_query.setdefault(row["doc_id"], {})[row["iteration"]] = row[value]
+        else:
+            of_query[row["doc_id"]] = row[value]
+    return out
