@@ -15,7 +15,7 @@ from rankscope.scoring.inputs import CleanInput, fraction_in, read_inputs
 from rankscope.scoring.policies import Policies
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.scores import Scores
-from rankscope.scoring.ways import Way, changes, computes, family, options_of, translate
+from rankscope.scoring.ways import Way, changes, computes, convention_of, options_of, said_of, translate
 from rankscope.verbs.reconcile.result import CLOSE, Match, Reconciliation, ToolValues
 
 MOST = 3  # conventions that are changed at once in search of a number
@@ -80,7 +80,7 @@ def _in_dialect(dialect: Dialect, metric: Metric) -> Way | None:
     if not computes(dialect, metric):
         return None
     try:
-        return Way(translate(dialect, metric), dialect.of(family(metric)))
+        return Way(translate(dialect, metric), convention_of(dialect, metric))
     except InputError:
         return None
 
@@ -114,7 +114,7 @@ class _Bench:
 def _tool_values(name: str, plain: Way, way: Way | None, bench: _Bench) -> ToolValues | None:
     """What a tool prints under the name of the metric, and why; None where it has no such metric."""
     dialect = DIALECTS[name]
-    says = dialect.metrics.get(family(plain.metric))
+    says = said_of(dialect, plain.metric)
     if says is None or (way is None and says.metric):
         return None
     if way is None:  # a number under this name that follows from no convention
