@@ -154,7 +154,10 @@ def test_ir_measures(family: str, need: Callable[[str], ModuleType]) -> None:
             if "exp-log2" in name or family == "ERR":
                 if "@" not in name:  # ranx, which asks for text columns as pandas had them before
                     continue
-                data, close = numbered(replace(whole, run={q: d for q, d in whole.run.items() if q in whole.qrels})), 1e-5
+                data, close = (
+                    numbered(replace(whole, run={q: d for q, d in whole.run.items() if q in whole.qrels})),
+                    1e-5,
+                )
             try:
                 value = by_ir_measures(module, measure, data)
             except ZeroDivisionError:

@@ -190,7 +190,7 @@ def _option_of(policy: Any, text: str) -> Option:
     """The option of a policy: its values to choose from, a number, a file or a name."""
     flag = f"--{policy.name.replace('_', '-')}"
     read: Callable[[str], Any] | None = None
-    kind: Any = {"queries": str, "dialect": names.DIALECT, "weights": FILE}.get(policy.name)
+    kind: Any = {"queries": str, "dialect": names.DIALECT, "weights": FILE, "fold": FILE, "fold_by": str}.get(policy.name)
     if policy.name == "queries":
         read = names.listed_queries
     elif kind is None and policy.values:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict, TypeVar
 
@@ -39,6 +40,10 @@ class PolicyOptions(TypedDict, total=False):
     depth: int | None
     duplicates: Literal["error", "first", "best"]
     self_match: Literal["keep", "drop"]
+    fold: Any
+    fold_by: str | None
+    fold_score: Literal["max", "sum", "first"] | None
+    fold_cutoffs: Literal["documents", "chunks"] | None
     no_relevant: kinds.NoRelevant
     nothing_found: kinds.NothingFound
     weights: Any
@@ -251,6 +256,109 @@ class SelfMatch(Policy):
     acts_on = ("self_matches",)
 
 
+class FoldTable(Policy):
+    """The document of each chunk, by a table."""
+
+    name, title, metavar = "fold", "chunks", "FILE"
+    expects = "a file of chunks and their documents, like 'chunks.csv'"
+    help = "Rankings are of chunks: a chunk and its document a line, or a pattern in --fold-by."
+
+    def check(self, value: Any) -> Any:
+        if value is None:
+            return None
+        from rankscope.scoring.fold import fold_of
+
+        return fold_of(value)
+
+    def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
+        return None if value is None else value.label
+
+    def words(self, stated: Any) -> str:
+        return (
+            "are of the documents given in memory"
+            if stated == "chunks"
+            else f"are of the documents in {stated}"
+            if stated
+            else "none"
+        )
+
+    def sentence(self, stated: Any) -> str:
+        by = "" if stated == "chunks" else f" by {stated}"
+        return "" if stated is None else f"Chunks were folded into their documents{by}."
+
+
+class FoldPattern(FoldTable):
+    """The document of each chunk, by a pattern of ids."""
+
+    name, title, metavar = "fold_by", "chunks by their ids", "PATTERN"
+    expects = "a regular expression, like '#.*'"
+    help = "Rankings are of chunks: a regular expression that is cut off their ids, '#.*', or whose group is the document, '^(.+)_[0-9]+$'."
+
+    def check(self, value: Any) -> Any:
+        if value is None or not isinstance(value, str):
+            return value if value is None or hasattr(value, "document") else Policy.check(self, value)
+        from rankscope.scoring.fold import fold_by
+
+        return fold_by(value)
+
+    def conflict(self, value: Any, policies: Policies) -> str:
+        return (
+            "fold and fold_by are two ways to say the document of a chunk: choose one"
+            if policies.fold is not None
+            else ""
+        )
+
+    def words(self, stated: Any) -> str:
+        return f"are of the documents that {stated!r} leaves of their ids" if stated else "none"
+
+    def sentence(self, stated: Any) -> str:
+        return "" if stated is None else f"Chunks were folded into their documents by the pattern {stated!r}."
+
+
+class FoldScore(Policy):
+    """What a document scores whose chunks are ranked."""
+
+    name, title = "fold_score", "documents of chunks"
+    values = {
+        "max": "score as the best chunk",
+        "sum": "score as all their chunks together",
+        "first": "stand where their first chunk does in the file",
+    }
+    sentences = {
+        "max": "A document scores as its best chunk.",
+        "sum": "A document scores as its chunks together.",
+        "first": "A document stands where its first chunk does in the file.",
+    }
+    help = (
+        "What a document of several chunks scores: the best of them, their sum, or the first in the file. Default: max."
+    )
+
+    def conflict(self, value: Any, policies: Policies) -> str:
+        if policies.fold is None and policies.fold_by is None:
+            return f"{self.name}={value!r} is of chunks: say with fold or fold_by which documents they are of"
+        if policies.ties == "rank" and policies.fold_score in {"max", "sum"}:
+            return f"fold_score={value!r} goes by score and ties='rank' does not: choose fold_score='first'"
+        if policies.fold_score == "sum" and policies.fold_cutoffs == "chunks":
+            return "fold_score='sum' makes a ranking of documents, so cutoffs count documents: leave out fold_cutoffs='chunks'"
+        return ""
+
+
+class FoldCutoffs(FoldScore):
+    """What a cutoff counts where chunks are ranked."""
+
+    name, title = "fold_cutoffs", "cutoffs of chunks"
+    expects = "one of 'documents' or 'chunks'"
+    values = {
+        "documents": "count documents: later chunks of a document are left out",
+        "chunks": "count chunks: later chunks of a document keep their ranks and earn nothing",
+    }
+    sentences = {
+        "documents": "Cutoffs count documents.",
+        "chunks": "Cutoffs count chunks: later chunks of a document keep their ranks and earn nothing.",
+    }
+    help = "What a cutoff counts: documents, so that chunks below move up, or chunks as they were ranked. Default: documents."
+
+
 class NoRelevant(Policy):
     """The value of a query without a relevant document."""
 
@@ -412,12 +520,30 @@ class Policies(SimpleNamespace):
         for name, value in checked.items():
             if value != POLICIES[name].default and (reason := POLICIES[name].conflict(value, self)):
                 raise InputError(reason)
+        if self.fold is not None or self.fold_by is not None:
+            self._settle_fold()
+
+    folding: Callable[[Any], Any] | None = (
+        None  # makes a run of documents of one of chunks, where there is something to fold
+    )
+
+    def _settle_fold(self) -> None:
+        """How chunks are folded, where that was not said; stated with the results as all policies are."""
+        from rankscope.scoring.fold import fold_run
+
+        self.fold_score = self.fold_score or ("first" if self.ties == "rank" else "max")
+        self.fold_cutoffs = self.fold_cutoffs or "documents"
+        self.folding = partial(
+            fold_run, fold=self.fold or self.fold_by, score=self.fold_score, cutoffs=self.fold_cutoffs
+        )
 
     def having(self, **changes: Any) -> Policies:
         """The same with other values of some policies."""
         refuse_unknown(changes, "evaluate")
         out = copy(self)
         vars(out).update((name, POLICIES[name].check(value)) for name, value in changes.items())
+        if out.folding is not None:
+            out._settle_fold()
         return out
 
 

@@ -215,7 +215,9 @@ class Request:
         if geometric := [str(m) for m in metrics if m.aggregate == "geometric"]:
             told.append(f"geometric mean: {', '.join(geometric)}")
         if any(getattr(m, "compat", None) == 10 for m in metrics):
-            told.append("IPrec: levels of recall rounded as trec_eval 10 does, other than 9.x and pytrec_eval (compat=9)")
+            told.append(
+                "IPrec: levels of recall rounded as trec_eval 10 does, other than 9.x and pytrec_eval (compat=9)"
+            )
         return " · ".join(filter(None, told))
 
     def sentences(self, health: Sequence[Health] = ()) -> Iterator[str]:
