@@ -20,8 +20,8 @@ from rankscope.files.partials import read_partial, sha256_of, write_partial
 from rankscope.files.parts import PartFacts, RunHead
 from rankscope.files.raw import open_raw
 from rankscope.lists import Aspects, Judged
-from rankscope.scoring.inputs import CleanInput
 from rankscope.scoring.fold import Fold
+from rankscope.scoring.inputs import CleanInput
 from rankscope.scoring.policies import POLICIES
 from rankscope.scoring.request import Request
 from rankscope.scoring.shares import TOLD, JudgedShare, ShareFacts
