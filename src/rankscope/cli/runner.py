@@ -95,13 +95,22 @@ class Call:
             return [score_tables([self.qrels, *self.runs]), None], self.options
         without_files = any(name in self.explicit for name in self.command.alone)
         if not self.runs and without_files:
-            return [self.qrels, None], self.options
+            return [self.qrels if self.params.get("grades") is None else self.judgments, None], self.options
         if self.qrels is None or not (self.runs or "[RUN...]" in self.command.usage):
             raise InputError(self._what_is_missing())
         names = [name for name, _ in self.files if name is not None]
         files, systems = number_runs(self.files) if len(set(names)) < len(names) else (self.files, {})
         runs = files if "candidate" in self.params else [files or None]  # a gate takes its two apart
-        return [self.qrels, *runs], ({"systems": systems} if systems else {}) | self.options
+        return [self.qrels if self.params.get("grades") is None else self.judgments, *runs], (
+            {"systems": systems} if systems else {}
+        ) | self.options
+
+    @property
+    def judgments(self) -> Any:
+        """What the file of the judgments holds, whose grades are words."""
+        from rankscope.files import read_qrels
+
+        return read_qrels(str(self.qrels), self.params["grades"])
 
     def _what_is_missing(self) -> str:
         """What a command without judgments or rankings is told: its usage, with an example."""

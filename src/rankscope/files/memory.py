@@ -11,7 +11,17 @@ import numpy as np
 import polars as pl
 
 from rankscope.errors import InputError, MissingExtraError
-from rankscope.files.long import Findings, is_number, make_qrels, make_run, make_table, roles_of, stem
+from rankscope.files.long import (
+    GRADES,
+    Findings,
+    hint_at_names,
+    is_number,
+    make_qrels,
+    make_run,
+    make_table,
+    roles_of,
+    stem,
+)
 from rankscope.files.raw import Raw
 from rankscope.tables import Fault, Qrels, Run, Source
 
@@ -233,6 +243,8 @@ def _row_values(value: Any, what: str) -> Iterable[Any]:
 
 
 def _number(value: Any) -> float | None:
+    if isinstance(value, str) and (named := GRADES.get()):
+        value = named.get(value.strip().casefold(), value)
     try:
         return None if isinstance(value, str) and not is_number(value) else float(value)
     except (TypeError, ValueError, OverflowError):
@@ -249,7 +261,10 @@ def _sound(frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str,
     for row in np.flatnonzero(~good.to_numpy()).tolist():
         query, doc = frame["query_id"][row], frame["doc_id"][row]
         where = f"{label}: query {query!r}, document {doc!r}"
-        found.fault("number", f"{where}: {value} {quote_value(given[row])} is not a number")
+        found.fault(
+            "number",
+            f"{where}: {value} {quote_value(given[row])} is not a number{hint_at_names(value, str(given[row]))}",
+        )
     return frame.filter(good)
 
 

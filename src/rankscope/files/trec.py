@@ -22,6 +22,7 @@ from rankscope.files.long import (
     RUN_LINE,
     Findings,
     content_lines,
+    hint_at_names,
     is_number,
     is_text,
     line_finder,
@@ -480,6 +481,7 @@ def _name_faults(raw: Raw, layout: LineLayout, data: bytes, bad: Array, found: F
         if len(fields) < width or len(fields) > max(usual, width) or (len(fields) > width and is_number(value)):
             blank = "; is there a blank within an id?" if len(fields) > width else ""
             return "columns", f"{words.counted(len(fields), 'column')}, {layout.line}: {text}{blank}"
-        return "number", f"{layout.number} {words.quote(value.decode('utf-8', 'replace'))} is not a number"
+        said = value.decode("utf-8", "replace")
+        return "number", f"{layout.number} {words.quote(said)} is not a number{hint_at_names(layout.number, said)}"
 
     found.fault_rows(raw.label, content_lines(data)[bad], fault, lambda number: number)

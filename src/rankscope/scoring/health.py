@@ -10,7 +10,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.engines.base import DataFacts
-from rankscope.lists import Judged
+from rankscope.lists import Array, Judged
 
 if TYPE_CHECKING:
     from rankscope.metrics import Metric
@@ -29,8 +29,12 @@ REMEDIES = {  # what to do about each warning, here and where ``check`` explains
     "RS106": "find out why nothing was returned for them",
     "RS201": "write scores that fall with the rank; --ties rank follows the rank column",
     "RS203": "give distinct scores, or take --ties expected; rankscope ties shows how much it matters",
+    "RS306": "say from which grade on a document is relevant, like --relevance-level 4",
     "RS204": "judge more, or look at Bpref beside the others; rankscope unjudged shows how much it could matter",
 }
+STARS = 5  # so many positive grades, or fractions among them, and hardly a 0: a scale of ratings
+HARDLY = 0.01
+LIKED = 0.8  # of the top of such a scale: four of five stars
 BREAKS = {  # a tie across a cutoff
     "trec": "the document id breaks the tie",
     "docid": "the document id breaks the tie",
@@ -46,7 +50,8 @@ class Health:
     of the documents in the top k that are not in the qrels, ``tied_at_cutoff[k]`` the share of those whose
     score another document of the query has too. ``rank_disagreements``: queries whose rank
     column contradicts the scores (null without a rank column). ``empty_queries``: judged queries whose
-    ranking is there but holds no document.
+    ranking is there but holds no document. ``ratings`` is the lowest grade that is liked, where grades look like a scale of
+    ratings, and else not there.
     """
 
     rows: int
@@ -66,10 +71,13 @@ class Health:
     empty_queries: int = 0
     qrels_duplicates: int = 0
     tied_at_cutoff: Mapping[int, float] = field(default_factory=dict)
+    ratings: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, keys as strings."""
         out = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+        if self.ratings is None:
+            del out["ratings"]
         return {
             n: {str(k): v for k, v in value.items()} if isinstance(value, Mapping) else value
             for n, value in out.items()
@@ -83,6 +91,7 @@ def examine(judged: Judged, seen: DataFacts, cutoffs: Sequence[int], judged_quer
     """
     so_far = np.append(0, np.cumsum(judged.grade >= 1))
     good = (so_far[judged.start + judged.size] - so_far[judged.start])[:judged_queries]
+    rated = judged.grade.size and judged.grade.max() >= STARS  # or it need not be looked at
     unjudged, tied = {}, {}
     retrieved = judged.retrieved[:judged_queries]
     for k in cutoffs:
@@ -96,8 +105,43 @@ def examine(judged: Judged, seen: DataFacts, cutoffs: Sequence[int], judged_quer
         queries_without_relevant=int((good == 0).sum()), tied_rows=seen.tied_rows, ties_at_cutoff=dict(seen.tied_at),
         unjudged_at_cutoff=unjudged, rank_disagreements=seen.disagreeing,
         empty_queries=max(int((retrieved == 0).sum()) - len(seen.missing), 0),
-        tied_at_cutoff=tied, **removed,
+        tied_at_cutoff=tied, ratings=_liked(judged.grade) if rated else None, **removed,
     )  # fmt: skip
+
+
+def stars(grades: Mapping[float, int]) -> bool:
+    """Whether grades look like a scale of ratings: up to 5 to 10 or to 100, five or more of them or fractions, and hardly a 0.
+
+    >>> stars({1: 4, 2: 9, 3: 9, 4: 9, 5: 4}), stars({0: 90, 1: 4, 2: 9, 3: 9, 4: 9, 5: 4})
+    (True, False)
+    """
+    positive = {grade: count for grade, count in grades.items() if grade > 0}
+    several = len(positive) >= STARS or (len(positive) > 1 and any(grade % 1 for grade in positive))
+    hardly = grades.get(0, 0) <= HARDLY * sum(positive.values())
+    top = max(positive, default=0)
+    return (STARS <= top <= 10 or top == 100) and several and hardly
+
+
+def level_of(grades: Mapping[float, int]) -> float:
+    """The lowest grade to take as relevant: 1, more on a scale of ratings, less where no grade reaches 1.
+
+    >>> level_of({0: 5, 1: 2, 2: 1}), level_of(dict.fromkeys((1, 2, 3, 4, 5), 9)), level_of({0: 3, 0.5: 1})
+    (1.0, 4.0, 0.5)
+    """
+    positive = sorted(grade for grade in grades if grade > 0)
+    if stars(grades):
+        return float(next(grade for grade in positive if grade >= LIKED * positive[-1]))
+    return float(positive[0]) if positive and positive[-1] < 1 else 1.0
+
+
+def _counting_below(level: float, metrics: Sequence[Metric]) -> list[Metric]:
+    """The metrics that know only relevant and not, and count a lower grade as relevant."""
+    return [m for m in metrics if m.relevance == "binary" and getattr(m, "level", level) < level]
+
+
+def _liked(grade: Array) -> float | None:
+    grades = dict(zip(*(found.tolist() for found in np.unique(grade, return_counts=True)), strict=True))
+    return level_of(grades) if stars(grades) else None
 
 
 def warnings_of_run(name: str, h: Health, population: str, ties: str) -> Iterator[Warned]:
@@ -142,6 +186,13 @@ def warnings_of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric
             "RS103",
             f"{queries} no relevant document (grade 1 or more) and {words.agree(without, 'scores')} 0 on most metrics",
         )
+    liked = None
+    for h in health.values():
+        liked = h.ratings or liked
+    if liked is not None and (below := _counting_below(liked, metrics)):
+        which = f"{words.listing(list(map(str, below)), most=4)} {words.agree(len(below), 'counts')}"
+        level = words.amount(below[0].level)  # type: ignore[attr-defined]
+        yield "RS306", f"the grades look like ratings, and {which} every document of grade {level} or more as relevant"
     cutoffs = {k for h in health.values() for k in h.unjudged_at_cutoff}
     counting = [
         m

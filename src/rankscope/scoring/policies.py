@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rankscope.dialects import base as kinds
     from rankscope.dialects.base import Convention
     from rankscope.engines.base import Values
-    from rankscope.lists import Array, Judged
+    from rankscope.lists import Judged
     from rankscope.metrics import Metric
 
 MIXED = "as the dialect says"  # what is stated where a dialect has another convention for each metric
@@ -44,6 +44,7 @@ class PolicyOptions(TypedDict, total=False):
     fold_by: str | None
     fold_score: Literal["max", "sum", "first"] | None
     fold_cutoffs: Literal["documents", "chunks"] | None
+    relevance_level: float | None
     no_relevant: kinds.NoRelevant
     nothing_found: kinds.NothingFound
     weights: Any
@@ -275,16 +276,13 @@ class FoldTable(Policy):
 
     def words(self, stated: Any) -> str:
         return (
-            "are of the documents given in memory"
-            if stated == "chunks"
-            else f"are of the documents in {stated}"
-            if stated
-            else "none"
+            f"are of the documents {'given in memory' if stated == 'chunks' else f'in {stated}'}" if stated else "none"
         )
 
     def sentence(self, stated: Any) -> str:
-        by = "" if stated == "chunks" else f" by {stated}"
-        return "" if stated is None else f"Chunks were folded into their documents{by}."
+        return (
+            f"Chunks were folded into their documents{'' if stated == 'chunks' else f' by {stated}'}." if stated else ""
+        )
 
 
 class FoldPattern(FoldTable):
@@ -302,11 +300,7 @@ class FoldPattern(FoldTable):
         return fold_by(value)
 
     def conflict(self, value: Any, policies: Policies) -> str:
-        return (
-            "fold and fold_by are two ways to say the document of a chunk: choose one"
-            if policies.fold is not None
-            else ""
-        )
+        return "" if policies.fold is None else "fold and fold_by both say the document of a chunk: choose one"
 
     def words(self, stated: Any) -> str:
         return f"are of the documents that {stated!r} leaves of their ids" if stated else "none"
@@ -359,6 +353,26 @@ class FoldCutoffs(FoldScore):
     help = "What a cutoff counts: documents, so that chunks below move up, or chunks as they were ranked. Default: documents."
 
 
+class RelevanceLevel(Policy):
+    """The lowest grade that is relevant, of metrics that do not name theirs."""
+
+    name, title, metavar = "relevance_level", "relevant grades", "GRADE"
+    expects = "the lowest grade that is relevant, a number like 2"
+    help = "The lowest grade that is relevant, for all metrics that do not name theirs. Default: 1."
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+    def words(self, stated: Any) -> str:
+        return "as each metric says" if stated is None else f"from {words.amount(stated)} on"
+
+    def sentence(self, stated: Any) -> str:
+        return "" if stated is None else f"Documents of grade {words.amount(stated)} or more count as relevant."
+
+    def brief(self, stated: Any) -> str:
+        return ""  # the small print has the levels of the metrics
+
+
 class NoRelevant(Policy):
     """The value of a query without a relevant document."""
 
@@ -377,7 +391,9 @@ class NoRelevant(Policy):
             return values
         in_list = convention.looks_at == "list"
         instead = float("nan") if value == "skip" else float(value)
-        return _overrule(
+        from rankscope.scoring.overrule import overrule
+
+        return overrule(
             values, metric, judged, lambda lists: metric.without_relevant(lists, True) if in_list else metric.hopeless(lists),
             instead, "list" if in_list else "hopeless",
         )  # fmt: skip
@@ -405,7 +421,9 @@ class NothingFound(Policy):
         if value == "metric":
             return values
         in_list = value == "skip_list"
-        return _overrule(
+        from rankscope.scoring.overrule import overrule
+
+        return overrule(
             values, metric, judged, lambda lists: metric.without_relevant(lists, in_list), float("nan"), "list" if in_list else "top",
         )  # fmt: skip
 
@@ -455,7 +473,9 @@ class Averaging(Policy):
     def apply(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
         if value != "micro" or metric.aggregate != "mean":
             return values
-        return replace(values, weight=_looked_up(judged, metric, "worth", metric.worth))
+        from rankscope.scoring.overrule import looked_up
+
+        return replace(values, weight=looked_up(judged, metric, "worth", metric.worth))
 
 
 class DialectChoice(Policy):
@@ -523,9 +543,7 @@ class Policies(SimpleNamespace):
         if self.fold is not None or self.fold_by is not None:
             self._settle_fold()
 
-    folding: Callable[[Any], Any] | None = (
-        None  # makes a run of documents of one of chunks, where there is something to fold
-    )
+    folding: Callable[[Any], Any] | None = None  # makes a run of documents of one of chunks
 
     def _settle_fold(self) -> None:
         """How chunks are folded, where that was not said; stated with the results as all policies are."""
@@ -562,27 +580,6 @@ def refuse_unknown(options: Iterable[str], verb: str, own: Iterable[str] = ()) -
         if name not in known:
             hint = words.hint(name, known, otherwise="; it takes those of evaluate")
             raise InputError(f"{verb} has no option {name!r}{hint}")
-
-
-def _looked_up(judged: Judged, metric: Metric, what: str, kernel: Callable[..., Array]) -> Array:
-    """What a plain function gives for each query, kept for other conventions of the same metric."""
-    from rankscope.engines.base import map_kernels
-
-    known: dict[Any, Array] = vars(judged).setdefault("looked_up", {})
-    if (metric, what) not in known:
-        known[metric, what] = map_kernels(judged, [kernel])[0]
-    return known[metric, what]
-
-
-def _overrule(
-    values: Values, metric: Metric, judged: Judged, kernel: Callable[..., Array], instead: float, what: str
-) -> Values:
-    """Another value for the queries whose lists this kernel gives 1; none for a metric in whose values relevance has no part."""
-    if metric.relevance == "none" or metric.aggregate in {"sum", "pooled"}:
-        return values
-    import numpy as np
-
-    return replace(values, value=np.where(_looked_up(judged, metric, what, kernel) == 1, instead, values.value))
 
 
 def with_policies(function: Function) -> Function:

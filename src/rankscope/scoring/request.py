@@ -245,6 +245,11 @@ class Request:
         return out
 
 
+def at_level(metric: Metric, level: float) -> Metric:
+    """A metric whose lowest relevant grade is this, unless it names one itself."""
+    return metric.having(level=float(level)) if getattr(metric, "level", None) == 1 else metric
+
+
 def _requests(metrics: Any, policies: Policies) -> Iterator[MetricRequest]:
     """The metrics of a call, each with its conventions; in a dialect both are the dialect's."""
     if metrics is not None and not isinstance(metrics, Iterable | Metric | type):
@@ -253,6 +258,8 @@ def _requests(metrics: Any, policies: Policies) -> Iterator[MetricRequest]:
     named = in_order(DEFAULT if metrics is None else several)
     if not named:
         raise InputError("no metric was given: name one, like nDCG@10, or leave metrics out for the usual ones")
+    if (level := policies.relevance_level) is not None:  # what has a level of its own keeps it
+        named = [(said, at_level(metric, level)) for said, metric in named]
     if policies.dialect is not None:
         from rankscope.dialects import DIALECTS
         from rankscope.scoring.ways import computes, convention_of, translate

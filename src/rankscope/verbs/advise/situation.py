@@ -14,11 +14,9 @@ from rankscope import words
 from rankscope.declared import parameters, plain
 from rankscope.lists import Array
 from rankscope.metrics import CATALOGUE, Metric, parse
+from rankscope.scoring.health import level_of, stars
 from rankscope.tables import Qrels
 
-STARS = 5  # so many positive grades, or fractions among them, and hardly a 0: a scale of ratings
-HARDLY = 0.01
-LIKED = 0.8  # of the top of such a scale: four of five stars
 USER = re.compile(r"(user|usr|uid|u|customer|cust|visitor|session|playlist|pid)[-_:#]?\d+", re.IGNORECASE)
 ENTITY = re.compile(r"<?dbpedia:|Q\d+$|https?://\S*(dbpedia|wikidata|wikipedia)\.|enwiki:|wd:Q\d+")
 HOLES = 0.1  # of the top k unjudged
@@ -165,31 +163,6 @@ class Situation:
         if not self.taste and self.top <= EXPONENTIAL:
             return "'exponential'"
         return "" if len(below) > LONGEST_TABLE else "{" + ", ".join(f"{plain(grade)}: 0" for grade in below) + "}"
-
-
-def stars(grades: Mapping[float, int]) -> bool:
-    """Whether grades look like a scale of ratings: up to 5 to 10 or to 100, five or more of them or fractions, and hardly a 0.
-
-    >>> stars({1: 4, 2: 9, 3: 9, 4: 9, 5: 4}), stars({0: 90, 1: 4, 2: 9, 3: 9, 4: 9, 5: 4})
-    (True, False)
-    """
-    positive = {grade: count for grade, count in grades.items() if grade > 0}
-    several = len(positive) >= STARS or (len(positive) > 1 and any(grade % 1 for grade in positive))
-    hardly = grades.get(0, 0) <= HARDLY * sum(positive.values())
-    top = max(positive, default=0)
-    return (STARS <= top <= 10 or top == 100) and several and hardly
-
-
-def level_of(grades: Mapping[float, int]) -> float:
-    """The lowest grade to take as relevant: 1, more on a scale of ratings, less where no grade reaches 1.
-
-    >>> level_of({0: 5, 1: 2, 2: 1}), level_of(dict.fromkeys((1, 2, 3, 4, 5), 9)), level_of({0: 3, 0.5: 1})
-    (1.0, 4.0, 0.5)
-    """
-    positive = sorted(grade for grade in grades if grade > 0)
-    if stars(grades):
-        return float(next(grade for grade in positive if grade >= LIKED * positive[-1]))
-    return float(positive[0]) if positive and positive[-1] < 1 else 1.0
 
 
 def situation_of(qrels: Qrels, users: bool = False) -> Situation:
