@@ -39,7 +39,7 @@ def test_level_reads_grades_from_1_on(level: float) -> None:
 
 @pytest.mark.parametrize("level", [95, -1, 0.2])
 def test_no_level(level: float) -> None:
-    with pytest.raises(rs.InputError, match="between 0.5 and 1"):
+    with pytest.raises(rs.InputError, match=r"between 0\.5 and 1"):
         rs.evaluate(GRADED, RUN, ["AP"], level=level)
 
 

@@ -17,8 +17,10 @@ from rankscope.metrics import CATALOGUE, Metric, parse
 from rankscope.scoring.health import level_of, stars
 from rankscope.tables import Qrels
 
+ROUND = re.compile(r"-?\d*\.\d+")
 USER = re.compile(r"(user|usr|uid|u|customer|cust|visitor|session|playlist|pid)[-_:#]?\d+", re.IGNORECASE)
 ENTITY = re.compile(r"<?dbpedia:|Q\d+$|https?://\S*(dbpedia|wikidata|wikipedia)\.|enwiki:|wd:Q\d+")
+SHARED = 3  # queries a document is judged for: few in search, many where users rate the same items
 HOLES = 0.1  # of the top k unjudged
 LOW = 0.9  # a ceiling below this is worth a word
 LONGEST_TABLE = 12  # grades in a table of gains
@@ -52,6 +54,7 @@ class Situation:
     ``grades`` counts judgments by grade; ``level`` is the lowest grade taken as relevant; ``relevant`` counts the documents
     of that level, ``not_relevant`` those judged and below it; ``grade_lists`` are the grades of each query, the highest first.
     ``several`` counts documents with several grades (by subtopic or judge), ``subtopics`` the fewest and the most of them a query.
+    ``shared`` is for how many queries a document is judged on average.
     Results are looked at down to rank ``k``, and to ``deep`` for a deeper look; ``taste`` says that low grades are dislikes.
     """
 
@@ -64,6 +67,7 @@ class Situation:
     grade_lists: Sequence[Array]
     several: int = 0
     subtopics: tuple[int, int] = (0, 0)
+    shared: float = 0.0
     users: bool = False
     entities: bool = False
     runs: Sequence[RunFacts] = ()
@@ -165,9 +169,12 @@ class Situation:
         return "" if len(below) > LONGEST_TABLE else "{" + ", ".join(f"{plain(grade)}: 0" for grade in below) + "}"
 
 
-def situation_of(qrels: Qrels, users: bool = False) -> Situation:
-    """Judgments that were read as a table, in numbers; ``users`` where the queries are known to be users."""
-    several, subtopics = _subtopics(qrels)
+def situation_of(qrels: Qrels, users: bool = False, topics: bool = True) -> Situation:
+    """Judgments that were read as a table, in numbers; ``users`` where the queries are known to be users.
+
+    Without ``topics`` column 2 is not looked at, as one grade of each document was chosen.
+    """
+    several, subtopics = _subtopics(qrels) if topics else (0, (0, 0))
     frame = (qrels.distinct("best") if several else qrels).frame.select("query_id", "doc_id", "grade")
     grades = {float(g): int(n) for g, n in sorted(frame["grade"].value_counts().iter_rows())}
     level = level_of(grades)
@@ -181,16 +188,27 @@ def situation_of(qrels: Qrels, users: bool = False) -> Situation:
         queries=len(qrels.queries), judgments=frame.height, grades=grades, level=level,
         relevant=np.array([int((found >= level).sum()) for found in lists]),
         not_relevant=np.array([int(((found >= 0) & (found < level)).sum()) for found in lists]), grade_lists=lists,
-        several=several, subtopics=subtopics, users=users or _alike(qrels.queries, USER),
+        several=several, subtopics=subtopics, shared=frame.height / max(frame["doc_id"].n_unique(), 1), users=users or _alike(qrels.queries, USER),
         entities=_alike(frame["doc_id"].head(1000).to_list(), ENTITY),
     )  # fmt: skip
 
 
 def _subtopics(qrels: Qrels) -> tuple[int, tuple[int, int]]:
-    if "iteration" not in qrels.frame.columns or not len(qrels.repetitions):
+    """How many documents have several grades, and the fewest and the most subtopics (or judges) of a query.
+
+    Where no document has several, column 2 may still hold subtopics: names or whole numbers from 1 on, two or more for half of the
+    queries. Rounds of a track, which have halves, and a constant are none.
+    """
+    if "iteration" not in qrels.frame.columns:
         return 0, (0, 0)
+    pairs = qrels.frame.select("query_id", "iteration").unique()
+    counts = pairs["query_id"].value_counts()["count"].to_list()
+    if not len(qrels.repetitions):
+        names = {str(name).casefold() for name in pairs["iteration"].unique().to_list()}
+        no_topic = any(name in {"0", "q0"} or ROUND.fullmatch(name) for name in names)
+        if no_topic or 2 * sum(count > 1 for count in counts) < len(counts):
+            return 0, (0, 0)
     number = qrels.frame[qrels.repetitions].select("query_id", "doc_id").n_unique()
-    counts = qrels.frame.select("query_id", "iteration").unique()["query_id"].value_counts()["count"].to_list()
     return number, (min(counts), max(counts))
 
 
@@ -220,8 +238,9 @@ CONDITIONS: Mapping[str, tuple[str, Callable[[Situation], bool]]] = {
         lambda data: 2 * data.both_kinds >= data.queries,
     ),
     "some_both": ("A query has judged documents of both kinds", lambda data: data.both_kinds > 0),
-    "aspects": ("Documents have several grades, by subtopic or judge", lambda data: data.several > 0),
+    "aspects": ("Documents are judged by subtopic or judge", lambda data: data.subtopics[1] > 0),
     "thousands": ("A thousand queries or more", lambda data: data.queries >= 1000),
+    "shared": ("A document is judged for three queries or more on average", lambda data: data.shared >= SHARED),
     "users": ("The queries are users", lambda data: data.users),
     "entities": ("The documents look like entities", lambda data: data.entities),
     "with_runs": ("Runs were given", lambda data: bool(data.runs)),
@@ -306,7 +325,7 @@ RESTS: Mapping[str, Callable[[Situation], str]] = {
     "ceiling": lambda data: _ceiling(data, data.k),
     "ceiling_deep": lambda data: _ceiling(data, data.deep),
     "aspects": lambda data: (
-        f"{words.count(data.several)} documents have several grades; {data.subtopics[0]} to {data.subtopics[1]} subtopics (or judges) "
-        "a query in column 2"
+        (f"{words.count(data.several)} documents have several grades; " if data.several else "")
+        + f"{data.subtopics[0]} to {data.subtopics[1]} subtopics (or judges) a query in column 2"
     ),
 }  # fmt: skip
