@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from tests.conftest import import_foreign
@@ -25,7 +25,10 @@ NDEVAL_CUTS = (5, 10, 20)  # it has none above; what it prints @1 is not normali
 STRAY: Any = {"999": {"a": 1.0, "b": 1.0}}  # a query that nobody judged
 
 
-def replace(data: Any, **changes: Any) -> Any:
+Input = TypeVar("Input", Data, Subtopics)
+
+
+def replace(data: Input, **changes: Any) -> Input:
     """The same input in another form."""
     return type(data)(**{"name": data.name, "qrels": data.qrels, "run": data.run, **changes})
 
@@ -103,7 +106,10 @@ def measures_of(module: ModuleType) -> Iterator[Any]:
         by_topic = made.NAME.replace("α", "alpha") in SUBTOPICS
         cuts = NDEVAL_CUTS if by_topic else CUTS
         at = next((name for name in ("cutoff", "recall") if name in known), "")
-        places = {"cutoff": [{}, *({"cutoff": k} for k in cuts)], "recall": [{"recall": i / 10} for i in range(11)]}
+        places: dict[str, list[dict[str, Any]]] = {
+            "cutoff": [{}, *({"cutoff": k} for k in cuts)],
+            "recall": [{"recall": i / 10} for i in range(11)],
+        }
         needed = {name: NEEDED[name] for name, info in known.items() if info.required and name in NEEDED}
         free = {name: info for name, info in known.items() if name not in {at, "max_rel"}}
         if by_topic:  # where it fails for a generator that it takes for a table
@@ -298,7 +304,7 @@ def test_lightgbm(graded: Data, relevant: Data, need: Callable[[str], ModuleType
 def test_xgboost(dialect: str, minus: str, graded: Data, relevant: Data, need: Callable[[str], ModuleType]) -> None:
     need("xgboost")
     for metric, name, data in (("ndcg", "nDCG", graded), ("map", "AP", relevant), ("pre", "P", relevant)):
-        more = {} if metric == "ndcg" else {"objective": "rank:map"}
+        more: Any = {} if metric == "ndcg" else {"objective": "rank:map"}
         theirs = {
             f"{name}@{k}": said_by_xgboost(queries_of(data), f"{metric}@{k}{minus}", each=False, **more)[0]
             for k in CUTS

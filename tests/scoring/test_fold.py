@@ -50,12 +50,12 @@ def test_cutoffs_count_documents_or_chunks(by: dict[str, Any], made: Any) -> Non
 
 @pytest.mark.parametrize("made", [dict, frame], ids=["a dict", "a frame"])
 def test_what_a_document_scores(made: Any) -> None:
-    """a: 3 and 2 (first 2), b: 4, c: 1 and 1 and 1: best b a c, sum a b c, first b a c or, where c is first at 5, c b a."""
+    """a has 2 and 3, b 4, c 1, 3.5 and 0.25: the best are 4, 3.5 and 3, the sums 5, 4.75 and 4, the first 4, 2 and 1."""
     qrels, run = (
         {"q": {"a": 1, "c": 2}},
         {"q": {"a/1": 2.0, "b/1": 4.0, "a/2": 3.0, "c/1": 1.0, "c/2": 3.5, "c/3": 0.25}},
     )
-    ranks = {"max": ("b", "c", "a"), "sum": ("a", "c", "b"), "first": ("b", "a", "c")}
+    ranks: dict[Any, tuple[str, ...]] = {"max": ("b", "c", "a"), "sum": ("a", "c", "b"), "first": ("b", "a", "c")}
     for score, order in ranks.items():
         (one,) = rs.evaluate(qrels, made(run), ["DCG"], fold_by="/.*", fold_score=score).board
         gains = {"a": 1, "b": 0, "c": 2}

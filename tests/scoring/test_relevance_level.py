@@ -51,7 +51,8 @@ def test_no_relevance_level(level: Any) -> None:
 
 def test_every_verb_takes_it() -> None:
     other = {query: {doc: -score for doc, score in docs.items()} for query, docs in RUN.items()}
-    runs, level = {"one": RUN, "other": other}, {"relevance_level": 3}
+    runs: Any = {"one": RUN, "other": other}
+    level: Any = {"relevance_level": 3}
     means = rs.evaluate(GRADED, runs, ["P(level=3)@5"])
     change = means["other", "P(level=3)@5"] - means["one", "P(level=3)@5"]
     assert rs.compare(GRADED, runs, ["P@5"], **level).rows[0]["difference"] == pytest.approx(change)

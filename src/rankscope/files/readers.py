@@ -118,7 +118,7 @@ def read_run(path: str | Path, name: str | None = None) -> Run:
     return cast("Run", _of(_path(path), "run", name))
 
 
-def read_qrels(path: str | Path, grades: Mapping[str, float] | str | None = None) -> Qrels:
+def read_qrels(path: Any, grades: Mapping[str, float] | str | None = None) -> Qrels:
     """Read judgments from a file; its ending and its content tell the format, and ``-`` is standard input.
 
     ``grades`` says what grades are worth that are words, as ``"Perfect=4,Excellent=3,Good=2,Fair=1,Bad=0"`` or a dict; upper
@@ -133,7 +133,7 @@ def read_qrels(path: str | Path, grades: Mapping[str, float] | str | None = None
     token = GRADES.set(_named(grades))
     try:
         if isinstance(path, str | PathLike) and not any(sign in str(path) for sign in "*?") and not Path(path).is_dir():
-            raw = open_raw(path, EXPECTED["qrels"])
+            raw = open_raw(Path(path) if isinstance(path, PathLike) else path, EXPECTED["qrels"])
             kind = kind_of(raw)
             return _lines_with_names(raw) if kind == "trec" else cast("Qrels", READERS[kind](raw, "qrels", None))
         return qrels_of(path)

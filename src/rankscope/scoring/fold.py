@@ -145,7 +145,8 @@ def _fold_ranking(docs: Mapping[Any, float], fold: Fold, score: str, cutoffs: st
     for _, document, value in rows:
         by_document.setdefault(document, []).append(value)
     if cutoffs == "documents":
-        worth: Callable[[list[float]], float] = {"sum": _sum, "max": max, "first": lambda scores: scores[0]}[score]
+        ways: dict[str, Callable[[list[float]], float]] = {"sum": _sum, "max": max, "first": lambda scores: scores[0]}
+        worth = ways[score]
         return {document: worth(scores) for document, scores in by_document.items()}
     out: dict[str, float] = {}
     left = {document: scores[0] if score == "first" else max(scores) for document, scores in by_document.items()}

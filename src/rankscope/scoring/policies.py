@@ -323,9 +323,7 @@ class FoldScore(Policy):
         "sum": "A document scores as its chunks together.",
         "first": "A document stands where its first chunk does in the file.",
     }
-    help = (
-        "What a document of several chunks scores: the best of them, their sum, or the first in the file. Default: max."
-    )
+    help = "What a document of several chunks scores: as the best of them, their sum, or the first in the file. Default: max."
 
     def conflict(self, value: Any, policies: Policies) -> str:
         if policies.fold is None and policies.fold_by is None:
@@ -543,6 +541,8 @@ class Policies(SimpleNamespace):
         if self.fold is not None or self.fold_by is not None:
             self._settle_fold()
 
+    fold_score: str | None
+    fold_cutoffs: str | None
     folding: Callable[[Any], Any] | None = None  # makes a run of documents of one of chunks
 
     def _settle_fold(self) -> None:

@@ -18,10 +18,11 @@ import rankscope as rs
 from rankscope.errors import DataError, InputError
 from rankscope.inference.power import detectable_difference
 from rankscope.metrics import CATALOGUE
+from rankscope.scoring.health import level_of, stars
 from rankscope.scoring.settings import settings_of
 from rankscope.verbs.advise.advise import advise
 from rankscope.verbs.advise.result import Advice, fold
-from rankscope.verbs.advise.situation import CONDITIONS, RESTS, level_of, situation_of, stars
+from rankscope.verbs.advise.situation import CONDITIONS, RESTS, situation_of
 from rankscope.verbs.advise.tasks import PITFALLS, SHARED_LAST, SIGNS, TASKS, WITH_ASPECTS, task_called
 
 Grades = dict[str, dict[str, float]]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import permutations
 from statistics import median
 
+from rankscope import words
 from rankscope.errors import InputError
 from rankscope.metrics import Metric, parse
 
@@ -106,7 +107,7 @@ def _of_queries(values: Sequence[float], counts: Sequence[int], of: str) -> Iter
     above = sum(value > 0 for value in values)
     for number in dict.fromkeys((above, count - 1, count + 1, *counts)):
         if number > 0 and number != count:
-            what = "the queries above 0" if number == above else f"{number:,} queries instead of {count:,}"
+            what = "the queries above 0" if number == above else f"{words.counted(number, 'query')} instead of {words.count(count)}"
             yield Slip(OTHER_COUNT, f"the mean{of} over {what}", whole / number)
     yield Slip(NO_MEAN, f"the median query{of}", median(values))
     yield Slip(NO_MEAN, f"the best query{of}", max(values))
