@@ -45,13 +45,16 @@ def test_every_metric_can_be_written_down(name: str) -> None:
     ("policy", "value"), [(p.name, value) for p in POLICIES.values() for value in p.values if value != "list"]
 )
 def test_every_value_of_a_policy_can_be_written_down(policy: str, value: Any) -> None:
-    request = Request.of(["nDCG@10", "P@5"], {policy: value})
+    chunks = {"fold_by": "#.*"} if policy.startswith("fold_") else {}
+    request = Request.of(["nDCG@10", "P@5"], {policy: value, **chunks})
     assert said(again(request)) == said(request)
 
 
 MORE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "weights and a list": ({"weights": {"q1": 0.1, "q2": 3}, "queries": ["q2", "q1"]}, {}),
     "a depth and a seed": ({"depth": 3, "seed": 9, "ties": "expected"}, {}),
+    "chunks by a table": ({"fold": {"c1": "d1", "c2": "d1"}, "fold_cutoffs": "chunks"}, {}),
+    "chunks by a pattern": ({"fold_by": "^(.+)_[0-9]+$", "fold_score": "sum"}, {}),
     "a dialect": ({"dialect": "lightgbm"}, {}),
     "an interval that draws": ({"seed": 3}, {"interval": "bca(rounds=500)", "level": 0.9}),
     "clusters": ({}, {"clusters": {"q1": "a", "q2": "b"}}),

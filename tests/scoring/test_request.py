@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import inspect
 import json
+import shlex
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -29,11 +30,12 @@ RUN = {
     "q5": {"a": 1.0}, "q6": {"x": 3.0},
 }  # fmt: skip
 METRICS = ["nDCG@2", "AP", "RR", "P@1"]
+CHUNKS = {"b": "a", "x": "c", "y": "c"}
 WEIGHTS = {"q1": 3.0, "q2": 1.0, "q3": 0.5, "q4": 2.0, "q6": 1.0}
 # values beside those that a policy names: numbers, ids, weights
 OTHERS: dict[str, list[Any]] = {
     "queries": [["q1", "q2"]], "depth": [None, 1, 2], "weights": [None, WEIGHTS], "dialect": [None, "lightgbm", "recbole"],
-    "seed": [0, 7],
+    "seed": [0, 7], "fold": [CHUNKS], "fold_by": [None, "^q"],
 }  # fmt: skip
 
 
@@ -41,9 +43,10 @@ def chosen() -> Iterator[dict[str, Any]]:
     """Every value of every policy, alone and under orders of ties that draw."""
     for name, policy in POLICIES.items():
         for value in [*(v for v in policy.values if v not in {"list", "rank"}), *OTHERS.get(name, [])]:
-            yield {name: value}
+            more = {"fold": CHUNKS} if name in {"fold_score", "fold_cutoffs"} else {}
+            yield {name: value, **more}
             if name not in {"ties", "dialect"}:
-                yield {name: value, "ties": "expected"}
+                yield {name: value, "ties": "expected", **more}
 
 
 def name_of(policies: dict[str, Any]) -> str:
@@ -62,6 +65,8 @@ def test_what_conventions_state_reproduces_the_numbers(policies: dict[str, Any])
         again["queries"] = list(scores.runs[0].query_ids)
     if again.get("weights"):
         again["weights"] = WEIGHTS
+    if again.get("fold"):
+        again["fold"] = CHUNKS
     other = rs.evaluate(QRELS, RUN, metrics, **again)
     assert other.rows == scores.rows
     assert other.to_dicts("per_query") == scores.to_dicts("per_query")
@@ -71,7 +76,7 @@ def test_what_conventions_state_reproduces_the_numbers(policies: dict[str, Any])
 @pytest.mark.parametrize("policies", [*chosen()], ids=name_of)
 def test_options_state_what_was_asked_for(policies: dict[str, Any]) -> None:
     request = Request.of("nDCG@5" if policies.get("dialect") else METRICS, policies)
-    words = request.options().split()
+    words = shlex.split(request.options())
     told = dict(zip(words[::2], words[1::2], strict=True))
     for name, value in policies.items():
         option = f"--{name.replace('_', '-')}"
@@ -79,7 +84,7 @@ def test_options_state_what_was_asked_for(policies: dict[str, Any]) -> None:
             assert option not in told
         elif name == "queries" and not isinstance(value, str):
             assert told[option] == "@FILE"
-        elif name != "weights":
+        elif name not in {"weights", "fold"}:
             assert told[option] == str(value)
 
 
@@ -122,7 +127,7 @@ def test_small_print_and_paragraph_tell_what_departs() -> None:
         for value in policy.values:
             if value in {policy.default, "list"} or name in {"ties", "queries"}:
                 continue
-            request = Request.of("AP", {name: value})
+            request = Request.of("AP", {name: value, **({"fold": CHUNKS} if name.startswith("fold_") else {})})
             assert policy.brief(value) in request.small_print(), name
             assert policy.sentence(value) in list(request.sentences()), name
     plain = Request.of("AP")

@@ -187,11 +187,20 @@ class ScoringOptions:
 POLICIES = ScoringOptions()
 
 
-def _option_of(policy: Any, text: str) -> Option:
-    """The option of a policy: its values to choose from, a number, a file or a name."""
+def _option_of(policy: Any, text: str, levels: bool) -> Option:
+    """The option of a policy: its values to choose from, a number, a file or a name; where ``levels`` are of intervals, no level is of grades."""
     flag = f"--{policy.name.replace('_', '-')}"
+    if policy.name == "relevance_level" and not levels:
+        flag += " --level"
     read: Callable[[str], Any] | None = None
-    kind: Any = {"queries": str, "dialect": names.DIALECT, "weights": FILE}.get(policy.name)
+    kind: Any = {
+        "queries": str,
+        "dialect": names.DIALECT,
+        "weights": FILE,
+        "fold": FILE,
+        "fold_by": str,
+        "relevance_level": float,
+    }.get(policy.name)
     if policy.name == "queries":
         read = names.listed_queries
     elif kind is None and policy.values:
@@ -255,7 +264,8 @@ class Command:
             from rankscope.scoring.policies import POLICIES
 
             chosen = [policy for name, policy in POLICIES.items() if not one.only or name in one.only]
-            out += [_option_of(policy, one.helps.get(policy.name, policy.help)) for policy in chosen]
+            levels = any("--level" in other.opts for other in self.takes if isinstance(other, click.Parameter))
+            out += [_option_of(policy, one.helps.get(policy.name, policy.help), levels) for policy in chosen]
         return out
 
     def build(self, call: Callable[..., None] | None = None) -> click.Command:
@@ -270,7 +280,10 @@ DISTRIBUTION = Option(
     "--distribution", "Also how the values of the queries are spread, and first relevant ranks.", bool, to="result"
 )
 SEVERAL = "A metric, like nDCG@10; may be repeated. Default: nDCG@10 AP RR@10 R@100 P@10. With --scores: what the scores are of."
-JUDGED = (QRELS, RUNS)
+GRADES = Option(
+    "--grades", "What grades are worth that are words: Perfect=4,Good=2,Bad=0.", str, "NAME=GRADE,...", to="command"
+)
+JUDGED = (QRELS, RUNS, GRADES)
 
 # fmt: off
 COMMANDS = (
@@ -296,7 +309,7 @@ COMMANDS = (
             QUIET,
             PER_QUERY, DISTRIBUTION,
             interval("Of each mean: {names}; with parameters: bca(rounds=20000). Default: t, and wilson for scores of 0 and 1."),
-            Option("--level", "The level of intervals, between 0.5 and 1.", float, default=0.95),
+            Option("--level", "The level of intervals, between 0.5 and 1; from 1 to 10 it is that of --relevance-level.", float, default=0.95),
             CLUSTERS, *ENGINE, POLICIES, *LIMITS,
             Option("--partition",
                 "Only the I-th of N parts of one run, written to -o part.parquet; rankscope merge makes the result of all.",
@@ -396,7 +409,7 @@ COMMANDS = (
             "gate qrels.txt main.run branch.run --slices queries.csv --github-summary",
         ),
         (
-            QRELS,
+            QRELS, GRADES,
             click.Argument(["baseline"], type=FILE, required=False, metavar="BASELINE"),
             click.Argument(["candidate"], type=FILE, required=False, metavar="CANDIDATE"),
             metric("A metric that must pass, like nDCG@10 (the default); may be repeated, or several in quotes."),
@@ -496,7 +509,7 @@ COMMANDS = (
         Considers the judgments, the runs if there are any, and the task.""",
         ("advise qrels.txt", "advise qrels.txt bm25.run dense.run --task web", "advise qrels.txt my.run --task rag --k 8"),
         (
-            QRELS, ANY_RUNS,
+            QRELS, ANY_RUNS, GRADES,
             Option("--task", "{names}. Default: the task that fits the data best.", names.TASK, "TASK"),
             Option("-k --k",
                 "How many results people see, the next stage takes, or the context of a language model holds. Default: that of "

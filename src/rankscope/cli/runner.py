@@ -97,7 +97,7 @@ class Call:
             return [score_tables([self.qrels, *self.runs]), None], self.options
         without_files = any(name in self.explicit for name in self.command.alone)
         if not self.runs and without_files:
-            return [self.qrels, None], self.options
+            return [self.qrels if self.params.get("grades") is None else self.judgments, None], self.options
         if self.qrels is None or not (self.runs or "[RUN...]" in self.command.usage):
             raise InputError(self._what_is_missing())
         if "metrics" in self.explicit and not all(Path(path).exists() for path in (self.qrels, *self.runs)):
@@ -105,7 +105,16 @@ class Call:
         names = [name for name, _ in self.files if name is not None]
         files, systems = number_runs(self.files) if len(set(names)) < len(names) else (self.files, {})
         runs = files if "candidate" in self.params else [files or None]  # a gate takes its two apart
-        return [self.qrels, *runs], ({"systems": systems} if systems else {}) | self.options
+        return [self.qrels if self.params.get("grades") is None else self.judgments, *runs], (
+            {"systems": systems} if systems else {}
+        ) | self.options
+
+    @property
+    def judgments(self) -> Any:
+        """What the file of the judgments holds, whose grades are words."""
+        from rankscope.files import read_qrels
+
+        return read_qrels(str(self.qrels), self.params["grades"])
 
     def _refuse_metrics_as_files(self) -> None:
         """Explain that -m takes one word, where a metric stands among the files."""

@@ -39,13 +39,16 @@ class Says:
 
     ``because`` is the reason in a few words, after "their": "ideal stops at the number of documents returned".
     ``defect`` says what is wrong with the tool's number where it follows from no convention; such a number is
-    never computed as ours.
+    never computed as ours. ``cut`` is what holds instead where a cutoff is asked for, of a tool that computes
+    ``RR`` and ``RR@10`` in two places. ``squared`` names a parameter that the tool takes squared.
     """
 
     metric: str
     because: str = ""
     differs: Mapping[str, Any] = field(default_factory=dict)
     defect: str = ""
+    cut: Says | None = None
+    squared: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,12 @@ class Dialect:
     convention: Convention = Convention()
     whole_grades: bool = False
 
-    def of(self, family: str) -> Convention:
-        """The conventions for one metric."""
-        return replace(self.convention, **self.metrics[family].differs)
+    def says(self, family: str, *, cut: bool = False) -> Says | None:
+        """What the tool computes under the name of a metric, ``cut`` where it has a cutoff; None where it has no such metric."""
+        found = self.metrics.get(family)
+        return found.cut if found is not None and found.cut is not None and cut else found
+
+    def of(self, family: str, *, cut: bool = False) -> Convention:
+        """The conventions for one metric, ``cut`` where it has a cutoff."""
+        said = self.says(family, cut=cut)
+        return replace(self.convention, **said.differs) if said is not None else self.convention

@@ -27,6 +27,13 @@ _NDCG = "nDCG(ideal='retrieved_all')"
 _NDCG_EXP = "nDCG(gain='exponential', ideal='retrieved_all')"
 
 
+# without a cutoff XGBoost looks at as many documents as it would make pairs of in training, 32 unless told otherwise
+_TOP_32 = "the top 32 where no cutoff is given"
+_XGBOOST = {
+    "nDCG": Says(f"{_NDCG_EXP}@32", f"{_EXP}; {_TOP_32}", cut=Says(_NDCG_EXP, _EXP)),
+    "AP": Says(f"{_AP_MIN.metric}@32", f"{_MIN}; {_TOP_32}", cut=_AP_MIN),
+}
+
 # metrics of scikit-learn that say themselves what equal scores and a row without labels are worth
 _OF_LABELS = {
     metric: Says(
@@ -45,6 +52,9 @@ _TORCHMETRICS = tuple(
             "AP": Says("AP(denominator='hits_at_k')", "divided by the relevant documents found in the top k"),
             "RR": Says("RR"), "Success": Says("Success"),
             "nDCG": Says(_NDCG, f"mean over the orders of equal scores, {_CANDIDATES}", {"ties": "expected"}),
+            "AUC": Says("AUC(single_class=0)", "a list of relevant documents alone counts as 0"),
+            # only one of its answers to a list of relevant documents alone is ours
+            **({"FallOut": Says("FallOut", _CANDIDATES, {"no_relevant": "metric"})} if name.endswith("neg") else {}),
         }, version="1.9.0",
         convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=no_relevant))
     for name, action, no_relevant in _EMPTY_TARGETS
@@ -59,19 +69,18 @@ LEARNING: tuple[Dialect, ...] = (
     Dialect("xgboost", "XGBoost",
         "ndcg, map and pre of XGBoost; a query without relevant documents counts as 1 (as 0 in pre)",
         {
-            "nDCG": Says(_NDCG_EXP, _EXP), "AP": _AP_MIN,
-            "P": Says("P(denominator='min_k_listlen')", _SHORT, {"no_relevant": 0}),
+            **_XGBOOST, "P": Says("P(denominator='min_k_listlen')", _SHORT, {"no_relevant": 0}),
             "AUC": Says("", defect="pairs of equal labels are counted, so a query's area depends on the order of rows"),
         }, version="3.2.0", convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=1)),
     Dialect("xgboost-minus", "XGBoost, names with a minus",
         "ndcg@10- and map@10- of XGBoost: a query without relevant documents counts as 0",
-        {"nDCG": Says(_NDCG_EXP, _EXP), "AP": _AP_MIN, "P": _P_SHORT}, version="3.2.0",
+        {**_XGBOOST, "P": _P_SHORT}, version="3.2.0",
         convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=0)),
     Dialect("catboost", "CatBoost",
         "NDCG, MAP, MRR, PrecisionAt and RecallAt of CatBoost, equal scores in the worst order",
         {
             "nDCG": Says(_NDCG, f"a query without relevant documents counts as 1, {_CANDIDATES}", {"no_relevant": 1}),
-            "AP": _AP_MIN, "P": _P_SHORT,
+            "DCG": Says("DCG"), "AP": Says("AP(denominator='positives_in_list')", _CANDIDATES, cut=_AP_MIN), "P": _P_SHORT,
             "R": Says("R(denominator='positives_in_list')",
                 f"a query without relevant documents counts as 1, {_CANDIDATES}", {"no_relevant": 1}),
             "RR": Says("RR"), "PFound": Says("PFound"),

@@ -11,10 +11,11 @@ _AP_MIN = Says("AP(denominator='min_k_relevant')", "divided by the smaller of k 
 _BY_ID = {"ties": "docid"}
 _BY_FILE = {"ties": "input"}
 
-# what trec_eval computes as rankscope does
+# what trec_eval computes as rankscope does; of these ir_measures does not have the last ones
+_TREC_ALONE = ("GMAP", "GBpref", "RprecMult", "Utility", "BinG", "G", "nDCGRel", "RnDCG", "NumNonrelRet")
 _SAME = (
-    "nDCG", "AP", "P", "R", "RR", "Success", "Rprec", "Bpref", "GMAP", "GBpref", "infAP", "SetP", "SetR", "SetF",
-    "SetAP", "RprecMult", "NumQ", "NumRet", "NumRel", "NumRelRet",
+    "nDCG", "AP", "P", "R", "RR", "Success", "Rprec", "Bpref", "infAP", "SetP", "SetR", "SetF", "SetAP", "NumQ",
+    "NumRet", "NumRel", "NumRelRet", *_TREC_ALONE,
 )  # fmt: skip
 _TREC = {name: Says(name) for name in _SAME}
 _TEN = {
@@ -22,19 +23,18 @@ _TEN = {
     **{name: Says(name) for name in ("IPrec", "IPrecAvg", "DCG", "IdealDCG", "Unjudged")},
     "RBP": Says("RBP(p=0.9, max_grade='query')", "p=0.9, and the query's best grade is the top of the scale"),
 }
-_OLD = {
-    **{name: Says(name, _BOTH) for name in _SAME},
-    **{
-        name: Says(f"{name}(compat=9)", "levels of recall are rounded up from a tenth")
-        for name in ("IPrec", "IPrecAvg")
-    },
+_IPREC_9 = {
+    name: Says(f"{name}(compat=9)", "levels of recall are rounded up from a tenth") for name in ("IPrec", "IPrecAvg")
 }
+_OLD = {**{name: Says(name, _BOTH) for name in _SAME}, **_IPREC_9}
 _SUBTOPICS = {
     name: Says(name, "equal scores by rising document id", _BY_ID)
     for name in (
         "alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall",
     )
 }  # fmt: skip
+# metrics of readers who stop, as cwl_eval has them
+_READERS = ("BPM", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11", "INSQ", "INST")
 
 CLASSIC: tuple[Dialect, ...] = (
     Dialect("trec_eval", "trec_eval", "NIST's trec_eval 10 with -c: every judged query counts",
@@ -48,15 +48,20 @@ CLASSIC: tuple[Dialect, ...] = (
     Dialect("ir_measures", "ir_measures",
         "ir_measures.calc_aggregate: every judged query counts, one missing from the run as 0",
         {
-            **_TREC, **_SUBTOPICS,
-            **{name: Says(name, "equal scores as in the file", _BY_FILE) for name in ("RBP", "Accuracy")},
+            **{name: says for name, says in _TREC.items() if name not in _TREC_ALONE}, **_SUBTOPICS,
+            **{name: Says(name, "equal scores as in the file", _BY_FILE) for name in ("RBP", "Accuracy", *_READERS)},
             **{name: Says(name, "equal scores by rising document id", _BY_ID) for name in ("Compat", "Judged")},
+            # RR goes to trec_eval, RR@k to the evaluator of MS MARCO
+            "RR": Says("RR", cut=Says("RR", "RR@k: equal scores by rising document id", _BY_ID)),
+            # a query that is missing from the run counts 0 in a sum
+            **{name: Says(name, "only queries of both files are counted", {"queries": "both"}) for name in ("NumQ", "NumRel")},
+            "IPrec": _IPREC_9["IPrec"], "SetF": Says("SetF", "beta is its square there", squared="beta"),
             "ERR": Says("ERR", "gdeval's, with grades up to 4"),
         }, version="0.4.3"),
     Dialect("ranx", "ranx",
         "ranx.evaluate; it raises where a judged query is missing, and orders equal scores in no fixed order",
         {name: _TREC[name] for name in ("nDCG", "AP", "P", "R", "RR", "Rprec")} | {
-            "Success": Says("Success"), "F": Says("F"), "HitCount": Says("HitCount"),
+            "Success": Says("Success"), "F": Says("F"), "HitCount": Says("HitCount"), "DCG": Says("DCG"),
             "Bpref": Says("",
                 defect="pooled documents without a grade count as judged, and it is no number "
                 "without judged non-relevant ones"),
@@ -65,9 +70,10 @@ CLASSIC: tuple[Dialect, ...] = (
     Dialect("ranx-burges", "ranx, ndcg_burges", "ndcg_burges and dcg_burges of ranx",
         {"nDCG": Says("nDCG(gain='exponential')", _EXP), "DCG": Says("DCG(gain='exponential')", _EXP)},
         version="0.3.21", whole_grades=True, convention=Convention(ties="input")),
-    Dialect("gdeval", "gdeval", "gdeval.pl of the TREC web track, without -c: queries of both files, grades up to 4",
+    Dialect("gdeval", "gdeval",
+        "gdeval.pl of the TREC web track, without -c: queries of both files with a relevant document, grades up to 4",
         {"nDCG": Says("nDCG(gain='exponential')", _EXP), "ERR": Says("ERR", _BOTH)},
-        convention=Convention(queries="both"), whole_grades=True),
+        convention=Convention(queries="both", no_relevant="skip"), whole_grades=True),
     Dialect("beir", "BEIR", "EvaluateRetrieval of BEIR, which asks pytrec_eval; its own MRR counts every judged query",
         {
             **{name: Says(name, _BOTH) for name in ("nDCG", "AP", "R", "P")},
@@ -86,7 +92,8 @@ CLASSIC: tuple[Dialect, ...] = (
         }, convention=Convention(ties="docid", no_relevant="skip")),
     Dialect("pyndeval", "pyndeval",
         "pyndeval, ndeval in Python: queries of both, subtopics in column 2; @1 is not normalised there",
-        _SUBTOPICS, version="0.0.8", convention=Convention(ties="docid", queries="both"), whole_grades=True),
+        {**_SUBTOPICS, "nNRBP": Says("nNRBP", "no number for a query without relevant documents", {"no_relevant": "skip"})},
+        version="0.0.8", convention=Convention(ties="docid", queries="both"), whole_grades=True),
 )  # fmt: skip
 
 # --- tools of search and of retrieval for language models ----------------------------------------------

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import NoReturn
 
 import numpy as np
@@ -28,6 +30,10 @@ SUFFIXES = {
     ".gz", ".zst", ".txt", ".run", ".trec", ".res", ".qrels", ".tsv", ".csv", ".json", ".jsonl", ".ndjson",
     ".parquet", ".pq",
 }  # fmt: skip
+
+
+# what the grades of judgments that are words are worth, as text, while judgments are read that have some
+GRADES: ContextVar[Mapping[str, str]] = ContextVar("GRADES", default=MappingProxyType({}))
 
 
 @dataclass
@@ -186,6 +192,10 @@ def long_table(
     columns = {role: frame[name] for role, name in roles.items() if role != "tag"}
     ids = [role for role in ID_ROLES if role in columns]
     value = _value_role(columns)
+    if value == "grade" and columns[value].dtype == pl.String and (named := GRADES.get()):
+        columns[value] = pl.Series(
+            [named.get(text.strip().casefold(), text) if text else text for text in columns[value]], dtype=pl.String
+        )
     out: dict[str, pl.Series] = {role: id_column(columns[role], roles[role], label, found) for role in ids}
     out[value] = _numbers(columns[value], roles[value], label)
     good = np.ones(len(frame), dtype=bool)
@@ -298,7 +308,19 @@ def _lacking(
     text = given[value][row]
     if text is None or text == "":
         return "missing", f"no {value} (column {roles[value]} is empty)"
-    return "number", f"{value} {words.quote(str(text))} is not a number"
+    return "number", f"{value} {words.quote(str(text))} is not a number{hint_at_names(value, str(text))}"
+
+
+def hint_at_names(value: str, text: str) -> str:
+    """What to do about a grade that is a word."""
+    if (
+        value != "grade"
+        or not re.fullmatch(r"[^\W\d]{2,}[^\d]*", text)
+        or text.casefold() in {"nan", "inf", "infinity", "none", "null"}
+    ):
+        return ""
+    known = f" (so far: {', '.join(GRADES.get())})" if GRADES.get() else ""
+    return f"; name grades with --grades '{text.strip()}=3,...'{known}"
 
 
 def _value_role(columns: dict[str, pl.Series]) -> str:

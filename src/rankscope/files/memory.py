@@ -16,12 +16,14 @@ from rankscope.files.long import (
     EXACT,
     FLOAT_NOTE,
     FLOAT_REMEDY,
+    GRADES,
     Findings,
+    hint_at_names,
     make_qrels,
     make_run,
     make_table,
     stem,
-)  # fmt: skip
+)
 from rankscope.files.raw import Raw
 from rankscope.files.roles import ID_ROLES, NAMES, plain_name, roles_of
 from rankscope.tables import Fault, Qrels, Run, Source
@@ -302,7 +304,9 @@ def _values(rows: Collection[Any], what: str) -> pl.Series:
             return pl.Series(np.fromiter(values(), dtype=np.float64, count=sum(map(len, rows))))
         except (TypeError, ValueError, OverflowError):
             pass
-    return pl.Series(list(map(words.as_number, values())), dtype=pl.Float64)
+    named = GRADES.get() if what == "qrels" else {}
+    worth = [named.get(v.strip().casefold(), v) if isinstance(v, str) else v for v in values()] if named else values()
+    return pl.Series(list(map(words.as_number, worth)), dtype=pl.Float64)
 
 
 def _row_values(value: Any, what: str) -> Iterable[Any]:
@@ -322,7 +326,10 @@ def _sound(frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str,
     for row in np.flatnonzero(~good.to_numpy()).tolist():
         query, doc = frame["query_id"][row], frame["doc_id"][row]
         where = f"{label}: query {query!r}, document {doc!r}"
-        found.fault("number", f"{where}: {value} {quote_value(given[row])} is not a number")
+        found.fault(
+            "number",
+            f"{where}: {value} {quote_value(given[row])} is not a number{hint_at_names(value, str(given[row]))}",
+        )
     return frame.filter(good)
 
 

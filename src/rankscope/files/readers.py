@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import Any, cast
@@ -14,11 +16,11 @@ from rankscope.errors import InputError
 from rankscope.files.columns import columns_parts, header_of, read_columns
 from rankscope.files.folders import files_of, folder_qrels, folder_run
 from rankscope.files.letor import is_letor, read_letor
-from rankscope.files.long import EXPECTED
+from rankscope.files.long import EXPECTED, GRADES
 from rankscope.files.memory import is_pandas, read_dict, read_frame, speaks_arrow, take_frame
 from rankscope.files.objects import is_jsonl, jsonl_parts, read_json, read_jsonl
 from rankscope.files.parts import RunParts
-from rankscope.files.raw import BOM, Raw, open_raw
+from rankscope.files.raw import BOM, HEAD, Raw, open_raw
 from rankscope.files.roles import known_header, known_names
 from rankscope.files.tools import handed_over
 from rankscope.files.trec import read_trec, trec_parts
@@ -144,16 +146,74 @@ def read_run(source: Any, name: str | None = None, *, columns: Mapping[str, str]
     return run if name is None or run.name == name else replace(run, name=name)
 
 
-def read_qrels(source: Any, *, columns: Mapping[str, str] | None = None) -> Qrels:
+def read_qrels(
+    source: Any, *, columns: Mapping[str, str] | None = None, grades: Mapping[str, float] | str | None = None
+) -> Qrels:
     """Read judgments from whatever holds them: a file, a dict, a data frame, a list of judged documents, or ``Qrels`` already.
 
     The ending and the content of a file tell its format, and ``-`` is standard input. ``columns`` says what columns of other names
-    are: ``{"user": "query_id", "stars": "grade"}``. Raises InputError for what are no judgments.
+    are: ``{"user": "query_id", "stars": "grade"}``. ``grades`` says what grades are worth that are words, as
+    ``"Perfect=4,Excellent=3,Good=2,Fair=1,Bad=0"`` or a dict; upper and lower case are the same, and numbers stay what they are.
+    Raises InputError for what are no judgments, and for a name that is worth no number.
 
     >>> read_qrels({"q1": {"d7": 2}}).frame.rows()
     [('q1', 'd7', 2.0)]
+    >>> read_qrels({"q1": {"d7": "Perfect", "d3": "bad"}}, grades="Perfect=4,Bad=0").frame["grade"].to_list()
+    [4.0, 0.0]
     """
-    return qrels_of(source, columns)
+    if grades is None:
+        return qrels_of(source, columns)
+    token = GRADES.set(_named(grades))
+    try:
+        if (
+            isinstance(source, str | PathLike)
+            and not any(sign in str(source) for sign in "*?")
+            and not Path(source).is_dir()
+        ):
+            raw = open_raw(Path(source) if isinstance(source, PathLike) else source, EXPECTED["qrels"])
+            raw = raw if columns is None else replace(raw, columns=columns)
+            kind = kind_of(raw)
+            return _lines_with_names(raw) if kind == "trec" else cast("Qrels", READERS[kind](raw, "qrels", None))
+        return qrels_of(source, columns)
+    finally:
+        GRADES.reset(token)
+
+
+def _named(grades: Any) -> dict[str, str]:
+    """What names are worth, in small letters."""
+    like = "write them like Perfect=4,Good=2,Bad=0"
+    if isinstance(grades, str):
+        pairs: Any = [
+            part.rpartition("=")[::2] if "=" in part else (part, "") for part in grades.split(",") if part.strip()
+        ]
+    else:
+        pairs = grades.items() if isinstance(grades, Mapping) else []
+    out: dict[str, str] = {}
+    for name, worth in pairs:
+        text = str(worth).strip()
+        if not str(name).strip() or not words.is_number(text) or not isfinite(float(text)):
+            raise InputError(f"grades: {str(name).strip()}={text} is no name with a number; {like}")
+        if out.setdefault(str(name).strip().casefold(), text) != text:
+            raise InputError(f"grades: {name!s} has two values; keep one")
+    if not out:
+        raise InputError(f"grades={grades!r}: no grade is named; {like}")
+    return out
+
+
+def _lines_with_names(raw: Raw) -> Qrels:
+    """Judgments of lines without a header, in which the grade is the fourth word, or the last of three."""
+    named, lines = GRADES.get(), []
+    for line in raw.read().split(b"\n"):
+        fields = [*re.finditer(rb"\S+", line)]
+        grade = fields[min(3, len(fields) - 1)] if len(fields) > 2 else None
+        worth = named.get(grade[0].decode("utf-8", "replace").casefold()) if grade is not None else None
+        lines.append(
+            line if grade is None or worth is None else line[: grade.start()] + worth.encode() + line[grade.end() :]
+        )
+    data = b"\n".join(lines)
+    found = cast("Qrels", read_trec(Raw(raw.label, data, data[:HEAD]), "qrels", None))
+    own = raw.source("TREC qrels")  # the file as it lies
+    return replace(found, source=replace(found.source, path=own.path, sha256=own.sha256, same=own.same))
 
 
 def _of(

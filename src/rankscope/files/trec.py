@@ -21,6 +21,7 @@ from rankscope.files.long import (
     RUN_LINE,
     Findings,
     content_lines,
+    hint_at_names,
     is_text,
     line_finder,
     make_qrels,
@@ -493,6 +494,7 @@ def _name_faults(raw: Raw, layout: LineLayout, data: bytes, bad: Array, found: F
             if blank and b"\r" in lines[number - 1].strip():
                 blank = "; a carriage return stands within, which ends no line"
             return "columns", f"{words.counted(len(fields), 'column')}, {layout.line}: {text}{blank}"
-        return "number", f"{layout.number} {words.quote(value.decode('utf-8', 'replace'))} is not a number"
+        said = value.decode("utf-8", "replace")
+        return "number", f"{layout.number} {words.quote(said)} is not a number{hint_at_names(layout.number, said)}"
 
     found.fault_rows(raw.label, content_lines(data)[bad], fault, lambda number: number)

@@ -55,6 +55,8 @@ def evaluate_request(
         evaluations.append(evaluate_judged(found, grades.duplicates, request))
         if progress is not None:
             progress(evaluations[-1].labels[0])
+    if request.policies.folding is not None and resume is None:
+        (request.policies.fold or request.policies.fold_by).refuse_unused()
     data = (qrels, given)
     return scores_of(request, evaluations, grades.queries, grades.source, data, lambda: grades.content_sha256)
 

@@ -12,7 +12,7 @@ import numpy as np
 from rankscope import words
 from rankscope.engines.base import DataFacts
 from rankscope.errors import RankscopeError
-from rankscope.lists import Judged
+from rankscope.lists import Array, Judged
 
 if TYPE_CHECKING:
     from rankscope.metrics import Metric
@@ -30,14 +30,18 @@ REMEDIES = {  # what to do about each warning, here and where ``check`` explains
     "RS104": "remove the repeated rows at their source; --duplicates first or best says which one to keep",
     "RS105": "remove the query from its own ranking, or let --self-match drop do it, and say which",
     "RS106": "find out why nothing was returned for them",
-    "RS114": "write the ids alike; map chunks to their documents before scoring, and keep the best (--duplicates best)",
+    "RS114": "write the ids alike; --fold chunks.csv or --fold-by PATTERN makes documents of chunks",
     "RS115": "compare the files: one may be a copy, or the change between them has no effect",
     "RS116": "give the judgments first, then the run: QRELS RUN",
     "RS201": "write scores that fall with the rank; --ties rank follows the rank column",
     "RS202": "retrieve at least as many documents as the largest cutoff, or choose a smaller one",
     "RS203": "give distinct scores, or take --ties expected; rankscope ties shows how much it matters",
+    "RS306": "say from which grade on a document is relevant, like --relevance-level 4",
     "RS204": "judge more, or look at Bpref beside the others; rankscope unjudged shows how much it could matter",
 }
+STARS = 5  # so many positive grades, or fractions among them, and hardly a 0: a scale of ratings
+HARDLY = 0.01
+LIKED = 0.8  # of the top of such a scale: four of five stars
 BREAKS = {  # a tie across a cutoff
     "trec": "the document id breaks the tie",
     "docid": "the document id breaks the tie",
@@ -54,7 +58,8 @@ class Health:
     score another document of the query has too. ``rank_disagreements``: queries whose rank
     column contradicts the scores (null without a rank column). ``empty_queries``: judged queries whose
     ranking is there but holds no document. ``judgments`` counts the judged documents of the queries, ``not_relevant`` those of
-    them below grade 1.
+    them below grade 1. ``ratings`` is the lowest grade that is liked, where grades
+    look like a scale of ratings, and else not there.
     """
 
     rows: int
@@ -76,10 +81,13 @@ class Health:
     judgments: int = 0
     not_relevant: int = 0
     tied_at_cutoff: Mapping[int, float] = field(default_factory=dict)
+    ratings: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, keys as strings."""
         out = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+        if self.ratings is None:
+            del out["ratings"]
         return {
             n: {str(k): v for k, v in value.items()} if isinstance(value, Mapping) else value
             for n, value in out.items()
@@ -96,6 +104,7 @@ def examine(
     """
     so_far = np.append(0, np.cumsum(judged.grade >= 1))
     good = (so_far[judged.start + judged.size] - so_far[judged.start])[:judged_queries]
+    rated = judged.grade.size and judged.grade.max() >= STARS  # or it need not be looked at
     unjudged, tied = {}, {}
     retrieved = judged.retrieved[:judged_queries]
     for k in cutoffs:
@@ -112,7 +121,7 @@ def examine(
         unjudged_at_cutoff=unjudged, rank_disagreements=seen.disagreeing,
         judgments=len(judged.grade), not_relevant=len(judged.grade) - int(so_far[-1]),
         empty_queries=max(int((retrieved == 0).sum()) - len(seen.missing), 0),
-        tied_at_cutoff=tied, **removed,
+        tied_at_cutoff=tied, ratings=_liked(judged.grade) if rated else None, **removed,
     )  # fmt: skip
 
 
@@ -126,6 +135,41 @@ def _known_over_orders(judged: Judged, k: int, ties: str) -> float:
         return math.fsum((known * room / size).tolist())
     inside = np.minimum(known, room) if ties == "best" else np.maximum(room - (size - known), 0)
     return int(inside.sum())
+
+
+def stars(grades: Mapping[float, int]) -> bool:
+    """Whether grades look like a scale of ratings: up to 5 to 10 or to 100, five or more of them or fractions, and hardly a 0.
+
+    >>> stars({1: 4, 2: 9, 3: 9, 4: 9, 5: 4}), stars({0: 90, 1: 4, 2: 9, 3: 9, 4: 9, 5: 4})
+    (True, False)
+    """
+    positive = {grade: count for grade, count in grades.items() if grade > 0}
+    several = len(positive) >= STARS or (len(positive) > 1 and any(grade % 1 for grade in positive))
+    hardly = grades.get(0, 0) <= HARDLY * sum(positive.values())
+    top = max(positive, default=0)
+    return (STARS <= top <= 10 or top == 100) and several and hardly
+
+
+def level_of(grades: Mapping[float, int]) -> float:
+    """The lowest grade to take as relevant: 1, more on a scale of ratings, less where no grade reaches 1.
+
+    >>> level_of({0: 5, 1: 2, 2: 1}), level_of(dict.fromkeys((1, 2, 3, 4, 5), 9)), level_of({0: 3, 0.5: 1})
+    (1.0, 4.0, 0.5)
+    """
+    positive = sorted(grade for grade in grades if grade > 0)
+    if stars(grades):
+        return float(next(grade for grade in positive if grade >= LIKED * positive[-1]))
+    return float(positive[0]) if positive and positive[-1] < 1 else 1.0
+
+
+def _counting_below(level: float, metrics: Sequence[Metric]) -> list[Metric]:
+    """The metrics that know only relevant and not, and count a lower grade as relevant."""
+    return [m for m in metrics if m.relevance == "binary" and getattr(m, "level", level) < level]
+
+
+def _liked(grade: Array) -> float | None:
+    grades = dict(zip(*(found.tolist() for found in np.unique(grade, return_counts=True)), strict=True))
+    return level_of(grades) if stars(grades) else None
 
 
 def warnings_of_run(name: str, h: Health, population: str, ties: str) -> Iterator[Warned]:
@@ -176,6 +220,13 @@ def warnings_of_judgments(
         gone = f"{words.agree(without, 'is')} left out by {words.listing(passed, most=3)}"
         what = zero if not passed else gone if len(passed) == len(metrics) else f"{zero}, but {gone}"
         yield "RS103", f"{queries} no relevant document (grade 1 or more) and {what}"
+    liked = None
+    for h in health.values():
+        liked = h.ratings or liked
+    if liked is not None and (below := _counting_below(liked, metrics)):
+        which = f"{words.listing(list(map(str, below)), most=4)} {words.agree(len(below), 'counts')}"
+        level = words.amount(below[0].level)  # type: ignore[attr-defined]
+        yield "RS306", f"the grades look like ratings, and {which} every document of grade {level} or more as relevant"
     if not positives and any(h.not_relevant < POSITIVE * h.judgments for h in health.values()):
         return  # what such judgments do not name is unknown, not unjudged
     cutoffs = {k for h in health.values() for k in h.unjudged_at_cutoff}

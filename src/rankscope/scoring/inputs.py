@@ -178,7 +178,10 @@ def clean(data: Any, policies: Policies, kind: Kind, metrics: Sequence[Metric] |
     A document of the qrels may have a grade for each aspect where none of the ``metrics`` takes a single one.
     """
     drop_own = kind == "run" and policies.self_match == "drop"
+    fold = policies.folding if kind == "run" else None
     if isinstance(data, dict):
+        if fold is not None:
+            data = fold(data)
         own = [query for query, documents in data.items() if drop_own and query in documents]
         kept = {query: {doc: score for doc, score in data[query].items() if doc != query} for query in own}
         return CleanInput(data | kept if own else data, 0, len(own))
@@ -199,6 +202,8 @@ def clean(data: Any, policies: Policies, kind: Kind, metrics: Sequence[Metric] |
         if len(repeated) and policies.duplicates == "error":
             _refuse_repeated(data, int(repeated[0]), kind, taker)
         data = data.distinct(policies.duplicates, *(("iteration", "subgroup") if several else ()))
+    if fold is not None:
+        data = fold(data)
     if drop_own:
         data, matches = data.without_self_matches()
     return CleanInput(data, len(repeated), matches)

@@ -144,9 +144,11 @@ def _of_runs(
 ) -> Measurements:
     """Runs, evaluated; where it costs little also at other cutoffs of the primary metric."""
     from rankscope.scoring.places import evaluate_in_place
-    from rankscope.scoring.request import Request
+    from rankscope.scoring.request import Request, at_level
 
     wanted = lead_first(USUAL if metrics is None else metrics, primary)
+    if (level := policies.get("relevance_level")) is not None:
+        wanted = [at_level(metric, level) for metric in wanted]
     first, asked = wanted[0], frozenset(wanted)
     deepest, cutoff = policies.get("depth") or CUTOFFS[-1], getattr(first, "cutoff", None)
     cutoffs = [] if cutoff is None or first.better == "neither" else [k for k in CUTOFFS if cutoff != k <= deepest]

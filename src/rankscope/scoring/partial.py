@@ -20,6 +20,7 @@ from rankscope.files.partials import read_partial, write_partial
 from rankscope.files.parts import PartFacts, RunHead
 from rankscope.files.raw import open_raw
 from rankscope.lists import Aspects, Judged
+from rankscope.scoring.fold import Fold
 from rankscope.scoring.inputs import CleanInput
 from rankscope.scoring.policies import POLICIES
 from rankscope.scoring.request import Request
@@ -182,6 +183,10 @@ def terms_of(request: Request) -> dict[str, Any]:
             value = {"label": value.label, "by_query": dict(value.by_query)}
         elif isinstance(value, frozenset):
             value = sorted(value)
+        elif name == "fold" and value is not None:
+            value = {"label": value.label, "documents": dict(value.documents)}
+        elif name == "fold_by" and value is not None:
+            value = value.label
         if value != policy.default:
             policies[name] = value
     intervals = request.intervals
@@ -226,6 +231,8 @@ def request_of(terms: Mapping[str, Any]) -> Request:
     policies = dict(terms["policies"])
     if "weights" in policies:
         policies["weights"] = Weights(policies["weights"]["by_query"], policies["weights"]["label"])
+    if "fold" in policies:
+        policies["fold"] = Fold(**policies["fold"])
     options = {name: terms[name] for name in ("interval", "level", "clusters")}
     return Request.of([*terms["metrics"], *terms["facts"]], policies, **options)
 

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict, TypeVar
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from rankscope.dialects import base as kinds
     from rankscope.dialects.base import Convention
     from rankscope.engines.base import Values
-    from rankscope.lists import Array, Judged
+    from rankscope.lists import Judged
     from rankscope.metrics import Metric
 
 MIXED = "as the dialect says"  # what is stated where a dialect has another convention for each metric
@@ -39,6 +40,11 @@ class PolicyOptions(TypedDict, total=False):
     depth: int | None
     duplicates: Literal["error", "first", "best"]
     self_match: Literal["keep", "drop"]
+    fold: Any
+    fold_by: str | None
+    fold_score: Literal["max", "sum", "first"] | None
+    fold_cutoffs: Literal["documents", "chunks"] | None
+    relevance_level: float | None
     no_relevant: kinds.NoRelevant
     nothing_found: kinds.NothingFound
     weights: Any
@@ -258,6 +264,120 @@ class SelfMatch(Policy):
     acts_on = ("self_matches",)
 
 
+class FoldTable(Policy):
+    """The document of each chunk, by a table."""
+
+    name, title, metavar = "fold", "chunks", "FILE"
+    expects = "a file of chunks and their documents, like 'chunks.csv'"
+    help = "Rankings are of chunks: a chunk and its document a line, or a pattern in --fold-by."
+
+    def check(self, value: Any) -> Any:
+        if value is None:
+            return None
+        from rankscope.scoring.fold import fold_of
+
+        return fold_of(value)
+
+    def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
+        return None if value is None else value.label
+
+    def words(self, stated: Any) -> str:
+        return (
+            f"are of the documents {'given in memory' if stated == 'chunks' else f'in {stated}'}" if stated else "none"
+        )
+
+    def sentence(self, stated: Any) -> str:
+        return (
+            f"Chunks were folded into their documents{'' if stated == 'chunks' else f' by {stated}'}." if stated else ""
+        )
+
+
+class FoldPattern(FoldTable):
+    """The document of each chunk, by a pattern of ids."""
+
+    name, title, metavar = "fold_by", "chunks by their ids", "PATTERN"
+    expects = "a regular expression, like '#.*'"
+    help = "Rankings are of chunks: a regular expression that is cut off their ids, '#.*', or whose group is the document, '^(.+)_[0-9]+$'."
+
+    def check(self, value: Any) -> Any:
+        if value is None or not isinstance(value, str):
+            return value if value is None or hasattr(value, "document") else Policy.check(self, value)
+        from rankscope.scoring.fold import fold_by
+
+        return fold_by(value)
+
+    def conflict(self, value: Any, policies: Policies) -> str:
+        return "" if policies.fold is None else "fold and fold_by both say the document of a chunk: choose one"
+
+    def words(self, stated: Any) -> str:
+        return f"are of the documents that {stated!r} leaves of their ids" if stated else "none"
+
+    def sentence(self, stated: Any) -> str:
+        return "" if stated is None else f"Chunks were folded into their documents by the pattern {stated!r}."
+
+
+class FoldScore(Policy):
+    """What a document scores whose chunks are ranked."""
+
+    name, title = "fold_score", "documents of chunks"
+    values = {
+        "max": "score as the best chunk",
+        "sum": "score as all their chunks together",
+        "first": "stand where their first chunk does in the file",
+    }
+    sentences = {
+        "max": "A document scores as its best chunk.",
+        "sum": "A document scores as its chunks together.",
+        "first": "A document stands where its first chunk does in the file.",
+    }
+    help = "What a document of several chunks scores: as the best of them, their sum, or the first in the file. Default: max."
+
+    def conflict(self, value: Any, policies: Policies) -> str:
+        if policies.fold is None and policies.fold_by is None:
+            return f"{self.name}={value!r} is of chunks: say with fold or fold_by which documents they are of"
+        if policies.ties == "rank" and policies.fold_score in {"max", "sum"}:
+            return f"fold_score={value!r} goes by score and ties='rank' does not: choose fold_score='first'"
+        if policies.fold_score == "sum" and policies.fold_cutoffs == "chunks":
+            return "fold_score='sum' makes a ranking of documents, so cutoffs count documents: leave out fold_cutoffs='chunks'"
+        return ""
+
+
+class FoldCutoffs(FoldScore):
+    """What a cutoff counts where chunks are ranked."""
+
+    name, title = "fold_cutoffs", "cutoffs of chunks"
+    expects = "one of 'documents' or 'chunks'"
+    values = {
+        "documents": "count documents: later chunks of a document are left out",
+        "chunks": "count chunks: later chunks of a document keep their ranks and earn nothing",
+    }
+    sentences = {
+        "documents": "Cutoffs count documents.",
+        "chunks": "Cutoffs count chunks: later chunks of a document keep their ranks and earn nothing.",
+    }
+    help = "What a cutoff counts: documents, so that chunks below move up, or chunks as they were ranked. Default: documents."
+
+
+class RelevanceLevel(Policy):
+    """The lowest grade that is relevant, of metrics that do not name theirs."""
+
+    name, title, metavar = "relevance_level", "relevant grades", "GRADE"
+    expects = "the lowest grade that is relevant, a number like 2"
+    help = "The lowest grade that is relevant, for all metrics that do not name theirs. Default: 1."
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+    def words(self, stated: Any) -> str:
+        return "as each metric says" if stated is None else f"from {words.amount(stated)} on"
+
+    def sentence(self, stated: Any) -> str:
+        return "" if stated is None else f"Documents of grade {words.amount(stated)} or more count as relevant."
+
+    def brief(self, stated: Any) -> str:
+        return ""  # the small print has the levels of the metrics
+
+
 class NoRelevant(Policy):
     """The value of a query without a relevant document."""
 
@@ -276,7 +396,9 @@ class NoRelevant(Policy):
             return values
         in_list = convention.looks_at == "list"
         instead = float("nan") if value == "skip" else float(value)
-        return _overrule(
+        from rankscope.scoring.overrule import overrule
+
+        return overrule(
             values, metric, judged, lambda lists: metric.without_relevant(lists, True) if in_list else metric.hopeless(lists),
             instead, "list" if in_list else "hopeless",
         )  # fmt: skip
@@ -304,7 +426,9 @@ class NothingFound(Policy):
         if value == "metric":
             return values
         in_list = value == "skip_list"
-        return _overrule(
+        from rankscope.scoring.overrule import overrule
+
+        return overrule(
             values, metric, judged, lambda lists: metric.without_relevant(lists, in_list), float("nan"), "list" if in_list else "top",
         )  # fmt: skip
 
@@ -354,7 +478,9 @@ class Averaging(Policy):
     def apply(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
         if value != "micro" or metric.aggregate != "mean":
             return values
-        return replace(values, weight=_looked_up(judged, metric, "worth", metric.worth))
+        from rankscope.scoring.overrule import looked_up
+
+        return replace(values, weight=looked_up(judged, metric, "worth", metric.worth))
 
 
 class DialectChoice(Policy):
@@ -419,12 +545,30 @@ class Policies(SimpleNamespace):
         for name, value in checked.items():
             if value != POLICIES[name].default and (reason := POLICIES[name].conflict(value, self)):
                 raise InputError(reason)
+        if self.fold is not None or self.fold_by is not None:
+            self._settle_fold()
+
+    fold_score: str | None
+    fold_cutoffs: str | None
+    folding: Callable[[Any], Any] | None = None  # makes a run of documents of one of chunks
+
+    def _settle_fold(self) -> None:
+        """How chunks are folded, where that was not said; stated with the results as all policies are."""
+        from rankscope.scoring.fold import fold_run
+
+        self.fold_score = self.fold_score or ("first" if self.ties == "rank" else "max")
+        self.fold_cutoffs = self.fold_cutoffs or "documents"
+        self.folding = partial(
+            fold_run, fold=self.fold or self.fold_by, score=self.fold_score, cutoffs=self.fold_cutoffs
+        )
 
     def having(self, **changes: Any) -> Policies:
         """The same with other values of some policies."""
         refuse_unknown(changes, "evaluate")
         out = copy(self)
         vars(out).update((name, POLICIES[name].check(value)) for name, value in changes.items())
+        if out.folding is not None:
+            out._settle_fold()
         return out
 
 
@@ -444,27 +588,6 @@ def refuse_unknown(options: Iterable[str], verb: str, own: Iterable[str] = ()) -
             hint = words.hint(name, known, otherwise="; it takes those of evaluate")
             hint = "; read what it takes with rs.read_qrels and rs.read_run, which do" if name == "columns" else hint
             raise InputError(f"{verb} has no option {name!r}{hint}")
-
-
-def _looked_up(judged: Judged, metric: Metric, what: str, kernel: Callable[..., Array]) -> Array:
-    """What a plain function gives for each query, kept for other conventions of the same metric."""
-    from rankscope.engines.base import map_kernels
-
-    known: dict[Any, Array] = vars(judged).setdefault("looked_up", {})
-    if (metric, what) not in known:
-        known[metric, what] = map_kernels(judged, [kernel])[0]
-    return known[metric, what]
-
-
-def _overrule(
-    values: Values, metric: Metric, judged: Judged, kernel: Callable[..., Array], instead: float, what: str
-) -> Values:
-    """Another value for the queries whose lists this kernel gives 1; none for a metric in whose values relevance has no part."""
-    if metric.relevance == "none" or metric.aggregate in {"sum", "pooled"}:
-        return values
-    import numpy as np
-
-    return replace(values, value=np.where(_looked_up(judged, metric, what, kernel) == 1, instead, values.value))
 
 
 def with_policies(function: Function) -> Function:

@@ -214,6 +214,10 @@ class Request:
             told.append(f"top grade for {', '.join(scaled)}: 4")
         if geometric := [str(m) for m in metrics if m.aggregate == "geometric"]:
             told.append(f"geometric mean: {', '.join(geometric)}")
+        if any(getattr(m, "compat", None) == 10 for m in metrics):
+            told.append(
+                "IPrec: levels of recall rounded as trec_eval 10 does, other than 9.x and pytrec_eval (compat=9)"
+            )
         return " · ".join(filter(None, told))
 
     def sentences(self, health: Sequence[Health] = ()) -> Iterator[str]:
@@ -241,6 +245,11 @@ class Request:
         return out
 
 
+def at_level(metric: Metric, level: float) -> Metric:
+    """A metric whose lowest relevant grade is this, unless it names one itself."""
+    return metric.having(level=float(level)) if getattr(metric, "level", None) == 1 else metric
+
+
 def _requests(metrics: Any, policies: Policies) -> Iterator[MetricRequest]:
     """The metrics of a call, each with its conventions; in a dialect both are the dialect's."""
     if metrics is not None and not isinstance(metrics, Iterable | Metric | type):
@@ -252,14 +261,16 @@ def _requests(metrics: Any, policies: Policies) -> Iterator[MetricRequest]:
     named = in_order(DEFAULT if metrics is None else several)
     if not named:
         raise InputError("no metric was given: name one, like nDCG@10, or leave metrics out for the usual ones")
+    if (level := policies.relevance_level) is not None:  # what has a level of its own keeps it
+        named = [(said, at_level(metric, level)) for said, metric in named]
     if policies.dialect is not None:
         from rankscope.dialects import DIALECTS
-        from rankscope.scoring.ways import computes, family, translate
+        from rankscope.scoring.ways import computes, convention_of, translate
 
         dialect = DIALECTS[policies.dialect]
         for spelling, metric in named:
             if metrics is not None or computes(dialect, metric):
-                yield MetricRequest(spelling, translate(dialect, metric), dialect.of(family(metric)))
+                yield MetricRequest(spelling, translate(dialect, metric, spelling), convention_of(dialect, metric))
         return
     convention = Convention(**{p.name: p.statement(getattr(policies, p.name), ()) for p in BY_METRIC})
     for spelling, metric in named:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from itertools import combinations, product
 from typing import Any, Literal, get_args, get_origin
 
 from rankscope.declared import parameters, plain
-from rankscope.dialects.base import Convention, Dialect, LooksAt
+from rankscope.dialects.base import Convention, Dialect, LooksAt, Says
 from rankscope.errors import InputError
 from rankscope.metrics import Metric, parse
 from rankscope.scoring.policies import BY_METRIC
@@ -78,15 +79,32 @@ def family(metric: Metric) -> str:
     return type(metric).__name__
 
 
+def said_of(dialect: Dialect, metric: Metric) -> Says | None:
+    """What a dialect says of a metric; None where it has no such metric."""
+    return dialect.says(family(metric), cut=_cut(metric))
+
+
+def convention_of(dialect: Dialect, metric: Metric) -> Convention:
+    """The conventions of a dialect for a metric."""
+    return dialect.of(family(metric), cut=_cut(metric))
+
+
+def _cut(metric: Metric) -> bool:
+    return getattr(metric, "cutoff", None) is not None
+
+
 def computes(dialect: Dialect, metric: Metric) -> bool:
     """Whether a dialect has a number for this metric that follows from conventions."""
-    says = dialect.metrics.get(family(metric))
+    says = said_of(dialect, metric)
     return says is not None and bool(says.metric)
 
 
-def translate(dialect: Dialect, metric: Metric) -> Metric:
-    """What a dialect computes under the name of a metric: its own parameters, and the cutoff and level asked for."""
-    says = dialect.metrics.get(family(metric))
+def translate(dialect: Dialect, metric: Metric, spelling: str = "") -> Metric:
+    """What a dialect computes under the name of a metric: its own parameters, and the cutoff and level asked for.
+
+    A parameter that it takes squared is read so, unless the ``spelling`` was trec_eval's, which has no parentheses.
+    """
+    says = said_of(dialect, metric)
     if says is None:
         raise InputError(f"dialect {dialect.name!r} has no {family(metric)}: it has {', '.join(dialect.metrics)}")
     if not says.metric:
@@ -96,6 +114,8 @@ def translate(dialect: Dialect, metric: Metric) -> Metric:
         )
     k = getattr(metric, type(metric).at, None)
     try:
+        if says.metric == family(metric) and not says.squared:
+            return metric.ready()  # as here
         theirs = parse(says.metric if k is None else f"{says.metric}@{plain(k)}")
     except InputError as error:
         if k is None and "cutoff" in str(error):
@@ -103,5 +123,7 @@ def translate(dialect: Dialect, metric: Metric) -> Metric:
             raise InputError(f"dialect {dialect.name!r}: its {family(metric)} needs a cutoff, write {said}") from None
         raise
     ours = {f.name: value for f in fields(metric) if (value := getattr(metric, f.name)) != f.default}
+    if says.squared in ours and "(" in (spelling or str(metric)):
+        ours[says.squared] = math.sqrt(ours[says.squared])
     free = {f.name for f in fields(theirs) if f.default is not MISSING and getattr(theirs, f.name) == f.default}
     return theirs.having(**{name: value for name, value in ours.items() if name in free}).ready()

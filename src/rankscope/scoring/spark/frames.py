@@ -151,4 +151,5 @@ def _with_local(qrels: Any, sources: tuple[SparkSource, ...], request: Request, 
 
 def _needs_order(request: Request) -> bool:
     """Whether the order of the rows of a frame matters."""
-    return request.policies.duplicates != "error" or any(m.convention.ties == "input" for m in request.metrics)
+    keeps = request.policies.duplicates != "error" or request.policies.folding is not None
+    return keeps or any(m.convention.ties == "input" for m in request.metrics)

@@ -56,7 +56,7 @@ def advise(
     users = _has_user_column(qrels)
     read = read_any("qrels", qrels)
     grades = clean(qrels_of(read), Policies(duplicates=duplicates), "qrels", () if duplicates == "error" else None).data
-    judged = situation_of(grades, users=users)
+    judged = situation_of(grades, users=users, topics=duplicates == "error")
     _refuse_nothing(judged)
     named = [] if runs is None else [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
     preview = _preview(grades, named, judged, duplicates)
@@ -74,7 +74,7 @@ def advise(
         showable=_sensitivity(data, metrics[0], scores),
         notes=preview.notes if preview else getattr(getattr(read, "source", None), "notes", ()), scores=scores,
         duplicates=duplicates, qrels=_path(read) if not isinstance(qrels, str | Path) else str(qrels),
-        runs=[_run_argument(name, run) for name, run in named],
+        runs=[_run_argument(name, run) for name, run in named], own_cutoff=k,
     )  # fmt: skip
 
 
@@ -90,7 +90,7 @@ def _refuse_nothing(data: Situation) -> None:
 def _preview(grades: Any, named: Sequence[tuple[str | None, Any]], data: Situation, duplicates: str) -> Scores | None:
     if not named:
         return None
-    metrics = [f"Judged@{LOOK}"] + ([f"StRecall@{LOOK}"] if data.several else [])
+    metrics = [f"Judged@{LOOK}"] + ([f"StRecall@{LOOK}"] if data.holds("aspects") else [])
     return evaluate_request(grades, named, Request.of(metrics, {"duplicates": duplicates}))
 
 
@@ -123,7 +123,7 @@ def _run_facts(preview: Scores, number: int, k: int) -> RunFacts:
 
 def _recommend(data: Situation, task: Task) -> Iterator[Recommendation]:
     seen: set[str] = set()
-    picks: tuple[Pick, ...] = (*(WITH_ASPECTS if data.several else task.picks), *SHARED_LAST)
+    picks: tuple[Pick, ...] = (*(WITH_ASPECTS if data.holds("aspects") else task.picks), *SHARED_LAST)
     for pick in picks:
         if not data.holds(*pick.when):
             continue

@@ -92,6 +92,7 @@ class Advice(Result):
     duplicates: str = "error"
     qrels: str | None = None
     runs: Sequence[str] = ()
+    own_cutoff: int | None = None
     conventions: ClassVar[Mapping[str, Any]] = {}
     warnings: ClassVar[Sequence[Caution]] = ()
 
@@ -126,7 +127,8 @@ class Advice(Result):
         """Why the results are looked at down to this rank."""
         k = self.situation.k
         ends = f", and the lists of your runs end at {k}" if self.situation.reach == k else ""
-        return f"Cutoff {k}: {self.task.reason}{ends}."
+        reason = self.task.reason if self.own_cutoff is None else f"as you say, in place of {self.task.k} for this task"
+        return f"Cutoff {k}: {reason}{ends}."
 
     @property
     def detection(self) -> str:

@@ -14,13 +14,13 @@ from rankscope import words
 from rankscope.declared import parameters, plain
 from rankscope.lists import Array
 from rankscope.metrics import CATALOGUE, Metric, parse
+from rankscope.scoring.health import level_of, stars
 from rankscope.tables import Qrels
 
-STARS = 5  # so many positive grades, or fractions among them, and hardly a 0: a scale of ratings
-HARDLY = 0.01
-LIKED = 0.8  # of the top of such a scale: four of five stars
+ROUND = re.compile(r"-?\d*\.\d+")
 USER = re.compile(r"(user|usr|uid|u|customer|cust|visitor|session|playlist|pid)[-_:#]?\d+", re.IGNORECASE)
 ENTITY = re.compile(r"<?dbpedia:|Q\d+$|https?://\S*(dbpedia|wikidata|wikipedia)\.|enwiki:|wd:Q\d+")
+SHARED = 3  # queries a document is judged for: few in search, many where users rate the same items
 HOLES = 0.1  # of the top k unjudged
 LOW = 0.9  # a ceiling below this is worth a word
 LONGEST_TABLE = 12  # grades in a table of gains
@@ -54,6 +54,7 @@ class Situation:
     ``grades`` counts judgments by grade; ``level`` is the lowest grade taken as relevant; ``relevant`` counts the documents
     of that level, ``not_relevant`` those judged and below it; ``grade_lists`` are the grades of each query, the highest first.
     ``several`` counts documents with several grades (by subtopic or judge), ``subtopics`` the fewest and the most of them a query.
+    ``shared`` is for how many queries a document is judged on average.
     Results are looked at down to rank ``k``, and to ``deep`` for a deeper look; ``taste`` says that low grades are dislikes.
     """
 
@@ -66,6 +67,7 @@ class Situation:
     grade_lists: Sequence[Array]
     several: int = 0
     subtopics: tuple[int, int] = (0, 0)
+    shared: float = 0.0
     users: bool = False
     entities: bool = False
     runs: Sequence[RunFacts] = ()
@@ -167,34 +169,12 @@ class Situation:
         return "" if len(below) > LONGEST_TABLE else "{" + ", ".join(f"{plain(grade)}: 0" for grade in below) + "}"
 
 
-def stars(grades: Mapping[float, int]) -> bool:
-    """Whether grades look like a scale of ratings: up to 5 to 10 or to 100, five or more of them or fractions, and hardly a 0.
+def situation_of(qrels: Qrels, users: bool = False, topics: bool = True) -> Situation:
+    """Judgments that were read as a table, in numbers; ``users`` where the queries are known to be users.
 
-    >>> stars({1: 4, 2: 9, 3: 9, 4: 9, 5: 4}), stars({0: 90, 1: 4, 2: 9, 3: 9, 4: 9, 5: 4})
-    (True, False)
+    Without ``topics`` column 2 is not looked at, as one grade of each document was chosen.
     """
-    positive = {grade: count for grade, count in grades.items() if grade > 0}
-    several = len(positive) >= STARS or (len(positive) > 1 and any(grade % 1 for grade in positive))
-    hardly = grades.get(0, 0) <= HARDLY * sum(positive.values())
-    top = max(positive, default=0)
-    return (STARS <= top <= 10 or top == 100) and several and hardly
-
-
-def level_of(grades: Mapping[float, int]) -> float:
-    """The lowest grade to take as relevant: 1, more on a scale of ratings, less where no grade reaches 1.
-
-    >>> level_of({0: 5, 1: 2, 2: 1}), level_of(dict.fromkeys((1, 2, 3, 4, 5), 9)), level_of({0: 3, 0.5: 1})
-    (1.0, 4.0, 0.5)
-    """
-    positive = sorted(grade for grade in grades if grade > 0)
-    if stars(grades):
-        return float(next(grade for grade in positive if grade >= LIKED * positive[-1]))
-    return float(positive[0]) if positive and positive[-1] < 1 else 1.0
-
-
-def situation_of(qrels: Qrels, users: bool = False) -> Situation:
-    """Judgments that were read as a table, in numbers; ``users`` where the queries are known to be users."""
-    several, subtopics = _subtopics(qrels)
+    several, subtopics = _subtopics(qrels) if topics else (0, (0, 0))
     frame = (qrels.distinct("best") if several else qrels).frame.select("query_id", "doc_id", "grade")
     grades = {float(g): int(n) for g, n in sorted(frame["grade"].value_counts().iter_rows())}
     level = level_of(grades)
@@ -208,16 +188,27 @@ def situation_of(qrels: Qrels, users: bool = False) -> Situation:
         queries=len(qrels.queries), judgments=frame.height, grades=grades, level=level,
         relevant=np.array([int((found >= level).sum()) for found in lists]),
         not_relevant=np.array([int(((found >= 0) & (found < level)).sum()) for found in lists]), grade_lists=lists,
-        several=several, subtopics=subtopics, users=users or _alike(qrels.queries, USER),
+        several=several, subtopics=subtopics, shared=frame.height / max(frame["doc_id"].n_unique(), 1), users=users or _alike(qrels.queries, USER),
         entities=_alike(frame["doc_id"].head(1000).to_list(), ENTITY),
     )  # fmt: skip
 
 
 def _subtopics(qrels: Qrels) -> tuple[int, tuple[int, int]]:
-    if "iteration" not in qrels.frame.columns or not len(qrels.repetitions):
+    """How many documents have several grades, and the fewest and the most subtopics (or judges) of a query.
+
+    Where no document has several, column 2 may still hold subtopics: names or whole numbers from 1 on, two or more for half of the
+    queries. Rounds of a track, which have halves, and a constant are none.
+    """
+    if "iteration" not in qrels.frame.columns:
         return 0, (0, 0)
+    pairs = qrels.frame.select("query_id", "iteration").unique()
+    counts = pairs["query_id"].value_counts()["count"].to_list()
+    if not len(qrels.repetitions):
+        names = {str(name).casefold() for name in pairs["iteration"].unique().to_list()}
+        no_topic = any(name in {"0", "q0"} or ROUND.fullmatch(name) for name in names)
+        if no_topic or 2 * sum(count > 1 for count in counts) < len(counts):
+            return 0, (0, 0)
     number = qrels.frame[qrels.repetitions].select("query_id", "doc_id").n_unique()
-    counts = qrels.frame.select("query_id", "iteration").unique()["query_id"].value_counts()["count"].to_list()
     return number, (min(counts), max(counts))
 
 
@@ -247,8 +238,9 @@ CONDITIONS: Mapping[str, tuple[str, Callable[[Situation], bool]]] = {
         lambda data: 2 * data.both_kinds >= data.queries,
     ),
     "some_both": ("A query has judged documents of both kinds", lambda data: data.both_kinds > 0),
-    "aspects": ("Documents have several grades, by subtopic or judge", lambda data: data.several > 0),
+    "aspects": ("Documents are judged by subtopic or judge", lambda data: data.subtopics[1] > 0),
     "thousands": ("A thousand queries or more", lambda data: data.queries >= 1000),
+    "shared": ("A document is judged for three queries or more on average", lambda data: data.shared >= SHARED),
     "users": ("The queries are users", lambda data: data.users),
     "entities": ("The documents look like entities", lambda data: data.entities),
     "with_runs": ("Runs were given", lambda data: bool(data.runs)),
@@ -333,7 +325,7 @@ RESTS: Mapping[str, Callable[[Situation], str]] = {
     "ceiling": lambda data: _ceiling(data, data.k),
     "ceiling_deep": lambda data: _ceiling(data, data.deep),
     "aspects": lambda data: (
-        f"{words.count(data.several)} documents have several grades; {data.subtopics[0]} to {data.subtopics[1]} subtopics (or judges) "
-        "a query in column 2"
+        (f"{words.count(data.several)} documents have several grades; " if data.several else "")
+        + f"{data.subtopics[0]} to {data.subtopics[1]} subtopics (or judges) a query in column 2"
     ),
 }  # fmt: skip

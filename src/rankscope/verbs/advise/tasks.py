@@ -104,6 +104,7 @@ PLACES = Pick("nDCG", "k", "it rewards higher ranks, relative to the best rankin
 FIRST = Pick("RR", "k", "there is one right document, and only its rank counts", "singles", ("one",))
 FIRST_OF_MANY = Pick("RR", "k", "the first right document ends the search, and only its rank counts", "relevant", ("not one", "not graded"))
 FIRST_TOP = Pick("RR", "k", "people look for a document of the top grade, and only its rank counts", "tops", ("not one", "graded"), "level={top}")
+SOON = Pick("RR", "k", "where one good answer is enough it shows how soon that comes; nDCG is its companion", "relevant", ("not one",))
 AT_ONCE = Pick("Success", "1", "it shows how often the first result is right", "queries")
 FOUND = Pick("Success", "k", "it shows how often the answer is among the results that people see", "queries")
 RECALL = Pick("R", "deep", "it shows what is found at all: no later stage can rank what is missing", "relevant", ("not capped_deep",))
@@ -138,7 +139,7 @@ TASKS = (
     Task(
         "question-answering", "people look for a passage that answers a question", 10,
         "the answer is read from the first page",
-        (FIRST, FIRST_OF_MANY, GRADES, FIRST_TOP, AT_ONCE, FOUND, RECALL, CAPPED),
+        (FIRST, FIRST_OF_MANY, GRADES, PLACES, FIRST_TOP, SOON, AT_ONCE, FOUND, RECALL, CAPPED),
         ("qa", "questions", "answers", "passages", "faq"),
     ),
     Task(
@@ -147,9 +148,9 @@ TASKS = (
         (
             GRADES, PLACES, FIRST,
             Pick("nDCG", "3", "a phone shows about three results at once", "queries", ("not one",)),
-            STOPS, SHARE, AT_ONCE,
+            SOON, STOPS, SHARE, AT_ONCE,
         ),
-        ("web search", "search", "ad hoc", "adhoc", "site search", "product search", "ecommerce", "shop"),
+        ("web search", "search", "document search", "enterprise search", "intranet", "ad hoc", "adhoc", "site search", "product search", "ecommerce", "shop"),
     ),
     Task(
         "exploratory", "people explore a subject, and all its aspects are of interest", 20,
@@ -242,8 +243,9 @@ TASKS = (
             Pick("P", "k", "irrelevant passages distract the model and cost tokens", "relevant", ("not one",)),
             Pick("nDCG", "k", "better passages should come first, in case the context is cut", "grades", ("graded",)),
             Pick("RR", "k", "models make most use of what comes first", "singles", ("one",)),
+            SOON, PLACES,
         ),
-        ("llm", "retrieval for language models", "retrieval augmented generation", "context", "agents", "chatbot"),
+        ("rag chatbot", "knowledge base", "llm", "retrieval for language models", "retrieval augmented generation", "context", "agents", "chatbot"),
     ),
     Task(
         "benchmark", "systems are compared in public, by numbers that others can compare with theirs", 10,
@@ -274,8 +276,11 @@ def task_called(name: Any) -> Task:
     there = ", ".join(task.name for task in TASKS)
     if not isinstance(name, str):
         raise InputError(f"task={name!r}: a task is a name, like 'web': {there}")
-    if _fold_name(name) in BY_NAME:
-        return BY_NAME[_fold_name(name)]
+    said = f" {_fold_name(name)} "
+    # a longer description, of which the names in it say one task: "a chatbot for our wiki"
+    inside = {known: task for known, task in BY_NAME.items() if f" {known} " in said}
+    if len({task.name for task in inside.values()}) == 1 or _fold_name(name) in inside:
+        return inside.get(_fold_name(name)) or next(iter(inside.values()))
     known = [name for task in TASKS for name in (task.name, *task.also)]
     raise InputError(f"no task is called {name!r}{words.hint(name.casefold(), known, ':')} there are {there}")
 
@@ -283,7 +288,7 @@ def task_called(name: Any) -> Task:
 SIGNS = (
     Sign("exploratory", 7, ("aspects",), "documents have grades by subtopic"),
     Sign("web", 4, ("graded", "both", "not one", "not stars"), "several grades, and documents judged as not relevant"),
-    Sign("web", 3, ("stars", "not users"), "labels on a scale of five"),
+    Sign("web", 3, ("stars", "not users", "not shared"), "labels on a scale of five"),
     Sign("web", 1, ("graded", "not both", "not one", "not users", "not stars"), "several grades"),
     Sign("web", 1, ("negative",), "negative grades, as spam has in web collections"),
     Sign("benchmark", 2, ("both", "many"), "many relevant documents per query, and documents judged as not relevant"),
@@ -295,6 +300,7 @@ SIGNS = (
     Sign("feed", 4, ("users", "not one"), "the queries are users, with several items each"),
     Sign("feed", 2, ("users", "one"), "the queries are users"),
     Sign("feed", 2, ("stars",), "grades that look like ratings"),
+    Sign("feed", 2, ("stars", "shared", "not users"), "the same documents are rated for query after query, as items are by users"),
     Sign("next-item", 4, ("users", "one"), "the queries are users or sessions, nearly all with one item"),
     Sign("next-item", 2, ("users", "not one", "not stars"), "the queries are users or sessions"),
     Sign("clicks", 5, ("users", "both", "not graded"), "users with items of both kinds"),
@@ -386,9 +392,10 @@ def _pooled_auc(data: Situation) -> str:
     )
 
 
+ONE_IS_ENOUGH = ("rag", "web", "question-answering")  # where RR is reported, and fitting: one good answer is wanted
 PITFALLS = (
-    Pitfall("RR({level})", lambda data: f"it stops at the first relevant document and ignores grades, but {relevant_in_words(data)}", ("graded", "not one", "not aspects"), apart=("known-item", "candidates")),
-    Pitfall("RR({level})", lambda data: f"it stops at the first of many: {relevant_in_words(data)}", ("not graded", "many", "not aspects"), apart=("known-item", "question-answering", "candidates")),
+    Pitfall("RR({level})", lambda data: f"it stops at the first relevant document and ignores grades, but {relevant_in_words(data)}", ("graded", "not one", "not aspects"), apart=("known-item", "candidates", *ONE_IS_ENOUGH)),
+    Pitfall("RR({level})", lambda data: f"it stops at the first of many: {relevant_in_words(data)}", ("not graded", "many", "not aspects"), apart=("known-item", "candidates", *ONE_IS_ENOUGH)),
     Pitfall("RR({level})@{k}", lambda _: "what matters is whether documents are passed on, not their order", tasks=("candidates",), when=("not one",)),
     Pitfall("nDCG@10", lambda _: "it is about the order of the top, which the next stage changes anyway", tasks=("candidates",)),
     Pitfall("AP", lambda data: f"it treats grades {words.amount(data.positive[0])} and {words.amount(data.top)} alike ({grades_in_words(data)})", ("graded", "not stars", "not aspects"), apart=("recall", "candidates", "rag", "clicks")),
@@ -405,8 +412,8 @@ PITFALLS = (
     Pitfall("AUC", lambda data: f"it needs documents judged as not relevant: {words.count(data.both_kinds)} of {words.count(data.queries)} queries have both kinds", ("not some_both", "not aspects"), ("clicks", "feed")),
     Pitfall("Bpref", lambda _: "no document is judged as not relevant, so every relevant document found scores as if it were ranked first", ("not some_both", "not aspects"), apart=("clicks", "feed", "next-item", "rag")),
     Pitfall("Judged@{k}", lambda _: "only relevant documents are listed, so it counts what P counts", ("not some_both", "not aspects"), ("benchmark", "web", "question-answering")),
-    Pitfall("alpha_nDCG@{k}", lambda _: "column 2 of the judgments has no subtopics, so it cannot see whether results differ", ("not aspects",), ("exploratory",)),
-    Pitfall("nDCG@{k}", lambda data: f"like P, R, AP and RR it takes one grade per document, and {words.count(data.several)} have several: --duplicates best keeps the highest", ("aspects",)),
+    Pitfall("alpha_nDCG@{k}", lambda _: "the judgments name no subtopics, so it cannot see whether results differ", ("not aspects",), ("exploratory",)),
+    Pitfall("nDCG@{k}", lambda data: f"like P, R, AP and RR it takes one grade per document, and {words.count(data.several)} have several: --duplicates best keeps the highest" if data.several else "like P, R, AP and RR it does not see that results are all of one subtopic", ("aspects",)),
 )  # fmt: skip
 
 

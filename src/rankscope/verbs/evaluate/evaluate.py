@@ -13,6 +13,8 @@ from rankscope.scoring.policies import ReadingOptions, with_policies
 from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 
+HIGHEST = 10  # a level from 1 to here is that of grades: no interval has it, and a percentage is above
+
 if TYPE_CHECKING:
     from rankscope.scoring.partial import PartialScores
 
@@ -51,9 +53,9 @@ def evaluate(  # noqa: PLR0913
     or a dict of named runs. ``metrics`` are spellings such as ``"nDCG@10"`` or objects such as
     ``nDCG @ 10``; without any: nDCG@10, AP, RR@10, R@100, P@10 and Judged@10.
 
-    ``interval`` (``"t"``, ``"bca(rounds=20000)"``, ``"wilson"`` ...) says how sure each mean is, at a ``level``; without
+    ``interval`` (``"t"``, ``"bca(rounds=20000)"``, ``"wilson"`` ...) says how sure each mean is, at a ``level`` below 1; without
     one it is t, and wilson for scores of 0 and 1. ``clusters`` maps queries that belong together to their user or topic.
-    ``progress`` is called with the name of each run that is done.
+    A ``level`` of 1 to 10 is the ``relevance_level``. ``progress`` is called with the name of each run that is done.
 
     ``partition="3/8"`` reads and judges the third of eight parts of one run, and gives ``PartialScores``: ``save`` writes them to a
     file, and ``rs.merge`` makes the result of all eight. ``resume`` is a folder: what is judged of large files is kept there, and
@@ -76,6 +78,8 @@ def evaluate(  # noqa: PLR0913
     """
     if "columns" in policies:
         qrels, runs = read_named(qrels, runs, policies)
+    if isinstance(level, int | float) and 1 <= level <= HIGHEST and "relevance_level" not in policies:
+        policies["relevance_level"], level = level, 0.95
     request = Request.of(metrics, policies, interval=interval, level=level, clusters=clusters)
     if partition is not None:
         if resume is not None:

@@ -78,7 +78,9 @@ def _goes_by_lookup(request: Request) -> bool:
     """Whether documents that are looked up by their ids, in one order, are all that is asked for."""
     policies, orders = request.policies, request.orders
     one_order = len(set(orders)) == 1 and orders[0].ties != "rank" and not orders[0].needs & SEVERAL
-    whole = policies.queries == "judged" and policies.self_match == "keep" and policies.weights is None
+    whole = (
+        policies.queries == "judged" and policies.self_match == "keep" and policies.weights is policies.folding is None
+    )
     each = all(
         m.convention.ties not in OVER_ORDERS and m.convention.queries == "judged" and m.metric.aggregate != "pooled"
         for m in request.metrics

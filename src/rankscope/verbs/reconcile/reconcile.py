@@ -19,8 +19,9 @@ from rankscope.scoring.policies import Policies
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.runs import Mean, RunEvaluation
 from rankscope.scoring.scores import Scores
-from rankscope.scoring.ways import Way, changes, computes, family, options_of, translate
+from rankscope.scoring.ways import Way, changes, computes, convention_of, options_of, said_of, translate
 from rankscope.verbs.reconcile.result import CLOSE, Match, Reconciliation, ToolValues
+from rankscope.verbs.reconcile.slips import SlipSearch, other_metrics, search_slips
 
 MOST = 3  # conventions that are changed at once in search of a number
 ENOUGH = 10  # explanations of a number that are given
@@ -69,8 +70,27 @@ def _reconcile_metric(bench: _Bench, metric: Any, value: float | str | None) -> 
         runs=tuple(run.name for run in scores.runs),
         tools=[own, *filter(None, others)],
         value=None if target is None else target.text,
-        matches=[] if target is None else list(_search(target, plain, theirs, bench)),
+        matches=(matches := [] if target is None else list(_search(target, plain, theirs, bench))),
         scores=scores,
+        slips=None if target is None or matches else _slips(target, plain, scores, bench),
+    )
+
+
+def _slips(target: _Target, plain: Way, scores: Scores, bench: _Bench) -> SlipSearch:
+    """The arithmetic slips that give a number which no convention gives, and those that were tried."""
+    ways = {other: Way(other) for other in other_metrics(plain.metric)}
+    bench.add(list(ways.values()))
+    others = {other: dict(zip(bench.names, bench.values[way], strict=True)) for other, way in ways.items()}
+    values = {
+        run.name: [value for value in run.values[plain.metric].tolist() if not math.isnan(value)] for run in scores.runs
+    }
+    counts = {run.name: (run.health.queries, run.health.judged_queries) for run in scores.runs}
+    # what was taken for a percentage may be a sum
+    wholes = [target, replace(target, number=100 * target.number, half=100 * target.half)][
+        : 1 + target.text.endswith("%")
+    ]
+    return search_slips(
+        target.text, lambda value: any(one.meets(value) for one in wholes), values, counts, others, plain.metric
     )
 
 
@@ -84,7 +104,7 @@ def _in_dialect(dialect: Dialect, metric: Metric) -> Way | None:
     if not computes(dialect, metric):
         return None
     try:
-        return Way(translate(dialect, metric), dialect.of(family(metric)))
+        return Way(translate(dialect, metric), convention_of(dialect, metric))
     except InputError:
         return None
 
@@ -155,7 +175,7 @@ class _Bench:
 def _tool_values(name: str, plain: Way, way: Way | None, bench: _Bench) -> ToolValues | None:
     """What a tool prints under the name of the metric, and why; None where it has no such metric."""
     dialect = DIALECTS[name]
-    says = dialect.metrics.get(family(plain.metric))
+    says = said_of(dialect, plain.metric)
     if says is None or (way is None and says.metric):
         return None
     if way is None:  # a number under this name that follows from no convention

@@ -16,8 +16,10 @@ from rankscope.scoring.policies import POLICIES
 from rankscope.scoring.scores import Scores
 from rankscope.scoring.ways import Way
 from rankscope.show.result import Col, Result, Shown, View, table_of
+from rankscope.verbs.reconcile.slips import SlipSearch
 
 CLOSE = 1e-9  # numbers closer than this are the same
+SLIPS = 3  # that a sentence names
 NAMED = 4  # tools that a sentence names
 SHORT = {
     "no_relevant": "queries without relevant documents",
@@ -122,7 +124,10 @@ class Match:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reconciliation(Result):
-    """What each tool prints for a metric, rankscope first, and which ways give the ``value`` in question; ``more`` holds other metrics."""
+    """What each tool prints for a metric, rankscope first, and which ways give the ``value`` in question; ``more`` holds other metrics.
+
+    Where no convention gives it, ``slips`` has the arithmetic slips that were tried, and those that do.
+    """
 
     metric: Metric
     spelling: str
@@ -132,6 +137,7 @@ class Reconciliation(Result):
     matches: Sequence[Match]
     scores: Scores
     more: Sequence[Reconciliation] = ()
+    slips: SlipSearch | None = None
 
     schema = "reconcile/1"
     views = (
@@ -167,6 +173,8 @@ class Reconciliation(Result):
                     "value": part.value,
                     "explained": [match.record() for match in part.matches],
                     "winners": [{"run": run or None, "dialects": names} for run, names in part.winners.items()],
+                    **({} if part.slips is None else {"slips_tried": list(part.slips.tried)}),
+                    **({} if part.slips is None else {"slips": [asdict(slip) for slip in part.slips.found]}),
                 }
                 for part in self.parts
             ]
@@ -246,7 +254,15 @@ class Reconciliation(Result):
             return f"{self.value} could be {way}; no tool known here computes it that way."
         values = [v for tool in self.tools for v in tool.values or () if not math.isnan(v)]
         own, ends = words.number(self.ours[0], digits=4), words.interval(min(values), max(values), digits=4)
-        return f"No convention known here gives {self.value}: {self.metric} is {own}, and tools print {ends}."
+        said = f"No convention known here gives {self.value}: {self.metric} is {own}, and tools print {ends}."
+        if self.slips is None:
+            return said
+        if not self.slips.found:
+            return f"{said} Nor does a slip that was tried: {'; '.join(self.slips.tried)}."
+        found = [f"{slip.what} is {words.number(slip.value, digits=4)}" for slip in self.slips.found[:SLIPS]]
+        rest = len(self.slips.found) - len(found)
+        more = f" ({words.counted(rest, 'more slip does', 'more slips do')}, too)" if rest else ""
+        return f"{said} A slip may: {'; or '.join(found)}{more}."
 
     def _about_tools(self) -> str:
         tools = [_four(tool.values) for tool in self.tools[1:] if tool.values is not None]

@@ -102,3 +102,14 @@ def test_real_ids_that_were_written_in_two_ways(shared_data: Any) -> None:
     (found,) = rs.check(str(qrels), str(run), "R@100", select="RS114")
     assert found.documents[0] == ("10", "CACM-0950")
     assert found.count == 6
+
+
+@pytest.mark.parametrize("chunk", ["#2", "_3", "-chunk-0", "::passage_4", "|7", ".part.12"])
+def test_the_pattern_that_is_recommended_folds(chunk: str) -> None:
+    """It is read off the message and given to evaluate, which then says what it says of documents."""
+    (found,) = of(
+        "RS114", QRELS, {q: {f"{doc}{chunk}": score for doc, score in docs.items()} for q, docs in RUN.items()}
+    )
+    pattern = found.message.partition("--fold-by '")[2].partition("'")[0]
+    run = {q: {f"d20{chunk}": 2.0, f"d10{chunk}": 1.0} for q in QUERIES}
+    assert rs.evaluate(QRELS, run, ["RR"], fold_by=pattern)["RR"] == rs.evaluate(QRELS, RUN, ["RR"])["RR"] == 1 / 2

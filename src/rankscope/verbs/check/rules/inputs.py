@@ -10,7 +10,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.engines.base import score
-from rankscope.engines.pairs import PAIR, SameIds, documents_alike, queries_alike, within
+from rankscope.engines.pairs import CHUNK, PAIR, SameIds, documents_alike, queries_alike, within
 from rankscope.lists import Judged
 from rankscope.metrics import Metric
 from rankscope.panels.samples import mean
@@ -313,6 +313,12 @@ def _ids(ids: Sequence[str]) -> str:
     return ", ".join(map(repr, ids)) or "none"
 
 
+def _pattern_of(suffix: str) -> str:
+    """A regular expression for what stands behind the id of a document: ``#[0-9]+$`` for ``#12``."""
+    escaped = re.sub(r"[.^$*+?{}\[\]\\|()]", r"\\\g<0>", suffix)
+    return re.sub("[0-9]+", "[0-9]+", escaped) + "$"
+
+
 class _IdsAlike(Rule):
     """Ids of a run that differ from those of the judgments in spelling only."""
 
@@ -325,6 +331,8 @@ class _IdsAlike(Rule):
         message = (
             f"{run.name}: {what} {verb} from a judged one only in {same.spelling.words}: {ranked!r} and {judged!r}"
         )
+        if same.spelling.pattern == CHUNK and ranked.startswith(judged):
+            message += f" (--fold-by '{_pattern_of(ranked.removeprefix(judged))}' folds them)"
         if run not in case.comparable:
             for metric, value in list(case.again(run, table=table, **policies).items())[:1]:
                 message += f"; treated as the same, {metric} would be {words.number(value, digits=3)}"

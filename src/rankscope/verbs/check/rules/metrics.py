@@ -15,6 +15,7 @@ from rankscope.lists.rectangle import perfect
 from rankscope.metrics import AUC, CG, DCG, ERR, GAUC, LAUC, IdealDCG, Metric, P, nDCG
 from rankscope.panels.samples import leaders
 from rankscope.scoring.bands import by_rank
+from rankscope.scoring.health import REMEDIES
 from rankscope.verbs.check.case import Alternative, CheckCase, ScoredRun, against
 from rankscope.verbs.check.rule import Finding, Rule, changes
 
@@ -116,6 +117,20 @@ class BinaryOnGraded(Rule, code="RS301", severity="information"):
         """The graded metric nearest to one that knows no grades: blind to order where that one is."""
         known = {name: getattr(metric, name) for name in ("cutoff", "judged_only") if hasattr(metric, name)}
         return nDCG(gain=gain, discount="log2" if metric.positions else "none", **known)
+
+
+class RatingScale(Rule, code="RS306"):
+    """Grades look like a scale of ratings, and a low one counts as relevant."""
+
+    why = (
+        "On a scale of stars without a 0 the lowest grades mean that somebody did not like it. Binary metrics count from grade 1 on unless "
+        "told otherwise: everything that was rated is then relevant, and the metric is about what was rated, not about what was liked."
+    )
+    remedy = REMEDIES["RS306"]
+
+    def find(self, case: CheckCase) -> Iterator[Finding]:
+        for caution in case.cautions(self.code):
+            yield self.finding(caution.message)
 
 
 class LowestGrade(Rule, code="RS302", severity="information"):

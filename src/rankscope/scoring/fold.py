@@ -1,0 +1,158 @@
+"""Chunks that are ranked in place of the documents that are judged: each stands for its document."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rankscope import words
+from rankscope.errors import InputError
+
+EXPECTED = "chunks are a table of two columns, chunk and document, or {chunk: document}"
+
+
+@dataclass(eq=False)
+class Fold:
+    """Which document a chunk is of: by a table of ids, or by a pattern of ids; ``label`` is the file or the pattern.
+
+    ``used`` is set where an id was changed by it: a fold that changes none is a mistake, which is told.
+    """
+
+    label: str
+    documents: Mapping[str, str] | None = None
+    used: bool = False
+
+    def document(self, chunk: str) -> str:
+        """The document of a chunk; what is no chunk is itself.
+
+        A pattern with a group says in its first what the document is; of one without, what it finds is left out.
+
+        >>> Fold("#.*").document("d1#3"), Fold("^(.+)_p[0-9]+$").document("d_7_p12"), Fold("#.*").document("d1")
+        ('d1', 'd_7', 'd1')
+        """
+        if self.documents is not None:
+            found = self.documents.get(chunk, chunk)
+        else:
+            match = re.search(self.label, chunk)
+            inside = (
+                None
+                if match is None
+                else match[1]
+                if match.re.groups
+                else chunk[: match.start()] + chunk[match.end() :]
+            )
+            found = inside or chunk  # nothing is left of it: no document
+        self.used = self.used or found != chunk
+        return found
+
+    def refuse_unused(self) -> None:
+        """Raises InputError where no id was changed."""
+        if not self.used:
+            what = f"the pattern {self.label!r}" if self.documents is None else self.label
+            raise InputError(f"fold: {what} matches no id of a run; give what the chunks of the run are called")
+
+
+def fold_by(pattern: str) -> Fold:
+    """A fold by a pattern of ids. Raises InputError for what is no regular expression."""
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise InputError(
+            f"fold_by={pattern!r}: no regular expression ({error}); write one like '#.*', which is cut off, or '^(.+)_[0-9]+$'"
+        ) from None
+    return Fold(pattern)
+
+
+def fold_of(source: Any) -> Fold:
+    """A fold by a table: ``{chunk: document}``, a data frame or a file with a chunk and its document in each row."""
+    if isinstance(source, Fold):
+        return source
+    from rankscope.files.sheets import is_path, open_sheet
+
+    found = source if isinstance(source, Mapping) else open_sheet(source, "chunks", EXPECTED)
+    label = str(source) if is_path(source) else "chunks"
+    if isinstance(found, Mapping):
+        return Fold(label, _check(iter(found.items()), label))
+    names = found.frame.columns
+    if len(names) != 2:
+        raise InputError(f"{label}: {words.counted(len(names), 'column')}; {EXPECTED}")
+    backwards = names[0].casefold().startswith("doc") and not names[1].casefold().startswith("doc")
+    rows = ((doc, chunk) if backwards else (chunk, doc) for chunk, doc in found.frame.rows())
+    documents = _check(rows, label)
+    if not backwards:  # a file without a header has its first row there
+        documents.setdefault(names[0], names[1])
+    return Fold(label, documents)
+
+
+def _check(rows: Iterator[tuple[Any, Any]], label: str) -> dict[str, str]:
+    out: dict[str, str] = {}
+    for chunk, document in rows:
+        if chunk is None or not isinstance(document, str | int) or document == "":
+            raise InputError(f"{label}: chunk {chunk!r} is of document {document!r}; {EXPECTED}")
+        if out.setdefault(str(chunk), str(document)) != str(document):
+            raise InputError(f"{label}: chunk {chunk!s} is of {out[str(chunk)]} and of {document!s}; keep one")
+    if not out:
+        raise InputError(f"{label}: no chunk is there; {EXPECTED}")
+    return out
+
+
+def fold_run(data: Any, fold: Fold, score: str, cutoffs: str) -> Any:
+    """A run of documents, made of one of chunks, as ``score`` and ``cutoffs`` say."""
+    if isinstance(data, dict):
+        return {query: _fold_ranking(docs, fold, score, cutoffs) for query, docs in data.items()}
+    import polars as pl
+
+    frame = data.frame.with_row_index("_row")
+    chunks = frame["doc_id"].unique()
+    documents = pl.Series([fold.document(chunk) for chunk in chunks.to_list()], dtype=pl.String)
+    frame = frame.with_columns(
+        _chunk="doc_id", doc_id=frame["doc_id"].replace_strict(chunks, documents, return_dtype=pl.String)
+    )
+    pair = ["query_id", "doc_id"]
+    if score == "sum":
+        frame = frame.group_by(pair, maintain_order=True).agg(pl.col("score"), pl.exclude("score").first())
+        frame = frame.with_columns(
+            score=pl.Series([_sum(scores) for scores in frame["score"].to_list()], dtype=pl.Float64)
+        )
+    else:
+        order = frame if score == "first" else frame.sort("score", descending=True, maintain_order=True)
+        first = order.select("_row", first=pl.struct(pair).is_first_distinct()).sort("_row")["first"]
+        if cutoffs == "chunks":
+            later = pl.concat_str([pl.col("doc_id"), pl.lit(" (again: "), pl.col("_chunk"), pl.lit(")")])
+            frame = frame.with_columns(doc_id=pl.when(first).then(pl.col("doc_id")).otherwise(later))
+        else:
+            frame = frame.filter(first)
+    return data._having(frame.select(data.frame.columns))
+
+
+def _sum(scores: list[float]) -> float:
+    """Rounded once, so that the order of chunks does not matter; no number where there is none, which is refused later."""
+    try:
+        return math.fsum(scores)
+    except (ValueError, OverflowError):
+        return math.nan
+
+
+def _fold_ranking(docs: Mapping[Any, float], fold: Fold, score: str, cutoffs: str) -> dict[str, float]:
+    """One ranking of a dict, to the bit as a table gives it; one with a score that is no number is left to be refused."""
+    if not all(hasattr(value, "__float__") for value in docs.values()):
+        return dict(docs)
+    rows = [(str(chunk), fold.document(str(chunk)), float(value)) for chunk, value in docs.items()]
+    by_document: dict[str, list[float]] = {}
+    for _, document, value in rows:
+        by_document.setdefault(document, []).append(value)
+    if cutoffs == "documents":
+        ways: dict[str, Callable[[list[float]], float]] = {"sum": _sum, "max": max, "first": lambda scores: scores[0]}
+        worth = ways[score]
+        return {document: worth(scores) for document, scores in by_document.items()}
+    out: dict[str, float] = {}
+    left = {document: scores[0] if score == "first" else max(scores) for document, scores in by_document.items()}
+    for chunk, document, value in rows:
+        first = left.get(document) == value
+        if first:
+            del left[document]
+        out[document if first else f"{document} (again: {chunk})"] = value
+    return out
