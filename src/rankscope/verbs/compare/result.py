@@ -30,6 +30,7 @@ from rankscope.verbs.compare.tables import (
     how,
     p_cell,
     record_columns,
+    slice_board,
     slice_table,
     value_range,
 )
@@ -340,7 +341,7 @@ class Comparison(Result):
         blocks: list[Shown] = [*map(Paragraph, self.sentences()), *self._tables(details)]
         blocks += [Paragraph(line) for line in self._lines()]
         if self.slices is not None:
-            blocks += self._slice_blocks(self.slices.contrasts)
+            blocks += self._slice_blocks(self.slices.contrasts, details)
         if self.tradeoffs is not None:
             blocks += [EMPTY, *self.tradeoffs.blocks()]
         doubts = caution_notes(self.warnings)
@@ -420,12 +421,17 @@ class Comparison(Result):
                 "looks better than it is; fresh queries tell by how much"
             )
 
-    def _slice_blocks(self, contrasts: Sequence[SliceContrast]) -> Iterator[Block]:
+    def _slice_blocks(self, contrasts: Sequence[SliceContrast], details: bool) -> Iterator[Block]:
         size = max((part.contrast.comparisons for part in contrasts), default=0)
         yield EMPTY
         yield Heading(f"slices, {self.primary}" + ("" if self.all_pairs else f", against {self.baseline}"))
         yield slice_table(self.family, contrasts)
         yield Paragraph(f"p and intervals of slices are corrected for {size:,} comparisons", quiet=True)
+        board_of_slices = slice_board(self.family, contrasts)
+        rest = len(board_of_slices.rows) - ROOM
+        note = f"{words.counted(rest, 'more row')}: --details shows all" if rest > 0 and not details else ""
+        yield from (EMPTY, Heading("values on slices" + (", all metrics" if len(self.metrics) > 1 else "")))
+        yield replace(board_of_slices, rows=board_of_slices.rows[: None if details else ROOM], note=note)
 
     def _small_print(self) -> Iterator[str]:
         method, panel = self.family.method, self.family.panels[0]
