@@ -323,7 +323,12 @@ COMMANDS = (
             "compare --scores scores.csv -m AP",
             "compare qrels.txt *.run --format latex -o table.tex",
         ),
-        (*JUDGED, metric(SEVERAL), QUIET, *COMPARISON, DETAILS, POLICIES, *LIMITS, *output(*FORMATS, "latex")),
+        (
+            *JUDGED, metric(SEVERAL), QUIET, *COMPARISON, DETAILS, POLICIES, *LIMITS, *output(*FORMATS, "latex"),
+            Option("--caption", "With --format latex: what stands above the table.", str, "TEXT", to="result"),
+            Option("--label", "With --format latex: what the text refers to the table by. Default: tab:systems.", str, "NAME", to="result"),
+            Option("--digits", "With --format latex: digits after the decimal point. Default: 3.", WholeNumber(min=1), "N", to="result"),
+        ),
         verb="rankscope.verbs.compare.compare", usage="QRELS RUN RUN...", bar=True),
     Command("report", "Make one page of it all: verdict, charts, every query to look into.",
         """Make one HTML page of RUNs judged by QRELS, to be opened without a network.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankscope import words
 from rankscope.blocks import EMPTY, Block, Caution, Chart, Heading, Notes, Paragraph, Table
+from rankscope.errors import InputError
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.doubts import doubts_of
 from rankscope.panels.families import Family, TopGroup, anova_of, discriminative_power
@@ -38,6 +39,7 @@ from rankscope.verbs.compare.tables import (
 if TYPE_CHECKING:
     from rankscope.panels.tradeoffs import TradeOffs
 
+IN_PAPERS = ("caption", "label", "digits")
 NAMED = 12  # runs of a top group that a table names
 
 # --- the views -------------------------------------------------------------------------------------------
@@ -363,6 +365,32 @@ class Comparison(Result):
             blocks.append(replace(board(self.family), note=marks))
         blocks += [Paragraph(group.sentence()) for group in self.groups]
         return [*blocks, Paragraph(" · ".join(self._small_print()), quiet=True)]
+
+    def to_latex(self, *, caption: str = "", label: str = "", digits: int | None = None, **_: Any) -> str:
+        r"""The table of a paper: systems in the order given and metrics, the best in bold, what is significant marked, with a note.
+
+        With ``all_pairs`` each system has the letters of those that it is significantly better than; else marks tell who is better or worse
+        than the baseline. ``caption`` is plain text, ``label`` what LaTeX refers to it by (tab:systems), ``digits`` how many stand
+        after the decimal point (3). It needs the packages booktabs and threeparttable, and spans both columns of a page where it has to.
+        Raises InputError for a label or digits that cannot be.
+
+        >>> import rankscope as rs
+        >>> found = rs.compare({"a": {"q1": 0.2, "q2": 0.4}, "b": {"q1": 0.3, "q2": 0.6}}, metrics="AP")
+        >>> print(found.to_latex(digits=2, caption="Two systems.").splitlines()[5])
+        \caption{Two systems.}
+        """
+        from rankscope.verbs.compare.paper import paper_table
+
+        table = paper_table(self.family, caption, label, digits)
+        return "\n".join([*(f"% {words.printable(text)}" for text in self.sentences()), *table.lines(), ""])
+
+    def write(
+        self, form: str, *, width: int = 80, colour: bool = False, table: str = "", **options: Any
+    ) -> Iterable[str]:
+        """The result in one of ``formats``, in pieces; ``caption``, ``label`` and ``digits`` are of LaTeX alone."""
+        if form != "latex" and (of_paper := next((name for name in IN_PAPERS if options.get(name) is not None), None)):
+            raise InputError(f"{of_paper} is of the table of a paper: leave it out, or choose latex, not {form}")
+        return super().write(form, width=width, colour=colour, table=table, **options)
 
     def _tables(self, details: bool) -> Iterator[Block]:
         family, panels = self.family, self.family.panels
