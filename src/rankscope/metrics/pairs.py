@@ -52,6 +52,7 @@ class AUC(_PairMetric, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
     )
     source = "Hanley and McNeil, The meaning and use of the area under a receiver operating characteristic (ROC) curve, Radiology 1982"
     best_for = "click models and classifiers that rank a given list"
+    not_for = "what was missed: documents that were not retrieved are in no pair"
     examples: ClassVar[tuple[Example, ...]] = (
         Example("AUC", (1, 0, 1, 0), "3 / 4"),
         Example("AUC(single_class=0.5)", (0, 0), "1 / 2"),
@@ -120,6 +121,7 @@ class GAUC(AUC, aliases=("gAUC", "GroupAUC", "wuAUC")):
     )
     source = "Zhu et al., Optimized Cost per Click in Taobao Display Advertising, KDD 2017"
     best_for = "click-through models: order within a user's list, ignoring differences between users"
+    not_for = "what was missed: documents that were not retrieved are in no pair"
     examples = (Example("GAUC", (1, 0, 1, 0), "3 / 4"),)
 
     weights: Annotated[Literal["length", "positives", "pairs", "equal"], Param("what a query weighs")] = "length"

@@ -28,14 +28,35 @@ from rankscope.verbs.explain.result import Difference, DocumentChange, Explanati
 
 @overload
 def explain(
-    qrels: Any, runs: Any, metric: Any = "nDCG@10", *, query: str, ties: str = "trec", **policies: Any
+    qrels: Any,
+    runs: Any,
+    metric: Any = "nDCG@10",
+    *,
+    query: str,
+    ties: str = "trec",
+    docs_text: Any = None,
+    **policies: Any,
 ) -> Explanation | Difference: ...
 @overload
 def explain(
-    qrels: Any, runs: Any, metric: Any = "nDCG@10", *, query: None = None, ties: str = "trec", **policies: Any
+    qrels: Any,
+    runs: Any,
+    metric: Any = "nDCG@10",
+    *,
+    query: None = None,
+    ties: str = "trec",
+    docs_text: Any = None,
+    **policies: Any,
 ) -> Origin: ...
 def explain(
-    qrels: Any, runs: Any, metric: Any = "nDCG@10", *, query: str | None = None, ties: str = "trec", **policies: Any
+    qrels: Any,
+    runs: Any,
+    metric: Any = "nDCG@10",
+    *,
+    query: str | None = None,
+    ties: str = "trec",
+    docs_text: Any = None,
+    **policies: Any,
 ) -> Explanation | Difference | Origin:
     """Say why a ranking scores what it scores, or why two differ.
 
@@ -44,6 +65,8 @@ def explain(
     rose, fell, entered or left. What the rows add sums to the value (within 1e-12), for every metric. Without a query, for two
     runs: which ranks the difference of the means comes from, and which queries. (For one run over all queries there is
     ``diagnose``.)
+
+    ``docs_text`` are texts of documents as ``report`` takes them: what stands in a ranking is shown with its beginning.
 
     Takes what ``evaluate`` takes; ``ties`` is one order (``trec``, ``docid``, ``input`` or ``rank``). Raises InputError for a query
     that is neither judged nor ranked, for more than two runs, and what ``evaluate`` raises.
@@ -55,6 +78,8 @@ def explain(
     """
     if ties not in TIES:
         raise InputError(f"ties={ties!r}: an explanation is of one order: one of {words.listing(TIES, last='or')}")
+    if query is None and docs_text is not None:
+        raise InputError("docs_text shows what the documents of a ranking say: name its query, or leave it out")
     parsed = parse(metric)
     grades, read = read_inputs(qrels, runs)
     if len(read) > 2:
@@ -63,12 +88,21 @@ def explain(
         raise InputError("name a query to explain, or give two runs; diagnose explains one run over all queries")
     scores = evaluate_request(grades, read, Request.of([parsed], {"ties": ties, **policies}))
     if query is not None:
-        return _explain_query(scores, grades, [run for _, run in read], str(query))
+        found = _explain_query(scores, grades, [run for _, run in read], str(query))
+        return found if docs_text is None else _with_texts(found, docs_text)
     metric = scores.metrics[0]
     if reason := why_not_by_rank(metric):
         raise InputError(f"{reason}; name a query, or another metric")
     before, after = (run.name for run in scores.runs)
     return explain_origin(scores, before, after, metric)
+
+
+def _with_texts(found: Explanation | Difference, docs_text: Any) -> Explanation | Difference:
+    """The same with the texts of the documents that it ranks."""
+    from rankscope.files.texts import texts_of
+
+    parts = [found] if isinstance(found, Explanation) else [found.before, found.after]
+    return replace(found, texts=texts_of(docs_text, {doc for part in parts for doc in part.ranking.doc_ids}))
 
 
 def _explain_query(scores: Scores, grades: Any, runs: Sequence[Any], query: str) -> Explanation | Difference:
