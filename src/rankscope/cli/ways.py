@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SPREAD = ("table", "json", "markdown", "latex")  # formats that have room for --distribution
 SUMMARY = "GITHUB_STEP_SUMMARY"
-FIGURES = (".svg", ".png")
+FIGURES = (".svg", ".png", ".pdf")
 
 
 def evaluate(call: Call) -> int:
@@ -246,7 +246,7 @@ def _check_plot(call: Call, several: Sequence[str], traits: bool, ending: str) -
         remedy = "name one, like rankscope metrics RR --plot" if len(several) != 1 else "leave out --table"
         raise click.UsageError(f"--plot draws one metric: {remedy}", call.ctx)
     if form == "json" or ending not in {"", ".txt", *FIGURES}:
-        said = f"a plot is shown here or written as .svg, .png or .txt, not as {ending or form}"
+        said = f"a plot is shown here or written as .svg, .png, .pdf or .txt, not as {ending or form}"
         raise click.UsageError(said, call.ctx)
     from rankscope.verbs.catalogue.catalogue import find_set
 
@@ -265,11 +265,11 @@ def _plot(name: str, out: str | None, ending: str) -> None:
         output.write([output.render([chart_of(metric, alone=True), table_of(metric)], out)], out, drawn=True)
         output.say_where(out, "plot")
         return
-    from rankscope.show.charts import png_of, svg_of
+    from rankscope.show.charts import pdf_of, png_of, svg_of
     from rankscope.store import write_file
 
     chart = chart_of(metric)
-    write_file(out, [png_of(chart) if ending == ".png" else svg_of(chart)])
+    write_file(out, [{".png": png_of, ".pdf": pdf_of, ".svg": svg_of}[ending](chart)])
     output.say_where(out, ending[1:])
 
 
