@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal
@@ -49,10 +49,13 @@ class Sample:
 
     ``count`` is how many queries there are, ``freedom`` their degrees of freedom: queries, or clusters, less one. ``largest`` is
     the size of the value farthest from 0, against which rounding is judged; 0 without any.
+    ``statistic`` gives what the bootstrap is of, by how often each query (or cluster) is drawn, rounds x groups: where that is not
+    the mean of the values drawn. The values are then what each query adds to it.
     """
 
     values: Array
     clusters: Array | None = None
+    statistic: Callable[[Array], Array] | None = None
     count: int = field(init=False, repr=False)
     freedom: int = field(init=False, repr=False)
     largest: float = field(init=False, repr=False)
@@ -122,7 +125,8 @@ class Sample:
     @cached_property
     def mirror(self) -> Sample:
         """The same sample with every sign turned, as when two runs change places."""
-        return replace(self, values=-self.values)
+        of = self.statistic
+        return replace(self, values=-self.values, statistic=None if of is None else lambda counts: -of(counts))
 
 
 @dataclass(frozen=True)

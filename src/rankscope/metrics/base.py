@@ -235,6 +235,10 @@ class Metric(Declared, kind="metric"):
         """One value over the documents of all queries together, for metrics that are ``pooled``."""
         raise TypeError(f"{type(self).__name__} has no pooled value")
 
+    def pooled_documents(self, judged: Judged) -> tuple[Array, Array, Array] | None:
+        """The documents in the pairs of a pooled value: the number of the query of each, its score, and whether it is relevant; None without pairs."""
+        return None
+
     def of(
         self,
         ranking: Any,

@@ -95,13 +95,16 @@ class AUC(_PairMetric, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
         factors = {"relevant": relevant, "non-relevant below": below(other, lists.tie_start)}
         return self.of_pairs(lists, factors, total(relevant) * total(other))
 
+    def pooled_documents(self, judged: Judged) -> tuple[Array, Array, Array]:
+        """The judged documents that were retrieved: query, score, and whether relevant."""
+        found = (judged.rank > 0) & (judged.rank <= (self.cutoff or np.inf)) & (judged.grade >= 0)
+        return judged.query[found], np.asarray(judged.score)[found], judged.grade[found] >= self.level
+
     def pool(self, judged: Judged) -> float:
         """The area under one curve over all queries."""
-        found = (judged.rank > 0) & (judged.rank <= (self.cutoff or np.inf))
-        grade, score = judged.grade[found], np.asarray(judged.score)[found]
-        kept = grade >= 0
-        relevant = (grade >= self.level)[kept].astype(float)
-        distinct, number = np.unique(score[kept], return_inverse=True)
+        _, score, is_relevant = self.pooled_documents(judged)
+        relevant = is_relevant.astype(float)
+        distinct, number = np.unique(score, return_inverse=True)
         positive = np.bincount(number, weights=relevant, minlength=len(distinct))
         negative = np.bincount(number, weights=1.0 - relevant, minlength=len(distinct))
         pairs = positive.sum() * negative.sum()

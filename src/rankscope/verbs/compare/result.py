@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankscope import words
 from rankscope.blocks import EMPTY, Block, Caution, Chart, Heading, Notes, Paragraph, Table
-from rankscope.errors import InputError
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.doubts import doubts_of
 from rankscope.panels.families import Family, TopGroup, anova_of, discriminative_power
@@ -39,7 +38,6 @@ from rankscope.verbs.compare.tables import (
 if TYPE_CHECKING:
     from rankscope.panels.tradeoffs import TradeOffs
 
-IN_PAPERS = ("caption", "label", "digits")
 NAMED = 12  # runs of a top group that a table names
 
 # --- the views -------------------------------------------------------------------------------------------
@@ -170,6 +168,7 @@ class Comparison(Result):
     schema = "compare/1"
     views = VIEWS
     formats = FORMATS
+    of_latex = ("caption", "label", "digits")
 
     # -- what was compared --------------------------------------------------------------------------
 
@@ -384,14 +383,6 @@ class Comparison(Result):
         table = paper_table(self.family, caption, label, digits)
         return "\n".join([*(f"% {words.printable(text)}" for text in self.sentences()), *table.lines(), ""])
 
-    def write(
-        self, form: str, *, width: int = 80, colour: bool = False, table: str = "", **options: Any
-    ) -> Iterable[str]:
-        """The result in one of ``formats``, in pieces; ``caption``, ``label`` and ``digits`` are of LaTeX alone."""
-        if form != "latex" and (of_paper := next((name for name in IN_PAPERS if options.get(name) is not None), None)):
-            raise InputError(f"{of_paper} is of the table of a paper: leave it out, or choose latex, not {form}")
-        return super().write(form, width=width, colour=colour, table=table, **options)
-
     def _tables(self, details: bool) -> Iterator[Block]:
         family, panels = self.family, self.family.panels
         full = panels if details or len(family.contrasts) + len(panels) <= ROOM else panels[:1]
@@ -468,6 +459,10 @@ class Comparison(Result):
             yield f"in {int(panel.clusters.max()) + 1:,} clusters"
         if self.family.size > 1:
             yield "p and interval are corrected"
+        if pooled := [one.name for one in self.family.panels if one.pools]:
+            units = "clusters" if panel.clusters is not None else "queries"
+            usual = "" if method.test or method.interval else f"by the bootstrap over {units}; "
+            yield f"{', '.join(pooled)}: {usual}queries count as better or worse by what they add, as they have no value of their own"
         if method.test is not None:
             yield f"{method.test} tests that {method.test.hypothesis}"
             if str(method.test) != "t" and not method.every_look:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -9,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from rankscope.errors import InputError
+from rankscope.inference.base import Bounds
 from rankscope.lists import Array
 from rankscope.metrics import Metric
 from rankscope.panels.samples import mean
 from rankscope.panels.slices import parts_of
+from rankscope.scoring.evaluation import bounds_of_pooled
 from rankscope.scoring.runs import Mean, RunScores
 from rankscope.scoring.scores import Scores
 from rankscope.scoring.slices import SliceMean
@@ -47,20 +50,26 @@ def _mean_of(scores: Scores, number: int, metric: Metric, inside: Array, cluster
     spelling = request.of_metric(metric).spelling
     undefined = int(np.isnan(values).sum())
     if metric.aggregate == "pooled":
-        return Mean(run.name, metric, spelling, _pooled(scores, number, metric, run, inside), len(values))
+        value, interval = _pooled(scores, number, metric, run, inside, clusters)
+        return Mean(run.name, metric, spelling, value, len(values), interval=interval)
     value = mean(metric, values, np.ones(len(values)) if weights is None else weights)
     codes = None if clusters is None else clusters[inside]
     interval = partial(request.intervals.of_mean, metric, values, weights, codes)
     return Mean(run.name, metric, spelling, value, len(values) - undefined, undefined, interval=interval)
 
 
-def _pooled(scores: Scores, number: int, metric: Metric, run: RunScores, inside: Array) -> float:
-    """One value over the documents of these queries."""
+def _pooled(
+    scores: Scores, number: int, metric: Metric, run: RunScores, inside: Array, clusters: Array | None
+) -> tuple[float, Callable[[], Bounds]]:
+    """One value over the documents of these queries, and what makes its interval."""
     if not scores.evaluations:
         raise InputError(
             f"{metric} is made of the documents of all queries, which are not kept here: leave it out, or slices"
         )
-    judged = scores.evaluations[number].judged[scores.request.place(metric)]
+    evaluation, request = scores.evaluations[number], scores.request
+    judged = evaluation.judged[request.place(metric)]
     place = {query: i for i, query in enumerate(judged.query_id)}
-    rows = [place[query] for query, kept in zip(run.query_ids, inside.tolist(), strict=True) if kept]
-    return metric.pool(judged.of(np.array(rows, dtype=np.int64)))
+    queries = [query for query, kept in zip(run.query_ids, inside.tolist(), strict=True) if kept]
+    codes = None if clusters is None else clusters[inside]
+    value = metric.pool(judged.of(np.array([place[query] for query in queries], dtype=np.int64)))
+    return value, partial(bounds_of_pooled, request, metric, evaluation, queries, codes)

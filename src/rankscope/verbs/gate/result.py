@@ -355,6 +355,9 @@ class Gate(OfScores):
             f"fail: the mean is {floor} by a {self.method.test or 't'} test (p{corrected})",
             *self._without_intervals(),
         ]
+        if pooled := [str(m) for m in self.scores.metrics if m.aggregate == "pooled"]:
+            usual = "" if self.method.test or self.method.interval else "by the bootstrap over queries; "
+            parts.append(f"{words.listing(pooled)}: {usual}queries win or lose by what they add")
         if lower := dict.fromkeys(check.metric for check in self.checks if check.better == "lower"):
             parts.append(f"{words.listing(lower)}: lower is better, so the sign is turned and a loss is negative")
         yield Paragraph(" · ".join(parts), quiet=True)
