@@ -98,9 +98,9 @@ def test_markdown_and_latex_carry_marks_and_name_the_test(compare: Run) -> None:
     assert r"$\dagger$ worse than bm25 at 5\%: paired t test, Holm over 2 comparisons per metric; 30 queries" in latex
     said = compare(*args, "-o", "t.tex", "--caption", "50% & more", "--label", "tab:x", "--digits", "2", runs=THREE)
     assert said.out == ""
-    table = Path("t.tex").read_text()
-    assert r"\caption{50\% \& more}" in table
-    assert r"\label{tab:x}" in table
+    written = Path("t.tex").read_text()
+    assert r"\caption{50\% \& more}" in written
+    assert r"\label{tab:x}" in written
     wrong = compare("-m", "RR", "--digits", "2", code=2).err
     assert wrong.endswith("\ndigits is of the table of a paper: leave it out, or choose latex, not table\n")
 

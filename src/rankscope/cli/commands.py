@@ -476,6 +476,16 @@ COMMANDS = (
             POLICIES, *OUTPUT,
         ),
         verb="rankscope.verbs.unjudged.unjudged", way="unjudged"),
+    Command("pool", "Say whether judgments favour the runs that were pooled.",
+        """Say whether judgments favour the runs that they were made from: each run is scored without the judgments of the documents
+        that it alone found. Also how far metrics order the systems alike (Kendall's tau).""",
+        ("pool qrels.txt *.run", 'pool qrels.txt a.run b.run c.run -m "nDCG@10 AP" --pool-depth 50'),
+        (
+            *JUDGED, metric("A metric, like nDCG@10; may be repeated."), QUIET,
+            Option("--pool-depth", "How many documents of each ranking were pooled.", NUMBER, "N", default=100),
+            POLICIES, *OUTPUT,
+        ),
+        verb="rankscope.verbs.pool.pool", usage="QRELS RUN RUN..."),
     Command("ties", "Say how much equal scores matter.",
         """Say how much equal scores matter: how much of the top k is tied, and how far each metric could move.""",
         ("ties qrels.txt my.run", 'ties qrels.txt a.run b.run -m nDCG@10 -m "RR AP"'),
