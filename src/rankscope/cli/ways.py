@@ -269,7 +269,8 @@ def _plot(name: str, out: str | None, ending: str) -> None:
     from rankscope.store import write_file
 
     chart = chart_of(metric)
-    write_file(out, [{".png": png_of, ".pdf": pdf_of, ".svg": svg_of}[ending](chart)])
+    drawn = svg_of(chart) if ending == ".svg" else png_of(chart) if ending == ".png" else pdf_of(chart)
+    write_file(out, [drawn])
     output.say_where(out, ending[1:])
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from rankscope.engines.base import Order
+from rankscope.engines.base import TIES, Order
 from rankscope.engines.top import top
 from rankscope.errors import InputError
 from rankscope.metrics import Metric
@@ -61,7 +61,7 @@ def _own_documents(
 ) -> list[OwnDocuments]:
     """The judged documents among the first of each run that no other run has there."""
     policies = scores.request.policies
-    ties = policies.ties if policies.ties in {"trec", "docid", "input", "rank"} else "trec"
+    ties: Any = policies.ties if policies.ties in TIES else "trec"
     found: list[list[tuple[str, str]]] = []
     for run, data in zip(scores.runs, runs, strict=True):
         rows = top(clean(data, policies, "run").data, Order(ties, policies.depth), depth, run.name)
