@@ -48,15 +48,22 @@ class Example:
         return Example(**(asdict(least) | {"count": self.count + other.count}))
 
 
+ENDED = {"abort", "hang"}  # what ends a process that tries it
+
+
 @dataclass
 class Tried:
-    """What was tried and found: inputs by form and outcome, by level of change, and findings by signature."""
+    """What was tried and found: inputs by form and outcome, by level of change, and findings by signature.
+
+    ``cured`` counts by kind and form the inputs of findings that are none any more: their smallest was tried again, later in the campaign.
+    """
 
     inputs: int = 0
     seconds: float = 0.0
     outcomes: Counter[str] = field(default_factory=Counter)
     levels: Counter[str] = field(default_factory=Counter)
     findings: dict[str, Example] = field(default_factory=dict)
+    cured: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Tried) -> None:
         """Count what a block found."""
@@ -77,13 +84,29 @@ class Tried:
         return {
             "inputs": self.inputs, "seconds": round(self.seconds, 1), "outcomes": dict(sorted(self.outcomes.items())),
             "levels": dict(sorted(self.levels.items())), "findings": {key: asdict(found) for key, found in self.findings.items()},
+            "cured": dict(sorted(self.cured.items())),
         }  # fmt: skip
 
     @classmethod
     def of_json(cls, kept: dict[str, Any]) -> Tried:
         """From a file."""
         findings = {key: Example(**found) for key, found in kept["findings"].items()}
-        return cls(kept["inputs"], kept["seconds"], Counter(kept["outcomes"]), Counter(kept["levels"]), findings)
+        counts = (Counter(kept.get(name, {})) for name in ("outcomes", "levels", "cured"))
+        outcomes, levels, cured = counts
+        return cls(kept["inputs"], kept["seconds"], outcomes, levels, findings, cured)
+
+    def try_again(self, seed: int, folder: Path) -> None:
+        """Try the smallest input of each finding once more, as the package may be mended since, and count those that are cured."""
+        from fuzzing.checks import check
+        from fuzzing.inputs import made
+
+        for signature, example in list(self.findings.items()):
+            if (
+                example.kind not in ENDED
+                and not check(made(seed, example.number), folder, example.number, Counter())[1]
+            ):
+                self.cured[f"{example.kind}, {example.form}"] += example.count
+                del self.findings[signature]
 
 
 # --- in a worker ------------------------------------------------------------------------------------
@@ -152,12 +175,12 @@ class Worker:
         theirs.close()
         self.block = -1
         self.without: frozenset[int] = frozenset()
-        self.seen = (-1, time.monotonic())
+        self.seen = (-1, time.monotonic(), 0.0)
 
     def give(self, block: int, without: frozenset[int] = frozenset()) -> None:
         """Begin a block, leaving out inputs that ended a worker."""
         self.block, self.without = block, without
-        self.seen = (-1, time.monotonic())
+        self.seen = (-1, time.monotonic(), self.worked)
         self.pipe.send((block, without))
 
     @property
@@ -165,8 +188,18 @@ class Worker:
         """Whether it has been trying one input for too long."""
         number = self.current.value
         if number != self.seen[0]:
-            self.seen = (number, time.monotonic())
-        return time.monotonic() - self.seen[1] > PATIENCE
+            self.seen = (number, time.monotonic(), self.worked)
+        waited = time.monotonic() - self.seen[1]
+        return waited > PATIENCE and (self.worked - self.seen[2] > PATIENCE / 2 or waited > 10 * PATIENCE)
+
+    @property
+    def worked(self) -> float:
+        """Seconds that the process had of a processor, where the system tells: on a busy machine it may wait for long; else all seconds."""
+        try:
+            times = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[11:13]
+            return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
+        except (OSError, ValueError):
+            return time.monotonic()
 
     def end(self) -> None:
         """Let it finish, or end it."""
@@ -207,6 +240,8 @@ class Campaign:
 
     def run(self, seconds: float | None, inputs: int | None, say: Any = print) -> None:
         """Try inputs until so many seconds have passed or so many inputs were tried in all."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.tried.try_again(self.seed, Path(folder))
         started, told = time.monotonic(), time.monotonic()
         end = None if inputs is None else -(-inputs // BLOCK)
         blocks = self._blocks(end)

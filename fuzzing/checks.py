@@ -32,6 +32,7 @@ from rankscope.scoring.weights import weights_of
 
 NUMBERS = {*readers.NAMES["score"], *readers.NAMES["rank"], *readers.NAMES["grade"]}
 AGAIN, SCORED = 8, 16
+LARGEST_GRADE = 1e60
 SLOW = 1.0  # seconds of a processor
 LARGE = 256 << 10  # kB by which one input may make the process grow
 READ: dict[str, Callable[[str], Any]] = {
@@ -112,6 +113,8 @@ def _of_table(given: Input, table: pl.DataFrame) -> Rows:
         raise Unsaid("damaged Parquet has no checksum")
     if any(table[name].dtype == pl.Categorical for name in table.columns if name.lower() in NUMBERS):
         raise Unsaid("categories as numbers")
+    if any(column.dtype in {pl.Binary, pl.List} and column.null_count() == len(column) for column in table):
+        raise Unsaid("bytes or lists of which there is none")
     return readers.of_columns({name: column.to_list() for name, column in table.to_dict().items()}, given.what)
 
 
@@ -256,6 +259,8 @@ def variants(given: Input) -> dict[str, tuple[str, bytes]]:
     out = {"packed or not": (name, data) if given.packed else (f"{name}.gz", PACK["gz"](data))}
     if given.kind == "json" or b"\x00" in data:
         return out
+    if b"\r" in data.rstrip() and b"\n" not in data.rstrip():
+        return out  # of an old Mac, as long as there is no line feed
     ended = data if data.endswith(b"\n") else data + b"\n"
     out["a byte order mark before it"] = (name, b"\xef\xbb\xbf" + data.removeprefix(b"\xef\xbb\xbf"))
     if data.count(b'"') % 2 == 0:
@@ -422,8 +427,8 @@ def _grades_of(due: Rows) -> dict[str, dict[str, float]]:
 
 
 def _fit(due: Rows, what: str) -> bool:
-    """Whether numbers can be made of these rows: each pair once, no NaN, no infinite grade."""
-    sound = (lambda value: not math.isnan(value)) if what == "run" else math.isfinite
+    """Whether numbers can be made of these rows: each pair once, no NaN, no grade that is infinite or too large to compute with."""
+    sound = (lambda value: not math.isnan(value)) if what == "run" else (lambda value: abs(value) <= LARGEST_GRADE)
     return len({(row.query, row.doc) for row in due.rows}) == len(due.rows) and all(
         sound(row.value) for row in due.rows
     )

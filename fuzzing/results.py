@@ -49,6 +49,7 @@ def record(campaign: Campaign) -> dict[str, Any]:
         "commit": commit.stdout.strip(),
         "open": list(KNOWN),
         "findings": findings,
+        "cured": dict(tried.cured),
     }
 
 

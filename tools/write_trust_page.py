@@ -62,16 +62,25 @@ def _fuzzing(found: dict[str, Any] | None) -> str:
 
 
 def _open(found: dict[str, Any]) -> str:
+    cured = sum(found.get("cured", {}).values())
+    mended = (
+        f"{_count(cured)} of its inputs found something. It was cured while the campaign went on, the smallest input of each was tried again and passed, "
+        "and each kind is a case in `tests/reference/cases.py`.\n\n"
+    )
     kinds: dict[str, int] = {}
     for finding in found["findings"]:
         words = finding["open"] or f"{finding['kind']}, {finding['form']}"
         kinds[words] = kinds.get(words, 0) + finding["count"]
+    if not kinds and cured:
+        return mended
     if not kinds:
         return "Nothing was found in this campaign. What earlier ones found is cured, and each is a case in `tests/reference/cases.py`.\n\n"
     rows = "\n".join(
         f"| {words} | {_count(count)} |" for words, count in sorted(kinds.items(), key=lambda item: -item[1])
     )
-    return f"Findings that were open when it ran:\n\n| finding | inputs |\n|---|--:|\n{rows}\n\n"
+    return (
+        mended if cured else ""
+    ) + f"Findings that were open when it ran:\n\n| finding | inputs |\n|---|--:|\n{rows}\n\n"
 
 
 def _mutants(found: dict[str, Any] | None) -> str:

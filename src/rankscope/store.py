@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from zlib import crc32
 
 from rankscope.errors import InputError, RankscopeError
 
@@ -32,9 +33,7 @@ def write_file(path: str | Path, pieces: Iterable[str | bytes]) -> None:
 
 
 def _replace(place: Path, pieces: Iterable[bytes]) -> None:
-    # a short name of its own: that of the file may be as long as names can be
-    handle, name = tempfile.mkstemp(dir=place.parent, prefix=".rankscope-", suffix=".part")
-    beside = Path(name)
+    handle, beside, lock = _open_part(place)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.writelines(pieces)
@@ -47,6 +46,43 @@ def _replace(place: Path, pieces: Iterable[bytes]) -> None:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _open_part(place: Path) -> tuple[int, Path, int | None]:
+    """A file open for writing beside a place, its path, and what holds its lock, if it has one.
+
+    It has a short name, as that of the place may be as long as names can be, and the same one each time, so that what a process left that was
+    killed is written over by the next. One that another process is writing is left alone: then there is a name for this time.
+    """
+    beside = place.parent / f".rankscope-{crc32(os.fsencode(place.name)):08x}.part"
+    made = not beside.exists()
+    try:
+        import fcntl
+
+        handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except (ImportError, OSError):
+        return _open_new(place)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # a process that ends lets go of it, however it ends
+        ours, there = os.fstat(handle), os.stat(beside, follow_symlinks=False)
+        if os.path.samestat(ours, there) and ours.st_uid == os.geteuid() and ours.st_nlink == 1:
+            os.truncate(handle, 0)
+            return handle, beside, os.dup(handle)
+    except BlockingIOError:
+        made = False
+    except OSError:  # gone to its place meanwhile, or on a disk without locks
+        if made:
+            beside.unlink(missing_ok=True)
+    os.close(handle)
+    return _open_new(place)
+
+
+def _open_new(place: Path) -> tuple[int, Path, None]:
+    handle, name = tempfile.mkstemp(dir=place.parent, prefix=".rankscope-", suffix=".part")
+    return handle, Path(name), None
 
 
 def _as_bytes(piece: str | bytes) -> bytes:

@@ -295,6 +295,28 @@ def hint(
     return f": there {agree(len(offers), 'is')} {listing(offers, most)}"
 
 
+def is_number(text: str | bytes) -> bool:
+    """Whether a text can be read as a number: digits of ASCII, without underscores, as in every format.
+
+    >>> is_number("1e3"), is_number("1_000")
+    (True, False)
+    """
+    try:
+        float(text)
+    except ValueError:
+        return False
+    plain = text.strip()
+    return plain.isascii() and ("_" if isinstance(plain, str) else b"_") not in plain  # type: ignore[operator]
+
+
+def as_number(value: object) -> float | None:
+    """A value in memory as a number, a text where a file could have it; None for what is none."""
+    try:
+        return None if isinstance(value, str) and not is_number(value) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
 def printable(text: str) -> str:
     r"""Text in which every sign that a terminal would act on, or not show, stands as its escape.
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from fractions import Fraction
 from itertools import permutations, product
+from random import Random
 from statistics import fmean
 from typing import Any
 
@@ -16,6 +18,7 @@ from hypothesis import strategies as st
 import rankscope as rs
 from rankscope.engines.orders import MOST_ORDERS, SAMPLE_SIZE, has_closed_form
 from rankscope.errors import InputError
+from rankscope.lists import rectangle
 from rankscope.metrics import parse
 
 QRELS = {"q": {"a": 2, "b": 0, "c": 1, "d": 0, "e": 1, "z": 3}}
@@ -226,3 +229,40 @@ def test_sklearn_and_torchmetrics_average_over_ties(need: Any) -> None:
     for k in (1, 2, 3, 5, 8):
         ours = rs.evaluate(qrels, run, f"nDCG@{k}", ties="expected")[f"nDCG@{k}"]
         assert ours == pytest.approx(ndcg_score(grades, said, k=k), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "metric", ["nDCG", "DCG@20", "AP", "AP(level=2)", "RBP", "RR", "P@5", "nDCG(judged_only=True)"]
+)
+def test_more_grades_than_are_held_at_once(metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Grades that are no whole numbers have a place each: a query of many is taken in parts, and its mean stays the same."""
+    rng = Random(5)
+    grades = {f"d{i}": rng.random() * 4 - 0.5 for i in range(150)}
+    run = {"q": {doc: float(rng.randrange(3)) for doc in list(grades)[:-2]}}
+    whole = rs.evaluate({"q": grades}, run, metric, ties="expected")[metric]
+    parts = []
+    spread = rectangle._spread
+    monkeypatch.setattr(rectangle, "_spread", lambda kinds, upto=None: parts.append(upto) or spread(kinds, upto))
+    monkeypatch.setattr(rectangle, "PLACES", 50)
+    assert rs.evaluate({"q": grades}, run, metric, ties="expected")[metric] == pytest.approx(whole, rel=1e-13)
+    assert len(parts) > (
+        0 if rs.parse(metric).relevance == "binary" else 3
+    )  # where grades above a level are alike, there are few
+
+
+def test_the_memory_of_many_grades() -> None:
+    """1,500 grades that all differ, of equal scores: 2.25 million places for each of three queries."""
+    grades = {f"d{i}": 1 + i / 1500 for i in range(1500)}
+    qrels = dict.fromkeys(("a", "b", "c"), grades)
+    run = dict.fromkeys(qrels, dict.fromkeys(grades, 1.0))
+    tracemalloc.start()
+    try:
+        value = rs.evaluate(qrels, run, "nDCG", ties="expected")["nDCG"]
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    discount = [1 / math.log2(rank + 1) for rank in range(1, 1501)]
+    gains = sorted(grades.values(), reverse=True)
+    ideal = math.fsum(gain * share for gain, share in zip(gains, discount, strict=True))
+    assert value == pytest.approx(math.fsum(gains) / 1500 * math.fsum(discount) / ideal, rel=1e-12)
+    assert most < 250e6  # all places at once take 800 MB

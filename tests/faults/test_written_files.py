@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -111,6 +111,7 @@ def test_a_kill_leaves_what_was_there(place: Place, written: Any, tmp_path: Path
         1 if place.command == "check" else 0,
         True,
     )
+    assert list(tmp_path.glob(".rankscope-*.part")) == []
 
 
 @pytest.mark.parametrize("place", FILES, ids=str)
@@ -199,3 +200,32 @@ def test_a_place_that_cannot_be_is_told(path: str, tmp_path: Path) -> None:
         write_file(tmp_path / path, ["new"])
     assert "\n" not in str(told.value)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_another_is_writing_to(tmp_path: Path) -> None:
+    """The part of a living process is not touched, whoever is done last has written the file, and no part is left."""
+    place = tmp_path / "out.txt"
+
+    def pieces() -> Iterator[str]:
+        yield "first "
+        (part,) = tmp_path.glob(".rankscope-*.part")
+        write_file(place, ["second"])
+        assert place.read_text() == "second"
+        assert list(tmp_path.glob(".rankscope-*.part")) == [part]
+        yield "goes on"
+
+    write_file(place, pieces())
+    assert place.read_text() == "first goes on"
+    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
+
+
+@pytest.mark.parametrize("link", ["symbolic link", "hard link"])
+def test_a_link_in_the_place_of_a_part(link: str, tmp_path: Path) -> None:
+    """A name that can be foreseen leads nobody to write elsewhere."""
+    place, other = tmp_path / "out.txt", tmp_path / "other.txt"
+    other.write_text(OLD)
+    names: list[Path] = []
+    write_file(place, (names.extend(tmp_path.glob(".rankscope-*.part")) or "text" for _ in range(1)))
+    (names[0].symlink_to if link == "symbolic link" else names[0].hardlink_to)(other)
+    write_file(place, ["new"])
+    assert (place.read_text(), other.read_text()) == ("new", OLD)

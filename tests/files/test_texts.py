@@ -266,6 +266,8 @@ def test_a_number_of_thousands_of_digits_is_no_character(tmp_path: Path) -> None
         pytest.param("x.xml", "<topics>\n<topic><query>a</query></topic></topics>", r"line 2: a <topic> without an id", id="a topic without an id"),
         pytest.param("x.xml", "<html><body>hello</body></html>", r"begins with '<html>.*holds no <top>, <topic> or <DOC>", id="a web page"),
         pytest.param("x.trec", "<DOC>\n<DOCNO>1</DOCNO>a</DOC>\n<DOC>\nno id</DOC>", r"line 3: a <doc> without an id; a document has its id in <DOCNO>", id="a document without an id"),
+        pytest.param("x.trec", "<DOC>\n<DOCNO>d1</DOCNO>one\n</DOC>\n<!-- note\n<DOC>\n<DOCNO>d2</DOCNO>two\n</DOC>\n", r"line 4: a comment \(<!--\) after record 1 is never closed, so that it hides all that follows: close it with -->", id="an open comment between documents"),
+        pytest.param("x.trec", "<!-- a\nb\n<top><num>1</num></top>\n", r"line 1: a comment \(<!--\) before the first record is never closed", id="an open comment before all topics"),
         pytest.param("x.trec", "<top>\n<num>1\n<title>t\n", r"line 1: <top> is never closed by </top>; is the file cut off", id="an open top"),
         pytest.param("x.tsv", "", r"the file is empty", id="an empty file"),
         pytest.param("x.tsv.gz", gzip.compress(b"a\tb\n" * 1000)[:-20], r"ends too early", id="a cut gzip file"),

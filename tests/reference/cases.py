@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from typing import NamedTuple
 
 Rows = list[tuple[str, str, float]]
@@ -153,5 +154,68 @@ CASES = [
         "q.json",
         b'{"q": ["a", ["x"]], "p": {"d": {"s": 1}}}',
         None,
+    ),
+    Case(
+        "a blank line of a return and a line feed before the header of a packed file",
+        "run",
+        "a.csv.gz",
+        gzip.compress(b"\r\nqid,docid,score\nq1,d1,9\nq1,d2,8\n"),
+        [("q1", "d1", 9.0), ("q1", "d2", 8.0)],
+    ),
+    Case(
+        "blank lines before the header of a packed file, and a row too wide",
+        "qrels",
+        "q.tsv.gz",
+        gzip.compress(b'\n\r\n\n"qid"\tdocid\trel\nq1\td1\t2\nq1\td2\t1\t1\n'),
+        None,
+        6,
+    ),
+    Case(
+        "a line of a run within another, behind a carriage return",
+        "run",
+        "a.run",
+        b"q1\tQ0\td1\t1\t9\tt\rq1\tQ0\td2\t2\t8\tt\n",
+        None,
+        1,
+    ),
+    Case(
+        "a line of qrels within another, behind a carriage return",
+        "qrels",
+        "q.txt",
+        b"q1 0 d1 1\nq1 0 d2 2\rq1 0 d3 1\nq1 0 d4 0\n",
+        None,
+        2,
+    ),
+    Case(
+        "a carriage return and a column more in an MS MARCO run",
+        "run",
+        "a.txt",
+        b"q1 d2 1\r\nq1 d3 2\r\nq1 d1 3\r --1\n",
+        None,
+        3,
+    ),
+    Case(
+        "a carriage return between two columns",
+        "run",
+        "a.run",
+        b"q1 Q0 d1 1 9 t\nq1 Q0\rd2 2 8 t\r \r\n",
+        [("q1", "d1", 9.0), ("q1", "d2", 8.0)],
+    ),
+    Case("a row of separators and a blank", "run", "a.csv", b"score,docid,qid\n,, \n9,d1,q1\n", [("q1", "d1", 9.0)]),
+    Case(
+        "a column too many in a line of prels, and one too few in another",
+        "qrels",
+        "q.txt",
+        b"q1\td1\t1\t1\t0.25\nq1\td2\t0.5\tnan\t1\t0.25\nq1\td3\t1\t1\t0.5\nq1\td4\t1\t0.5\n",
+        None,
+        2,
+    ),
+    Case(
+        "half of a surrogate pair in a rank",
+        "run",
+        "a.jsonl",
+        b'{"qid": "q", "docid": "d", "score": 1, "rank": "1"}\n{"qid": "q", "docid": "e", "score": 1, "rank": "2\\ud800"}\n',
+        None,
+        2,
     ),
 ]

@@ -110,11 +110,23 @@ def _sum_up(rows: list[Row], faults: list[int], ranked: bool | None, nothing: st
 
 def _trec(text: str, what: str) -> Rows:
     lines = [(number, line.strip(WHITESPACE)) for number, line in enumerate(text.split("\n"), 1)]
-    content = [(number, re.split(f"[{WHITESPACE}]+", line)) for number, line in lines if line and line[0] != "#"]
+    content = [(number, Fields.of(line)) for number, line in lines if line and line[0] != "#"]
     _looks_like_trec(text, [line for _, line in lines if line])
     if not content:
         raise Refused("no rows")
     return _trec_rows(content, what)
+
+
+class Fields(list[str]):
+    """The fields of a line; ``parted`` tells whether a carriage return stands within it, so that it may be two lines."""
+
+    parted = False
+
+    @classmethod
+    def of(cls, line: str) -> Fields:
+        fields = cls(re.split(f"[{WHITESPACE}]+", line))
+        fields.parted = "\r" in line
+        return fields
 
 
 def _looks_like_trec(text: str, lines: list[str]) -> None:
@@ -130,7 +142,7 @@ def _looks_like_trec(text: str, lines: list[str]) -> None:
             raise Unsaid("begins with a header")
 
 
-def _trec_rows(content: list[tuple[int, list[str]]], what: str) -> Rows:
+def _trec_rows(content: list[tuple[int, Fields]], what: str) -> Rows:
     widths = Counter(len(fields) for _, fields in content)
     (width, count), *others = widths.most_common()
     if others and others[0][1] == count:
@@ -155,7 +167,7 @@ def _trec_rows(content: list[tuple[int, list[str]]], what: str) -> Rows:
     return _headerless(content, (0, 2, 3, 1), 4, width)
 
 
-def _lines_of_six(content: list[tuple[int, list[str]]], width: int) -> Rows:
+def _lines_of_six(content: list[tuple[int, Fields]], width: int) -> Rows:
     rows, faults, ranks = [], [], []
     for number, fields in content:
         score = number_of(fields[4]) if len(fields) >= 6 else None
@@ -167,11 +179,13 @@ def _lines_of_six(content: list[tuple[int, list[str]]], width: int) -> Rows:
     return _sum_up(rows, faults, _ranked(ranks))
 
 
-def _may_hold_a_blank(fields: list[str], numbers: Mapping[int, bool], due: int, usual: int) -> bool:
+def _may_hold_a_blank(fields: Fields, numbers: Mapping[int, bool], due: int, usual: int) -> bool:
     """Whether a line with too many columns is no row with something behind it, or could begin further to the right as well.
 
     ``numbers`` are the places where numbers are due, whole ones where True.
     """
+    if len(fields) > due and fields.parted:
+        return True
     if len(fields) > due < usual:
         raise Unsaid("most lines have a further column")
 
@@ -197,11 +211,11 @@ def _ranked(ranks: Sequence[str]) -> bool | None:
     return None
 
 
-def _ms_marco(content: list[tuple[int, list[str]]]) -> Rows:
+def _ms_marco(content: list[tuple[int, Fields]]) -> Rows:
     last: Counter[str] = Counter()
     rows, faults = [], []
     for number, fields in content:
-        if len(fields) < 3 or number_of(fields[2]) is None or _may_hold_a_blank(fields, {2: True}, 3, 3):
+        if len(fields) < 3 or number_of(fields[2]) is None or _may_hold_a_blank(fields, {2: False}, 3, 3):
             faults.append(number)
             continue
         if len(fields) > 3:
@@ -218,7 +232,7 @@ def _ms_marco(content: list[tuple[int, list[str]]]) -> Rows:
 
 
 def _headerless(
-    content: list[tuple[int, list[str]]], places: tuple[int, int, int, int | None], width: int, usual: int
+    content: list[tuple[int, Fields]], places: tuple[int, int, int, int | None], width: int, usual: int
 ) -> Rows:
     query, doc, grade, iteration = places
     rows, faults = [], []
@@ -234,7 +248,7 @@ def _headerless(
     return _sum_up(rows, faults, False)
 
 
-def _five(content: list[tuple[int, list[str]]]) -> Rows:
+def _five(content: list[tuple[int, Fields]]) -> Rows:
     """Preferences and prels where nothing else fits; what could be several things is left open."""
     rows = [fields for _, fields in content if len(fields) == 5]
     numbers = [[number_of(cell) is not None for cell in fields] for fields in rows]
@@ -250,7 +264,7 @@ def _five(content: list[tuple[int, list[str]]]) -> Rows:
     raise Unsaid("five columns")
 
 
-def _is_prels(rows: list[list[str]]) -> bool:
+def _is_prels(rows: Sequence[Sequence[str]]) -> bool:
     """Whether column 2 names documents, each once, column 3 has fewer values, and column 5 a probability in every line."""
     for fields in rows:
         grade, chance = number_of(fields[2]), number_of(fields[4])
@@ -272,6 +286,8 @@ def _columns(text: str, kind: str, what: str) -> Rows:
     if not found:
         raise Refused("no rows")
     header = found[0][1]
+    if any("\n" in name for name in header):
+        raise Unsaid("a name in the header that runs over lines")
     roles = roles_of(header, what, lambda: _other_format(text, header))
     rows, faults, ranks, tags = [], [], [], []
     for number, cells in found[1:]:
@@ -540,6 +556,8 @@ def id_of(value: Any) -> str | None:
 def value_of(value: Any) -> float | None:
     """A number, or a text that is one; true and false are 1 and 0."""
     if isinstance(value, str):
+        if value.strip(" ") != value.strip() and number_of(value.strip()) is not None:
+            raise Unsaid("other blanks around a number")
         return number_of(value.strip(" "))
     if not isinstance(value, int | float):
         return None
@@ -554,6 +572,8 @@ def _row_of_values(cell: dict[str, Any], what: str) -> Row | None:
     query, doc, value = id_of(cell["query_id"]), id_of(cell["doc_id"]), value_of(cell[role])
     if query is None or doc is None or value is None or (what == "qrels" and math.isnan(value)):
         return None
+    if isinstance(cell.get("rank"), str):
+        _refuse_half(cell["rank"])
     rank = cell.get("rank") if isinstance(cell.get("rank"), int) else None
     iteration = None
     if "iteration" in cell:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -15,14 +16,15 @@ cases = pytest.mark.parametrize("case", [pytest.param(case, id=case.words) for c
 
 @cases
 def test_the_reference(case: Case) -> None:
-    kind = KINDS.get(Path(case.name).suffix, "trec")
+    kind = KINDS.get(Path(case.name.removesuffix(".gz")).suffix, "trec")
+    data = gzip.decompress(case.data) if case.name.endswith(".gz") else case.data
     if case.due is None:
         with pytest.raises((readers.Refused, readers.Unsaid)) as caught:
-            readers.read(case.data, kind, case.what)
+            readers.read(data, kind, case.what)
         if isinstance(caught.value, readers.Refused) and caught.value.line is not None:
             assert caught.value.line == case.line
         return
-    assert [tuple(row[:3]) for row in readers.read(case.data, kind, case.what).rows] == case.due
+    assert [tuple(row[:3]) for row in readers.read(data, kind, case.what).rows] == case.due
 
 
 @cases

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -136,6 +137,17 @@ def test_the_smallest_input_of_a_finding_is_kept() -> None:
     assert (tried.findings["x"].data, tried.findings["x"].count, tried.findings["x"].number) == ("aa", 3, 2)
     assert Tried.of_json(json.loads(json.dumps(tried.as_json()))) == tried
     assert known("x") == ""
+
+
+def test_findings_that_are_cured_are_counted_as_such(tmp_path: Path) -> None:
+    sound = next(
+        number for number in range(100) if not checks.check(inputs.made(1, number), tmp_path, number, Counter())[1]
+    )
+    finding = Example("another line", "TSV run", "a.tsv", "aa", "said", "due", sound, count=3)
+    tried = Tried(9, findings={"x": finding, "y": replace(finding, kind="abort")})
+    tried.try_again(1, tmp_path)
+    assert tried.cured == {"another line, TSV run": 3}
+    assert list(tried.findings) == ["y"]  # what ended a process is not tried in this one
 
 
 def test_the_summary_counts_every_input() -> None:

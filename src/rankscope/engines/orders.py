@@ -21,7 +21,9 @@ from rankscope.lists import Array, Judged, judged_order
 
 MOST_ORDERS = 720  # the most orders of a query that are all tried
 SAMPLE_SIZE = 200  # orders that are drawn where there are more
+EXTREMES = 4  # orders beside them in which the best and the worst are sought, in place of so many that were drawn
 CELLS = 1_000_000  # cells of one rectangle
+MOST_KEPT = 1 << 24  # ranks that are kept of orders that were tried
 
 
 def cut(judged: Judged, depth: int | None) -> Judged:
@@ -50,11 +52,24 @@ def rerank(judged: Judged, rank: Array, retrieved: Array) -> Judged:
     )
 
 
-class TieGroups:
-    """Which queries have tied documents among the judged ones, and their groups."""
+def reverse_ties(judged: Judged) -> Judged:
+    """The rankings with every group of equal scores in reverse: by rising document ids in place of falling ones."""
+    rank = np.where(judged.rank > 0, 2 * judged.tie_start + judged.tie_size - 1 - judged.rank, 0)
+    return rerank(judged, rank, judged.retrieved)
 
-    def __init__(self, judged: Judged) -> None:
+
+class TieGroups:
+    """Which queries have tied documents among the judged ones, and their groups.
+
+    With ``keep``, orders that were tried are kept for other metrics, as many as ``MOST_KEPT`` allows, and the values of metrics under them
+    for other policies.
+    """
+
+    def __init__(self, judged: Judged, keep: bool = False) -> None:
         self.judged = judged
+        self.keep, self.room = keep, MOST_KEPT if keep else 0
+        self.orders: dict[tuple[int, int, bool, int], tuple[Array, bool]] = {}
+        self.kept: dict[tuple[Any, int | None, int], list[tuple[int, Array, bool]]] = {}
         self.queries = np.unique(judged.query[(judged.rank > 0) & (judged.tie_size > 1)])
         self.mask = np.zeros(len(judged), dtype=bool)
         self.mask[self.queries] = True
@@ -70,6 +85,47 @@ class TieGroups:
             rows = np.flatnonzero(start == first)
             out.append(_Group(first, int(size[rows[0]]), rows, judged.grade[here][rows]))
         return out
+
+    def scored(self, metrics: Sequence[Any], depth: int | None, seed: int) -> Iterator[tuple[int, list[Array], bool]]:
+        """The values of metrics for each query under its orders, and whether these are all; as ``_orders`` gives them.
+
+        The metrics look at the same groups (``_looks_at``), so that one set of orders serves all.
+        """
+        keys = [(metric, depth, seed) for metric in metrics] if self.keep else []
+        if keys and all(key in self.kept for key in keys):
+            for of_metrics in zip(*(self.kept[key] for key in keys), strict=True):
+                yield of_metrics[0][0], [found for _, found, _ in of_metrics], of_metrics[0][2]
+            return
+        out: list[tuple[int, list[Array], bool]] = []
+        for of_query in self._score(metrics, depth, seed):
+            yield of_query
+            if keys:
+                out.append(of_query)
+        for i, key in enumerate(keys):
+            self.kept[key] = [(number, of_metrics[i], complete) for number, of_metrics, complete in out]
+
+    def _score(self, metrics: Sequence[Any], depth: int | None, seed: int) -> Iterator[tuple[int, list[Array], bool]]:
+        reach, alike = _looks_at(metrics[0])
+        pending: list[_Tried] = []
+        cells = 0
+        for number in self.queries.tolist():
+            groups = [g for g in self.groups(number) if reach is None or g.start <= reach]
+            if not groups:
+                continue
+            pending.append(_Tried.of(number, *self._orders(number, groups, alike, seed), reach))
+            cells += pending[-1].ranks.size
+            if cells > CELLS:
+                yield from _of_orders(self.judged, pending, metrics, depth)
+                pending, cells = [], 0
+        yield from _of_orders(self.judged, pending, metrics, depth)
+
+    def _orders(self, number: int, groups: Sequence[_Group], alike: bool, seed: int) -> tuple[Array, bool]:
+        key = number, len(groups), alike, seed
+        found = self.orders.get(key) or _orders(self.judged, number, groups, alike, seed)
+        if key not in self.orders and found[0].size <= self.room:
+            self.room -= found[0].size
+            self.orders[key] = found
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,41 +183,43 @@ def _place_kinds(free: tuple[int, ...], sizes: Sequence[int]) -> Iterator[list[i
             yield [*taken, *rest]
 
 
+@dataclass(frozen=True, eq=False)
+class _Tried:
+    """The orders in which a query is scored: the ranks of its judged documents, a row an order, and of each order the row that shows it."""
+
+    number: int
+    ranks: Array
+    complete: bool
+    row: Array
+
+    @classmethod
+    def of(cls, number: int, ranks: Array, complete: bool, reach: int | None) -> _Tried:
+        """Orders that look the same down to ``reach`` are one; what stands below it counts as not retrieved."""
+        if reach is None:
+            return cls(number, ranks, complete, np.arange(len(ranks)))
+        ranks = np.where(ranks <= reach, ranks, 0)
+        rows: dict[bytes, int] = {}
+        row = np.array([rows.setdefault(one.tobytes(), len(rows)) for one in ranks])
+        first = np.unique(row, return_index=True)[1]
+        return cls(number, ranks[first], complete, row)
+
+
 def try_orders(
     tied: TieGroups, metrics: Sequence[Any], plainly: Sequence[Values], ties: str, depth: int | None, seed: int
 ) -> list[Values]:
-    """Score all orders of each query, or a sample of them, and take their mean, best or worst value.
-
-    The metrics look at the same groups (``_looks_at``), so that one set of orders serves all.
-    """
+    """Score all orders of each query, or a sample of them, and take their mean, best or worst value. The metrics look at the same groups."""
     values = [one.value.copy() for one in plainly]
     errors = [np.zeros(len(one)) for one in values]
-    reach, alike = _looks_at(metrics[0])
-    pending: list[tuple[int, Array, bool]] = []
-    cells = drawn = 0
+    drawn = 0
     picks = [_picker(metric, ties) for metric in metrics]
-
-    def settle() -> None:
-        for number, of_metrics, complete in _of_orders(tied.judged, pending, metrics, depth):
-            for found, pick, value, error in zip(of_metrics, picks, values, errors, strict=True):
-                value[number] = pick(found)
-                if not complete:
-                    known = found[~np.isnan(found)]
-                    error[number] = float(np.std(known, ddof=1)) / math.sqrt(len(known)) if len(known) > 1 else 0.0
-        pending.clear()
-
-    for number in tied.queries.tolist():
-        groups = [g for g in tied.groups(number) if reach is None or g.start <= reach]
-        if not groups:
-            continue
-        ranks, complete = _orders(tied.judged, number, groups, alike, seed, ties)
-        pending.append((number, ranks, complete))
+    for number, of_metrics, complete in tied.scored(metrics, depth, seed):
         drawn += not complete
-        cells += ranks.size
-        if cells > CELLS:
-            settle()
-            cells = 0
-    settle()
+        for every, pick, value, error in zip(of_metrics, picks, values, errors, strict=True):
+            found = every if complete else every[:-EXTREMES] if ties == "expected" else every[EXTREMES:]
+            value[number] = pick(found)
+            if not complete:
+                known = found[~np.isnan(found)]
+                error[number] = float(np.std(known, ddof=1)) / math.sqrt(len(known)) if len(known) > 1 else 0.0
     return [
         replace(plain, value=value, error=error if ties == "expected" and error.any() else None, sampled_queries=drawn)
         for plain, value, error in zip(plainly, values, errors, strict=True)
@@ -191,10 +249,12 @@ def _picker(metric: Any, ties: str) -> Callable[[Array], float]:
     return pick
 
 
-def _orders(
-    judged: Judged, number: int, groups: Sequence[_Group], alike: bool, seed: int, ties: str
-) -> tuple[Array, bool]:
-    """Ranks of the retrieved judged documents of a query, a row an order; and whether these are all orders."""
+def _orders(judged: Judged, number: int, groups: Sequence[_Group], alike: bool, seed: int) -> tuple[Array, bool]:
+    """Ranks of the retrieved judged documents of a query, a row an order; and whether these are all orders.
+
+    Behind orders that are drawn stand those among which the best and the worst are sought in place of the first: the best and the worst
+    by grade, that of ids and its reverse.
+    """
     at = judged.start[number]
     plain = judged.rank[at : at + judged.in_run[number]]
     count = math.prod(group.count(alike) for group in groups)
@@ -206,47 +266,52 @@ def _orders(
         return out, True
     name = blake2b(judged.query_id[number].encode("utf-8", "surrogatepass"), digest_size=8).digest()
     rng = np.random.default_rng([seed, int.from_bytes(name, "big")])
-    out = np.tile(plain, (SAMPLE_SIZE, 1))
+    out = np.tile(plain, (SAMPLE_SIZE + EXTREMES, 1))
+    best, worst, by_id, reverse = out[SAMPLE_SIZE:]
     for group in groups:
-        out[:, group.rows] = group.draw(rng, SAMPLE_SIZE)
-        if ties != "expected":  # the orders of ids, and the two that are the extremes of most metrics
-            out[2, group.rows] = plain[group.rows]
-            out[3, group.rows] = 2 * group.start + group.size - 1 - plain[group.rows]
-            by = np.argsort(-group.grade, kind="stable")
-            out[0, group.rows[by]] = group.start + np.arange(len(by))
-            out[1, group.rows[by]] = group.start + group.size - 1 - np.arange(len(by))
+        out[:SAMPLE_SIZE, group.rows] = group.draw(rng, SAMPLE_SIZE)
+        by_id[group.rows] = plain[group.rows]
+        reverse[group.rows] = 2 * group.start + group.size - 1 - plain[group.rows]
+        by = np.argsort(-group.grade, kind="stable")
+        best[group.rows[by]] = group.start + np.arange(len(by))
+        worst[group.rows[by]] = group.start + group.size - 1 - np.arange(len(by))
     return out, False
 
 
 def _of_orders(
-    judged: Judged, pending: Sequence[tuple[int, Array, bool]], metrics: Sequence[Any], depth: int | None
+    judged: Judged, pending: Sequence[_Tried], metrics: Sequence[Any], depth: int | None
 ) -> Iterator[tuple[int, list[Array], bool]]:
     """The values of metrics under the orders given for each query."""
     if not pending:
         return
-    numbers = np.repeat([number for number, _, _ in pending], [len(ranks) for _, ranks, _ in pending])
+    numbers = np.repeat([tried.number for tried in pending], [len(tried.ranks) for tried in pending])
     many = judged.of(numbers)
     rank = many.rank.copy()
     found = np.repeat(np.arange(len(many)), many.in_run)
     inside = np.arange(len(found)) - np.repeat(np.cumsum(many.in_run) - many.in_run, many.in_run)
-    rank[many.start[found] + inside] = np.concatenate([ranks.ravel() for _, ranks, _ in pending])
+    rank[many.start[found] + inside] = np.concatenate([tried.ranks.ravel() for tried in pending])
     many = cut(_untie(rerank(many, rank, many.retrieved)), depth)
     values = [one.value for one in score(many, metrics)]
     at = 0
-    for number, ranks, complete in pending:
-        yield number, [one[at : at + len(ranks)] for one in values], complete
-        at += len(ranks)
+    for tried in pending:
+        yield tried.number, [one[at : at + len(tried.ranks)][tried.row] for one in values], tried.complete
+        at += len(tried.ranks)
 
 
 # --- what a metric is over all orders of equal scores: the mean, the best and the worst ----------------
 
 
-def score_under_ties(judged: Judged, metrics: Sequence[Any], ties: str, depth: int | None, seed: int) -> list[Values]:
-    """The values of metrics under a tie policy; ``judged`` is cut at ``depth`` already where the policy is one order."""
+def score_under_ties(
+    judged: Judged, metrics: Sequence[Any], ties: str, depth: int | None, seed: int, tied: TieGroups | None = None
+) -> list[Values]:
+    """The values of metrics under a tie policy; ``judged`` is cut at ``depth`` already where the policy is one order.
+
+    ``tied`` are its tie groups, for who has them.
+    """
     if ties not in {"expected", "best", "worst"}:
         return score(judged, metrics)
     plainly = score(cut(judged, depth), metrics)
-    tied = TieGroups(judged)
+    tied = TieGroups(judged) if tied is None else tied
     if not len(tied.queries):
         return plainly
     closed = [m for m in metrics if ties == "expected" and depends_on_order(m, depth) and has_closed_form(m, depth)]
@@ -345,14 +410,12 @@ def _expected_values(judged: Judged, tied: TieGroups, metrics: Sequence[Any], de
 
 def _chunks(judged: Judged, queries: Array) -> Iterator[Array]:
     """Queries in portions of which the lists, all places of tied documents told, stay small."""
-    query = judged.query
-    places = np.where(judged.rank > 0, judged.tie_size, 1).astype(float)
-    # documents of one grade share their cells: no more cells than documents x places, nor than a few grades x ranks
-    most = np.bincount(query, weights=places, minlength=len(judged))
-    first = np.ones(len(query), dtype=bool)
-    first[1:] = (query[1:] != query[:-1]) | (judged.tie_start[1:] != judged.tie_start[:-1])
-    ranks = np.bincount(query, weights=places * first, minlength=len(judged))
-    width = np.minimum(most, 6 * ranks)[queries]
+    query, there = judged.query, judged.rank > 0
+    by = np.lexsort((judged.grade, judged.tie_start, query, ~there))[: int(there.sum())]
+    fresh = np.ones(len(by), dtype=bool)  # documents of one grade in one group share their cells
+    for one in (query, judged.tie_start, judged.grade):
+        fresh[1:] = (one[by[1:]] != one[by[:-1]]) | (fresh[1:] if one is not query else False)
+    width = np.bincount(query[by[fresh]], weights=judged.tie_size[by[fresh]], minlength=len(judged))[queries]
     order = queries[np.argsort(width, kind="stable")]
     width = np.sort(width)
     at = 0

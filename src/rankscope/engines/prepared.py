@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat
 from operator import itemgetter
-from struct import Struct
-from struct import error as StructError  # noqa: N812 - an exception like others
 from typing import Any
 
 import numpy as np
 
+from rankscope import words
 from rankscope.engines import mappings
 from rankscope.engines.base import Order
 from rankscope.lists import Array, Ideal, Judged, Lists
@@ -61,7 +60,7 @@ class PreparedQrels:
         rankings = [run.get(query, NOTHING) for query in self.names]
         length = np.fromiter(map(len, rankings), dtype=np.int64, count=len(rankings))
         try:
-            scores = _numbers([r.values() for r in rankings], int(length.sum()))
+            scores = mappings.numbers_of(list(chain.from_iterable(r.values() for r in rankings)))
             found: list[float] = []
             for number, (ranking, pick) in enumerate(zip(rankings, self.pick, strict=True)):
                 try:
@@ -71,11 +70,15 @@ class PreparedQrels:
                 ):  # there are documents that it does not rank; runs that follow are likely to leave out some, too
                     self.pick[number] = _picker(self.documents[number])
                     found += self.pick[number](ranking)
-            score = _numbers([found], len(found))
-        except (TypeError, ValueError, OverflowError, StructError):
+            score = mappings.numbers_of(found)
+        except mappings.NO_NUMBER:
             scores, score = np.array([NAN]), np.empty(0)
         if np.isnan(scores).any():
-            mappings.judge(run, self.qrels, order, label)  # says what is wrong, and where
+            mappings.judge(
+                run, self.qrels, order, label
+            )  # says what is wrong, and where; texts that are numbers are none of it
+            whole = {query: {doc: words.as_number(score) for doc, score in docs.items()} for query, docs in run.items()}
+            return self.judge(whole, order, label)  # type: ignore[arg-type]
         absent = np.isnan(score)
         if absent.any():
             for number in np.unique(self.queries[absent]).tolist():
@@ -134,16 +137,6 @@ class PreparedQrels:
 def _picker(documents: Sequence[str]) -> Callable[[Mapping[str, float]], Iterable[float]]:
     """Looks up the scores of these documents, NaN for those that are not there."""
     return lambda ranking: map(ranking.get, documents, repeat(NAN))
-
-
-def _numbers(parts: Sequence[Iterable[float]], count: int) -> Array:
-    """Numbers one after another in an array; raises where one is no number."""
-    if count > 100_000:
-        return np.fromiter(chain.from_iterable(parts), dtype=float, count=count)
-    flat: list[float] = []
-    for part in parts:
-        flat.extend(part)
-    return np.frombuffer(bytearray(Struct(f"{count}d").pack(*flat)))  # a third of the time
 
 
 @dataclass(frozen=True, eq=False)

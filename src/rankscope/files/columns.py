@@ -29,6 +29,7 @@ NAMES = {",": "CSV", "\t": "TSV", ";": "CSV (apart by semicolons)"}
 _WORDS = {",": "a comma", "\t": "a tab", ";": "a semicolon"}
 NEWLINE, RETURN, QUOTE = 10, 13, 34
 QUOTING = 'a cell in quotes begins and ends with one, and a quote within it is written twice ("")'
+BLANK_LINES = re.compile(rb"[\r\n]*")
 OPTIONAL = ("tag", "iteration")  # roles whose cells may be empty
 
 
@@ -75,7 +76,10 @@ def plain_ends(data: bytes) -> bytes:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """A file of rows under a header; ``quoted`` tells whether quotes are quotes in it, ``header`` its bytes."""
+    """A file of rows under a header; ``quoted`` tells whether quotes are quotes in it.
+
+    ``header`` are its bytes without the blank lines before it, of which some may have been left out on the way.
+    """
 
     raw: Raw
     separator: str
@@ -89,7 +93,7 @@ class Columns:
         # quotes are quotes in CSV; in TSV only where the first lines use them around a whole cell
         head = raw.head.removeprefix(BOM)
         quoted = separator != "\t" or re.search(rb'(^|\t)"[^\t\n]*"(\t|\r?$)', head, re.MULTILINE) is not None
-        header = _first_row(raw.head, quoted) or _first_row(raw.text(), quoted) or raw.text()
+        header = _first_row(raw.head, quoted) or _first_row(raw.text(), quoted) or raw.text()[_begin(raw.text()) :]
         line = header.removeprefix(BOM).strip(b"\r\n")
         if b"\r" in line and b"\n" not in header:
             raise InputError(
@@ -123,9 +127,10 @@ class Columns:
     def plain(self, data: bytes, roles: Mapping[str, str], first: bool = False) -> pl.DataFrame | None:
         """A part of the file whose rows are all good, numbers as such; None where one is not. The ``first`` has the header."""
         if first:
-            if not data.startswith(self.header):
+            begin = _begin(data)
+            if not data.startswith(self.header, begin):
                 return None
-            data = data[len(self.header) :]
+            data = data[begin + len(self.header) :]
         if not is_text(data):
             return None
         text = plain_ends(data)
@@ -188,7 +193,7 @@ class Columns:
         data = self.raw.text()
         if not is_text(data):
             self.raw.fail(UnicodeError("not UTF-8"))
-        return plain_ends(data[len(self.header) :])
+        return plain_ends(data[_begin(data) + len(self.header) :])
 
     def rows(self, text: bytes, refuse: bool = True) -> Rows | None:
         """The rows of a text with plain line ends. Where quotes are not sound this raises InputError, or gives None."""
@@ -209,6 +214,11 @@ class Columns:
         wide = cells == len(self.names)
         good = wide & (end - begin >= len(self.names))  # else its separators are all there is
         nothing = b" \t" + self.separator.encode()
+        edge = np.frombuffer(nothing, np.uint8)  # rows that begin and end so may hold no more
+        for i in np.flatnonzero(good)[
+            np.isin(letters[begin[good]], edge) & np.isin(letters[end[good] - 1], edge)
+        ].tolist():
+            good[i] = bool(text[begin[i] : end[i]].strip(nothing))
         odd = [(int(begin[i]), int(cells[i])) for i in np.flatnonzero(~wide) if text[begin[i] : end[i]].strip(nothing)]
         return Rows(begin[good], end[good], odd, len(good) - int(good.sum()) - len(odd))
 
@@ -223,23 +233,35 @@ class Columns:
 
     def line(self, text: bytes, at: int) -> int:
         """The 1-based line of the file in which this byte of its body stands."""
-        return self.header.count(b"\n") + text.count(b"\n", 0, at) + 1
+        return self._lines_above + text.count(b"\n", 0, at) + 1
+
+    @cached_property
+    def _lines_above(self) -> int:
+        """How many lines there are above the rows."""
+        data = self.raw.text()
+        return data.count(b"\n", 0, _begin(data)) + self.header.count(b"\n")
 
     def lines(self) -> Array:
         """The 1-based line on which each row begins."""
         text = self.body()
         rows = cast("Rows", self.rows(text))
         newlines = np.flatnonzero(np.frombuffer(text, np.uint8) == NEWLINE)
-        return np.searchsorted(newlines, rows.begin) + self.header.count(b"\n") + 1
+        return np.searchsorted(newlines, rows.begin) + self._lines_above + 1
+
+
+def _begin(text: bytes) -> int:
+    """Where the first line begins that is not blank."""
+    at = len(BOM) if text.startswith(BOM) else 0
+    return cast("re.Match[bytes]", BLANK_LINES.match(text, at)).end()
 
 
 def _first_row(text: bytes, quoted: bool) -> bytes:
-    """The first row that is not blank with all before it, to the end of its line; nothing where it does not end."""
-    begin = len(text) - len(text.removeprefix(BOM).lstrip(b"\r\n"))
+    """The first row that is not blank, to the end of its line; nothing where it does not end."""
+    begin = _begin(text)
     end = text.find(b"\n", begin)
     while quoted and end >= 0 and text.count(b'"', begin, end) % 2:
         end = text.find(b"\n", end + 1)
-    return text[: end + 1]
+    return text[begin : end + 1]
 
 
 def _broken_quote(letters: Array, quotes: Array, separator: int) -> int:

@@ -231,7 +231,7 @@ def _complain(roles: dict[str, str], by_lower: dict[str, str], names: Sequence[s
     if what == "qrels" and missing == ["grade"] and "rank" in by_lower:
         hint = f"; a rank belongs to a run: {ORDER}"
     wanted = f"no column for {words.listing(missing)} among {words.listing(names) or 'none'}"
-    if not hint and any(is_number(name) for name in names):
+    if not hint and any(words.is_number(name) for name in names):
         hint = "; is the header line missing?"
     raise InputError(f"{label}: {wanted}; {RUN_TABLE if what == 'run' else QRELS_TABLE}{hint}")
 
@@ -264,16 +264,6 @@ def long_table(
     if "iteration" in out:
         table = table.with_columns(pl.col("iteration").fill_null("0"))
     return (table.filter(pl.Series(good)) if len(bad) else table), bad
-
-
-def is_number(text: str | bytes) -> bool:
-    """Whether a text can be read as a number: digits of ASCII, without underscores, as in every format."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    plain = text.strip()
-    return plain.isascii() and ("_" if isinstance(plain, str) else b"_") not in plain  # type: ignore[operator]
 
 
 def is_text(data: bytes) -> bool:

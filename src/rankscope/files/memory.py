@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from rankscope import words
 from rankscope.errors import InputError, MissingExtraError
-from rankscope.files.long import Findings, is_number, make_qrels, make_run, make_table, roles_of, stem
+from rankscope.files.long import Findings, make_qrels, make_run, make_table, roles_of, stem
 from rankscope.files.raw import Raw
 from rankscope.tables import Fault, Qrels, Run, Source
 
@@ -222,7 +223,7 @@ def _values(rows: Collection[Any], what: str) -> pl.Series:
             return pl.Series(np.fromiter(values(), dtype=np.float64, count=sum(map(len, rows))))
         except (TypeError, ValueError, OverflowError):
             pass
-    return pl.Series(list(map(_number, values())), dtype=pl.Float64)
+    return pl.Series(list(map(words.as_number, values())), dtype=pl.Float64)
 
 
 def _row_values(value: Any, what: str) -> Iterable[Any]:
@@ -230,13 +231,6 @@ def _row_values(value: Any, what: str) -> Iterable[Any]:
     if isinstance(value, Mapping):
         return value.values()
     return range(-1, -len(value) - 1, -1) if what == "run" else repeat(1, len(value))
-
-
-def _number(value: Any) -> float | None:
-    try:
-        return None if isinstance(value, str) and not is_number(value) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
 
 
 def _sound(frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str, found: Findings) -> pl.DataFrame:
@@ -255,7 +249,7 @@ def _sound(frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str,
 
 def number_of(value: Any) -> float | None:
     """A value as a number; None for a text, and for what is none."""
-    return None if isinstance(value, str | bytes) else _number(value)
+    return None if isinstance(value, str | bytes) else words.as_number(value)
 
 
 def quote_value(value: Any) -> str:

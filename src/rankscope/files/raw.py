@@ -84,7 +84,7 @@ class Raw:
             with self.unpack() as file:
                 start, looked = b"", 0
                 while looked < LINE and (piece := file.read(size)):
-                    start = start + piece if start else piece.lstrip(b"\r\n")
+                    start = start + piece if start else piece if piece.strip(b"\r\n") else b""
                     looked += len(piece)
                     if len(start) >= HEAD and (start.startswith(b"PAR1") or FIRST.search(start)):
                         break

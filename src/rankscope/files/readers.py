@@ -8,10 +8,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, cast
 
+from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.columns import columns_parts, header_of, read_columns
 from rankscope.files.folders import files_of, folder_qrels, folder_run
-from rankscope.files.long import ALIASES, EXPECTED, is_number, known_header
+from rankscope.files.long import ALIASES, EXPECTED, known_header
 from rankscope.files.memory import read_dict, read_frame, speaks_arrow
 from rankscope.files.objects import is_jsonl, jsonl_parts, read_json, read_jsonl
 from rankscope.files.parquet import parquet_parts, read_parquet
@@ -54,7 +55,7 @@ def _separator_kind(raw: Raw, ending: str) -> str:
         if known_header(names) or len({name.strip().lower() for name in names} & _NAMES) >= 2:
             return kind
     names = headers.get(ending, [])
-    if len(names) > 1 and (ending == "csv" or not any(is_number(name) for name in names)):
+    if len(names) > 1 and (ending == "csv" or not any(words.is_number(name) for name in names)):
         return ending  # whose columns are unknown: the reader says which it needs
     return "trec"
 

@@ -15,7 +15,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.columns import Columns, Rows
-from rankscope.files.long import Findings, id_column, is_number
+from rankscope.files.long import Findings, id_column
 from rankscope.files.memory import frame_of, is_half, quote_value, speaks_arrow
 from rankscope.files.parquet import open_parquet
 from rankscope.files.raw import BOM, Raw, open_raw
@@ -87,7 +87,7 @@ class Sheet:
         what = "is not a number"
         if re.fullmatch(r"[+-]?\d+,\d+", text):
             what += f"; write {text.replace(',', '.')}, with a point"
-        elif is_number(text) and abs(float(text)) == float("inf"):
+        elif words.is_number(text) and abs(float(text)) == float("inf"):
             what = "is infinite; leave the cell empty where a value is undefined"
         raise InputError(f"{self.at(row)}, column {name}: {words.quote(text)} {what}")
 

@@ -92,7 +92,10 @@ def _inner_id(body: bytes) -> bytes:
 def _records(raw: Raw) -> Iterator[_Record]:
     """Each record of a file, read in blocks; InputError for one that is never closed, and where there is none."""
     buffer, line, at, number = b"", 1, 0, 0
-    sought, hidden = 0, False  # how far the end of the record at ``at`` was looked for; whether a comment is open there
+    sought, hidden = (
+        0,
+        0,
+    )  # how far the end of the record at ``at`` was looked for; the line of the comment that is open there
     for block in _blocks(raw):
         buffer, sought = buffer[at:] + block, sought - at
         at = 0
@@ -106,12 +109,12 @@ def _records(raw: Raw) -> Iterator[_Record]:
                 at = passed
                 if closed < 0:
                     break
-                hidden = False
+                hidden = 0
                 continue
             line += buffer.count(b"\n", at, opened.start())
             at = opened.start()
             if opened[1] is None:
-                hidden, at = True, opened.end()
+                hidden, at = line, opened.end()
                 continue
             closed_by = _end_of(buffer, opened, max(sought, opened.end()), f"{raw.label} line {words.count(line)}")
             if closed_by is None:
@@ -122,7 +125,13 @@ def _records(raw: Raw) -> Iterator[_Record]:
             yield _Record(line, opened[1].lower(), opened[2] or b"", buffer[opened.end() : closed_by.start()])
             line += buffer.count(b"\n", at, closed_by.end())
             at = closed_by.end()
-    rest = None if hidden else _OPEN.search(buffer, at)
+    if hidden:
+        after = f"after record {words.count(number)}" if number else "before the first record"
+        raise InputError(
+            f"{raw.label} line {words.count(hidden)}: a comment (<!--) {after} is never closed, so that it hides all that follows: "
+            "close it with -->, or remove it"
+        )
+    rest = _OPEN.search(buffer, at)
     if rest is not None and rest[1] is not None:
         line += buffer.count(b"\n", at, rest.start())
         _refuse_open(f"{raw.label} line {words.count(line)}", rest[1])

@@ -22,7 +22,6 @@ from rankscope.files.long import (
     RUN_LINE,
     Findings,
     content_lines,
-    is_number,
     is_text,
     line_finder,
     make_qrels,
@@ -83,6 +82,7 @@ QRELS3 = LineLayout(
 
 
 CONTENT = re.compile(rb"^[^\S\n]*[^\s#].*", re.MULTILINE)  # a line that is neither blank nor a comment
+RETURN = re.compile(rb"\r[^\r\n]")  # one that ends no line
 NO_LINES = re.compile(rb"\n[\r\n]*\n")  # lines without a byte, of which a file may have any number
 
 
@@ -107,15 +107,15 @@ def layout_of(raw: Raw, what: str, lines: list[bytes]) -> LineLayout:
     width = Counter(len(fields) for fields in split).most_common(1)[0][0]
     typical = next(fields for fields in split if len(fields) == width)
     other = ""
-    if what == "run" and width == 4 and is_number(typical[3]):
+    if what == "run" and width == 4 and words.is_number(typical[3]):
         other = "these are TREC qrels (4 columns: query iteration document grade), not a run"
-    elif what == "qrels" and width >= 6 and is_number(typical[4]):
+    elif what == "qrels" and width >= 6 and words.is_number(typical[4]):
         other = "this is a TREC run (6 columns: query Q0 document rank score tag), not qrels"
-    elif what == "run" and width == 5 and is_number(typical[4]) and not is_number(typical[3]):
+    elif what == "run" and width == 5 and words.is_number(typical[4]) and not words.is_number(typical[3]):
         other = "these are TREC preferences (5 columns: query judge part document grade), not a run"
     if other:
         raise InputError(f"{raw.label}: {other}; {ORDER}")
-    if width == 3 and is_number(typical[2]):
+    if width == 3 and words.is_number(typical[2]):
         return _three(raw, what, split)
     if width < 3:
         like = words.quote(b" ".join(typical).decode("utf-8", "replace"))
@@ -130,7 +130,7 @@ def _three(raw: Raw, what: str, split: list[list[bytes]]) -> LineLayout:
     if what == "qrels":
         return QRELS3
     last: dict[bytes, float] = {}
-    for query, _, rank in (fields for fields in split if len(fields) == 3 and is_number(fields[2])):
+    for query, _, rank in (fields for fields in split if len(fields) == 3 and words.is_number(fields[2])):
         if float(rank) != last.get(query, 0) + 1:
             raise InputError(
                 f"{raw.label}: 3 columns, but the third does not count 1, 2, 3 within a query, as in an MS MARCO run "
@@ -143,9 +143,9 @@ def _three(raw: Raw, what: str, split: list[list[bytes]]) -> LineLayout:
 def _five(raw: Raw, rows: list[list[bytes]]) -> LineLayout:
     """Tell preferences, prels and plain qrels with a column more by where the numbers are and what is repeated."""
     fits = {
-        PRELS: [is_number(f[2]) and is_number(f[4]) and 0 <= float(f[4]) <= 1 for f in rows],
-        QRELS: [is_number(f[3]) for f in rows],
-        PREFS: [is_number(f[4]) for f in rows],
+        PRELS: [words.is_number(f[2]) and words.is_number(f[4]) and 0 <= float(f[4]) <= 1 for f in rows],
+        QRELS: [words.is_number(f[3]) for f in rows],
+        PREFS: [words.is_number(f[4]) for f in rows],
     }
     most = max(map(sum, fits.values()))
     if 2 * most <= len(rows):
@@ -330,8 +330,8 @@ class _Lines:
         comment = None
         if not data.strip(BLANK_BYTES):
             return _Rows(pl.DataFrame(schema={name: self.layout.schema[name] for name in self.layout.columns}))
-        # a line that lacks a field could pass for a whole one where the tag is a number
-        sure = not (self.tag and is_number(self.tag))
+        # a line that lacks a field could pass for a whole one where the tag is a number, or nobody looks at its last column
+        sure = not words.is_number(self.tag) if self.tag else self.layout.names[-1] in self.layout.columns
         if (
             sure
             and is_regular(data, self.separator, len(self.layout.names), self.tag)
@@ -437,6 +437,8 @@ def _general(raw: Raw, layout: LineLayout) -> _Rows:
     good = frame["good"].to_numpy()
     if frame["doubt"].any():
         good = good & ~_doubtful(layout, data, frame["doubt"].to_numpy())
+    if RETURN.search(data):
+        good = good & ~_with_return(data, frame["beyond"].to_numpy())
     bad = np.flatnonzero(~good)
     if len(bad):
         _name_faults(raw, layout, data, bad, found, usual)
@@ -460,12 +462,21 @@ def _doubtful(layout: LineLayout, data: bytes, doubt: Array) -> Array:
 
     def fits(fields: list[bytes], shift: int) -> bool:
         cells = [(fields[i + shift], kind) for i, kind in numbers]
-        return all(cell.lstrip(b"+-").isdigit() if kind == pl.Int32 else is_number(cell) for cell, kind in cells)
+        return all(cell.lstrip(b"+-").isdigit() if kind == pl.Int32 else words.is_number(cell) for cell, kind in cells)
 
     out = doubt.copy()
     for row in np.flatnonzero(doubt).tolist():
         fields = lines[int(at[row]) - 1].split()
         out[row] = not fits(fields, 0) or any(fits(fields, shift) for shift in range(1, len(fields) - width + 1))
+    return out
+
+
+def _with_return(data: bytes, beyond: Array) -> Array:
+    """Which of these lines with more columns than they should have may be two, as a carriage return stands within."""
+    lines, at = data.removeprefix(BOM).split(b"\n"), content_lines(data)
+    out = beyond.copy()
+    for row in np.flatnonzero(beyond).tolist():
+        out[row] = b"\r" in lines[int(at[row]) - 1].strip()
     return out
 
 
@@ -477,8 +488,10 @@ def _name_faults(raw: Raw, layout: LineLayout, data: bytes, bad: Array, found: F
         fields = lines[number - 1].split()
         text = words.quote(lines[number - 1].decode("utf-8", "replace").strip())
         value = fields[layout.names.index(layout.number)] if len(fields) >= width else b""
-        if len(fields) < width or len(fields) > max(usual, width) or (len(fields) > width and is_number(value)):
+        if len(fields) < width or len(fields) > max(usual, width) or (len(fields) > width and words.is_number(value)):
             blank = "; is there a blank within an id?" if len(fields) > width else ""
+            if blank and b"\r" in lines[number - 1].strip():
+                blank = "; a carriage return stands within, which ends no line"
             return "columns", f"{words.counted(len(fields), 'column')}, {layout.line}: {text}{blank}"
         return "number", f"{layout.number} {words.quote(value.decode('utf-8', 'replace'))} is not a number"
 

@@ -103,8 +103,27 @@ class Lists:
     def spread(self, upto: int | None = None) -> Lists:
         """Every place that tied documents may take, each with its chance; only ranks ``upto`` this one where it is given."""
         if upto not in self._spreads:
-            self._spreads[upto] = _spread(self, upto)
+            self._spreads[upto] = _spread(_Kinds.of(self), upto)
         return self._spreads[upto]
+
+    def spreads(self, upto: int | None = None, level: float | None = None) -> Iterator[Lists]:
+        """The same in parts, where one query has more places than are held at once, as of many different grades that are tied.
+
+        There, documents of ``level`` or more are as good as each other, and so are those below, where it is given.
+        """
+        kinds = None if len(self) != 1 or self.shown.size**2 <= PLACES else _Kinds.of(self)
+        if kinds is not None and level is not None:
+            grade = np.where(self.grade < 0, -1.0, np.where(self.grade >= level, max(level, 0.0), 0.0))
+            kinds = _Kinds.of(replace(self, grade=grade))
+        ends = None if kinds is None else np.cumsum(kinds.ranks(upto))
+        if kinds is None or ends is None or not len(ends):
+            yield self.spread(upto)
+            return
+        at = 0
+        while at < len(ends):
+            stop = max(at + 1, int(np.searchsorted(ends, ends[at] + PLACES)))
+            yield _spread(kinds.only(slice(at, stop)), upto)
+            at = stop
 
     def known(self, level: float) -> Array:
         """How many relevant documents each query has, found or not."""
@@ -215,27 +234,48 @@ class TieSpread:
         return out
 
 
-def _spread(lists: Lists, upto: int | None = None) -> Lists:
-    """The same rankings as cells of a grade at a rank; ``chance`` counts the documents that stand there in the mean."""
-    lists = _pack(lists)
-    columns = np.arange(lists.shown.shape[1])
-    fresh = np.hstack([np.ones((len(lists), 1), bool), lists.tie_start[:, 1:] != lists.tie_start[:, :-1]])
-    head = np.maximum.accumulate(np.where(fresh & lists.shown, columns, 0), axis=1)
-    row, column = np.nonzero(lists.shown)
-    first = head[row, column]
-    order = np.lexsort((-lists.grade[row, column], first, row))
-    row, column, first = row[order], column[order], first[order]
-    grade = lists.grade[row, column]
-    new = np.ones(len(row), dtype=bool)
-    new[1:] = (row[1:] != row[:-1]) | (first[1:] != first[:-1]) | (grade[1:] != grade[:-1])
-    at = np.flatnonzero(new)
-    alike = np.diff(np.append(at, len(row)))
-    row, first, grade = row[at], first[at], grade[at]
-    start, size = lists.tie_start[row, first], lists.tie_size[row, first]
+@dataclass(frozen=True, eq=False)
+class _Kinds:
+    """Documents of one grade in one tied group of a query: its ``row``, its ``first`` column, their ``grade``, and how many are ``alike``."""
 
-    # the ranks of each group, down to the one asked for
-    ranks = size if upto is None else np.clip(upto + 1 - start, 0, size)
-    place = np.repeat(np.arange(len(at)), ranks)
+    lists: Lists
+    fresh: Array
+    row: Array
+    first: Array
+    grade: Array
+    alike: Array
+
+    @classmethod
+    def of(cls, lists: Lists) -> _Kinds:
+        lists = _pack(lists)
+        columns = np.arange(lists.shown.shape[1])
+        fresh = np.hstack([np.ones((len(lists), 1), bool), lists.tie_start[:, 1:] != lists.tie_start[:, :-1]])
+        head = np.maximum.accumulate(np.where(fresh & lists.shown, columns, 0), axis=1)
+        row, column = np.nonzero(lists.shown)
+        first = head[row, column]
+        order = np.lexsort((-lists.grade[row, column], first, row))
+        row, column, first = row[order], column[order], first[order]
+        grade = lists.grade[row, column]
+        new = np.ones(len(row), dtype=bool)
+        new[1:] = (row[1:] != row[:-1]) | (first[1:] != first[:-1]) | (grade[1:] != grade[:-1])
+        at = np.flatnonzero(new)
+        return cls(lists, fresh, row[at], first[at], grade[at], np.diff(np.append(at, len(row))))
+
+    def ranks(self, upto: int | None) -> Array:
+        """How many ranks there are for each, down to the one asked for."""
+        start, size = self.lists.tie_start[self.row, self.first], self.lists.tie_size[self.row, self.first]
+        return size if upto is None else np.clip(upto + 1 - start, 0, size)
+
+    def only(self, some: slice) -> _Kinds:
+        """Some of them."""
+        return replace(self, row=self.row[some], first=self.first[some], grade=self.grade[some], alike=self.alike[some])
+
+
+def _spread(kinds: _Kinds, upto: int | None = None) -> Lists:
+    """The same rankings as cells of a grade at a rank; ``chance`` counts the documents that stand there in the mean."""
+    lists, row, first, ranks = kinds.lists, kinds.row, kinds.first, kinds.ranks(upto)
+    start, size = lists.tie_start[row, first], lists.tie_size[row, first]
+    place = np.repeat(np.arange(len(row)), ranks)
     offset = np.arange(len(place)) - np.repeat(np.cumsum(ranks) - ranks, ranks)
     rank = start[place] + offset
     by = np.lexsort((place, rank, row[place]))
@@ -250,16 +290,16 @@ def _spread(lists: Lists, upto: int | None = None) -> Lists:
         out[cells] = values
         return out
 
-    last = _last_of_group(lists, fresh)
+    last = _last_of_group(lists, kinds.fresh)
     heads = lay(first[place], 0)
     return replace(
         lists,
-        grade=lay(grade[place], 0.0),
+        grade=lay(kinds.grade[place], 0.0),
         rank=lay(rank.astype(np.int64), 1),
         shown=lay(np.ones(len(place), dtype=bool), False),
         tie_start=lay(start[place], 1),
         tie_size=lay(size[place], 1),
-        chance=lay(alike[place] / size[place], 0.0),
+        chance=lay(kinds.alike[place] / size[place], 0.0),
         spread_from=TieSpread(lists, heads, last[np.arange(len(lists))[:, None], heads]),
     )
 
@@ -294,6 +334,7 @@ def _last_of_group(lists: Lists, fresh: Array) -> Array:
     return np.minimum.accumulate(columns[:, ::-1], axis=1)[:, ::-1]
 
 
+PLACES = 1 << 20  # of the tied documents of one query that are held at once
 CHANCE_BITS = 1200  # all that a double can hold, so that a chance is rounded once, when it becomes one
 
 

@@ -208,8 +208,9 @@ class Metric(Declared, kind="metric"):
             lists = lists.condensed
         cutoff = getattr(self, "cutoff", None)
         plain = self.terms(lists.top(depth).top(cutoff))
-        everywhere = self.terms(lists.spread(upto).top(depth).top(cutoff))
-        return replace(plain, mean_earnings=total(everywhere.earned)).value
+        level = getattr(self, "level", None) if self.relevance == "binary" else None
+        parts = [total(self.terms(part.top(depth).top(cutoff)).earned) for part in lists.spreads(upto, level)]
+        return replace(plain, mean_earnings=sum(parts[1:], start=parts[0])).value
 
     def weight(self, lists: Lists) -> Array:
         """The weight of each query in a weighted mean."""

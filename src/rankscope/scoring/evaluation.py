@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,14 @@ if TYPE_CHECKING:
     from rankscope.metrics import Metric
 
 NO_QUERY = "no query is judged and in every run: compare fewer runs, or use --queries judged"
+
+
+@dataclass(frozen=True)
+class KeptValues:
+    """What was computed of some judged documents, which are kept as long: ``values`` before policies, and the ``tied`` documents."""
+
+    values: dict[tuple[int, str, Any], Values] = field(default_factory=dict)
+    tied: dict[int, Any] = field(default_factory=dict)
 
 
 def evaluate_request(
@@ -161,31 +169,36 @@ def none_judged(label: str, ranked: Iterable[str], judged: Iterable[str]) -> str
     return f"no query of {label} is judged: the run has ids like {ids}, the qrels like {qrels_ids}"
 
 
-def values_of(request: Request, judged: Sequence[Judged]) -> list[Values]:
-    """The values of each metric over its judged documents, those under one tie policy computed together, with all policies applied."""
-    out: dict[int, Values] = {}
-    together: dict[tuple[int, str], list[int]] = {}
-    for i, (m, data) in enumerate(zip(request.metrics, judged, strict=True)):
-        together.setdefault((id(data), m.convention.ties), []).append(i)
-    policies = request.policies
-    for (_, ties), numbers in together.items():
-        places: dict[Any, int] = {}
-        at = [places.setdefault(request.metrics[i].metric, len(places)) for i in numbers]
-        metrics = list(places)
-        if ties in OVER_ORDERS:
-            from rankscope.engines.orders import score_under_ties
+def values_of(request: Request, judged: Sequence[Judged], kept: KeptValues | None = None) -> list[Values]:
+    """The values of each metric over its judged documents, those under one tie policy computed together, with all policies applied.
 
-            values = score_under_ties(judged[numbers[0]], metrics, ties, policies.depth, policies.seed)
+    ``kept`` is for who calls it again with the same judged documents.
+    """
+    known = {} if kept is None else kept.values
+    keys = [(id(data), m.convention.ties, m.metric) for m, data in zip(request.metrics, judged, strict=True)]
+    together: dict[tuple[int, str], dict[Any, Judged]] = {}
+    for key, data in zip(keys, judged, strict=True):
+        if key not in known:
+            together.setdefault(key[:2], {})[key[2]] = data
+    policies = request.policies
+    for (number, ties), of_metrics in together.items():
+        metrics, data = list(of_metrics), next(iter(of_metrics.values()))
+        if ties in OVER_ORDERS:
+            from rankscope.engines.orders import TieGroups, score_under_ties
+
+            tied = None if kept is None else kept.tied.setdefault(number, TieGroups(data, keep=True))
+            values = score_under_ties(data, metrics, ties, policies.depth, policies.seed, tied)
         else:
-            values = score(judged[numbers[0]], metrics)
-        out.update((i, values[place]) for i, place in zip(numbers, at, strict=True))
+            values = score(data, metrics)
+        known.update(((number, ties, metric), one) for metric, one in zip(metrics, values, strict=True))
+    out = [known[key] for key in keys]
     for name, policy in POLICIES.items():
         for i, m in enumerate(request.metrics):
             value = getattr(m.convention, name, getattr(policies, name))
             if value == policy.default:
                 continue  # a default changes nothing
             out[i] = policy.apply(value, out[i], m.metric, judged[i], m.convention)
-    return [out[i] for i in range(len(judged))]
+    return out
 
 
 def refuse_unjudged(listed: frozenset[str], judged: Iterable[str]) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from rankscope.engines.base import SEVERAL, DataFacts, Order
+from rankscope.engines.base import SEVERAL, DataFacts, Order, Ties
 from rankscope.errors import InputError
 from rankscope.lists import Judged
 from rankscope.parallel import check_whole, map_parts
@@ -75,21 +76,37 @@ def judge_clean(
     run: CleanInput, grades: CleanInput, orders: Sequence[Order], label: str = "run"
 ) -> dict[Order, Findings]:
     """Judge what is clean already: dicts are looked up where that is enough, tables are joined."""
+    judge: Callable[[Order], Findings]
     if isinstance(run.data, dict) and may_look_up(orders):
         from rankscope.engines import mappings
 
-        return {order: mappings.judge(run.data, grades.mapping, order, label) for order in orders}
-    from rankscope.engines import local
+        judge = partial(mappings.judge, run.data, grades.mapping, label=label)
+    else:
+        from rankscope.engines import local
 
-    table, qrels = run.data, grades.table
-    if isinstance(table, dict):
-        from rankscope.files import run_of
+        table, qrels = run.data, grades.table
+        if isinstance(table, dict):
+            from rankscope.files import run_of
 
-        table = run_of(table)
-    if "subtopics" in orders[0].needs:
-        local.check_subtopics(qrels)
-    judge = local.judge if len(table.frame) <= local.PART else local.judge_in_parts
-    return {order: judge(table, qrels, order) for order in orders}
+            table = run_of(table)
+        if "subtopics" in orders[0].needs:
+            local.check_subtopics(qrels)
+        judge = partial(local.judge if len(table.frame) <= local.PART else local.judge_in_parts, table, qrels)
+    return {order: judge(order) for order in orders} if len(orders) == 1 else _judge_each(judge, orders)
+
+
+def _judge_each(judge: Callable[[Order], Findings], orders: Sequence[Order]) -> dict[Order, Findings]:
+    """What is found under each order. Equal scores by rising ids are those by falling ids in reverse, and are not looked up again."""
+    from rankscope.engines.orders import reverse_ties
+
+    twins: dict[str, Ties] = {"trec": "docid", "docid": "trec"}
+    found: dict[Order, Findings] = {}
+    for order in orders:
+        twin = None
+        if order.ties in twins and order.depth is None:
+            twin = found.get(replace(order, ties=twins[order.ties]))
+        found[order] = judge(order) if twin is None else (reverse_ties(twin[0]), twin[1])
+    return found
 
 
 def judge_reads(

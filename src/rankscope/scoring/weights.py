@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
@@ -81,8 +80,6 @@ def weights_of(source: Any) -> Weights:
 
 
 def _rows_of_text(content: bytes, label: str) -> list[tuple[str, str]]:
-    from rankscope.files.long import is_number
-
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -96,7 +93,7 @@ def _rows_of_text(content: bytes, label: str) -> list[tuple[str, str]]:
             raise InputError(
                 f"{label} line {number:,}: {len(cells)} columns, a line of weights has 2 (query weight): {line[:80]!r}"
             )
-        if number > 1 or is_number(cells[1]):  # a first line without a number is a heading
+        if number > 1 or words.is_number(cells[1]):  # a first line without a number is a heading
             rows.append((cells[0], cells[1]))
     return rows
 
@@ -106,11 +103,8 @@ def _check(rows: Sequence[tuple[Any, Any]], label: str) -> Weights:
         raise InputError(f"{label}: no weight is there; give a query and its weight in each row, like q1 2.5")
     out: dict[str, float] = {}
     for query, value in rows:
-        try:
-            weight = float(value)
-        except (TypeError, ValueError, OverflowError):
-            weight = math.nan
-        if not 0 <= weight <= HUGE:
+        weight = words.as_number(value)
+        if weight is None or not 0 <= weight <= HUGE:
             raise InputError(f"{label}: query {query!s} weighs {value!r}; a weight is a number of at least 0")
         if str(query) in out:
             raise InputError(f"{label}: query {query!s} has two weights; keep one")

@@ -103,6 +103,10 @@ def test_ids_that_are_numbers() -> None:
         pytest.param({"q1": {"a": float("nan")}}, "query q1, document a: score is NaN", id="NaN"),
         pytest.param({"q1": {"a": None}}, "score is None", id="None"),
         pytest.param({"q1": {"a": "high"}}, "score 'high' is not a number", id="a word"),
+        pytest.param({"q1": {"a": "1_000"}}, "score '1_000' is not a number", id="an underscore"),
+        pytest.param(
+            {"q1": {"b": 2.0, "a": "\uff11"}}, "score '\uff11' is not a number", id="a digit that is not ASCII"
+        ),
         pytest.param({"q1": {"b": 1.0, 1: 2.0, "1": 3.0}}, "both as a number and as a string", id="one id twice"),
     ],
 )
@@ -110,6 +114,18 @@ def test_one_clear_line(run: Any, said: str) -> None:
     evaluator = rs.Evaluator({"q1": {"a": 1}}, "RR")
     with pytest.raises(rs.InputError, match=said):
         evaluator(run)
+
+
+@pytest.mark.parametrize("high", ["2", "2.0", " 2e0 "])
+def test_texts_that_are_numbers_in_files(high: str) -> None:
+    qrels, run = {"q1": {"a": 1, "b": "0"}}, {"q1": {"a": high, "b": 1.0}}
+    assert rs.Evaluator(qrels, "RR")(run)["RR"] == rs.evaluate(qrels, run, "RR")["RR"] == 1.0
+
+
+@pytest.mark.parametrize("evaluate", [rs.evaluate, lambda q, r, m: rs.Evaluator(q, m)(r)], ids=["once", "often"])
+def test_a_grade_with_an_underscore(evaluate: Any) -> None:
+    with pytest.raises(rs.InputError, match="grade '1_0' is not a number"):
+        evaluate({"q1": {"a": "1_0"}}, {"q1": {"a": 1.0}}, "RR")
 
 
 def test_no_query_in_common() -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from random import Random
 
 import pytest
 
 import rankscope as rs
+from rankscope.engines import mappings
 from rankscope.errors import InputError
-from rankscope.verbs.reconcile.reconcile import reconcile
+from rankscope.scoring.inputs import read_inputs
+from rankscope.scoring.ways import Way, changes, options_of
+from rankscope.verbs.reconcile.reconcile import _Bench, reconcile
 
 QRELS = {"q1": dict.fromkeys("abcde", 1), "q2": {"a": 1}}
 ONE = {"q1": {"a": 1.0}, "q2": {"a": 1.0}}
@@ -74,3 +78,40 @@ def test_several_metrics_are_one_result() -> None:
 
 def test_without_a_metric_it_is_about_the_usual_one() -> None:
     assert {row["asked"] for row in reconcile(QRELS, ONE, None).rows} == {"nDCG@10"}
+
+
+def world(ties: int, extra: bool) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    """Three queries with this many levels of score, 30 documents each; the third is judged and not ranked, a fourth ranked and not judged."""
+    rng = Random(ties)
+    docs = [f"d{i}" for i in range(30)]
+    qrels = {f"q{n}": {doc: rng.choice([0, 1, 2, 3]) for doc in rng.sample(docs, 9)} for n in range(3)}
+    run = {f"q{n}": {doc: float(rng.randrange(ties)) for doc in docs} for n in ((0, 1, 3) if extra else (0, 1))}
+    return qrels, run
+
+
+@pytest.mark.parametrize("extra", [True, False], ids=["a query without judgments", "no other query"])
+@pytest.mark.parametrize("ties", [1, 4, 1000], ids=["all tied", "many tied", "few tied"])
+@pytest.mark.parametrize("metric", ["nDCG@10", "Rprec", "AP"])
+def test_the_search_computes_what_evaluate_computes(metric: str, ties: int, extra: bool) -> None:
+    """On what was judged once, with values and orders shared between its rounds: the same bits."""
+    qrels, run = world(ties, extra)
+    plain = Way(rs.parse(metric))
+    searched, alone = (_Bench(*read_inputs(qrels, run), "error") for _ in range(2))
+    searched.begin([plain])
+    for count in (1, 2):
+        searched.add(filter(None, map(plain.having, changes(options_of(plain), count))))
+    assert len(searched.values) > 60
+    some = list(searched.values)[::7]
+    for way in some:
+        alone.begin([way])
+    assert {way: repr(searched.values[way]) for way in some} == {way: repr(alone.values[way]) for way in some}
+
+
+def test_a_number_that_nothing_explains_is_judged_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    judge = mappings.judge
+    monkeypatch.setattr(
+        mappings, "judge", lambda r, q, order, label: (asked.append(order.ties), judge(r, q, order, label))[1]
+    )
+    assert reconcile(*world(4, extra=True), "nDCG@10", value="0.123456789").matches == []
+    assert sorted(asked) == ["input", "trec"]  # and by rising ids is by falling ones in reverse

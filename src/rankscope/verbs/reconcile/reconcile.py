@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from rankscope.dialects import DIALECTS, Dialect
+from rankscope.engines.base import Order
 from rankscope.errors import InputError
+from rankscope.lists import Judged
 from rankscope.metrics import Metric, parse
-from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.inputs import CleanInput, fraction_in, read_inputs
+from rankscope.scoring.evaluation import KeptValues, board_of, evaluate_request, mark_averaged, values_of
+from rankscope.scoring.inputs import CleanInput, clean, fraction_in, read_inputs
+from rankscope.scoring.judging import judge_clean
 from rankscope.scoring.policies import Policies
 from rankscope.scoring.request import MetricRequest, Request
+from rankscope.scoring.runs import Mean, RunEvaluation
 from rankscope.scoring.scores import Scores
 from rankscope.scoring.ways import Way, changes, computes, family, options_of, translate
 from rankscope.verbs.reconcile.result import CLOSE, Match, Reconciliation, ToolValues
@@ -56,7 +60,7 @@ def _reconcile_metric(bench: _Bench, metric: Any, value: float | str | None) -> 
         if not (fractions and dialect.whole_grades) and (way := _in_dialect(dialect, plain.metric)) is not None
     }
     alone = (_alone(plain, departure) for way in theirs.values() for departure in way.departs(plain))
-    scores = bench.add([plain, *theirs.values(), *filter(None, alone)])
+    scores = bench.begin([plain, *theirs.values(), *filter(None, alone)])
     own = ToolValues("rankscope", "rankscope", way=plain, values=bench.values[plain])
     others = (_tool_values(name, plain, theirs.get(name), bench) for name in DIALECTS)
     return Reconciliation(
@@ -86,25 +90,62 @@ def _in_dialect(dialect: Dialect, metric: Metric) -> Way | None:
 
 
 class _Bench:
-    """Computes the value of a metric in many ways on the same data; each way once."""
+    """Computes the value of a metric in many ways on the same data; each way once, on what was judged once."""
 
     def __init__(self, qrels: Any, runs: Sequence[Any], duplicates: Any) -> None:
         self.qrels, self.runs, self.policy = qrels, runs, Policies(duplicates=duplicates)
         self.values: dict[Way, tuple[float, ...]] = {}
         self.names: list[str] = []
+        self.evaluations: Sequence[RunEvaluation] = ()  # in the ways that came first
+        self.judged: list[dict[str, Judged]] = []  # of each run, by the order of equal scores
+        self.kept = KeptValues()
 
-    def add(self, ways: Sequence[Way]) -> Scores:
-        """Compute these ways; what was computed before is computed again only if it is the first."""
-        new = [way for way in dict.fromkeys(ways) if way not in self.values] or list(ways[:1])
-        scores = evaluate_request(
-            self.qrels,
-            self.runs,
-            Request(tuple(MetricRequest(str(w.metric), w.metric, w.convention) for w in new), self.policy),
-        )
-        by_run = [[mean.value for mean in scores.board if mean.run == run.name] for run in scores.runs]
-        self.names = [run.name for run in scores.runs]
-        self.values |= {way: tuple(run[i] for run in by_run) for i, way in enumerate(new)}
+    def begin(self, ways: Iterable[Way]) -> Scores:
+        """Judge the data, and compute these ways."""
+        new = list(dict.fromkeys(ways))
+        metrics = tuple(MetricRequest(str(way.metric), way.metric, way.convention) for way in new)
+        scores = evaluate_request(self.qrels, self.runs, Request(metrics, self.policy))
+        self.evaluations, self.names = scores.evaluations, [run.name for run in scores.runs]
+        orders = scores.request.orders
+        self.needs = orders[0].needs
+        for e in scores.evaluations:
+            # what was judged without the queries that only the run has does for all, if there are none
+            whole = orders[0].extra or not e.health.extra_queries
+            self.judged.append({order.ties: judged for order, judged in zip(orders, e.judged, strict=True) if whole})
+        self._keep(new, scores.board)
         return scores
+
+    def add(self, ways: Iterable[Way]) -> None:
+        """Compute these ways, too."""
+        new = [way for way in dict.fromkeys(ways) if way not in self.values]
+        if not new:
+            return
+        request = Request(tuple(MetricRequest("", way.metric, way.convention) for way in new), self.policy)
+        grades = clean(self.qrels, self.policy, "qrels", [way.metric for way in new])
+        self._judge(request.orders, grades)
+        evaluations = []
+        for e, by_ties in zip(self.evaluations, self.judged, strict=True):
+            judged = [by_ties[order.ties] for order in request.orders]
+            values = values_of(request, judged, self.kept)
+            evaluations.append(replace(e, query_id=judged[0].query_id, judged=judged, values=values))
+        found = mark_averaged(request, evaluations, frozenset(grades.queries))
+        self._keep(new, [m for name, e in zip(self.names, found, strict=True) for m in board_of(name, request, e)])
+
+    def _judge(self, orders: Sequence[Order], grades: CleanInput) -> None:
+        """Judge the runs under those of these orders that are new, or all of them where more of the judgments is needed."""
+        if more := orders[0].needs - self.needs:
+            self.needs |= more
+            self.judged, self.kept = [{} for _ in self.runs], KeptValues()
+        for (_, run), judged in zip(self.runs, self.judged, strict=True):
+            missing = {order.ties: replace(order, needs=self.needs, extra=True) for order in orders}
+            missing = {ties: order for ties, order in missing.items() if ties not in judged}
+            if missing:
+                found = judge_clean(clean(run, self.policy, "run"), grades, list(missing.values()))
+                judged.update((order.ties, one) for order, (one, _) in found.items())
+
+    def _keep(self, ways: Sequence[Way], board: Sequence[Mean]) -> None:
+        by_run = [board[i : i + len(ways)] for i in range(0, len(board), len(ways))]
+        self.values |= {way: tuple(run[i].value for run in by_run) for i, way in enumerate(ways)}
 
     def run_of(self, target: _Target, way: Way) -> int | None:
         """The number of the first run for which a way gives the number; None where there is none."""

@@ -43,7 +43,8 @@ def unjudged(
     request = Request.of("nDCG@10" if metrics is None else metrics, policies)
     number = isinstance(grade, int | float) and not isinstance(grade, bool)
     if grade is not None and not (number and 0 < grade <= HUGE):
-        raise InputError(f"grade={grade!r}: the best grade that a document can get is a number above 0, like 3")
+        most = f", and at most {HUGE:g}" if number and grade > HUGE else ""
+        raise InputError(f"grade={grade!r}: the best grade that a document can get is a number above 0{most}, like 3")
     whole_number("n", n, 0, "the length of the worklist is a whole number of at least 0")
     grades, read = read_inputs(qrels, runs)
     scores = evaluate_request(grades, read, _with_beside(request))
