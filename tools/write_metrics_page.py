@@ -14,6 +14,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from rankscope.declared import Lookup, Param, parameters, plain, required_parameters
 from rankscope.metrics import Example, Metric, families, parse
+from rankscope.metrics.description import unfit_for
 from rankscope.testing import variants, worked_out
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "metrics.md"
@@ -56,6 +57,8 @@ def entry(cls: type[Metric]) -> Iterator[str]:
     if cls.convention:
         yield f"- **Watch out for**: {cls.convention}"
     yield f"- **Best for**: {cls.best_for}"
+    if unfit := unfit_for(usual):
+        yield f"- **Not for**: {unfit}"
     yield f"- **Traits**: {traits(usual)}"
     if cls.aliases:
         yield f"- **Also called**: {', '.join(f'`{name}`' for name in cls.aliases)}"

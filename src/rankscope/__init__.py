@@ -54,6 +54,8 @@ _PLACES = {
         "rankscope.verbs.power.result": ("Design", "Plan"),
         "rankscope.verbs.reconcile.reconcile": ("reconcile",),
         "rankscope.verbs.reconcile.result": ("Reconciliation",),
+        "rankscope.verbs.pool.pool": ("pool",),
+        "rankscope.verbs.pool.result": ("PoolReport",),
         "rankscope.verbs.ties.result": ("TieReport",),
         "rankscope.verbs.ties.ties": ("ties",),
         "rankscope.verbs.unjudged.result": ("UnjudgedReport",),
@@ -112,6 +114,8 @@ if TYPE_CHECKING:
     from rankscope.verbs.gate.gate import gate as gate
     from rankscope.verbs.gate.result import Gate as Gate
     from rankscope.verbs.merge.merge import merge as merge
+    from rankscope.verbs.pool.pool import pool as pool
+    from rankscope.verbs.pool.result import PoolReport as PoolReport
     from rankscope.verbs.power.power import power as power
     from rankscope.verbs.power.result import Design as Design
     from rankscope.verbs.power.result import Plan as Plan

@@ -41,7 +41,6 @@ WRONG: list[tuple[tuple[str, ...], int, str]] = [
     (("--clusters", "users.csv", "--test", "sign"), 2, "independent"),
     (("--tried", "0"), 2, "x>=1"),
     (("-m", "nDGC@10"), 2, "did you mean nDCG?"),
-    (("-m", "AUC(pooled=True)"), 2, "leave it out"),
     (("--primary", "nDGC@10"), 2, "did you mean nDCG?"),
     (("--primry", "RR"), 2, "no such option --primry, did you mean --primary? (see rankscope compare --help)"),
     (("--format", "trec"), 2, "'latex'"),

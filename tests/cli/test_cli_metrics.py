@@ -26,7 +26,10 @@ def test_every_metric_is_listed_once(run: Any) -> None:
 def test_traits_have_a_row_each(run: Any) -> None:
     out = run("metrics", "--table").out
     firsts = [line.split()[0] for line in out.splitlines() if line[1:2].strip()]
-    assert [name for name in firsts if name in ALL] == ALL
+    assert [name for name in firsts if name in ALL] == [
+        *ALL,
+        *ALL,
+    ]  # what each is like, then formulas and what each is not for
     assert max(map(len, out.splitlines())) <= 80
 
 
@@ -90,7 +93,34 @@ def test_the_catalogue_in_a_file(run: Any) -> None:
     assert run("metrics", "-o", "m.json").code == 0
     assert json.loads(Path("m.json").read_text())["metrics"]
     assert run("metrics", "-o", "m.csv").code == 2
-    assert run("metrics", "ERR", "--table").code == 2
+
+
+def test_some_metrics_and_families_are_compared(run: Any) -> None:
+    out = run("metrics", "--table", "AUC", "gain").out
+    firsts = [line.split()[0] for line in out.splitlines() if line[1:2].strip()]
+    assert [name for name in firsts if name in ALL] == ["AUC", "CG", "DCG", "IdealDCG", "nDCG"] * 2
+    for part in ("formula", "not for", "telling grades apart", "order: no where it matters only which documents"):
+        assert part in out
+    both = run("metrics", "ERR", "RR").out
+    assert both.index(" ERR: ") < both.index(" RR: ")
+    assert both.count("not for") == 2
+    assert run("metrics", "pairs").out.startswith(" Metrics over pairs of a better and a worse document")
+    assert "metrics --table pairs" in run("metrics", "pairs").out
+    assert "did you mean nDCG?" in run("metrics", "AP", "nDGC").err
+    assert run("metrics", "AP", "RR", "--plot").code == 2
+
+
+def test_the_demo_writes_all_that_was_asked_for(run: Any) -> None:
+    said = run("demo", "--copy", "d", "--report", "page.html")
+    assert (said.code, Path("page.html").read_text()[:15]) == (0, "<!doctype html>")
+    assert Path("d", "qrels.txt").exists()
+    assert "wrote page.html" in said.err
+    quiet = run("demo", "-q", "--copy", "e", "--report", "again.html")
+    assert quiet.err == ""
+    assert Path("again.html").exists()
+    numbers = run("demo", "-q").out
+    assert "nDCG@10" in numbers
+    assert "How to read it" not in numbers
 
 
 def test_demo(run: Any) -> None:

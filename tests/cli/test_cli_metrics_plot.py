@@ -98,7 +98,7 @@ def test_a_plot_as_text_in_a_file(run: Any) -> None:
         ([], "name one, like rankscope metrics RR --plot"),
         (["RR", "--table"], "leave out --table"),
         (["RR", "--format", "json"], "not as json"),
-        (["RR", "-o", "rr.csv"], ".svg, .png or .txt, not as .csv"),
+        (["RR", "-o", "rr.csv"], ".svg, .png, .pdf or .txt, not as .csv"),
         (["RR", "-o", "nowhere/rr.svg"], "no folder nowhere"),
     ],
 )

@@ -71,7 +71,7 @@ def test_slices_costs_and_exports(run: Run, files: Path) -> None:
     assert "<title>Which one?" in page
     assert 'id="slices"' in page
     assert 'id="costs"' in page
-    assert {path.suffix for path in Path("out").iterdir()} == {".csv", ".json", ".svg", ".png"}
+    assert {path.suffix for path in Path("out").iterdir()} == {".csv", ".json", ".svg", ".png", ".pdf"}
 
 
 def test_one_run_and_scores_alone(run: Run, files: Path) -> None:

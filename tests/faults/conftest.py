@@ -28,6 +28,7 @@ TYPED = {
     "gate": "gate {}/qrels.txt {}/old.run {}/new.run",
     "power": "power --deviation 0.2 --difference 0.02",
     "unjudged": "unjudged {}/qrels.txt {}/old.run",
+    "pool": "pool {}/qrels.txt {}/old.run {}/new.run",
     "ties": "ties {}/qrels.txt {}/old.run",
     "reconcile": "reconcile {}/qrels.txt {}/old.run -m P@5",
     "advise": "advise {}/qrels.txt",

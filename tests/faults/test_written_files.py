@@ -64,7 +64,9 @@ def places() -> list[Place]:
                 name = "out" if option.type is FOLDER else _name(command.name, flag)
                 out.append(Place(command.name, flag, (flag, name), name))
     out.append(Place("evaluate", "-o", ("--partition", "1/2", "-o", "out.parquet"), "out.parquet"))
-    out += [Place("metrics", "-o", ("--plot", "-o", f"out.{kind}"), f"out.{kind}") for kind in ("svg", "png", "txt")]
+    out += [
+        Place("metrics", "-o", ("--plot", "-o", f"out.{kind}"), f"out.{kind}") for kind in ("svg", "png", "pdf", "txt")
+    ]
     return out
 
 

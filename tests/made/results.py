@@ -60,6 +60,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "diagnose": lambda: rs.diagnose(world()[0], one(), "nDCG@10"),
     "check": lambda: rs.check(*world(), METRICS),
     "unjudged": lambda: rs.unjudged(*world(), "nDCG@10"),
+    "pool": lambda: rs.pool(*world(), METRICS),
     "ties": lambda: rs.ties(*world(), METRICS),
     "reconcile": lambda: rs.reconcile(*world(), "nDCG@10"),
     "advise": lambda: rs.advise(*world()),

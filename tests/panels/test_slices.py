@@ -135,3 +135,17 @@ def test_slices_in_the_envelope() -> None:
     assert len(rows) == 6
     assert all({"attribute", "slice", "difference", "ci_lower_adjusted", "verdict"} <= set(row) for row in rows)
     assert {row["slice"] for row in rows} == {"en", "de", "fr"}
+
+
+def test_values_of_every_metric_are_shown_on_every_slice() -> None:
+    qrels = {query: {"a": 2, "b": 1} for query in IDS}
+    runs = {
+        name: {q: {"a": i % k, "b": 0.5, "c": i % 4} for i, q in enumerate(IDS)} for name, k in (("x", 2), ("y", 3))
+    }
+    found = rs.compare(qrels, runs, ["AP", "nDCG@10"], slices=LANG)
+    text = found.to_text(width=100)
+    assert "values on slices, all metrics" in text
+    assert found.slices is not None
+    for part in found.slices.contrasts:
+        assert f"{part.contrast.value:.4f}" in text
+        assert f"{part.contrast.baseline_value:.4f}" in text

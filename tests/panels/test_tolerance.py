@@ -79,8 +79,9 @@ def test_queries_settle_a_check_where_there_is_room() -> None:
     assert queries_to_settle(pair(BEFORE), 0.05, beyond=True) is None
 
 
-def test_an_undefined_p_counts_as_1_and_stays_undefined() -> None:
+def test_an_undefined_p_does_not_count_and_stays_undefined() -> None:
     adjusted = corrected_p([0.02, math.nan, 0.5], method_of())
-    assert adjusted[0] == pytest.approx(0.06)
+    assert adjusted[0] == pytest.approx(2 * 0.02)
     assert math.isnan(adjusted[1])
-    assert adjusted[2] == 1.0
+    assert adjusted[2] == 0.5
+    assert corrected_p([math.nan], method_of()) == pytest.approx([math.nan], nan_ok=True)

@@ -204,3 +204,25 @@ def test_parameters_of_its_own_are_told_before_the_convention() -> None:
     )
     qrels, runs = world()
     assert "from grade 2 on for P(level=2)@5" in said(subject(qrels, runs, ["AP", "P(level=2)@5"]))
+
+
+def test_the_entry_of_rankscope_has_an_author_and_its_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    from email.message import Message
+    from importlib.metadata import PackageNotFoundError
+
+    from rankscope.reporting import citations
+
+    stated = Message()
+    for address in ("Changelog, https://example.org/r/changes", "Homepage, https://example.org/r"):
+        stated["Project-URL"] = address
+    monkeypatch.setattr(citations, "metadata", lambda name: stated)
+    lines = list(bibliography([]))
+    assert lines[0] == "@software{rankscope,"
+    assert "  author = {{The rankscope developers}}," in lines
+    assert "  url = {https://example.org/r}," in lines
+
+    def absent(name: str) -> Message:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(citations, "metadata", absent)
+    assert not any("url" in line for line in bibliography([]))

@@ -57,7 +57,10 @@ def test_halves_of_characters_stand_as_their_escapes(need: Need) -> None:
     rows = tuple((f"\ud800{i}", "\udfff", i / 10, i, "p\ud800", 1, "q\ud800") for i in range(2))
     half = replace(chart("bars", rows, caption="\ud800"), title="\ud800", name="\ud800 made")
     files = dict(files_of(page(Table((Column("r\ud800"),), (("\ud800",),), name="t"), half)))
-    assert list(files) == ["t.csv", "t.json", "made.csv", "made.json", "made.svg", "made.png"]
+    assert list(files) == [
+        "t.csv", "t.json", "made.csv", "made.json",
+        *(f"made{title}.{kind}" for title in ("", "-untitled") for kind in ("svg", "png", "pdf")),
+    ]  # fmt: skip
     assert files["t.csv"] == b"r\\ud800\n\\ud800\n"
     assert json.loads(files["t.json"]) == [{"r\ud800": "\ud800"}]
     assert "\\ud8000" in files["made.svg"].decode()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -18,7 +20,7 @@ from tests.show.made_charts import FORMS, chart, letters, made, rows_of_anything
 
 from rankscope.blocks import Form
 from rankscope.errors import InputError, MissingExtraError
-from rankscope.show.charts import png_of, runtime, spec_of, svg_of
+from rankscope.show.charts import pdf_of, png_of, runtime, spec_of, svg_of
 
 Need = Callable[[str], ModuleType]
 
@@ -94,15 +96,32 @@ def test_pictures_are_as_wide_as_asked(form: Form) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
+def test_pictures_without_a_title_say_on_their_axes_what_they_show(form: Form) -> None:
+    titled = chart(form)
+    given = replace(
+        titled, title="The title", caption="The caption.",
+        columns=tuple(replace(column, hint=f"meaning of {i}") for i, column in enumerate(titled.columns)),
+    )  # fmt: skip
+    whole, bare = svg_of(given), svg_of(given, title=False)
+    assert ">The title<" in whole
+    assert ">The caption.<" in whole
+    assert not re.search(r"<text[^>]*>The (title|caption)", bare)
+    assert set(re.findall(r">[^<]*\(meaning of \d\)<", bare)) or "role-axis-title" not in bare
+    assert "(meaning of" not in "".join(re.findall(r"<text[^>]*>[^<]*<", whole))
+    for title in (True, False):
+        assert pdf_of(given, title=title).startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_a_picture_that_fails_is_an_error_that_names_its_chart(form: Form, monkeypatch: pytest.MonkeyPatch) -> None:
     from rankscope.show.charts import spec
 
     given, right = chart(form), spec._fill
 
     def wrong(change: dict[str, Any]) -> None:
-        monkeypatch.setattr(spec, "_fill", lambda chart, width: {**right(chart, width), **change})
+        monkeypatch.setattr(spec, "_fill", lambda chart, width, titled: {**right(chart, width, titled), **change})
 
-    for draw in (svg_of, png_of):
+    for draw in (svg_of, png_of, pdf_of):
         wrong({"mark": "no mark", "layer": []})
         with pytest.raises(InputError, match=r"^chart made: it cannot be drawn: .+$"):
             draw(given)

@@ -260,16 +260,15 @@ def score_tables(paths: Sequence[str]) -> str | dict[str, str]:
     runs = parse_runs(paths)
     if len(runs) == 1:
         return runs[0][1]
-    choices = [(name or Path(path).name.split(".")[0], name or Path(path).name, path) for name, path in runs]
-    out: dict[str, str] = {}
-    for choice in choices:
-        others = [other for other in choices if other is not choice]
-        free = (n for level, n in enumerate(choice) if all(other[level] != n for other in others))
-        name = next(free, choice[-1])
-        if name in out:
-            raise InputError(f"{choice[-1]} is given twice; leave one out, or give each a name, like a={choice[-1]}")
-        out[name] = choice[-1]
-    return out
+    nameless = [path for name, path in runs if name is None]
+    for path in nameless:
+        if nameless.count(path) > 1:
+            raise InputError(f"{path} is given twice; leave one out, or give each a name, like a={path}")
+    from rankscope.files.long import stem
+    from rankscope.scoring.inputs import distinct_names
+
+    names = distinct_names([(name or stem(path), "" if name else path, "") for name, path in runs])
+    return {name: path for name, (_, path) in zip(names, runs, strict=True)}
 
 
 def holds_scores(path: str) -> bool:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SPREAD = ("table", "json", "markdown", "latex")  # formats that have room for --distribution
 SUMMARY = "GITHUB_STEP_SUMMARY"
-FIGURES = (".svg", ".png")
+FIGURES = (".svg", ".png", ".pdf")
 
 
 def evaluate(call: Call) -> int:
@@ -153,6 +153,10 @@ def explain(call: Call) -> int:
     metrics = call.metrics or ["nDCG@10"]
     if len(metrics) > 1:
         raise InputError(f"there are {words.counted(len(metrics), 'metric')}: name one, like -m {metrics[0]}")
+    if "query" not in call.options and "docs_text" in call.options:
+        raise InputError(
+            "--docs-text shows what the documents of a ranking say: name its query, like --query 7, or leave it out"
+        )
     if "query" in call.options or len(call.files) == 2:
         return call.show(call.result(metrics[0]))
     from rankscope.verbs.diagnose.diagnose import diagnose
@@ -220,34 +224,33 @@ def unjudged(call: Call) -> int:
 
 def metrics(call: Call) -> int:
     """Say what metrics mean, or draw what one gives for each rank."""
-    name, traits = call.params["name"], call.params["traits"]
+    several, traits = list(call.params["names"]), call.params["traits"]
+    name = " ".join(several) or None
     ending = Path(call.out).suffix.lower() if call.out not in {None, "-"} else ""
     call.check_places()
     if call.params["plot"]:
-        _check_plot(call, name, traits, ending)
-        _plot(name, call.out, ending)
+        _check_plot(call, several, traits, ending)
+        _plot(several[0], call.out, ending)
         return 0
-    if name is not None and traits:
-        raise click.UsageError(f"--table compares all metrics: leave out {name} or --table", call.ctx)
     if ending in FIGURES and call.params["form"] is None:
         example = f"{call.path} {name or 'RR'} --plot -o {call.out}"
         raise click.UsageError(f"{call.out}: a figure is drawn with --plot: add --plot ({example})", call.ctx)
     _ = call.form
-    return call.show(call.command.function(name))
+    return call.show(call.command.function(several or None))
 
 
-def _check_plot(call: Call, name: str | None, traits: bool, ending: str) -> None:
+def _check_plot(call: Call, several: Sequence[str], traits: bool, ending: str) -> None:
     form = call.params["form"]
-    if name is None or traits:
-        remedy = "name one, like rankscope metrics RR --plot" if name is None else "leave out --table"
+    if len(several) != 1 or traits:
+        remedy = "name one, like rankscope metrics RR --plot" if len(several) != 1 else "leave out --table"
         raise click.UsageError(f"--plot draws one metric: {remedy}", call.ctx)
     if form == "json" or ending not in {"", ".txt", *FIGURES}:
-        said = f"a plot is shown here or written as .svg, .png or .txt, not as {ending or form}"
+        said = f"a plot is shown here or written as .svg, .png, .pdf or .txt, not as {ending or form}"
         raise click.UsageError(said, call.ctx)
     from rankscope.verbs.catalogue.catalogue import find_set
 
-    if find_set(name):
-        raise InputError(f"--plot draws one metric, and {name} is a set: rankscope metrics {name} lists it")
+    if find_set(several[0]):
+        raise InputError(f"--plot draws one metric, and {several[0]} is a set: rankscope metrics {several[0]} lists it")
 
 
 def _plot(name: str, out: str | None, ending: str) -> None:
@@ -261,33 +264,36 @@ def _plot(name: str, out: str | None, ending: str) -> None:
         output.write([output.render([chart_of(metric, alone=True), table_of(metric)], out)], out, drawn=True)
         output.say_where(out, "plot")
         return
-    from rankscope.show.charts import png_of, svg_of
+    from rankscope.show.charts import pdf_of, png_of, svg_of
     from rankscope.store import write_file
 
     chart = chart_of(metric)
-    write_file(out, [png_of(chart) if ending == ".png" else svg_of(chart)])
+    drawn = svg_of(chart) if ending == ".svg" else png_of(chart) if ending == ".png" else pdf_of(chart)
+    write_file(out, [drawn])
     output.say_where(out, ending[1:])
 
 
 def demo(call: Call) -> int:
-    """Show what an evaluation says; or copy its files; or make its page, too."""
+    """Show what an evaluation says; or copy its files; make its page, too, where one is asked for."""
     from rankscope.verbs.demo import demo
 
     folder, page = call.params["copy"], call.params["report"]
-    if folder is not None:
-        files = demo.copy_files(folder)
-        output.say(f"copied {words.counted(len(files), 'file')} into {folder}; README.md tells what they are")
-        runs = " ".join(f"{folder}/{name}.run.gz" for name in demo.RUNS)
-        output.write([f"rankscope evaluate {folder}/qrels.txt {runs}\n"])
-        return 0
     if page is not None:
         output.check_page(page)
-    output.write([output.render(demo.introduction(demo.demo()))], drawn=True)
+    if folder is not None:
+        files = demo.copy_files(folder)
+        if not call.quiet:
+            output.say(f"copied {words.counted(len(files), 'file')} into {folder}; README.md tells what they are")
+        runs = " ".join(f"{folder}/{name}.run.gz" for name in demo.RUNS)
+        output.write([f"rankscope evaluate {folder}/qrels.txt {runs}\n"])
+    else:
+        output.write([output.render(demo.introduction(demo.demo(), brief=call.quiet))], drawn=True)
     if page is not None:
         from rankscope.reporting.demo import demo_report
 
         output.write([demo_report().html], page)
-        output.say(f"wrote {page}: the same in one page, with every query to look into; open it in a browser")
+        if not call.quiet:
+            output.say(f"wrote {page}: the same in one page, with every query to look into; open it in a browser")
     return 0
 
 

@@ -101,6 +101,15 @@ def stem(path: str) -> str:
     return name or path
 
 
+def ends_of_path(path: str) -> Iterator[str]:
+    """Names for a run by ever more of its path, without its root: ``bm25``, ``bm25.run``, ``a/bm25``, ``a/bm25.run``, ``runs/a/bm25`` ..."""
+    place = Path(path)
+    folders = [part for part in place.parts[:-1] if part != place.anchor]
+    for at in range(len(folders), -1, -1):
+        yield "/".join((*folders[at:], stem(path)))
+        yield "/".join((*folders[at:], place.name))
+
+
 def grades_of(grade: pl.Series) -> str:
     """List the grades: ``grades 0 1 2``, or their range where there are many."""
     distinct = grade.unique().sort().to_list()

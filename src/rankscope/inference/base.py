@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal
@@ -48,10 +48,13 @@ class Sample:
     of freedom: groups less one, and less than that where clusters are of unequal size, as few of them then hold most queries.
     ``shares`` is what part of all queries each cluster holds, where they are of unequal size. ``largest`` is the size of the value
     farthest from 0, against which rounding is judged; 0 without any.
+    ``statistic`` gives what the bootstrap is of, by how often each query (or cluster) is drawn, rounds x groups: where that is not
+    the mean of the values drawn. The values are then what each query adds to it.
     """
 
     values: Array
     clusters: Array | None = None
+    statistic: Callable[[Array], Array] | None = None
     count: int = field(init=False, repr=False)
     groups: int = field(init=False, repr=False)
     freedom: float = field(init=False, repr=False)
@@ -142,7 +145,8 @@ class Sample:
     @cached_property
     def mirror(self) -> Sample:
         """The same sample with every sign turned, as when two runs change places."""
-        return replace(self, values=-self.values)
+        of = self.statistic
+        return replace(self, values=-self.values, statistic=None if of is None else lambda counts: -of(counts))
 
 
 def _freedom_of(clusters: Array) -> tuple[int, float, Array | None]:

@@ -7,7 +7,7 @@ So nothing depends on the order of the queries, and what is said of A against B 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -37,13 +37,15 @@ class Groups:
     """What is resampled: queries or clusters, as deviations from the mean in an order of their own.
 
     ``parts`` are sorted; ``sizes`` counts the queries of each cluster, None where each is one query. ``sign`` is -1 where
-    they are those of the mirrored sample. ``symmetric`` where both orientations are the same.
+    they are those of the mirrored sample. ``symmetric`` where both orientations are the same. ``statistic`` gives, by the numbers of
+    the groups drawn, what is resampled where that is not the mean.
     """
 
     parts: Array
     sizes: Array | None
     sign: float
     symmetric: bool
+    statistic: Callable[[Array], Array] | None = None
 
     @classmethod
     def of(cls, sample: Sample) -> Groups:
@@ -55,7 +57,9 @@ class Groups:
         apart = np.argwhere(here != there)
         turned = bool(len(apart)) and bool(here[tuple(apart[-1])] < there[tuple(apart[-1])])
         table = there if turned else here
-        return cls(table[:, 0], None if sizes is None else table[:, 1], -1.0 if turned else 1.0, not len(apart))
+        sign = -1.0 if turned else 1.0
+        of = None if sample.statistic is None else _resampler(sample.statistic, sign * around, sizes, sign)
+        return cls(table[:, 0], None if sizes is None else table[:, 1], sign, of is None and not len(apart), of)
 
     @property
     def noise(self) -> float:
@@ -70,6 +74,8 @@ class Groups:
 
     def means(self, picked: Array) -> Array:
         """The mean of each round, less the mean of the sample: with clusters, a sum of sums by a sum of sizes."""
+        if self.statistic is not None:
+            return self.statistic(picked)
         queries = picked.shape[1] if self.sizes is None else self.sizes[picked].sum(axis=1)
         return np.asarray(self.parts[picked].sum(axis=1) / queries)
 
@@ -91,6 +97,22 @@ class Groups:
         spread = squares > count * self.noise**2
         out = np.where(means == 0, 0.0, np.copysign(np.inf, means))
         return np.asarray(np.divide(means, errors, out=out, where=spread))
+
+
+def _resampler(
+    statistic: Callable[[Array], Array], parts: Array, sizes: Array | None, sign: float
+) -> Callable[[Array], Array]:
+    """A statistic of counts as one of the numbers of sorted groups, less that of the sample; of a round without any, 0."""
+    order = np.lexsort((np.ones(len(parts)) if sizes is None else sizes, parts))
+    whole = float(statistic(np.ones((1, len(parts))))[0])
+
+    def of_groups(picked: Array) -> Array:
+        rounds, count = picked.shape
+        flat = np.arange(rounds)[:, None] * count + order[picked]
+        counts = np.bincount(flat.ravel(), minlength=rounds * count).reshape(rounds, count).astype(float)
+        return np.nan_to_num(sign * (statistic(counts) - whole))
+
+    return of_groups
 
 
 def _sort(parts: Array, sizes: Array | None) -> Array:

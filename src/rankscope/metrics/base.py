@@ -115,7 +115,7 @@ class Metric(Declared, kind="metric"):
     """Base of every metric: subclass it, name the parameters, say what a position earns.
 
     What a class may declare beside ``terms``: ``formula``, ``convention`` (what to watch out for),
-    ``source``, ``best_for``, ``examples``; ``relevance``, ``positions``, ``counts``; ``better``,
+    ``source``, ``best_for``, ``not_for``, ``examples``; ``relevance``, ``positions``, ``counts``; ``better``,
     ``bounds``, ``empty``, ``aggregate``, ``trec`` (trec_eval's names), ``needs`` (what the engine
     must fetch beyond grades and ranks: "score", "aspects" for several grades of a document, "subtopics" for
     aspects that must be there), ``monotone`` (False where moving a better document above a
@@ -129,6 +129,7 @@ class Metric(Declared, kind="metric"):
     convention: ClassVar[str] = ""
     source: ClassVar[str] = ""
     best_for: ClassVar[str] = ""
+    not_for: ClassVar[str] = ""  # beside what the traits say: see description.unfit_for
     examples: ClassVar[tuple[Example, ...]] = ()
     relevance: ClassVar[Literal["binary", "graded", "none"]] = "binary"
     positions: ClassVar[bool] = True
@@ -234,6 +235,10 @@ class Metric(Declared, kind="metric"):
     def pool(self, judged: Judged) -> float:
         """One value over the documents of all queries together, for metrics that are ``pooled``."""
         raise TypeError(f"{type(self).__name__} has no pooled value")
+
+    def pooled_documents(self, judged: Judged) -> tuple[Array, Array, Array] | None:
+        """The documents in the pairs of a pooled value: the number of the query of each, its score, and whether it is relevant; None without pairs."""
+        return None
 
     def of(
         self,

@@ -39,6 +39,28 @@ def rewards(cls: type[Metric]) -> str:
     return doc_of(cls).strip().split("\n\n")[0].replace("\n", " ").rstrip(".")
 
 
+def unfit_for(metric: Metric) -> str:
+    """What a metric is not for: what its class says, and what its traits leave out.
+
+    >>> from rankscope.metrics import parse
+    >>> unfit_for(parse("Success@5"))
+    'telling grades apart; the order of what is shown; queries that want several documents'
+    """
+    open_end = getattr(metric, "cutoff", 0) is None and metric.positions and metric.counts == "many"
+    reasons = {
+        vars(type(metric)).get("not_for", ""): True,
+        "telling grades apart": metric.relevance == "binary",
+        "whether anything is relevant": metric.relevance == "none" and metric.better == "neither",
+        "the order of what is shown": not metric.positions and metric.aggregate != "sum",
+        "queries that want several documents": metric.counts == "one",
+        "lists of which only the top is seen, unless cut (@10)": open_end,
+        "judgments without subtopics": "subtopics" in metric.needs,
+        "runs on different queries": metric.aggregate == "sum",
+        "saying which run is better": metric.better == "neither",
+    }
+    return "; ".join(reason for reason, holds in reasons.items() if holds and reason)
+
+
 def description_of(metric: Metric) -> str:
     """What a metric is: its meaning, formula, what to watch out for, and which way is better.
 

@@ -79,6 +79,7 @@ class DCG(_GainMetric):
     )
     source = "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 2002; Burges et al., Learning to rank using gradient descent, ICML 2005 (exponential gain); trec_eval dcg"
     best_for = "a step on the way to nDCG"
+    not_for = "means over queries with different numbers of relevant documents: those with many decide"
     examples: ClassVar[tuple[Example, ...]] = (
         Example("DCG@3", (3, 2, 0, 1), "3 / log2(2) + 2 / log2(3)"),
         Example("DCG(gain='exponential')@3", (3, 2, 0, 1), "7 / log2(2) + 3 / log2(3)"),
@@ -173,6 +174,7 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
         "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 2002; trec_eval ndcg, ndcg_cut"
     )
     best_for = "graded judgments, such as web search: the usual first choice"
+    not_for = "queries without anything relevant, which score 0 whatever is shown"
     examples = (
         Example("nDCG@3", (3, 2, 0, 1), "(3 / log2(2) + 2 / log2(3)) / (3 / log2(2) + 2 / log2(3) + 1 / log2(4))"),
         Example("nDCG(gain='exponential')@3", (2, 3, 0), "(3 / log2(2) + 7 / log2(3)) / (7 / log2(2) + 3 / log2(3))"),

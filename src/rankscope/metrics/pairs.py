@@ -52,6 +52,7 @@ class AUC(_PairMetric, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
     )
     source = "Hanley and McNeil, The meaning and use of the area under a receiver operating characteristic (ROC) curve, Radiology 1982"
     best_for = "click models and classifiers that rank a given list"
+    not_for = "what was missed: documents that were not retrieved are in no pair"
     examples: ClassVar[tuple[Example, ...]] = (
         Example("AUC", (1, 0, 1, 0), "3 / 4"),
         Example("AUC(single_class=0.5)", (0, 0), "1 / 2"),
@@ -94,13 +95,16 @@ class AUC(_PairMetric, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
         factors = {"relevant": relevant, "non-relevant below": below(other, lists.tie_start)}
         return self.of_pairs(lists, factors, total(relevant) * total(other))
 
+    def pooled_documents(self, judged: Judged) -> tuple[Array, Array, Array]:
+        """The judged documents that were retrieved: query, score, and whether relevant."""
+        found = (judged.rank > 0) & (judged.rank <= (self.cutoff or np.inf)) & (judged.grade >= 0)
+        return judged.query[found], np.asarray(judged.score)[found], judged.grade[found] >= self.level
+
     def pool(self, judged: Judged) -> float:
         """The area under one curve over all queries."""
-        found = (judged.rank > 0) & (judged.rank <= (self.cutoff or np.inf))
-        grade, score = judged.grade[found], np.asarray(judged.score)[found]
-        kept = grade >= 0
-        relevant = (grade >= self.level)[kept].astype(float)
-        distinct, number = np.unique(score[kept], return_inverse=True)
+        _, score, is_relevant = self.pooled_documents(judged)
+        relevant = is_relevant.astype(float)
+        distinct, number = np.unique(score, return_inverse=True)
         positive = np.bincount(number, weights=relevant, minlength=len(distinct))
         negative = np.bincount(number, weights=1.0 - relevant, minlength=len(distinct))
         pairs = positive.sum() * negative.sum()
@@ -120,6 +124,7 @@ class GAUC(AUC, aliases=("gAUC", "GroupAUC", "wuAUC")):
     )
     source = "Zhu et al., Optimized Cost per Click in Taobao Display Advertising, KDD 2017"
     best_for = "click-through models: order within a user's list, ignoring differences between users"
+    not_for = "what was missed: documents that were not retrieved are in no pair"
     examples = (Example("GAUC", (1, 0, 1, 0), "3 / 4"),)
 
     weights: Annotated[Literal["length", "positives", "pairs", "equal"], Param("what a query weighs")] = "length"

@@ -21,6 +21,7 @@ class Judged(Metric):
     )
     source = "ir_measures Judged"
     best_for = "how far the other numbers can be trusted"
+    not_for = "quality: a run of judged rubbish has 1"
     examples = (Example("Judged@4", (1, None, 0, None), "2 / 4"),)
     relevance = "none"
     positions = False
@@ -62,6 +63,7 @@ class Bpref(Metric, aliases=("BPref",)):
     convention = "N counts all judged non-relevant documents, found or not (trec_eval since version 8); negative grades are skipped"
     source = "Buckley and Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004; trec_eval bpref"
     best_for = "incomplete judgments, as for systems that did not contribute to the pool"
+    not_for = "judgments of relevant documents only, where nothing can rank above them"
     examples = (Example("Bpref", (1, 0, 1), "(1 + (1 - 1 / 1)) / 2"),)
     trec = (TrecName("bpref"),)
 
@@ -96,6 +98,7 @@ class infAP(Metric, aliases=("InferredAP",)):
     convention = "documents that were pooled but not judged must be in the qrels with a negative grade; e = 0.00001"
     source = "Yilmaz and Aslam, Estimating average precision with incomplete and imperfect judgments, CIKM 2006; trec_eval infAP"
     best_for = "judgments of a random sample of the pool"
+    not_for = "complete judgments, where AP says it without estimating"
     examples = (Example("infAP", (1, 0, 1), "(1 + (1/3 + 2/3 * (1 + 0.00001) / (2 + 0.00002))) / 2"),)
     trec = (TrecName("infAP"),)
 

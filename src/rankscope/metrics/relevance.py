@@ -60,6 +60,7 @@ class P(_Binary, aliases=("Precision",)):
     convention = "divides by k even where fewer documents were returned; denominator='min_k_listlen' does not"
     source = "trec_eval P, relative_P"
     best_for = "what the first page shows, when every relevant document counts the same"
+    not_for = "queries with fewer relevant documents than k, which cannot reach 1"
     examples = (Example("P@3", (1, 0, 1, 0, 0, 1), "2 / 3"), Example("P@5", (1, 0, 1), "2 / 5"))
     positions = False
     trec = (
@@ -87,6 +88,7 @@ class R(_Binary, aliases=("Recall",)):
     )
     source = "trec_eval recall"
     best_for = "candidate stages, legal and patent search: what is missed is lost"
+    not_for = "a cutoff below the number of relevant documents, where it cannot reach 1"
     examples = (Example("R@3", (1, 0, 1, 0, 0, 1), "2 / 8", {"known": 8}),)
     positions = False
     trec = (TrecName("recall", sets="cutoff", defaults=CUTOFFS),)
@@ -153,6 +155,7 @@ class RR(_Binary, aliases=("MRR", "ReciprocalRank", "MeanReciprocalRank")):
     )
     source = "Kantor and Voorhees, TREC-5 Confusion Track, 2000; trec_eval recip_rank"
     best_for = "navigational and known-item search: one right answer, the sooner the better"
+    not_for = "comparing systems that all have something relevant at rank 1"
     examples = (Example("RR", (0, 0, 1, 1), "1 / 3"), Example("RR@2", (0, 0, 1), "0"))
     counts = "one"
     trec = (TrecName("recip_rank"),)
@@ -245,6 +248,7 @@ class GMAP(AP, aliases=("GeometricMAP",)):
     convention = "a query at 0 counts as 0.00001"
     source = "Robertson, On GMAP, CIKM 2006; trec_eval gm_map"
     best_for = "improving the queries that fail"
+    not_for = "judgments with holes: a query that nobody judged well decides"
     examples = (Example("GMAP", (0, 1), "1 / 2"),)
     trec = (TrecName("gm_map"),)
     aggregate = "geometric"  # geometric, with a floor

@@ -14,7 +14,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
-from rankscope.inference.base import CLOSE, Bounds, PairedTest, Sample
+from rankscope.inference.base import CLOSE, Bounds, Interval, PairedTest, Sample
 from rankscope.inference.intervals import t as t_interval
 from rankscope.inference.intervals import without_interval
 from rankscope.panels.method import FEWEST, POWER, Method
@@ -321,17 +321,29 @@ def interval_of(pair: Pair, method: Method, level: float, panel: Panel) -> Bound
     """The interval of a difference at a level: t unless another was asked for, within what a difference can be."""
     if not pair.queries:
         return Bounds.none("no query has a value for both")
-    interval = method.interval or t_interval()
+    interval = method.interval
+    if interval is None:
+        interval = _percentile(method.seed) if panel.pools else t_interval()
     if not isinstance(pair.means, Sample) and not interval.by_moments:
         raise InputError(f"the interval {interval} needs the differences of units: {WITHOUT_UNITS}; use t")
     low, high = panel.measure.range
     return interval.of(pair.means, level).clipped(low - high, high - low)  # type: ignore[arg-type] # such an interval takes either
 
 
+def _percentile(seed: int) -> Interval:
+    from rankscope.inference.bootstrap import percentile
+
+    return percentile(seed=seed)
+
+
 def choose_test(pair: Pair, method: Method) -> PairedTest:
     """The test asked for; else t, but exact sign flips where it would have too little to go by."""
     if method.test is not None:
         return method.test
+    if isinstance(pair, PairedValues) and pair.means.statistic is not None and pair.differing >= FEWEST:
+        from rankscope.inference.bootstrap import bootstrap
+
+        return bootstrap(seed=method.seed)
     # without spread t would be infinitely sure
     alike = pair.means.freedom and without_interval(pair.means)
     if isinstance(pair, PairedValues) and pair.differing and (pair.differing < FEWEST or alike):

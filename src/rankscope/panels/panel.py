@@ -16,6 +16,7 @@ from rankscope.inference.intervals import t
 from rankscope.lists import Array, exact_sum
 from rankscope.metrics import Metric
 from rankscope.moments import Moments
+from rankscope.panels.pooled import PooledPairs, bounds_of_pool, sample_of_pool, sample_of_pools
 from rankscope.panels.samples import NO_SAMPLE, SIGNS, Measure, bounds_of, logs_of, number_clusters, parts_of, sample_of
 
 SAME = 1e-12  # values closer than this part of the larger differ by their rounding alone
@@ -116,7 +117,8 @@ class Panel:
     ``values`` is systems x units, NaN where undefined. ``paired`` says whether the systems share their units, as runs share queries;
     variants of an experiment have users of their own. ``weights`` is like ``values``, where units weigh differently in the
     mean; ``clusters`` numbers the cluster of each unit, where units come in such. Units too many to keep are held as ``moments``
-    instead: of paired systems one ``Moments`` with a column a system, of others one a system.
+    instead: of paired systems one ``Moments`` with a column a system, of others one a system. Of a measure of the documents of all units
+    together, ``pools`` holds these for each system, and ``values`` what each unit adds.
 
     ``name``, ``metric`` and ``better`` are those of the measure, and ``sign`` is 1 where higher is better, -1 where lower is, 0 where
     neither. ``reason`` says why nothing can be inferred about this measure; it is empty where something can. ``by_unit`` tells that
@@ -131,6 +133,7 @@ class Panel:
     clusters: Array | None = None
     paired: bool = True
     moments: tuple[Moments, ...] = field(default=())
+    pools: tuple[PooledPairs, ...] = field(default=())
     name: str = field(init=False, repr=False)
     metric: Metric | None = field(init=False, repr=False)
     better: Literal["higher", "lower", "neither"] = field(init=False, repr=False)
@@ -145,7 +148,7 @@ class Panel:
             metric=of.metric,
             better=of.better,
             sign=SIGNS[of.better],
-            reason=NO_SAMPLE.get(of.aggregate, ""),
+            reason="" if self.pools else NO_SAMPLE.get(of.aggregate, ""),
             by_unit=self.paired and not self.moments,
         )
 
@@ -164,6 +167,8 @@ class Panel:
     def estimate(self, system: str) -> Sample | Estimate:
         """The mean of a system and its error: what each unit adds to the mean, or of moments the two numbers alone."""
         at = self.systems.index(system)
+        if self.pools:
+            return sample_of_pool(self.pools[at], self.clusters)
         if not self.moments:
             weights = None if self.weights is None else self.weights[at]
             return sample_of(parts_of(self.measure, self.values[at], weights), self.clusters)
@@ -176,6 +181,8 @@ class Panel:
         if self.moments:
             return t().of(self.estimate(system), level).clipped(*self.measure.range)
         at = self.systems.index(system)
+        if self.pools:
+            return bounds_of_pool(self.pools[at], self.clusters, None, level, self.measure.range)
         weights = None if self.weights is None else self.weights[at]
         return bounds_of(self.measure, self.values[at], weights, level=level, clusters=self.clusters)
 
@@ -196,12 +203,15 @@ class Panel:
         if inside is not None:
             both &= inside
         clusters = None if self.clusters is None else number_clusters(self.clusters[both])
-        ours, theirs = self.values[a][both], self.values[b][both]
+        pools = [self.pools[row].within(both) for row in (a, b)] if self.pools else []
+        ours, theirs = [pool.parts() for pool in pools] or [self.values[a][both], self.values[b][both]]
         gains = _without_rounding(ours - theirs, ours, theirs)
         signs = means = swaps = ranks = Sample(gains, clusters)
         here, there = ours, theirs
         weights: Array | None = np.ones(len(gains))
-        if self.weights is not None or self.measure.aggregate != "mean":
+        if pools:
+            signs = means = swaps = ranks = sample_of_pools(pools[0], pools[1], gains, clusters)
+        elif self.weights is not None or self.measure.aggregate != "mean":
             here, there = self._parts(a, both)[both], self._parts(b, both)[both]
             means = swaps = Sample(_without_rounding(here - there, here, there), clusters)
             weights = self._multiples(a, b, both)
@@ -262,14 +272,18 @@ class Panel:
             systems=tuple(self.systems[row] for row in rows),
             values=self.values[rows],
             weights=None if self.weights is None else self.weights[rows],
+            pools=tuple(self.pools[row] for row in rows) if self.pools else (),
         )
 
     def within(self, inside: Array) -> Panel:
         """The same on some of the units."""
+        pools = tuple(pool.within(inside) for pool in self.pools)
+        values = np.stack([pool.parts() for pool in pools]) if pools else self.values[:, inside]
         return replace(
             self,
+            pools=pools,
             units=tuple(unit for unit, kept in zip(self.units, inside.tolist(), strict=True) if kept),
-            values=self.values[:, inside],
+            values=values,
             weights=None if self.weights is None else self.weights[:, inside],
             clusters=None if self.clusters is None else number_clusters(self.clusters[inside]),
         )

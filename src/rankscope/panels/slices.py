@@ -44,6 +44,24 @@ class Slices:
     notes: Sequence[str]
 
 
+def parts_of(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str, str, Array]], list[str]]:
+    """The slices that a table of attributes makes of these queries: attribute, name and which queries; and what to say about the table.
+
+    An attribute of very many values is left out, with a note. Raises DataError where the table knows none of the queries.
+    """
+    from rankscope.files.attributes import attributes_of
+
+    table = attributes_of(source)
+    notes = table.remarks(list(ids))
+    parts: list[tuple[str, str, Array]] = []
+    for attribute, inside in table.slices(list(ids)).items():
+        if len(inside) > MOST:
+            notes.append(f"{table.label}: {attribute} has {len(inside):,} values, too many for slices; it is left out")
+        else:
+            parts += [(attribute, name, which) for name, which in inside.items() if which.any()]
+    return parts, notes
+
+
 def slices_of(source: Any, family: Family) -> Slices:
     """Compare within each slice that a table of query attributes makes, as the family does over all queries.
 
@@ -51,18 +69,9 @@ def slices_of(source: Any, family: Family) -> Slices:
     so Holm's stands in for it). An attribute of very many values is left out, with a note. Raises DataError where the table shares
     no query with the runs.
     """
-    from rankscope.files.attributes import attributes_of
     from rankscope.inference.corrections import holm
 
-    table = attributes_of(source)
-    ids = list(family.panels[0].units)
-    notes = table.remarks(ids)
-    parts: list[tuple[str, str, Array]] = []
-    for attribute, inside in table.slices(ids).items():
-        if len(inside) > MOST:
-            notes.append(f"{table.label}: {attribute} has {len(inside):,} values, too many for slices; it is left out")
-        else:
-            parts += [(attribute, name, which) for name, which in inside.items() if which.any()]
+    parts, notes = parts_of(source, family.panels[0].units)
     correction = holm() if family.method.correction.joint else family.method.correction
     method = replace(family.method, family="all", correction=correction)
     labels = [(attribute, name) for attribute, name, _ in parts for _ in family.pairs]

@@ -146,10 +146,13 @@ def evidence_of_loss(c: Contrast, tolerance: float = 0.0) -> LossEvidence:
 
 
 def corrected_p(p_values: Sequence[float], method: Method) -> list[float]:
-    """The p-values of several tests, corrected for their number; one that is undefined counts as 1 and stays undefined."""
-    known = np.array([1.0 if math.isnan(p) else p for p in p_values])
-    adjusted = method.correction.adjusted(known).tolist()
-    return [math.nan if math.isnan(p) else q for p, q in zip(p_values, adjusted, strict=True)]
+    """The p-values of several tests, corrected for their number; one that is undefined stays so, and does not count.
+
+    Where nothing can be tested nothing can be found by mistake either, so that it takes nothing from the others (Tarone 1990).
+    """
+    known = [p for p in p_values if not math.isnan(p)]
+    adjusted = iter(method.correction.adjusted(np.array(known)).tolist() if known else [])
+    return [math.nan if math.isnan(p) else next(adjusted) for p in p_values]
 
 
 def losses_alone(c: Contrast) -> float:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, metadata
 from typing import Any
 
 from rankscope._version import __version__
@@ -115,10 +116,22 @@ def in_brackets(sources: Iterable[str], *before: str) -> str:
 
 def bibliography(sources: Iterable[str]) -> Iterator[str]:
     """What to cite, as entries of BibTeX: rankscope, then each dated source once."""
-    yield from ("@software{rankscope,", "  title = {rankscope},", f"  version = {{{__version__}}},", "}")
+    home = home_of_package()
+    yield from ("@software{rankscope,", "  author = {{The rankscope developers}},", "  title = {rankscope},")
+    yield from (f"  version = {{{__version__}}},", *([f"  url = {{{home}}},"] if home else []), "}")
     used: set[str] = {"rankscope"}
     for one in _distinct(read(source) for source in sources):
         yield from _entry(one, _key(one, used))
+
+
+def home_of_package() -> str:
+    """The address that the installed package states as its home; empty where it states none."""
+    try:
+        stated = metadata("rankscope").get_all("Project-URL") or []
+    except PackageNotFoundError:  # used from its source alone
+        stated = []
+    pairs = (one.partition(",") for one in stated)
+    return next((address.strip() for name, _, address in pairs if name.strip() == "Homepage"), "")
 
 
 def _distinct(references: Iterable[Reference]) -> Iterator[Reference]:

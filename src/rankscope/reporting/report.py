@@ -38,7 +38,8 @@ MOST_ROWS = 30  # of a table that is read at a glance
 class Report:
     """What ``report`` made: a ``page`` of sections, as one HTML file (``html``) or in parts.
 
-    ``save("report.html")`` writes the page, ``export("folder")`` every table as CSV and JSON and every figure as SVG and PNG.
+    ``save("report.html")`` writes the page, ``export("folder")`` every table as CSV and JSON and every figure as SVG,
+    PNG and PDF, with and without its title.
     ``notes`` say what was read and left out. A notebook shows the beginning of it: the verdict, the scoreboard, the differences.
     """
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from rankscope.scoring.policies import OVER_ORDERS, POLICIES
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
 from rankscope.scoring.scores import Scores
+
+if TYPE_CHECKING:
+    from rankscope.inference.base import Bounds
+    from rankscope.metrics import Metric
 
 ODD = 0.9  # of the top unjudged
 NO_QUERY = "no query is judged and in every run: compare fewer runs, or use --queries judged"
@@ -110,6 +114,8 @@ def scores_of(
         cautions += suspicions_of(request, evaluations, scored, data, partial(_means_of, request))
     sources = [s for s in (qrels, *(e.source for e in evaluations)) if s is not None]
     notes = [note for source in sources for note in source.notes]
+    if any(m.metric.aggregate == "pooled" for m in request.metrics):
+        board = _with_pooled_intervals(board, request, scored, evaluations, codes)
     if request.policies.weights is not None:
         notes += request.policies.weights.note_unused({query for run in scored for query in run.query_ids})
     return Scores(
@@ -124,6 +130,39 @@ def _means_of(request: Request, qrels: Any, run: Any) -> dict[Any, float]:
     grades = clean(read_any("qrels", qrels), request.policies, "qrels", [m.metric for m in request.metrics])
     found = evaluate_judged(judge_run(run, None, 1, grades, request), grades.duplicates, request)
     return {m.metric: m.value for m in scores_of(request, [found], grades.queries, grades.source).board}
+
+
+def _with_pooled_intervals(
+    board: Sequence[Mean],
+    request: Request,
+    runs: Sequence[RunScores],
+    evaluations: Sequence[RunEvaluation],
+    codes: Sequence[Array | None],
+) -> list[Mean]:
+    """The board, pooled values with an interval over their queries resampled."""
+    of_run = {run.name: (e, run.query_ids, c) for run, e, c in zip(runs, evaluations, codes, strict=True)}
+    return [
+        replace(m, interval=partial(bounds_of_pooled, request, m.metric, *of_run[m.run]))
+        if m.metric.aggregate == "pooled"
+        else m
+        for m in board
+    ]
+
+
+def bounds_of_pooled(
+    request: Request, metric: Metric, e: RunEvaluation, queries: Sequence[str], clusters: Array | None
+) -> Bounds:
+    """The interval of a pooled value of a run over these queries; ``clusters`` numbers the cluster of each."""
+    from rankscope.panels.pooled import bounds_of_pool, pool_of
+
+    order = sorted(range(len(queries)), key=queries.__getitem__)
+    places = {queries[i]: place for place, i in enumerate(order)}
+    pool = pool_of(metric, e.judged[request.place(metric)], places)
+    if pool is None:
+        return request.intervals.of_mean(metric, np.empty(0), None, None)
+    codes = None if clusters is None else np.unique(clusters[order], return_inverse=True)[1]
+    intervals = request.intervals
+    return bounds_of_pool(pool, codes, intervals.interval, intervals.level, metric.range, request.policies.seed)
 
 
 def check_grades(grades: CleanInput, request: Request) -> None:

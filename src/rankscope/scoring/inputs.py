@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from contextlib import suppress
 from dataclasses import dataclass
@@ -250,21 +251,37 @@ def fraction_in(qrels: CleanInput) -> str | None:
 
 
 def label_of(data: Any, name: str | None, number: int) -> tuple[str, str, str]:
-    """A run's name, and two longer ones for the case that two runs share it."""
+    """A run's name; the path that it came from, if any; and a name by its number, where it has neither. What is given needs no other."""
     if name is not None:
-        return name, name, name
-    numbered = f"run{number}"
+        return name, "", ""
     if isinstance(data, dict):
-        return "run", numbered, numbered
+        return "run", "", f"run{number}"
     path = data.source.path
-    return data.name, Path(path).name.split(".")[0] if path and path != "-" else numbered, str(path or numbered)
+    return (data.name, str(path), "") if path and path != "-" else (data.name, "", f"run{number}")
 
 
 def distinct_names(labels: Sequence[tuple[str, str, str]]) -> list[str]:
-    """The shortest of each run's names that no other run has: tag, file name, path, number."""
-    out = []
-    for i, choices in enumerate(labels):
-        others = [label for j, label in enumerate(labels) if j != i]
-        free = (c for level, c in enumerate(choices) if all(other[level] != c for other in others))
-        out.append(next(free, f"{choices[-1]}#{i + 1}"))
-    return out
+    """The shortest of each run's names that no other run has: its tag, its file's name, the last parts of its path, a number.
+
+    >>> distinct_names(
+    ...     [("x", "/a/ql.catb.run.gz", ""), ("x", "/b/ql.catb.run", ""), ("y", "", ""), ("x", "/c/d.1.txt", "")]
+    ... )
+    ['ql.catb.run.gz', 'ql.catb.run', 'y', 'd.1']
+    >>> distinct_names([("x", "/a/run.gz", ""), ("x", "/b/run.gz", ""), ("x", "", "run3")])
+    ['a/run', 'b/run', 'run3']
+    """
+    names = [name for name, _, _ in labels]
+    if len(set(names)) == len(names):
+        return names
+    if not any(path for _, path, _ in labels):
+        choices = [[name, number or name] for name, _, number in labels]
+    else:
+        from rankscope.files.long import ends_of_path
+
+        choices = [[name, *(ends_of_path(path) if path else [number or name])] for name, path, number in labels]
+    found: dict[int, str] = {}
+    for level in range(max(map(len, choices))):
+        here = {i: some[level] for i, some in enumerate(choices) if level < len(some)}
+        alike, taken = Counter(here.values()), {*found.values()}
+        found |= {i: name for i, name in here.items() if i not in found and alike[name] == 1 and name not in taken}
+    return [found.get(i, f"{some[1]}#{i + 1}") for i, some in enumerate(choices)]

@@ -28,7 +28,7 @@ Findings = tuple[Judged, DataFacts]
 class JudgedRun:
     """A run as it was judged: ``by_order`` holds what was found under each order.
 
-    ``labels`` are its name and two longer ones; ``source`` is where it came from, None for a dict. ``duplicates`` and ``self_matches``
+    ``labels`` are what it may be called (see ``label_of``); ``source`` is where it came from, None for a dict. ``duplicates`` and ``self_matches``
     count the rows that the policies left out.
     """
 

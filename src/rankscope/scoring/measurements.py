@@ -15,6 +15,7 @@ from rankscope.errors import DataError, InputError
 from rankscope.inference.replicates import Replicates, average
 from rankscope.metrics import DEFAULT, Metric, in_order, parse
 from rankscope.panels.panel import Panel
+from rankscope.panels.pooled import PooledPairs, pool_of
 from rankscope.panels.samples import UNKNOWN, Measure
 from rankscope.scoring.inputs import read_named
 from rankscope.scoring.policies import POLICIES, refuse_unknown
@@ -78,7 +79,7 @@ def measure(
     else:
         out = _of_table(qrels, metrics, primary, as_given, _where(systems))
     for panel in out.panels:
-        if panel.measure.aggregate == "pooled":
+        if panel.measure.aggregate == "pooled" and not panel.pools:
             raise InputError(f"{panel.name} is {panel.reason} and has no value of a query to compare: leave it out")
     if systems and not isinstance(systems, str):
         out = _with_repetitions(out, systems)
@@ -106,8 +107,27 @@ def panels_of(
             values[row, at[row]] = run.values[metric]
             if weights is not None and metric in run.weights:
                 weights[row, at[row]] = np.nan_to_num(run.weights[metric])
-        out.append(Panel(Measure.of(metric), names, ids, values, weights, codes))
+        pools = pools_of(scores, metric, places) if metric.aggregate == "pooled" else ()
+        if pools:
+            values = np.stack([pool.parts() for pool in pools])
+        out.append(Panel(Measure.of(metric), names, ids, values, weights, codes, pools=pools))
     return out
+
+
+def pools_of(scores: Scores, metric: Metric, places: Mapping[str, int]) -> tuple[PooledPairs, ...]:
+    """The documents of a pooled metric, run by run, queries numbered by their places; none where they are not kept."""
+    if len(scores.evaluations) != len(scores.runs) or not any(m.metric == metric for m in scores.request.metrics):
+        return ()
+    at, out = scores.request.place(metric), list[PooledPairs]()
+    for run, e in zip(scores.runs, scores.evaluations, strict=True):
+        counted = frozenset(run.query_ids)
+        pool = pool_of(
+            metric, e.judged[at], {query: places[query] for query in e.judged[at].query_id if query in counted}
+        )
+        if pool is None:
+            return ()
+        out.append(pool if pool.units == len(places) else replace(pool, units=len(places)))
+    return tuple(out)
 
 
 def is_metric(name: str) -> bool:
@@ -152,6 +172,7 @@ def _of_runs(
     first, asked = wanted[0], frozenset(wanted)
     deepest, cutoff = policies.get("depth") or CUTOFFS[-1], getattr(first, "cutoff", None)
     cutoffs = [] if cutoff is None or first.better == "neither" else [k for k in CUTOFFS if cutoff != k <= deepest]
+    cutoffs = [] if first.aggregate == "pooled" else cutoffs
     others = [] if policies.get("dialect") else [m for k in cutoffs if (m := first.having(cutoff=k)) not in asked]
     progress = policies.pop("progress", None)
     intervals = {name: policies.pop(name) for name in ("interval", "level") if name in policies}

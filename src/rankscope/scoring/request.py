@@ -218,6 +218,11 @@ class Request:
             told.append(
                 "IPrec: levels of recall rounded as trec_eval 10 does, other than 9.x and pytrec_eval (compat=9)"
             )
+        if within := [m for m in metrics if getattr(m, "pooled", None) is False]:
+            curve = f"the area under one curve for all queries, as of a classifier, is {within[0].having(pooled=True)}"
+            told.append(f"{', '.join(map(str, within))}: pairs within each query; {curve}")
+        if together := [str(m) for m in metrics if m.aggregate == "pooled"]:
+            told.append(f"{', '.join(together)}: all pairs of documents of all queries")
         return " · ".join(filter(None, told))
 
     def sentences(self, health: Sequence[Health] = ()) -> Iterator[str]:

@@ -21,11 +21,13 @@ from rankscope.scoring import spread
 from rankscope.scoring.request import Request
 from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
 from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_block, input_record, own_ids
+from rankscope.show.text import as_csv
 
 if TYPE_CHECKING:
     import polars as pl
 
     from rankscope.inference.base import Bounds
+    from rankscope.scoring.slices import SliceMean
 
 UNRANGED = "there is no room for the other intervals: a wider terminal shows them, --format csv has them"
 FEW = 3  # as many runs are named, as many notes of readers shown one by one
@@ -78,7 +80,13 @@ class Scores(Result):
         View("results", MEANS, lambda scores: scores.board),
         Records(
             "per_query",
-            (Col("run"), Col("query_id"), Col("metric"), Col("value", kind="value")),
+            lambda scores: (
+                Col("run"),
+                Col("query_id"),
+                Col("metric"),
+                Col("value", kind="value"),
+                *([Col("weight", kind="value")] if scores.request.policies.weights is not None else []),
+            ),
             lambda scores: scores._query_rows.iter_rows(named=True),
         ),
         View(
@@ -96,6 +104,7 @@ class Scores(Result):
                 for rank, queries in spread.rank_counts(run).items()
             ),
         ),
+        View("slices", lambda _: _slice_columns(), lambda scores: scores.slices),
     )
 
     request: Request
@@ -106,6 +115,7 @@ class Scores(Result):
     notes: Sequence[str] = field(default_factory=list)
     evaluations: Sequence[RunEvaluation] = ()
     data: tuple[Any, Sequence[tuple[str | None, Any]]] | None = None
+    slices: Sequence[SliceMean] = ()
     content: Callable[[], str | None] | None = None
 
     @cached_property
@@ -230,14 +240,14 @@ class Scores(Result):
 
     @cached_property
     def per_query(self) -> pl.DataFrame:
-        """run, query_id (a whole number where those passed are), metric, value (null: undefined): one row a query and metric."""
+        """run, query_id (a whole number where those passed are), metric, value (null: undefined): one row a query and metric; with weights that were given also weight."""
         return own_ids(self._query_rows, self.whole_ids)
 
     @cached_property
     def _query_rows(self) -> pl.DataFrame:
         import polars as pl
 
-        parts = []
+        weighted, parts = self.request.policies.weights is not None, []
         for run in self.runs:
             queries, metrics = len(run.query_ids), len(run.values)
             matrix = np.stack(list(run.values.values()), axis=1) if metrics else np.empty((queries, 0))
@@ -246,6 +256,10 @@ class Scores(Result):
                 "metric": pl.Series([str(m) for m in run.values]).gather(np.tile(np.arange(metrics), queries)),
                 "value": pl.Series(matrix.ravel(), nan_to_null=True),
             }
+            if weighted:
+                ones = np.ones(queries)
+                weights = np.stack([run.weights.get(metric, ones) for metric in run.values], axis=1)
+                columns["weight"] = pl.Series(weights.ravel(), nan_to_null=True)
             parts.append(pl.DataFrame(columns).select(pl.lit(run.name).alias("run"), pl.all()))
         return pl.concat(parts)
 
@@ -267,6 +281,7 @@ class Scores(Result):
         """The views that JSON holds where they are asked for."""
         yield from ("per_query", "facts") if per_query else ()
         yield from ("distribution", "first_relevant") if distribution else ()
+        yield from ("slices",) if self.slices else ()
 
     def write(
         self, form: str, *, width: int = 80, colour: bool = False, table: str = "", **options: Any
@@ -274,6 +289,10 @@ class Scores(Result):
         """The result in one of ``formats``, in pieces; ``per_query`` and ``distribution`` say what is shown beside the means."""
         per_query = bool(options.get("per_query"))
         if form == "trec":
+            if self.slices:
+                raise InputError(
+                    "the lines of trec_eval have no room for slices: leave them out, or choose another format"
+                )
             return self.trec_lines(per_query)
         table = table or ("per_query" if per_query else "")
         return super().write(form, width=width, colour=colour, table=table, **options)
@@ -293,6 +312,16 @@ class Scores(Result):
         if Path(path).suffix.lower() == ".json":
             options.setdefault("per_query", True)
         return super().save(path, table=table, **options)
+
+    def _jsonl(self, table: str) -> Iterator[str]:
+        yield from super()._jsonl(table)
+        if not table and self.slices:
+            yield from super()._jsonl("slices")
+
+    def _csv(self, table: str) -> Iterator[str]:
+        if table or not self.slices:
+            return super()._csv(table)
+        return as_csv(self.view("slices").header(self), [*self.to_dicts(), *self.to_dicts("slices")])
 
     def trec_lines(self, per_query: bool = False) -> Iterator[str]:
         """The lines that trec_eval prints: name, query and value; runs one after the other, each under its id."""
@@ -332,6 +361,7 @@ class Scores(Result):
             *(Paragraph(text, quiet=True) for text in self.queries_in_words()),
             EMPTY,
             *([*self.spread_blocks(), EMPTY] if distribution else []),
+            *(self._slice_blocks() if self.slices else ()),
             *caution_block(self.warnings),
             Paragraph(self.request.small_print(), quiet=True),
             *([Paragraph(next_step, quiet=True)] if next_step else []),
@@ -343,7 +373,13 @@ class Scores(Result):
         alone = f"{self.runs[0].name}: " if len(self.runs) == 1 else ""
         each: list[Shown] = [Heading(f"{alone}each query"), self.table("per_query"), Heading("all queries")]
         spread_blocks = self.spread_blocks() if distribution else []
-        return [*(each if per_query else []), self.table(), *spread_blocks, Paragraph(small, quiet=True)]
+        return [
+            *(each if per_query else []),
+            self.table(),
+            *spread_blocks,
+            *(self._slice_blocks() if self.slices else ()),
+            Paragraph(small, quiet=True),
+        ]
 
     def table(self, name: str = "", *, most: int | None = None) -> Table:
         """A table as it is printed: the scoreboard, unless another is named."""
@@ -373,6 +409,8 @@ class Scores(Result):
             "either": "all queries judged or in the run" if vary else f"{number} judged or in the run",
             "list": f"{number} of the list",
         }.get(self.request.statement_of("queries"), f"{number}; the dialect decides which of them count")
+        if (weights := self.request.policies.weights) is not None:
+            yield weights.in_words(dict.fromkeys(query for run in self.runs for query in run.query_ids))
         for metric in self.metrics:
             yield from self._left_out(metric)
         yield from self._without_interval()
@@ -457,7 +495,7 @@ class Scores(Result):
         return ValueRange.note([ValueRange(mean.value, mean.bounds.lower, mean.bounds.upper) for mean in known], which)
 
     def _query_table(self, most: int | None = None) -> Table:
-        several = len(self.runs) > 1
+        several, weights = len(self.runs) > 1, self.request.policies.weights
         rows: list[tuple[Value, ...]] = []
         places = [{query: i for i, query in enumerate(run.query_ids)} for run in self.runs]
         for query in dict.fromkeys(query for run in self.runs for query in run.query_ids):
@@ -465,10 +503,18 @@ class Scores(Result):
                 if (at := place.get(query)) is not None:
                     values = [words.finite(float(column[at])) for column in run.values.values()]
                     facts = [fact[at] for fact in run.facts.values()]
-                    rows.append((query, *([run.name] if several else []), *values, *facts))
+                    weight = [] if weights is None else [weights.by_query[query]]
+                    rows.append((query, *([run.name] if several else []), *weight, *values, *facts))
         names = [Column("query"), *([Column("run")] if several else [])]
-        columns = (*names, *map(_column, self.metrics), *map(Column, self.runs[0].facts))
+        weight_column = [] if weights is None else [Column("weight", "value")]
+        columns = (*names, *weight_column, *map(_column, self.metrics), *map(Column, self.runs[0].facts))
         return Table(columns, tuple(rows[:most]), labels=len(names), name="per_query")
+
+    def _slice_blocks(self) -> Iterator[Block]:
+        from rankscope.scoring.slices import tables_of
+
+        for table in tables_of(self.slices, self.metrics, [run.name for run in self.runs]):
+            yield from (Heading(f"slices {table.title}"), table, EMPTY)
 
     def spread_blocks(self) -> list[Block]:
         """The distribution of the values, and the ranks of first relevant documents.
@@ -486,6 +532,12 @@ class Scores(Result):
             Heading("queries by the rank of their first relevant document (grade ≥ 1)"),
             spread.rank_table(self.runs),
         ]
+
+
+def _slice_columns() -> tuple[Col, ...]:
+    from rankscope.scoring.slices import COLUMNS
+
+    return COLUMNS
 
 
 def _with_interval(mean: Mean) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,20 @@ class Weights:
                 "give every scored query one, 0 leaves it out"
             )
         return np.array([self.by_query[query] for query in queries], dtype=float)
+
+    def in_words(self, queries: Iterable[str]) -> str:
+        """How unevenly these queries weigh: from what to what, and on how many half of the weight lies.
+
+        >>> Weights({"q1": 1.0, "q2": 1.0, "q3": 2.0}, "w.csv").in_words(["q1", "q2", "q3"])
+        'weights of w.csv: 1 to 2, half of the weight on 1 of 3 queries'
+        """
+        weights = sorted((self.by_query[query] for query in queries), reverse=True)
+        low, high = words.amount(weights[-1]), words.amount(weights[0])
+        if low == high:
+            return f"weights of {self.label}: all {low}"
+        so_far = np.cumsum(weights)
+        many = int(np.searchsorted(so_far, so_far[-1] / 2)) + 1
+        return f"weights of {self.label}: {low} to {high}, half of the weight on {many:,} of {words.counted(len(weights), 'query')}"
 
     def note_unused(self, scored: Set[str]) -> list[str]:
         """What to say of weights whose query is not scored."""

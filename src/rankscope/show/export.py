@@ -1,4 +1,4 @@
-"""The tables and figures of a page as files: CSV and JSON, SVG and PNG."""
+"""The tables and figures of a page as files: CSV and JSON, SVG, PNG and PDF."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from rankscope.show.cells import number_headers
 from rankscope.show.html.tables import slug
 from rankscope.show.text import as_csv
 
+UNTITLED = "-untitled"  # as a paper has titles of its own
 HALVES = "backslashreplace"  # halves of characters, which no file can hold, stand as their escapes
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)")  # no names of files on Windows
 
 
 def files_of(page: Page) -> Iterator[tuple[str, bytes]]:
-    """Every table (CSV, JSON) and figure (SVG, PNG, and its numbers as CSV) of a page, each with the name of its file.
+    """Every table (CSV, JSON) and figure (SVG, PNG and PDF, each also untitled, and its numbers) of a page, each with the name of its file.
 
     Numbers are written in full; a value with an interval takes three columns. Names are small letters, digits and hyphens of
     ASCII. Raises InputError after all the others where figures cannot be drawn.
@@ -67,10 +68,12 @@ def _numbers(name: str, columns: Sequence[Column], rows: Sequence[Sequence[Value
 
 
 def _picture(name: str, chart: Chart) -> Iterator[tuple[str, bytes]]:
-    from rankscope.show.charts import png_of, svg_of
+    from rankscope.show.charts import pdf_of, png_of, svg_of
 
-    yield f"{name}.svg", svg_of(chart).encode("utf-8", HALVES)
-    yield f"{name}.png", png_of(chart)
+    for ending, title in (("", True), (UNTITLED, False)):
+        yield f"{name}{ending}.svg", svg_of(chart, title=title).encode("utf-8", HALVES)
+        yield f"{name}{ending}.png", png_of(chart, title=title)
+        yield f"{name}{ending}.pdf", pdf_of(chart, title=title)
 
 
 def records_of(columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> tuple[list[str], list[dict[str, Any]]]:

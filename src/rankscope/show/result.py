@@ -152,6 +152,7 @@ class Result:
     schema: ClassVar[str]
     views: ClassVar[tuple[View, ...]]
     formats: ClassVar[tuple[str, ...]] = FORMATS[:-1]
+    of_latex: ClassVar[tuple[str, ...]] = ()  # options that only a table of a paper has
     main: ClassVar[str] = "results"
 
     if TYPE_CHECKING:  # fields or properties of the subclass; no defaults here, as dataclasses would inherit them
@@ -295,6 +296,8 @@ class Result:
         """The result in one of ``formats``, in pieces; ``table`` is the view of CSV and JSON lines, ``options`` are those of ``blocks``, ``paper`` and ``beside``."""
         if form not in self.formats:
             raise InputError(f"this is written as {', '.join(self.formats)}, not as {form}")
+        if form != "latex" and (own := [name for name in self.of_latex if options.get(name) is not None]):
+            raise InputError(f"{own[0]} is of the table of a paper: leave it out, or choose latex, not {form}")
         if form == "table":
             return [self.to_text(width, colour=colour, **options)]
         if form == "json":

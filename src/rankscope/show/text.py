@@ -14,10 +14,6 @@ from rankscope.show.cells import note_text, rows_of
 from rankscope.words import printable
 
 SHOWN = 20  # as many rows of a chart stand in a text
-LATEX = {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "|": r"\textbar{}", "≥": r"$\geq$", "·": r"$\cdot$", "†": r"$\dagger$", "±": r"$\pm$", "−": "$-$", "∞": r"$\infty$", **{sign: "\\" + sign for sign in "&%$#_{}"},
-}  # fmt: skip
 MARKDOWN = {**{sign: "\\" + sign for sign in "\\|*_`[]"}, "<": "&lt;", "&": "&amp;"}
 
 
@@ -98,14 +94,16 @@ def _as_table(chart: Chart) -> Iterator[Block]:
 
 
 def _latex(block: Table | Paragraph | Heading) -> str:
+    from rankscope.show.latex import latex_text
+
     if isinstance(block, Paragraph | Heading):
         return f"% {printable(block.text)}\n"
-    rows = [[_escape(text, LATEX) for text in row] for row in rows_of(block)]
+    rows = [[latex_text(text) for text in row] for row in rows_of(block)]
     rows = _stress(block, rows, r"\textbf{{{}}}")
-    header = [_escape(column.header, LATEX) for column in block.columns]
+    header = [latex_text(column.header) for column in block.columns]
     align = "".join("l" if column.kind == "text" else "r" for column in block.columns)
     lines = [f"{' & '.join(row)} \\\\" for row in (header, *rows)]
-    note = rf"\multicolumn{{{len(header)}}}{{l}}{{\footnotesize {_escape(block.note, LATEX)}}} \\"
+    note = rf"\multicolumn{{{len(header)}}}{{l}}{{\footnotesize {latex_text(block.note)}}} \\"
     rule, last = r"\hline", [note] if block.note else []
     head = [rf"\begin{{tabular}}{{{align}}}", rule, lines[0], rule]
     return "\n".join([*head, *lines[1:], rule, *last, r"\end{tabular}", ""])

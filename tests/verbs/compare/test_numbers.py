@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -216,8 +217,9 @@ def test_micro_means_are_not_the_same_where_weights_differ() -> None:
     assert found.verdict != "same"
 
 
-def test_pooled_metrics_are_refused() -> None:
+def test_pooled_metrics_of_stored_scores_are_refused() -> None:
     qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(8)}
     run = {q: {"a": 1.0, "b": 2.0} for q in qrels}
+    scores = rs.evaluate(qrels, {"x": run, "y": run}, ["AUC(pooled=True)"])
     with pytest.raises(InputError, match="leave it out"):
-        rs.compare(qrels, {"x": run, "y": run}, ["AUC(pooled=True)"])
+        rs.compare(replace(scores, evaluations=()))

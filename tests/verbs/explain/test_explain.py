@@ -338,3 +338,21 @@ def test_a_plain_list_is_explained() -> None:
 def test_what_is_no_plain_list(grades: Any, known: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         rs.explain(grades, metric="AP", known=known)
+
+
+def test_texts_of_documents_stand_beside_a_ranking() -> None:
+    qrels = {"q1": {"a": 2, "b": 1}}
+    old, new = {"q1": {"x": 3.0, "a": 2.0, "b": 1.0}}, {"q1": {"a": 3.0, "b": 2.0, "x": 1.0}}
+    texts = {"a": "Tides\nand the moon", "b": {"title": "Moon", "text": "w" * 300}, "other": "never shown"}
+    one = rs.explain(qrels, old, "nDCG@3", query="q1", docs_text=texts)
+    said = one.to_text(width=100)
+    assert "Tides and the moon" in said
+    assert "never shown" not in said
+    assert [row["text"] for row in one.to_dicts()] == [None, "Tides\nand the moon", f"Moon · {'w' * 300}"]
+    assert any("2 of 3 documents shown have one" in note for note in one.notes)
+    both = rs.explain(qrels, [old, new], "nDCG@3", query="q1", docs_text=texts)
+    assert "Tides and the moon" in both.to_text()
+    assert {row["doc_id"]: row["text"] for row in both.to_dicts() if row["doc_id"]}["a"] == "Tides\nand the moon"
+    assert "text" not in rs.explain(qrels, old, "nDCG@3", query="q1").to_dicts()[0]
+    with pytest.raises(InputError, match="name its query"):
+        rs.explain(qrels, [old, new], "nDCG@3", docs_text=texts)

@@ -277,7 +277,8 @@ def _by_band(found: Sequence[Origin]) -> list[tuple[str, list[float]]]:
 def _origin_chart(found: Sequence[Origin], bands: Sequence[tuple[str, list[float]]], metric: Metric) -> Chart:
     rows = tuple((ranks, add, _pair(one)) for ranks, adds in bands for one, add in zip(found, adds, strict=True))
     return Chart(
-        "origin", f"What each rank adds to the difference on {metric}", "bars", (Column("ranks"), Column("adds", "value"), Column("pair")),
+        "origin", f"What each rank adds to the difference on {metric}", "bars",
+        (Column("ranks"), Column("adds", "value", hint=f"to the difference on {metric}"), Column("pair")),
         rows, x="ranks", y="adds", series="pair", caption=ADDS, guide="zero", told=True,
     )  # fmt: skip
 

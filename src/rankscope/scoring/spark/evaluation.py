@@ -49,7 +49,7 @@ def evaluate_frames(
     _refuse(request, tally, gathered)
     tags = [next(iter(run.tags), None) for run in tally.runs]
     names = distinct_names([
-        (name, name, name) if name is not None else (tag or "run", f"run{i}", f"run{i}")
+        (name, "", "") if name is not None else (tag or "run", "", f"run{i}")
         for i, ((name, _), tag) in enumerate(zip(given, tags, strict=True), start=1)
     ])  # fmt: skip
     scored = [

@@ -41,8 +41,7 @@ def evaluate_paths(
     labels = []
     for (name, path), kind in zip(runs, kinds[1:], strict=True):
         tag = _tag_of(session, path) if kind == "trec" and name is None else None
-        base = name or tag or stem(path.rstrip("/"))
-        labels.append((base, name or Path(path.rstrip("/")).name.split(".")[0], name or path))
+        labels.append((name or tag or stem(path.rstrip("/")), "" if name else path.rstrip("/"), ""))
     names = distinct_names(labels)
     scores = evaluate_frames(frames[0], list(zip(names, frames[1:], strict=True)), request, progress)
     inputs = [Source(path, "Spark frame", path) for path in (qrels, *(path for _, path in runs))]

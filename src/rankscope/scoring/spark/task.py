@@ -143,7 +143,7 @@ class Scoring:
         """One run in a part, and what its rows say beside their scores."""
         table, found = read_part(layout, part[layout.number])
         run = clean(table, request.policies, "run")
-        labels = (layout.label, layout.label, layout.label)
+        labels = (layout.label, "", "")
         by_order = {order: local.judge(run.data, grades.data, order) for order in dict.fromkeys(request.orders)}
         judged = JudgedRun(labels, None, by_order, run.duplicates, run.self_matches)
         infinite = int(table.frame["score"].is_infinite().sum())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from rankscope.blocks import Chart
 from rankscope.errors import InputError
@@ -123,21 +123,30 @@ def _name_down(chart: Chart) -> bool:
     return chart.form in {"intervals", "stacked", "heat"} or (chart.form == "bars" and lying(chart))
 
 
-def svg_of(chart: Chart, dark: bool = False, width: int = 640) -> str:
-    """A chart as SVG with its title and caption, on no paper of its own.
+def svg_of(chart: Chart, dark: bool = False, width: int = 640, *, title: bool = True) -> str:
+    """A chart as SVG with its title and caption, or without where a paper has its own, on no paper of its own.
 
     Raises InputError where it cannot be drawn, MissingExtraError without the extra ``report``.
     """
-    return _number_ids(_draw(chart, width, _config(dark)))
+    return _number_ids(_draw(chart, width, _config(dark), title))
 
 
-def png_of(chart: Chart, dark: bool = False, width: int = 640, scale: float = 2) -> bytes:
-    """A chart as PNG with its title and caption, on paper of the theme: a picture gets pasted anywhere.
+def png_of(chart: Chart, dark: bool = False, width: int = 640, scale: float = 2, *, title: bool = True) -> bytes:
+    """A chart as PNG with its title and caption, or without, on paper of the theme: a picture gets pasted anywhere.
 
     ``scale`` is how many dots a pixel has. Raises InputError where it cannot be drawn, MissingExtraError without the extra ``report``.
     """
     config = {**_config(dark), "background": PAPER["dark" if dark else "light"], "padding": 12}
-    drawn: bytes = import_extra("vl_convert").svg_to_png(_draw(chart, width, config), scale=scale)
+    drawn: bytes = import_extra("vl_convert").svg_to_png(_draw(chart, width, config, title), scale=scale)
+    return drawn
+
+
+def pdf_of(chart: Chart, width: int = 640, *, title: bool = True) -> bytes:
+    """A chart as PDF with its title and caption, or without, on no paper of its own: for LaTeX.
+
+    Raises InputError where it cannot be drawn, MissingExtraError without the extra ``report``.
+    """
+    drawn: bytes = import_extra("vl_convert").svg_to_pdf(_draw(chart, width, _config(False), title))
     return drawn
 
 
@@ -151,14 +160,14 @@ def runtime() -> str:
     return script
 
 
-def _draw(chart: Chart, width: int, config: dict[str, Any]) -> str:
+def _draw(chart: Chart, width: int, config: dict[str, Any], title: bool) -> str:
     """The picture as SVG. The runtime only logs what fails while it draws, and gives an empty picture: that is an error, too."""
-    convert, spec = import_extra("vl_convert"), _fill(chart, width)
+    convert, spec = import_extra("vl_convert"), _fill(chart, width, title)
     try:
         drawn: str = convert.vegalite_to_svg(spec, vl_version=_version(), config=config, allowed_base_urls=[])
     except ValueError as error:
         raise InputError(f"chart {safe(chart.name)}: it cannot be drawn: {_first(error)}") from None
-    if not all(part in drawn for part in ROLES):
+    if not all(part in drawn for part in ROLES[0 if title else 1 :]):
         raise InputError(f"chart {safe(chart.name)}: it cannot be drawn: its picture came out empty")
     return drawn
 
@@ -189,12 +198,30 @@ def _version() -> str:
     return exact if exact in there else max(alike or there, key=lambda v: [int(part) for part in v.split(".")])
 
 
-def _fill(chart: Chart, width: int) -> dict[str, Any]:
+def _name_axes(spec: Any, names: Mapping[str, str]) -> Any:
+    """A specification whose axes have these names in place of their own."""
+    if isinstance(spec, list):
+        return [_name_axes(part, names) for part in spec]
+    if not isinstance(spec, dict):
+        return spec
+    out = {key: part if key == "datasets" else _name_axes(part, names) for key, part in spec.items()}
+    axis = out.get("axis")
+    if isinstance(axis, dict) and axis.get("title") in names:
+        out["axis"] = {**axis, "title": names[axis["title"]]}
+    elif out.get("title") in names and "field" in out:
+        out["title"] = names[out["title"]]
+    return out
+
+
+def _fill(chart: Chart, width: int, titled: bool) -> dict[str, Any]:
     """The specification of a picture with its title, caption and rows; ids as they are stay out, for a picture opens nothing and must hold no control character."""
     rows = [{key: value for key, value in row.items() if not key.endswith("_id")} for row in data_of(chart)]
-    spec = _spec(chart, width)
+    spec = {**_spec(chart, width), "datasets": {"rows": rows}}
+    if not titled:  # what a title or a caption would say, the axes say
+        told = {safe(c.header): f"{safe(c.header)} ({safe(c.hint)})" for c in chart.columns if c.hint}
+        return cast(dict[str, Any], _name_axes(spec, told))
     title = textwrap.wrap(safe(chart.title), max(20, width // 8)) or [""]
     caption = textwrap.wrap(safe(chart.caption), max(24, round(width / 5.6)))
     if "title" in spec:
         caption.append(spec["title"]["text"])
-    return {**spec, "title": {"text": title, **({"subtitle": caption} if caption else {})}, "datasets": {"rows": rows}}
+    return {**spec, "title": {"text": title, **({"subtitle": caption} if caption else {})}}

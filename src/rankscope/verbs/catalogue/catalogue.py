@@ -6,23 +6,32 @@ from collections.abc import Iterator, Sequence
 
 from rankscope.declared import class_like, parameters, required_parameters
 from rankscope.errors import InputError
-from rankscope.metrics import NICKNAMES, Metric, parse, parse_many
+from rankscope.metrics import NICKNAMES, Metric, families, parse, parse_many
 from rankscope.metrics.description import rewards
 from rankscope.verbs.catalogue.result import Catalogue, all_metrics, usual
 
 
-def catalogue(name: str | None = None) -> Catalogue:
+def catalogue(name: str | Sequence[str] | None = None) -> Catalogue:
     """Say what a metric means: formula, what to watch out for, parameters, a worked example, its source; without a name all metrics.
 
-    ``name`` is a metric, an alias, any spelling such as ``ndcg_cut_10``, or a set such as ``official``.
-    Raises InputError for a name that no metric has.
+    ``name`` is a metric, an alias, any spelling such as ``ndcg_cut_10``, a set such as ``official``, or a family such as
+    ``diversity``; or several of these. Raises InputError for a name that no metric has.
 
     >>> import rankscope as rs
     >>> rs.catalogue("ndcg_cut_10").metrics[0].__name__
     'nDCG'
+    >>> [cls.__name__ for cls in rs.catalogue(["gain", "RR"]).metrics]
+    ['CG', 'DCG', 'IdealDCG', 'nDCG', 'RR']
     """
     if name is None:
         return Catalogue(tuple(all_metrics()))
+    if not isinstance(name, str):
+        found = [catalogue(one) for one in name]
+        if len(found) == 1:
+            return found[0]
+        return Catalogue(tuple(dict.fromkeys(cls for one in found for cls in one.metrics)), " ".join(name))
+    if name in families() and name not in Metric.catalogue:
+        return Catalogue(tuple(families()[name]), name)
     members = find_set(name)
     if members:
         return Catalogue(tuple(dict.fromkeys(type(metric) for _, metric in members)), name, tuple(members))

@@ -12,7 +12,7 @@ from rankscope import words
 from rankscope.blocks import EMPTY, Block, Chart, Code, Facts, Heading, Paragraph
 from rankscope.declared import Lookup, parameters, plain, required_parameters
 from rankscope.metrics import DEFAULT, NICKNAMES, Example, Metric, describe_family, families, family_of, parse
-from rankscope.metrics.description import DIRECTIONS, rewards
+from rankscope.metrics.description import DIRECTIONS, rewards, unfit_for
 from rankscope.show.result import Col, Result, View
 
 BETTER = {"higher": "high", "lower": "low", "neither": "-"}
@@ -24,6 +24,10 @@ OVER_QUERIES = {
     "weighted": "weighted mean over queries",
     "pooled": "one value over all queries together",
 }
+COLUMNS = (
+    "order: no where it matters only which documents are among those it looks at (the top k), not how they are ordered; metrics of pairs, "
+    "such as AUC, see the order alone, not how far apart scores are · counts: one where the first relevant document settles the value"
+)
 GRADES = {"binary": "relevant or not", "graded": "graded relevance", "none": "needs no relevance"}
 
 
@@ -45,13 +49,16 @@ def usual(cls: type[Metric]) -> Metric:
 # --- for people ---
 
 
-def _list() -> list[Block]:
-    """Every metric by family, one line each."""
+def _list(groups: Mapping[str, Sequence[type[Metric]]]) -> list[Block]:
+    """The metrics of families, one line each."""
     blocks: list[Block] = []
-    room = max(len(cls.__name__) for cls in all_metrics())
-    for name, group in families().items():
+    room = max(len(cls.__name__) for group in groups.values() for cls in group)
+    for name, group in groups.items():
         title = describe_family(name)
         blocks += [Heading(title), Facts(tuple((cls.__name__, rewards(cls)) for cls in group), room), EMPTY]
+    if len(groups) == 1:
+        step = f"next: rankscope metrics --table {name} compares them"
+        return [*blocks, Paragraph(step, quiet=True)]
     usually = f"Without -m, evaluate computes {', '.join(DEFAULT)}. Sets: {', '.join(NICKNAMES)}."
     step = "next: rankscope metrics ERR tells one in full · rankscope metrics --table compares them"
     return [*blocks, Paragraph(usually, quiet=True), Paragraph(step, quiet=True)]
@@ -80,6 +87,7 @@ def _in_full(cls: type[Metric]) -> list[Block]:
         "formula": cls.formula,
         "watch out": cls.convention,
         "best for": cls.best_for,
+        "not for": unfit_for(m),
         "traits": " · ".join(traits),
         "empty list": _empty(m),
         "trec_eval": ", ".join(trec_names(cls)),
@@ -205,9 +213,9 @@ def _parameter_record(cls: type[Metric], name: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Catalogue(Result):
-    """Metrics explained: all of them, those of a set, or one.
+    """Metrics explained: all of them, those of a set or a family, or some by their names.
 
-    ``members`` are the metrics of a set such as ``official``, each with the name that the set has for it.
+    ``name`` is what was asked for, empty for all; ``members`` are the metrics of a set such as ``official``, each with the name that the set has for it.
     """
 
     metrics: tuple[type[Metric], ...]
@@ -231,6 +239,7 @@ class Catalogue(Result):
                 Col("better", of=lambda cls: usual(cls).better, head="better", cell=lambda cls: BETTER[usual(cls).better]),
                 Col("range", of=lambda cls: [words.finite(end) for end in usual(cls).range], head="range", cell=lambda cls: _span(usual(cls).range)),
                 Col("best_for", head="best for", wraps=True),
+                Col("not_for", of=lambda cls: unfit_for(usual(cls))),
                 Col("aggregate", of=lambda cls: usual(cls).aggregate),
                 Col("empty", of=lambda cls: usual(cls).empty),
                 Col("parameters", of=lambda cls: [_parameter_record(cls, name) for name in parameters(cls)]),
@@ -238,6 +247,15 @@ class Catalogue(Result):
                 Col("trec_eval", of=trec_names),
                 Col("source"),
                 Col("aliases", of=lambda cls: list(cls.aliases)),
+            ),
+            lambda catalogue: catalogue.metrics,
+        ),
+        View(
+            "formulas",
+            (
+                Col("name", of=lambda cls: cls.__name__, head="metric"),
+                Col("formula", head="formula", wraps=True),
+                Col("not_for", of=lambda cls: unfit_for(usual(cls)), head="not for", wraps=True),
             ),
             lambda catalogue: catalogue.metrics,
         ),
@@ -249,9 +267,13 @@ class Catalogue(Result):
         return {"schema": found["schema"], "rankscope": found["rankscope"], "metrics": found["results"]}
 
     def blocks(self, *, traits: bool = False, **_: Any) -> list[Block | Chart]:
-        """One metric in full, a set or all metrics a line each, or with ``traits`` a table that compares them."""
+        """Metrics in full, those of a set or a family a line each, or with ``traits`` tables that compare them."""
         if traits:
-            return [self.table()]
+            return [self.table(), Paragraph(COLUMNS, quiet=True), EMPTY, self.table("formulas")]
         if self.members:
             return list(_set(self.name, self.members))
-        return list(_in_full(self.metrics[0]) if self.name else _list())
+        if not self.name:
+            return list(_list(families()))
+        if (group := families().get(self.name)) == list(self.metrics):
+            return list(_list({self.name: group}))
+        return [block for i, cls in enumerate(self.metrics) for block in [*([EMPTY] if i else []), *_in_full(cls)]]

@@ -182,7 +182,7 @@ def waterfall(c: Contrast, name: str) -> Chart:
     )
     return Chart(
         f"waterfall-{name}", f"{c.run} against {c.baseline}, query by query", "ordered",
-        (PLACE, Column("difference", "value"), Column("outcome"), Column("query", queries=True)), rows,
+        (PLACE, Column("difference", "value", hint=f"{c.metric}, {c.run} minus {c.baseline}"), Column("outcome"), Column("query", queries=True)), rows,
         x="place", y="difference", series="outcome", query="query", guide="zero", pair=(c.baseline, c.run),
         caption=f"The difference in {c.metric} on every query, {c.run} minus {c.baseline}, sorted. Equal areas on both sides: gains "
         f"and losses cancel out. A few tall bars on one side: a few queries account for the lead.{more}{unevenness(c.panel)}",

@@ -31,6 +31,7 @@ from rankscope.verbs.compare.tables import (
     how,
     p_cell,
     record_columns,
+    slice_board,
     slice_table,
     value_range,
 )
@@ -168,6 +169,7 @@ class Comparison(Result):
     schema = "compare/1"
     views = VIEWS
     formats = FORMATS
+    of_latex = ("caption", "label", "digits")
 
     # -- what was compared --------------------------------------------------------------------------
 
@@ -349,7 +351,7 @@ class Comparison(Result):
         blocks: list[Shown] = [*map(Paragraph, self.sentences()), *self._tables(details)]
         blocks += [Paragraph(line) for line in self._lines()]
         if self.slices is not None:
-            blocks += self._slice_blocks(self.slices.contrasts)
+            blocks += self._slice_blocks(self.slices.contrasts, details)
         if self.tradeoffs is not None:
             blocks += [EMPTY, *self.tradeoffs.blocks()]
         doubts = caution_notes(self.warnings)
@@ -371,6 +373,24 @@ class Comparison(Result):
             blocks.append(replace(board(self.family), note=marks))
         blocks += [Paragraph(group.sentence()) for group in self.groups]
         return [*blocks, Paragraph(" · ".join(self._small_print()), quiet=True)]
+
+    def to_latex(self, *, caption: str = "", label: str = "", digits: int | None = None, **_: Any) -> str:
+        r"""The table of a paper: systems in the order given and metrics, the best in bold, what is significant marked, with a note.
+
+        With ``all_pairs`` each system has the letters of those that it is significantly better than; else marks tell who is better or worse
+        than the baseline. ``caption`` is plain text, ``label`` what LaTeX refers to it by (tab:systems), ``digits`` how many stand
+        after the decimal point (3). It needs the packages booktabs and threeparttable, and spans both columns of a page where it has to.
+        Raises InputError for a label or digits that cannot be.
+
+        >>> import rankscope as rs
+        >>> found = rs.compare({"a": {"q1": 0.2, "q2": 0.4}, "b": {"q1": 0.3, "q2": 0.6}}, metrics="AP")
+        >>> print(found.to_latex(digits=2, caption="Two systems.").splitlines()[5])
+        \caption{Two systems.}
+        """
+        from rankscope.verbs.compare.paper import paper_table
+
+        table = paper_table(self.family, caption, label, digits)
+        return "\n".join([*(f"% {words.printable(text)}" for text in self.sentences()), *table.lines(), ""])
 
     def _tables(self, details: bool) -> Iterator[Block]:
         family, panels = self.family, self.family.panels
@@ -429,12 +449,17 @@ class Comparison(Result):
                 "looks better than it is; fresh queries tell by how much"
             )
 
-    def _slice_blocks(self, contrasts: Sequence[SliceContrast]) -> Iterator[Block]:
+    def _slice_blocks(self, contrasts: Sequence[SliceContrast], details: bool) -> Iterator[Block]:
         size = max((part.contrast.comparisons for part in contrasts), default=0)
         yield EMPTY
         yield Heading(f"slices, {self.primary}" + ("" if self.all_pairs else f", against {self.baseline}"))
         yield slice_table(self.family, contrasts)
         yield Paragraph(f"p and intervals of slices are corrected for {size:,} comparisons", quiet=True)
+        board_of_slices = slice_board(self.family, contrasts)
+        rest = len(board_of_slices.rows) - ROOM
+        note = f"{words.counted(rest, 'more row')}: --details shows all" if rest > 0 and not details else ""
+        yield from (EMPTY, Heading("values on slices" + (", all metrics" if len(self.metrics) > 1 else "")))
+        yield replace(board_of_slices, rows=board_of_slices.rows[: None if details else ROOM], note=note)
 
     def _small_print(self) -> Iterator[str]:
         method, panel = self.family.method, self.family.panels[0]
@@ -443,6 +468,10 @@ class Comparison(Result):
             yield f"in {int(panel.clusters.max()) + 1:,} clusters"
         if self.family.size > 1:
             yield "p and interval are corrected"
+        if pooled := [one.name for one in self.family.panels if one.pools]:
+            units = "clusters" if panel.clusters is not None else "queries"
+            usual = "" if method.test or method.interval else f"by the bootstrap over {units}; "
+            yield f"{', '.join(pooled)}: {usual}queries count as better or worse by what they add, as they have no value of their own"
         if method.test is not None:
             yield f"{method.test} tests that {method.test.hypothesis}"
             if str(method.test) != "t" and not method.every_look:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -260,6 +261,34 @@ def board(family: Family) -> Table:
         *(Col(head=panel.name, kind="value", cell=cell(panel)) for panel in family.panels),
     )
     return replace(table_of(columns, family.primary.means), turns=True)
+
+
+def slice_board(family: Family, contrasts: Sequence[SliceContrast]) -> Table:
+    """Every metric of every run on the queries of each slice: values, marked where they differ from the baseline."""
+    values: dict[tuple[str, str, str], float] = {}
+    marks: dict[tuple[str, str, str], str] = {}
+    for part in contrasts:
+        c = part.contrast
+        values[part.label, c.run, c.metric], values[part.label, c.baseline, c.metric] = c.value, c.baseline_value
+        marks[part.label, c.run, c.metric] = "" if family.baseline is None else MARKS.get(c.verdict, "")
+
+    def text(row: tuple[str, str], metric: str) -> Value:
+        value = values[(*row, metric)]
+        return None if math.isnan(value) else NumberText(words.cell(value) + marks.get((*row, metric), ""), value)
+
+    columns = (
+        Col(head="slice", cell=lambda row: row[0]),
+        Col(head="run", cell=lambda row: row[1]),
+        *(Col(head=m, kind="value", cell=partial(text, metric=m)) for m in family.metrics),
+    )
+    known = dict.fromkeys((label, system) for label, system, _ in values)
+    rows = [
+        row
+        for label in dict.fromkeys(label for label, _ in known)
+        for s in family.primary.means
+        if (row := (label, s)) in known
+    ]
+    return table_of(columns, rows, 2)
 
 
 def _relative_interval(c: Contrast) -> Value:

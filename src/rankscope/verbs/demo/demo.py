@@ -49,8 +49,10 @@ def copy_files(to: str) -> list[Path]:
     return copies
 
 
-def introduction(scores: Scores) -> list[Block]:
-    """What the demo is, its numbers, how to read them, and what to type next."""
+def introduction(scores: Scores, brief: bool = False) -> list[Block]:
+    """What the demo is, its numbers, how to read them, and what to type next; the numbers alone where it is ``brief``."""
+    if brief:
+        return [scores.table()]
     nDCG, RR, recall = ({run: scores[run, name] for run in RUNS} for name in ("nDCG@10", "RR@10", "R@100"))
     best, unjudged = max(RR.values()), [1 - scores[run, "Judged@10"] for run in RUNS]
     about = (

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @overload
 def evaluate(
-    qrels: Any, runs: Any, metrics: Any = None, *, interval: Any = None, level: float = 0.95, clusters: Any = None,
+    qrels: Any, runs: Any, metrics: Any = None, *, interval: Any = None, level: float = 0.95, clusters: Any = None, slices: Any = None,
     partition: None = None, resume: str | Path | None = None, progress: Callable[[str], None] | None = None, **policies: Unpack[ReadingOptions],
 ) -> Scores: ...  # fmt: skip
 
 
 @overload
 def evaluate(
-    qrels: Any, runs: Any, metrics: Any = None, *, interval: Any = None, level: float = 0.95, clusters: Any = None,
+    qrels: Any, runs: Any, metrics: Any = None, *, interval: Any = None, level: float = 0.95, clusters: Any = None, slices: Any = None,
     partition: str, progress: Callable[[str], None] | None = None, **policies: Unpack[ReadingOptions],
 ) -> PartialScores: ...  # fmt: skip
 
@@ -42,6 +42,7 @@ def evaluate(  # noqa: PLR0913
     interval: Any = None,
     level: float = 0.95,
     clusters: Any = None,
+    slices: Any = None,
     partition: str | None = None,
     resume: str | Path | None = None,
     progress: Callable[[str], None] | None = None,
@@ -55,6 +56,8 @@ def evaluate(  # noqa: PLR0913
 
     ``interval`` (``"t"``, ``"bca(rounds=20000)"``, ``"wilson"`` ...) says how sure each mean is, at a ``level`` below 1; without
     one it is t, and wilson for scores of 0 and 1. ``clusters`` maps queries that belong together to their user or topic.
+    ``slices`` is a table of query attributes: the result has the means on the queries of each of their values, too
+    (``scores.table("slices")``).
     A ``level`` of 1 to 10 is the ``relevance_level``. ``progress`` is called with the name of each run that is done.
 
     ``partition="3/8"`` reads and judges the third of eight parts of one run, and gives ``PartialScores``: ``save`` writes them to a
@@ -84,7 +87,14 @@ def evaluate(  # noqa: PLR0913
     if partition is not None:
         if resume is not None:
             raise InputError("a partition is kept in its own file: leave out resume, or partition")
+        if slices is not None:
+            raise InputError("a partition has no means yet: leave out slices, or partition")
         from rankscope.scoring.partition import evaluate_partition
 
         return evaluate_partition(qrels, runs, request, partition)
-    return evaluate_in_place(qrels, runs, request, progress, resume)
+    scores = evaluate_in_place(qrels, runs, request, progress, resume)
+    if slices is None:
+        return scores
+    from rankscope.verbs.evaluate.slices import with_slices
+
+    return with_slices(scores, slices)

@@ -30,15 +30,29 @@ from rankscope.verbs.explain.result import Difference, DocumentChange, Explanati
 def explain(qrels: Any, runs: None = None, metric: Any = "nDCG@10", *, known: int | None = None) -> Explanation: ...
 @overload
 def explain(
-    qrels: Any, runs: Any, metric: Any = "nDCG@10", *, query: str, ties: str = "trec", **policies: Any
+    qrels: Any,
+    runs: Any,
+    metric: Any = "nDCG@10",
+    *,
+    query: str,
+    ties: str = "trec",
+    docs_text: Any = None,
+    **policies: Any,
 ) -> Explanation | Difference: ...
 @overload
 def explain(
-    qrels: Any, runs: Any, metric: Any = "nDCG@10", *, query: None = None, ties: str = "trec", **policies: Any
+    qrels: Any,
+    runs: Any,
+    metric: Any = "nDCG@10",
+    *,
+    query: None = None,
+    ties: str = "trec",
+    docs_text: Any = None,
+    **policies: Any,
 ) -> Origin: ...
 def explain(
     qrels: Any, runs: Any = None, metric: Any = "nDCG@10", *, query: str | None = None, ties: str = "trec",
-    known: int | None = None, **policies: Any,
+    known: int | None = None, docs_text: Any = None, **policies: Any,
 ) -> Explanation | Difference | Origin:  # fmt: skip
     """Say why a ranking scores what it scores, or why two differ.
 
@@ -50,6 +64,7 @@ def explain(
 
     A plain list of grades in rank order, None where nobody judged, is explained without a run: ``rs.explain([1, 0, 1], metric="AP")``.
     ``known`` says how many relevant documents there are in all, where more than those in the list.
+    ``docs_text`` are texts of documents as ``report`` takes them: what stands in a ranking is shown with its beginning.
 
     Takes what ``evaluate`` takes; ``ties`` is one order (``trec``, ``docid``, ``input`` or ``rank``). Raises InputError for a query
     that is neither judged nor ranked, for more than two runs, and what ``evaluate`` raises.
@@ -67,6 +82,8 @@ def explain(
         raise InputError("known goes with a plain list of grades; of judgments it is known how many are relevant")
     if ties not in TIES:
         raise InputError(f"ties={ties!r}: an explanation is of one order: one of {words.listing(TIES, last='or')}")
+    if query is None and docs_text is not None:
+        raise InputError("docs_text shows what the documents of a ranking say: name its query, or leave it out")
     parsed = parse(metric)
     if "columns" in policies:
         qrels, runs = read_named(qrels, runs, policies)
@@ -77,7 +94,8 @@ def explain(
         raise InputError("name a query to explain, or give two runs; diagnose explains one run over all queries")
     scores = evaluate_request(grades, read, Request.of([parsed], {"ties": ties, **policies}))
     if query is not None:
-        return _explain_query(scores, grades, [run for _, run in read], str(query))
+        found = _explain_query(scores, grades, [run for _, run in read], str(query))
+        return found if docs_text is None else _with_texts(found, docs_text)
     metric = scores.metrics[0]
     if reason := why_not_by_rank(metric):
         raise InputError(f"{reason}; name a query, or another metric")
@@ -106,6 +124,14 @@ def _of_list(grades: Any, metric: Metric, known: int | None) -> tuple[Any, Any, 
             )
         judged |= {f"missing{n}": max(level, 1) for n in range(1, known - there + 1)}
     return {"list": judged}, {"list": [f"d{n}" for n in range(1, len(plain) + 1)]}, "list"
+
+
+def _with_texts(found: Explanation | Difference, docs_text: Any) -> Explanation | Difference:
+    """The same with the texts of the documents that it ranks."""
+    from rankscope.files.texts import texts_of
+
+    parts = [found] if isinstance(found, Explanation) else [found.before, found.after]
+    return replace(found, texts=texts_of(docs_text, {doc for part in parts for doc in part.ranking.doc_ids}))
 
 
 def _explain_query(scores: Scores, grades: Any, runs: Sequence[Any], query: str) -> Explanation | Difference:

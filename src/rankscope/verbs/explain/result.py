@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter, itemgetter
 from typing import Any, ClassVar, Literal
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Chart, Column, Heading, Paragraph
+from rankscope.blocks import EMPTY, Chart, Column, Facts, Heading, Paragraph
+from rankscope.files.texts import Texts
 from rankscope.metrics import Metric
 from rankscope.scoring.bands import Band
 from rankscope.scoring.health import NOTABLE
@@ -20,6 +21,7 @@ from rankscope.verbs.explain.parts import ROUNDING, Position, Rest, ValueParts
 
 LISTED = 20  # documents, or queries, that a table shows
 SENTENCES = 3  # documents with a sentence each
+READ = 160  # characters of a text that are printed
 SHOWN = 30  # positions that a terminal shows
 
 Move = Literal["rose", "fell", "stayed", "entered", "left"]
@@ -33,6 +35,27 @@ class _Explain(OfScores):
     main = "rows"
 
     scores: Scores = field(kw_only=True)
+    texts: Texts | None = field(default=None, kw_only=True)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was said while reading."""
+        return [*self.scores.notes, *(() if self.texts is None else self.texts.notes)]
+
+    def text_of(self, doc_id: str | None) -> str | None:
+        """The text of a document; None where it has none, or texts were not given."""
+        return None if self.texts is None else self.texts.by_id.get(doc_id or "")
+
+    def _text_column(self) -> tuple[Col, ...]:
+        """The texts of documents, for programs."""
+        return () if self.texts is None else (Col("text", of=lambda row: self.text_of(row.doc_id)),)
+
+    def _text_blocks(self, doc_ids: Iterable[str | None]) -> list[Shown]:
+        """The beginnings of the texts of these documents, as far as they are known."""
+        known = tuple(
+            (doc, words.short(" ".join(text.split()), READ)) for doc in doc_ids if doc and (text := self.text_of(doc))
+        )
+        return [EMPTY, Heading("what they say"), Facts(known)] if known else []
 
     def facts(self) -> dict[str, Any]:
         """What JSON holds beside the rows."""
@@ -96,6 +119,7 @@ def _position_columns(explanation: Explanation) -> tuple[Col, ...]:
             lambda p: words.cell(p.lost, 3) if p.lost and abs(p.lost) >= NOTABLE else words.UNDEFINED,
         ),
         Col("what"),
+        *explanation._text_column(),
     )
 
 
@@ -184,7 +208,8 @@ class Explanation(_Explain, ValueParts):
         if left > 0:
             out[-1] = replace(table, rows=(*table.rows[:SHOWN], *table.rows[len(self.positions) :]))
             out.append(Paragraph(f"{words.counted(left, 'more rank')}; --format json has all", quiet=True))
-        return [*out, *map(Paragraph, self._remarks())]
+        texts = self._text_blocks(p.doc_id for p in self.positions[:SHOWN])
+        return [*out, *map(Paragraph, self._remarks()), *texts]
 
     def charts(self) -> Iterator[Chart]:
         """What each rank adds."""
@@ -245,6 +270,23 @@ def _rank(name: str, head: str) -> Col:
     return Col(head=head, kind="value", cell=cell)
 
 
+CHANGES = (
+    _part("rank", kind="count"),
+    _part("rank_before", kind="count"),
+    DOCUMENT,
+    _part("doc_id"),
+    _part("grade", "grade", "value", _grade),
+    FACTORS,
+    _rank("rank_before", "before"),
+    _rank("rank", "after"),
+    _part("move"),
+    _part("adds_before", "adds before", "value", lambda d: words.cell(d.adds_before, 3)),
+    _part("adds_after", "adds after", "value", lambda d: words.cell(d.adds_after, 3)),
+    Col("adds", head="difference", kind="value", cell=lambda row: words.cell(row.adds, 3, sign=True)),
+    Col("what"),
+)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Difference(_Explain):
     """Two rankings of one query: the ``adds`` of ``documents`` and ``rest`` sum to ``value``, the second value less the first."""
@@ -257,21 +299,7 @@ class Difference(_Explain):
     views: ClassVar[tuple[View, ...]] = (
         View(
             "rows",
-            (
-                _part("rank", kind="count"),
-                _part("rank_before", kind="count"),
-                DOCUMENT,
-                _part("doc_id"),
-                _part("grade", "grade", "value", _grade),
-                FACTORS,
-                _rank("rank_before", "before"),
-                _rank("rank", "after"),
-                _part("move"),
-                _part("adds_before", "adds before", "value", lambda d: words.cell(d.adds_before, 3)),
-                _part("adds_after", "adds after", "value", lambda d: words.cell(d.adds_after, 3)),
-                Col("adds", head="difference", kind="value", cell=lambda row: words.cell(row.adds, 3, sign=True)),
-                Col("what"),
-            ),
+            lambda difference: (*CHANGES, *difference._text_column()),
             lambda difference: [*difference.documents, *difference.rest],
         ),
     )
@@ -320,7 +348,8 @@ class Difference(_Explain):
             out.append(Paragraph(f"{words.counted(left, 'more document')}; --format json has all", quiet=True))
         moves = {kind: sum(d.move == kind for d in self.documents) for kind in ("rose", "fell", "entered", "left")}
         counts = ", ".join(f"{words.count(n)} {kind}" for kind, n in moves.items() if n) or "none moved"
-        return [*out, Paragraph(f"of the documents that the metric looks at: {counts}", quiet=True)]
+        texts = self._text_blocks(d.doc_id for d in self.largest[:LISTED])
+        return [*out, Paragraph(f"of the documents that the metric looks at: {counts}", quiet=True), *texts]
 
     def charts(self) -> Iterator[Chart]:
         """What each document adds to the difference."""

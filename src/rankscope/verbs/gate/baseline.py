@@ -16,6 +16,7 @@ import numpy as np
 from rankscope import words
 from rankscope._version import __version__
 from rankscope.errors import DataError, InputError
+from rankscope.files.long import stem
 from rankscope.files.raw import open_raw
 from rankscope.metrics import Metric
 from rankscope.scoring.policies import differing
@@ -120,7 +121,7 @@ class StoredBaseline:
             yield from _odd(self.values[str(m)], m, self.counts.get(str(m)))
 
     def _scores(self, run: RunScores) -> RunScores:
-        name = self.run if self.run != run.name else Path(self.label).name.split(".")[0] or "baseline"
+        name = self.run if self.run != run.name else stem(self.label) or "baseline"
         name = f"{name} before" if name == run.name else name
         ids = list(self.values[str(next(iter(run.values)))])
         places = {query: i for i, query in enumerate(run.query_ids)}

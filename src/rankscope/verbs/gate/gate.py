@@ -18,7 +18,6 @@ from rankscope.panels.contrast import contrast
 from rankscope.panels.doubts import few_clusters
 from rankscope.panels.method import FEWEST, Method, method_of
 from rankscope.panels.panel import PairedValues, Panel
-from rankscope.panels.samples import NO_SAMPLE
 from rankscope.panels.tolerance import (
     ROUNDING,
     Allowance,
@@ -90,9 +89,12 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     stored = stored_baseline(baseline)
     runs = [candidate] if stored is not None else _name_runs(baseline, candidate)
     scores = evaluate_in_place(qrels, runs, request, progress)
-    _refuse_undirected(scores.metrics)
+    _refuse_undirected(scores.metrics, stored is not None)
     panels = in_clusters(panels_of(scores if stored is None else stored.beside(scores), scores.metrics), clusters)
     allowances = tolerances_of(tolerance, [(m.spelling, m.metric) for m in request.metrics])
+    for panel in panels:
+        if panel.reason:
+            raise InputError(f"{panel.name} is {panel.reason} and has no interval to gate on: leave it out")
     drafts, notes = _drafts(panels, slices, allowances, fail_on, method)
     one, two = panels[0].systems
     if panels[0].clusters is not None:
@@ -112,12 +114,15 @@ def _name_runs(baseline: Any, candidate: Any) -> list[Any]:
     return runs
 
 
-def _refuse_undirected(metrics: Sequence[Metric]) -> None:
+def _refuse_undirected(metrics: Sequence[Metric], stored: bool) -> None:
     for metric in metrics:
+        if stored and metric.aggregate == "pooled":
+            raise InputError(
+                f"{metric} is made of the documents of all queries together, which a stored baseline lacks: give the baseline as a run, "
+                "or leave it out"
+            )
         if metric.better == "neither":
             raise InputError(f"{metric} is neither better nor worse when it is higher: leave it out of the gate")
-        if metric.aggregate in NO_SAMPLE:
-            raise InputError(f"{metric} is {NO_SAMPLE[metric.aggregate]} and has no interval to gate on: leave it out")
 
 
 def _slices(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str | None, Array | None]], list[str]]:

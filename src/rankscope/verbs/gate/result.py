@@ -178,6 +178,15 @@ class Gate(OfScores):
         return max(check.queries for check in self.checks)
 
     @property
+    def tested(self) -> int:
+        """How many checks have a p-value: what p-values are corrected for. Where nearly nothing changed no test is made."""
+        return sum(not math.isnan(check.p_value) for check in self.checks)
+
+    @property
+    def _corrected(self) -> str:
+        return self.method.corrected_for(max(1, self.tested), "check")
+
+    @property
     def provenance(self) -> dict[str, Any]:
         """The judgments, both runs and the version, with hashes of the files."""
         return provenance(self.scores, self.stored_baseline, (self.baseline, self.candidate))
@@ -234,7 +243,7 @@ class Gate(OfScores):
                 "interval": str(self.method.interval or "t"),
                 "test": str(self.method.test or "t"),
                 "correction": str(self.method.correction),
-                "comparisons": len(self.checks),
+                "comparisons": self.tested,
             },
             "settings": None,  # the command line has them in a file
             "conventions": self.conventions,
@@ -318,7 +327,7 @@ class Gate(OfScores):
         return f"{text}, {why}; {loss}, above the tolerance of {tolerance}. Judge more queries on which the two answer differently."
 
     def _p_value(self, check: Check) -> str:
-        return f"{words.p_value(check.p_value_adjusted)}{self.method.corrected_for(len(self.checks), 'check')}"
+        return f"{words.p_value(check.p_value_adjusted)}{self._corrected}"
 
     def blocks(self, **_: Any) -> list[Shown]:
         """The verdict, the table of the checks, the cautions, what it rests on, and the exit code."""
@@ -339,13 +348,16 @@ class Gate(OfScores):
     def _small_print(self) -> Iterator[Paragraph]:
         several = ", in every check" if len(self.checks) > 1 else ""
         floor = "below 0" if self.fail_on == "loss" else "below minus the tolerance"
-        corrected = self.method.corrected_for(len(self.checks), "check")
+        corrected = self._corrected
         parts = [
             f"{self.candidate} against {self.baseline}",
             f"pass: the interval lies above minus the tolerance{several}",
             f"fail: the mean is {floor} by a {self.method.test or 't'} test (p{corrected})",
             *self._without_intervals(),
         ]
+        if pooled := [str(m) for m in self.scores.metrics if m.aggregate == "pooled"]:
+            usual = "" if self.method.test or self.method.interval else "by the bootstrap over queries; "
+            parts.append(f"{words.listing(pooled)}: {usual}queries win or lose by what they add")
         if lower := dict.fromkeys(check.metric for check in self.checks if check.better == "lower"):
             parts.append(f"{words.listing(lower)}: lower is better, so the sign is turned and a loss is negative")
         yield Paragraph(" · ".join(parts), quiet=True)

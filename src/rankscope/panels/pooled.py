@@ -1,0 +1,130 @@
+"""Metrics of the documents of all queries together, as the area under one curve: what each query adds, and what resampled ones have.
+
+Such a value is the share of pairs of a relevant and another document, of whatever queries, in which the relevant one scores higher. It
+has no value of a query. What a query adds is its jackknife value, linearised (Obuchowski, Nonparametric analysis of clustered ROC
+curve data, Biometrics 53, 1997): the mean of these is the value, and their spread that of the value. The bootstrap draws whole queries
+(or clusters) and counts the pairs of the drawn ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankscope.inference.base import Bounds, Interval, Sample
+from rankscope.lists import Array, Judged
+from rankscope.metrics import Metric
+
+MOST = 1_000  # queries or clusters whose pairs are counted in each round; of more what they add is drawn, which is as good then
+WORK = 50_000_000  # comparisons that counting pairs may take
+
+
+@dataclass(frozen=True, eq=False)
+class PooledPairs:
+    """The documents of one system that are in pairs: the number of the unit each is of, its score, and whether it is relevant.
+
+    ``units`` is how many units there are.
+    """
+
+    units: int
+    unit: Array
+    score: Array
+    relevant: Array
+
+    def within(self, inside: Array) -> PooledPairs:
+        """Those of some of the units, numbered anew."""
+        number = np.cumsum(inside) - 1
+        kept = inside[self.unit]
+        return PooledPairs(int(inside.sum()), number[self.unit[kept]], self.score[kept], self.relevant[kept])
+
+    def parts(self) -> Array:
+        """What each unit adds: numbers whose mean is the value; NaN where there is no pair."""
+        won, lost = self._shares()
+        positive = np.bincount(self.unit, self.relevant, self.units)
+        negative = np.bincount(self.unit, ~self.relevant, self.units)
+        if not (positive.sum() and negative.sum()):
+            return np.full(self.units, np.nan)
+        value = float(won.sum() / positive.sum())
+        of_won = (won - value * positive) / positive.sum()
+        of_lost = (lost - value * negative) / negative.sum()
+        return np.asarray(value + self.units * (of_won + of_lost))
+
+    def _shares(self) -> tuple[Array, Array]:
+        """For each unit, over its relevant documents the shares of others below; over its others the shares of relevant ones above."""
+        above, below = np.sort(self.score[self.relevant]), np.sort(self.score[~self.relevant])
+        share = np.zeros(len(self.score))
+        mine, theirs = self.score[self.relevant], self.score[~self.relevant]
+        if len(above) and len(below):
+            share[self.relevant] = (
+                (np.searchsorted(below, mine) + np.searchsorted(below, mine, "right")) / 2 / len(below)
+            )
+            left = (np.searchsorted(above, theirs) + np.searchsorted(above, theirs, "right")) / 2
+            share[~self.relevant] = (len(above) - left) / len(above)
+        won = np.bincount(self.unit, np.where(self.relevant, share, 0.0), self.units)
+        return won, np.bincount(self.unit, np.where(self.relevant, 0.0, share), self.units)
+
+    def statistic(self, clusters: Array | None) -> Callable[[Array], Array] | None:
+        """The value by how often each unit (or cluster) is drawn, rounds x groups; None where they are too many to count pairs."""
+        group = self.unit if clusters is None else clusters[self.unit]
+        groups = self.units if clusters is None else int(clusters.max(initial=-1)) + 1
+        positive = np.bincount(group, self.relevant, groups)
+        if groups > MOST or groups * positive.sum() > WORK:
+            return None
+        negative = np.bincount(group, ~self.relevant, groups)
+        won = np.zeros((groups, groups))
+        mine, of = self.score[self.relevant], group[self.relevant]
+        for other in range(groups):
+            theirs = np.sort(self.score[~self.relevant & (group == other)])
+            below = (np.searchsorted(theirs, mine) + np.searchsorted(theirs, mine, "right")) / 2
+            won[:, other] = np.bincount(of, below, groups)
+
+        def value(counts: Array) -> Array:
+            pairs = (counts @ positive) * (counts @ negative)
+            earned = ((counts @ won) * counts).sum(axis=1)
+            return np.asarray(np.divide(earned, pairs, out=np.full(len(counts), np.nan), where=pairs > 0))
+
+        return value
+
+
+def pool_of(metric: Metric, judged: Judged, places: Mapping[str, int]) -> PooledPairs | None:
+    """The documents of a pooled metric on the queries that have a place; None where its value is not of pairs."""
+    found = metric.pooled_documents(judged)
+    if found is None:
+        return None
+    query, score, relevant = found
+    place = np.array([places.get(one, -1) for one in judged.query_id], dtype=np.int64)[query]
+    kept = place >= 0
+    return PooledPairs(len(places), place[kept], score[kept], relevant[kept])
+
+
+def sample_of_pool(pool: PooledPairs, clusters: Array | None) -> Sample:
+    """What each unit adds to the value of one system, to be resampled by its pairs."""
+    parts = pool.parts()
+    if np.isnan(parts).any():
+        return Sample(np.empty(0))
+    return Sample(parts, clusters, pool.statistic(clusters))
+
+
+def sample_of_pools(run: PooledPairs, baseline: PooledPairs, gains: Array, clusters: Array | None) -> Sample:
+    """What each unit adds to the difference of two systems, to be resampled by the pairs of both."""
+    ours, theirs = run.statistic(clusters), baseline.statistic(clusters)
+    if ours is None or theirs is None:
+        return Sample(gains, clusters)
+    return Sample(gains, clusters, lambda counts: ours(counts) - theirs(counts))
+
+
+def bounds_of_pool(
+    pool: PooledPairs,
+    clusters: Array | None,
+    interval: Interval | None,
+    level: float,
+    ends: tuple[float, float],
+    seed: int = 0,
+) -> Bounds:
+    """The interval of a value over units resampled: that of percentiles unless another is given, within what a value can be."""
+    from rankscope.inference.bootstrap import percentile
+
+    chosen = percentile(seed=seed) if interval is None else interval
+    return chosen.of(sample_of_pool(pool, clusters), level).clipped(*ends)

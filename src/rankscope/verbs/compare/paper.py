@@ -1,0 +1,89 @@
+"""The table of a comparison for a paper: systems as rows, metrics as columns, the best in bold, what is significant marked."""
+
+from __future__ import annotations
+
+import math
+from string import ascii_lowercase
+
+from rankscope import words
+from rankscope.errors import InputError
+from rankscope.panels.families import Family
+from rankscope.panels.panel import Panel
+from rankscope.show.latex import PaperCell, PaperTable
+from rankscope.verbs.compare.tables import MARKS, how
+
+DIGITS = 3
+
+
+def paper_table(family: Family, caption: str = "", label: str = "", digits: int | None = None) -> PaperTable:
+    """Every metric of every system, in the order in which they were given.
+
+    Where each system is compared with each, it is marked with the letters of those that it is significantly better than; where all are
+    compared with one, with what stands for better and worse. Raises InputError for digits that no table has, and for a label that
+    LaTeX does not take.
+    """
+    if isinstance(digits, bool) or (digits is not None and (not isinstance(digits, int) or not 1 <= digits <= 9)):
+        raise InputError(f"digits={digits!r}: digits after the decimal point are a whole number from 1 to 9")
+    systems = family.primary.systems
+    letters = dict(zip(systems, map(_letter, range(len(systems))), strict=True)) if family.baseline is None else {}
+    columns = [_column(family, panel, letters, DIGITS if digits is None else digits) for panel in family.panels]
+    units = words.counted(max(len(panel.units) for panel in family.panels), "query")
+    return PaperTable(
+        header=family.metrics,
+        better=[panel.better for panel in family.panels],
+        names=systems,
+        letters=[letters.get(system, "") for system in systems],
+        cells=list(zip(*columns, strict=True)),
+        caption=caption or f"{words.counted(len(systems), 'system')} on {units}.",
+        label=label or "tab:systems",
+        note=_note(family, units),
+    )
+
+
+def _column(family: Family, panel: Panel, letters: dict[str, str], digits: int) -> list[PaperCell]:
+    """The values of a metric, system by system."""
+    places = 0 if panel.measure.aggregate == "sum" else digits
+    texts = {
+        s: "-" if math.isnan(panel.means[s]) else words.number(panel.means[s], digits=places) for s in panel.systems
+    }
+    known = {s: panel.sign * panel.means[s] for s in panel.systems if not math.isnan(panel.means[s])}
+    best = (
+        {texts[max(known, key=known.__getitem__)]} if panel.sign and len(set(texts.values())) > 1 and known else set()
+    )
+    marks = dict.fromkeys(panel.systems, "")
+    for c in family.of(panel.name):
+        if not letters:
+            marks[c.run] = MARKS.get(c.verdict, "")
+        elif c.verdict in {"better", "worse"}:
+            ahead, behind = (c.run, c.baseline)[:: 1 if c.verdict == "better" else -1]
+            marks[ahead] += f" {letters[behind]}"
+    joint = "" if len(letters) <= len(ascii_lowercase) else ","
+    return [
+        PaperCell(texts[s], joint.join(sorted(marks[s].split(), key=_in_order)), texts[s] in best)
+        for s in panel.systems
+    ]
+
+
+def _letter(number: int) -> str:
+    """The letter of a system; two where there are more systems than letters.
+
+    >>> _letter(0), _letter(25), _letter(26), _letter(52)
+    ('a', 'z', 'aa', 'ba')
+    """
+    more, place = divmod(number, len(ascii_lowercase))
+    return (_letter(more - 1) if more else "") + ascii_lowercase[place]
+
+
+def _in_order(letter: str) -> tuple[int, str]:
+    return len(letter), letter
+
+
+def _note(family: Family, units: str) -> str:
+    """What the marks mean, and what they rest on."""
+    level, method = words.percent(family.method.alpha), how(family)
+    if family.baseline is None:
+        marks = f"Letters: significantly better than these systems at {level}: {method}"
+    else:
+        marks = f"* better, † worse than {family.baseline} at {level}: {method}"
+    bold = "" if all(not panel.sign for panel in family.panels) else " Best in bold."
+    return f"{marks}; {units}.{bold}"

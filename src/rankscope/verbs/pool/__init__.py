@@ -1,0 +1,1 @@
+"""Whether judgments favour the runs that they were made from."""

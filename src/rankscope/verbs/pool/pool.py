@@ -1,0 +1,107 @@
+"""Leave each run out of the pool: what it would score if nobody had judged the documents that it alone found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Unpack
+
+from rankscope.engines.base import TIES, Order
+from rankscope.engines.top import top
+from rankscope.errors import InputError
+from rankscope.metrics import Metric
+from rankscope.scoring.evaluation import evaluate_request
+from rankscope.scoring.inputs import clean, read_inputs
+from rankscope.scoring.policies import PolicyOptions, refuse_unknown, with_policies
+from rankscope.scoring.request import Request
+from rankscope.scoring.scores import Scores
+from rankscope.verbs.pool.result import LeftOut, OwnDocuments, PoolReport
+
+USUAL = 100  # how deep pools of retrieval experiments go
+
+
+# fmt: off
+@with_policies
+def pool(
+    qrels: Any, runs: Any, metrics: Any = None, *, pool_depth: int = USUAL, **policies: Unpack[PolicyOptions],
+) -> PoolReport:
+    """Say whether judgments favour the runs that they were made from, and whether metrics agree on the order of the systems.
+
+    Each run is left out of the pool: it is scored again without the judgments of the documents that it alone has among the first
+    ``pool_depth`` of a query (Zobel, 1998). What it loses is what a new run, which nobody pooled, may lose. Kendall's tau tells how far
+    two metrics order the systems alike. Takes what ``evaluate`` takes.
+
+    {policies}
+
+    Raises InputError for fewer than two runs, and what ``evaluate`` raises.
+
+    >>> import rankscope as rs
+    >>> qrels = {"q1": {"a": 1, "b": 1, "c": 0}}
+    >>> found = rs.pool(qrels, {"x": {"q1": {"a": 2.0, "b": 1.0}}, "y": {"q1": {"a": 2.0, "c": 1.0}}}, "P@2")
+    >>> [(one.run, one.value, one.without) for one in found.left_out]
+    [('x', 1.0, 0.5), ('y', 0.5, 0.5)]
+    """
+    refuse_unknown(policies, "pool", ("pool_depth",))
+    if isinstance(pool_depth, bool) or not isinstance(pool_depth, int) or pool_depth < 1:
+        raise InputError(f"pool_depth={pool_depth!r}: how many documents of each ranking were pooled, a whole number of at least 1")
+    grades, read = read_inputs(qrels, runs)
+    if len(read) < 2:
+        raise InputError("a pool is made of several runs: give two or more")
+    request = Request.of(metrics, policies)
+    scores = evaluate_request(grades, read, request)
+    judged = clean(grades, request.policies, "qrels", scores.metrics).mapping
+    own = _own_documents(scores, judged, [data for _, data in read], pool_depth)
+    left_out = [one for found, (_, data) in zip(own, read, strict=True) for one in _without_own(scores, judged, data, found)]
+    return PoolReport(left_out, [found.summary for found in own], scores, pool_depth)
+# fmt: on
+
+
+def _own_documents(
+    scores: Scores, judged: Mapping[str, Mapping[str, float]], runs: list[Any], depth: int
+) -> list[OwnDocuments]:
+    """The judged documents among the first of each run that no other run has there."""
+    policies = scores.request.policies
+    ties: Any = policies.ties if policies.ties in TIES else "trec"
+    found: list[list[tuple[str, str]]] = []
+    for run, data in zip(scores.runs, runs, strict=True):
+        rows = top(clean(data, policies, "run").data, Order(ties, policies.depth), depth, run.name)
+        pairs = zip(rows["query_id"].to_list(), rows["doc_id"].to_list(), strict=True)
+        found.append([(query, doc) for query, doc in pairs if doc in judged.get(query, {})])
+    times = Counter(pair for pairs in found for pair in set(pairs))
+    return [
+        OwnDocuments(run.name, len(pairs), [pair for pair in pairs if times[pair] == 1], judged)
+        for run, pairs in zip(scores.runs, found, strict=True)
+    ]
+
+
+def _without_own(
+    scores: Scores, judged: Mapping[str, Mapping[str, float]], data: Any, own: OwnDocuments
+) -> list[LeftOut]:
+    """Each metric of a run without the judgments of its own documents."""
+    removed = set(own.pairs)
+    kept = {query: {doc: g for doc, g in docs.items() if (query, doc) not in removed} for query, docs in judged.items()}
+    again = evaluate_request(kept, [(own.run, data)], scores.request)
+    out = []
+    for metric in scores.metrics:
+        value, without = scores[own.run, str(metric)], again[own.run, str(metric)]
+        out.append(
+            LeftOut(
+                own.run,
+                metric,
+                value,
+                without,
+                _rank(scores, metric, own.run, value),
+                _rank(scores, metric, own.run, without),
+            )
+        )
+    return out
+
+
+def _rank(scores: Scores, metric: Metric, run: str, value: float) -> int | None:
+    """The place of a run with this value among the others as they are; None where neither high nor low is better."""
+    if metric.better == "neither":
+        return None
+    sign = 1 if metric.better == "higher" else -1
+    return 1 + sum(
+        sign * mean.value > sign * value for mean in scores.board if mean.metric == metric and mean.run != run
+    )

@@ -1,0 +1,203 @@
+"""What ``pool`` found: runs without the documents that they alone found, and how far metrics order systems alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+from rankscope import words
+from rankscope.blocks import EMPTY, Heading, Paragraph
+from rankscope.metrics import Metric
+from rankscope.scoring.scores import OfScores, Scores
+from rankscope.show.result import Col, Shown, View
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A metric of a run, its ``value`` and what is left of it ``without`` the judgments of its own documents, with its places among the systems."""
+
+    run: str
+    metric: Metric
+    value: float
+    without: float
+    rank: int | None
+    rank_without: int | None
+
+
+@dataclass(frozen=True)
+class OwnDocuments:
+    """The ``judged`` documents of a run in the pool, and the ``pairs`` of query and document that no other run has there."""
+
+    run: str
+    judged: int
+    pairs: Sequence[tuple[str, str]]
+    grades: Mapping[str, Mapping[str, float]]
+
+    @property
+    def summary(self) -> Contribution:
+        """The run's part in the pool, in numbers."""
+        relevant = sum(self.grades[query][doc] >= 1 for query, doc in self.pairs)
+        return Contribution(self.run, self.judged, len(self.pairs), relevant)
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """How many judged documents a run has in the pool, how many of them it alone found, and how many of these are of grade 1 or more."""
+
+    run: str
+    judged: int
+    own: int
+    own_relevant: int
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far two metrics order the systems alike: Kendall's ``tau`` (b, which knows ties), NaN where one of them ties all."""
+
+    metric: Metric
+    other: Metric
+    tau: float
+
+
+def kendall(one: Sequence[float], two: Sequence[float]) -> float:
+    """Kendall's tau-b of two rows of values of the same things; NaN where either has no order.
+
+    Source: Kendall, Rank Correlation Methods, 1948.
+
+    >>> kendall([1, 2, 3], [1, 3, 2]), kendall([1, 2, 2], [1, 2, 2])
+    (0.3333333333333333, 1.0)
+    """
+    signs = [((a > b) - (a < b), (c > d) - (c < d)) for (a, c), (b, d) in combinations(zip(one, two, strict=True), 2)]
+    ordered = math.sqrt(sum(bool(s) for s, _ in signs) * sum(bool(t) for _, t in signs))
+    return sum(s * t for s, t in signs) / ordered if ordered else math.nan
+
+
+def _number(of: str) -> Col:
+    return Col(of, head=of.replace("_", " "), kind="count")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PoolReport(OfScores):
+    """What ``pool`` found: ``left_out`` holds each run and metric, ``contributions`` each run's part in the pool, ``agreements`` each pair of metrics."""
+
+    left_out: Sequence[LeftOut]
+    contributions: Sequence[Contribution]
+    scores: Scores
+    pool_depth: int
+
+    schema = "pool/1"
+    views = (
+        View(
+            "results",
+            (
+                Col("run", head="run"),
+                Col("metric", of=lambda one: str(one.metric), head="metric"),
+                Col("value", head="value", kind="value"),
+                Col("without", head="without own", kind="value"),
+                Col(
+                    "change",
+                    of=lambda one: one.without - one.value,
+                    head="change",
+                    kind="value",
+                    cell=lambda one: words.in_table(words.number(one.without - one.value, sign=True, digits=4)),
+                ),
+                Col("rank", head="place", kind="count"),
+                Col("rank_without", head="then", kind="count"),
+            ),
+            lambda report: report.left_out,
+            labels=2,
+        ),
+        View(
+            "contributions",
+            (Col("run", head="run"), _number("judged"), _number("own"), _number("own_relevant")),
+            lambda report: report.contributions,
+        ),
+        View(
+            "orders",
+            (
+                Col("metric", of=lambda row: str(row[0]), head="metric"),
+                Col("tau", of=lambda row: row[1], head="Kendall's tau", kind="value"),
+            ),
+            lambda report: report.orders,
+        ),
+        View(
+            "agreements",
+            (
+                Col("metric", of=lambda one: str(one.metric), head="metric"),
+                Col("other", of=lambda one: str(one.other), head="other"),
+                Col("tau", head="Kendall's tau", kind="value"),
+            ),
+            lambda report: report.agreements,
+            labels=2,
+        ),
+    )
+
+    @cached_property
+    def agreements(self) -> list[Agreement]:
+        """Each pair of metrics that have a direction, with how far they order the systems alike."""
+        directed = [metric for metric in self.scores.metrics if metric.better != "neither"]
+        values = {
+            m: [(1 if m.better == "higher" else -1) * self.scores[run.name, str(m)] for run in self.scores.runs]
+            for m in directed
+        }
+        return [Agreement(one, two, kendall(values[one], values[two])) for one, two in combinations(directed, 2)]
+
+    @cached_property
+    def orders(self) -> list[tuple[Metric, float]]:
+        """For each metric that has a direction, Kendall's tau of the systems as they are and each without its own documents."""
+        out = []
+        for metric in dict.fromkeys(one.metric for one in self.left_out if one.rank is not None):
+            mine = [one for one in self.left_out if one.metric == metric]
+            out.append((metric, kendall([one.value for one in mine], [one.without for one in mine])))
+        return out
+
+    def facts(self) -> dict[str, Any]:
+        """What JSON holds before the tables."""
+        return {**super().facts(), "pool_depth": self.pool_depth}
+
+    def sentences(self) -> Iterator[str]:
+        """How much of a value comes from documents that nobody else found, whether places change, and which metrics disagree most."""
+        directed = [one for one in self.left_out if one.rank is not None]
+        moved = [one for one in directed if one.rank != one.rank_without]
+        if worst := max(directed, key=lambda one: abs(one.without - one.value), default=None):
+            yield (
+                f"Left out of the pool, {worst.run} would change most: {worst.metric} from {words.number(worst.value, digits=4)} to "
+                f"{words.number(worst.without, digits=4)}."
+            )
+            places = f"{words.count(len(moved))} of {words.count(len(directed))} places of runs"
+            yield (
+                f"{places} {words.agree(len(moved), 'changes')} so."
+                if moved
+                else "No run changes its place so: the judgments seem fair to runs that were not pooled."
+            )
+        known = [one for one in self.agreements if not math.isnan(one.tau)]
+        if known and len(self.scores.runs) > 2:
+            least = min(known, key=lambda one: one.tau)
+            if least.tau == 1:
+                yield "All metrics order the systems alike."
+                return
+            yield f"{least.metric} and {least.other} order the systems least alike: Kendall's tau {words.number(least.tau, digits=2)}."
+
+    def blocks(self, **_: Any) -> list[Shown]:
+        """The sentences, then the tables."""
+        small = (
+            f"own: judged documents among the first {words.count(self.pool_depth)} of a run that no other run has there; relevant: grade ≥ 1 · "
+            "place: among all runs, then: without the judgments of its own documents"
+        )
+        blocks: list[Shown] = [
+            *map(Paragraph, self.sentences()),
+            EMPTY,
+            self.table("contributions"),
+            EMPTY,
+            self.table(),
+        ]
+        if self.orders:
+            title = "orders of the systems: as they are, and each without its own documents"
+            blocks += [EMPTY, Heading(title), self.table("orders")]
+        if self.agreements:
+            blocks += [EMPTY, Heading("how far metrics order the systems alike"), self.table("agreements")]
+        return [*blocks, Paragraph(small, quiet=True)]
