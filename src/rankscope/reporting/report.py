@@ -16,7 +16,7 @@ from rankscope.errors import DataError, InputError
 from rankscope.reporting import check_folder, check_page_file
 from rankscope.reporting.explorer.rankings import documents_of
 from rankscope.reporting.page import page_of, page_of_result
-from rankscope.reporting.subject import Subject
+from rankscope.reporting.subject import MANY, Subject
 from rankscope.scoring.inputs import named_runs, read_any
 from rankscope.scoring.measurements import OPTIONS as COMPARING
 from rankscope.scoring.measurements import USUAL, lead_first
@@ -181,7 +181,7 @@ def _subject_of(qrels: Any, runs: Any, metrics: Any, **options: Any) -> Subject[
     grades = read_any("qrels", qrels)
     data = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
     if len(data) > 1:
-        return _with_rankings(compare(grades, data, metrics, **options), grades, data)
+        return _with_rankings(_compared(grades, data, metrics, options), grades, data)
     defaults = signature(compare).parameters
     for name, value in options.items():
         compares = name in COMPARING and name not in {*ALONE, "primary", "progress"}
@@ -190,6 +190,20 @@ def _subject_of(qrels: Any, runs: Any, metrics: Any, **options: Any) -> Subject[
     wanted = lead_first(USUAL if metrics is None else metrics, options.get("primary"))
     kept = {name: value for name, value in options.items() if name in {*ALONE, *POLICIES, "progress"}}
     return _with_rankings(evaluate(grades, data, wanted, **kept), grades, data)
+
+
+def _compared(grades: Any, data: Sequence[Any], metrics: Any, options: Mapping[str, Any]) -> Comparison:
+    """The comparison of several runs; of many with the best of them, unless a baseline is named: the first given means nothing then."""
+    if len(data) < MANY or options.get("baseline") is not None or options.get("all_pairs"):
+        return compare(grades, data, metrics, **options)
+    later = {name: options[name] for name in ("slices", "costs", "limits") if name in options}
+    found = compare(grades, data, metrics, **{name: value for name, value in options.items() if name not in later})
+    panel = found.panels[0]
+    best = next(iter(panel.means))
+    if len(panel.systems) < MANY or not panel.sign or best == found.baseline:
+        return compare(grades, data, metrics, **options) if later else found
+    kept = {name: value for name, value in options.items() if name not in {*POLICIES, "progress"}}
+    return compare(found.scores, None, None, **{**kept, "baseline": best})
 
 
 def _read_again(found: Scores | Comparison) -> Subject[Any]:

@@ -26,6 +26,7 @@ R = TypeVar("R", bound=Scores | Comparison)
 
 LINES = 8  # lines that a chart has colours for
 NAMED = 3  # runs that a title names
+MANY = 4  # runs from which on the best one is what the others are compared with, unless a baseline is named
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +204,7 @@ class PagePart:
     of_comparison: ClassVar[bool | None] = None
     needs_scores: ClassVar[bool] = False
     needs_rankings: ClassVar[bool] = False
-    folded = False
+    folded = True
 
     def __init__(self, subject: Subject[Any]) -> None:
         self.subject = subject
@@ -220,7 +221,7 @@ class PagePart:
             return None
         part = cls(subject)
         blocks = tuple(part.blocks())
-        return Section(cls.name, cls.title, blocks, part.lead(), part.folded) if blocks else None
+        return Section(cls.name, cls.title, blocks, part.lead(), part.folded, part.caution()) if blocks else None
 
     @property
     def scores(self) -> Scores:
@@ -245,4 +246,8 @@ class PagePart:
 
     def lead(self) -> str:
         """What it shows, in a sentence; asked for after the blocks."""
+        return ""
+
+    def caution(self) -> str:
+        """One thing to doubt, with its size; asked for after the blocks."""
         return ""

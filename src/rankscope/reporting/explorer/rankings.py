@@ -345,7 +345,7 @@ class QueriesPart(PagePart):
     """Every query to look into: rankings side by side, document by document."""
 
     name, title, needs_rankings = "queries", "Query by query", True
-    several = False
+    several, folded = False, False
 
     def blocks(self) -> Iterator[Explorer]:
         """The explorer."""

@@ -68,7 +68,6 @@ class RecallPart(PagePart):
         runs, left_out = self.subject.few_runs()
         self.curve = by_recall(self.scores, runs, float(getattr(self.subject.metric, "level", 1.0)))
         if isinstance(self.curve, str):
-            self.folded = True
             yield Paragraph(f"Not drawn: {self.curve}.", quiet=True)
         elif self.curve is not None:
             yield from (self.curve.chart(), self.curve.table())
@@ -131,7 +130,7 @@ ABOUT_REACH = (
 class DiscountsPart(PagePart):
     """The discounts of the usual metrics and of the main one; with rankings, how many readers are left at each rank."""
 
-    name, title = "discounts", "What a rank is worth"
+    name, title, needs_scores = "discounts", "What a rank is worth", True
 
     @cached_property
     def weights(self) -> dict[str, Array]:
@@ -212,7 +211,6 @@ class OriginPart(PagePart):
         if metric is None or not pairs:
             return
         if reason := self._why_not(metric):
-            self.folded = True
             yield Paragraph(f"Not shown: {reason}.", quiet=True)
             return
         found = {pair: self._origin(*pair, metric) for pair in pairs[:PAIRS]}
@@ -225,7 +223,6 @@ class OriginPart(PagePart):
             yield from (Paragraph(_in_words(one)) for one in self.origins[1:])
             yield from (Paragraph(text, quiet=True) for text in self._left_out(found, len(pairs) - PAIRS))
         elif None in found.values():
-            self.folded = True
             yield Paragraph(f"Not shown: {UNEARNED}", quiet=True)
 
     def lead(self) -> str:
