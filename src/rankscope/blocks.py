@@ -278,7 +278,8 @@ class Explorer:
     least grade ``level`` are relevant; ``top_grade`` is the best grade there is. ``left_out`` counts queries that are not in
     ``queries``. ``notes`` say what a reader should know of the order and of what is left out. ``members`` names the runs of each
     system that is the mean of several, which pairs of systems stand for. ``parameters`` are what the metrics were told: ``p``,
-    ``max_grade``.
+    ``max_grade``. ``betters`` and ``cutoffs`` are those of every metric, where another than the first may be chosen. ``marks`` holds
+    notes and grades of readers, as JSON.
     """
 
     runs: tuple[str, ...]
@@ -294,6 +295,9 @@ class Explorer:
     teaching: bool = False
     members: tuple[tuple[str, tuple[str, ...]], ...] = ()
     parameters: tuple[tuple[str, float], ...] = ()
+    betters: tuple[str, ...] = ()
+    cutoffs: tuple[int | None, ...] = ()
+    marks: str = ""
 
 
 # --- pages

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -28,7 +29,7 @@ from rankscope.verbs.compare.compare import compare
 from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.evaluate.evaluate import evaluate
 
-PAGE = ("queries_text", "docs_text", "shown", "title", "about")  # options of the page itself
+PAGE = ("queries_text", "docs_text", "shown", "notes", "title", "about")  # options of the page itself
 ALONE = ("interval", "clusters")  # options of a comparison that one run has, too
 WRITE = 'report.save("report.html") writes the whole page'
 MOST_ROWS = 30  # of a table that is read at a glance
@@ -118,6 +119,7 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     title: str | None = None,
     about: str | None = None,
     shown: int | None = None,
+    notes: Any = None,
     command: str | None = None,
     progress: Callable[[str], None] | None = None,
     **options: Any,
@@ -129,10 +131,12 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     (``evaluate``, for one run), and a table of scores may stand for them as there; with such options scores are compared.
     ``queries_text`` and ``docs_text`` are texts by id: a path (TSV, CSV, JSONL as of BEIR, TREC topics and
     documents), a dict or a data frame. ``title`` stands on top, ``about`` below it (what a reader should know of the data), ``shown`` is how
-    many documents of each ranking are shown (by default as many as there is room for), ``command`` is given as the way to make the page again.
+    many documents of each ranking are shown (by default as many as there is room for), ``notes`` is the file of notes and grades that an
+    earlier page saved (or what is in it: ``{"schema": "rankscope/notes/1", ...}``), ``command`` is given as the way to make the page again.
 
     Needs the extra ``rankscope[report]`` when the page is written. Raises what ``compare`` and ``evaluate`` raise, InputError for
-    texts that cannot be read and for a result whose run came from standard input, and DataError where a file has changed since.
+    texts that cannot be read and for a result whose run came from standard input, and DataError where a file has changed since. Of four runs on, the others are compared with the best one
+    unless a ``baseline`` is named.
 
     >>> import rankscope as rs
     >>> qrels = {f"q{i}": {"a": 1} for i in range(8)}
@@ -151,19 +155,28 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     if isinstance(qrels, Result) and (alone or not isinstance(qrels, Scores)):
         _refuse_settled(runs, metrics, options)
         if not isinstance(qrels, Scores | Comparison):
-            if queries_text is not None or docs_text is not None or shown is not None:
-                raise InputError(f"{', '.join(PAGE[:3])} are for the page of scores or a comparison: leave them out")
+            if any(given is not None for given in (queries_text, docs_text, shown, notes)):
+                raise InputError(f"{', '.join(PAGE[:4])} are for the page of scores or a comparison: leave them out")
             page = replace(page_of_result(qrels, title, command), about=about or "")
             return Report(page, list(getattr(qrels, "notes", ())))
         subject = _read_again(qrels)
     else:
         refuse_unknown(options, "report", (*PAGE, *COMPARING))
         subject = _subject_of(qrels, runs, metrics, progress=progress, **options)
-    subject = with_texts(replace(subject, depth=shown), queries_text, docs_text)
+    subject = with_texts(replace(subject, depth=shown, marks=_marks(notes)), queries_text, docs_text)
     page = _page(subject, title, command)
     if about:
         page = replace(page, about=f"{page.about}. {about}")
     return Report(page, [*subject.result.notes, *(note for texts in subject.texts for note in texts.notes)])
+
+
+def _marks(notes: Any) -> str:
+    """Notes and grades of readers as JSON; nothing where there are none."""
+    if notes is None:
+        return ""
+    from rankscope.reporting.notes import read_notes
+
+    return json.dumps(read_notes(notes), ensure_ascii=False)
 
 
 def _page(subject: Subject[Any], title: str | None, command: str | None) -> Page:

@@ -35,7 +35,8 @@ class Subject(Generic[R]):
 
     ``qrels`` and ``runs`` (by name, as in ``scores.runs``) are what was read: tables or dicts; empty without rankings.
     ``queries_text`` and ``docs_text`` hold the texts that were given, by id, and ``texts`` where they came from. ``depth`` is
-    how many documents of each ranking are to be shown, None where that is left to the room there is.
+    how many documents of each ranking are to be shown, None where that is left to the room there is. ``marks`` are notes and grades of
+    readers, as JSON.
     """
 
     result: R
@@ -45,6 +46,7 @@ class Subject(Generic[R]):
     docs_text: Mapping[str, str] = field(default_factory=dict)
     texts: tuple[Texts, ...] = ()
     depth: int | None = None
+    marks: str = ""
 
     @property
     def comparison(self) -> Comparison | None:

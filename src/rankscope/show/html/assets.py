@@ -20,7 +20,7 @@ CHART_SCRIPTS = ("tooltip.js", "charts.js")
 EXPLORER_STYLES = ("explorer.css", "whatif.css")
 EXPLORER_SCRIPTS = (
     "whatif_metrics.js", "whatif_state.js", "whatif_words.js", "whatif_list.js", "whatif_table.js", "whatif.js",
-    "explorer_data.js", "explorer_list.js", "explorer_export.js", "explorer_story.js", "explorer_ranks.js",
+    "notes.js", "explorer_data.js", "explorer_list.js", "explorer_export.js", "explorer_story.js", "explorer_ranks.js", "explorer_marks.js", "judging.js",
     "explorer_links.js", "explorer_query.js", "explorer.js",
 )  # fmt: skip
 LAST_STYLES = ("print.css",)

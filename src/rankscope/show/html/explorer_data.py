@@ -51,6 +51,10 @@ def encode(explorer: Explorer) -> str:
         "texts": list(texts),
         "queries": [_query(query, grades, texts) for query in explorer.queries],
     }
+    if explorer.betters:
+        whole |= {"betters": explorer.betters, "cutoffs": explorer.cutoffs}
+    if explorer.marks:
+        whole["marks"] = json.loads(explorer.marks)
     return safe(json.dumps(whole, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
 
 

@@ -55,10 +55,17 @@
     ast: true, // expressions are read, not compiled: the policy of the page allows no eval
     actions: false,
     defaultStyle: false,
-    tooltip: rankscope.tooltip,
+    tooltip: (handler, event, item, value) => rankscope.tooltip(handler, event, item, withText(chart, item, value)),
     renderer: chart.data.count > MANY ? "canvas" : "svg",
     config: { ...configs[theme], aria: false },
   });
+
+  /** What is told of a mark, with the text of the query that it stands for. */
+  function withText(chart, item, value) {
+    const id = chart.data.query && item?.datum?.[chart.data.query];
+    const text = id === undefined || id === null || !value || typeof value !== "object" ? "" : rankscope.queryText?.(String(id));
+    return text ? { ...value, text: rankscope.cut(rankscope.plain(text), 160) } : value;
+  }
 
   /** Small charts side by side, as many as there is room for: their width must be a number. */
   function arranged(spec, room) {

@@ -4,6 +4,8 @@
   const whatif = (rankscope.whatif = rankscope.whatif || {});
   const ORDERS = [["best", "Best order"], ["worst", "Worst order"], ["reverse", "Reverse"], ["shuffle", "Shuffle"]];
 
+  const BELOW = 8; // documents below the list that are offered by name
+
   let last = ""; // the metric that was looked at: the next list starts with it
 
   /** A number from a field, within its ends; the old one where nothing sensible was typed. */
@@ -48,6 +50,7 @@
     const said = make("p", { class: "whatif-said", role: "status", "aria-live": "polite" });
     const more = make("p", { class: "quiet" });
     const tray = make("div", { class: "whatif-tray" });
+    const lower = make("ol", { class: "whatif-lower", "aria-label": "Documents below the list: drag one into it" });
     const rows = whatif.rows(ol, grades, { move, grade, remove, preview: held });
 
     // -- what one can do ----------------------------------------------------------------------------------------
@@ -96,6 +99,28 @@
       tray.querySelector("button").focus();
     }
 
+    /** The documents below that are known: dragged into the list, or moved to its end by a button. */
+    function fillLower() {
+      const below = whatif.candidates(state).filter((one) => one.rank).sort((a, b) => a.rank - b.rank).slice(0, BELOW);
+      lower.replaceChildren(...below.map((one) =>
+        make(
+          "li", { class: "whatif-under", draggable: "true", ondragstart: (event) => { event.dataTransfer.setData("text/plain", one.value); event.dataTransfer.effectAllowed = "move"; } },
+          make("span", { class: "whatif-grip", "aria-hidden": "true" }, "⠿"), make("bdi", {}, one.label),
+          make("button", { type: "button", "aria-label": `Move ${one.label} up to the end of the list`, onclick: () => include(one.value, state.docs.length + 1) }, "↑"),
+        ),
+      ));
+    }
+
+    /** The rank at which something dropped here would stand. */
+    const rankAt = (y) => [...ol.children].filter((row) => row.getBoundingClientRect().top + row.offsetHeight / 2 < y).length + 1;
+    const dropped = (event) => {
+      const value = event.dataTransfer.getData("text/plain");
+      event.preventDefault();
+      if (whatif.candidates(state).some((one) => one.value === value && one.rank)) include(value, rankAt(event.clientY));
+    };
+    ol.addEventListener("dragover", (event) => event.preventDefault());
+    ol.addEventListener("drop", dropped);
+
     function order(how, name) {
       if (how === "shuffle") shuffles += 1;
       change(whatif.ordered(state, how, shuffles), name);
@@ -129,6 +154,7 @@
       rows.show(state, look(state), tops);
       fill();
       fillTray();
+      fillLower();
       const below = state.size - state.docs.length;
       more.textContent = below > 0 ? `${rankscope.counted(below, "more document")} below${state.beyond.length ? `, ${state.beyond.length} of them with a grade above 0` : ""}.` : "";
     }
@@ -167,7 +193,7 @@
     }
 
     const buttons = [make("button", { type: "button", onclick: reset }, "Reset"), ...ORDERS.map(([how, name]) => make("button", { type: "button", onclick: () => order(how, name) }, name))];
-    const left = make("div", { class: "whatif-left" }, ol, more, tray);
+    const left = make("div", { class: "whatif-left" }, ol, more, lower, tray);
     element.replaceChildren(
       make("div", { class: "whatif" },
         make("div", { class: "whatif-tools" }, make("div", { class: "whatif-orders", role: "group", "aria-label": "Rearrange the list" }, ...buttons), options()),

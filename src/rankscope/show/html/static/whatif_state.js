@@ -24,7 +24,7 @@
       docs,
       tray, // judged documents with a name that are not in the list
       nameless: [...left].filter(([, count]) => count > 0).sort((a, b) => b[0] - a[0]),
-      beyond: (list.beyond || []).map(([rank, grade]) => [rank, grade]).sort((a, b) => a[0] - b[0]),
+      beyond: (list.beyond || []).map((one) => [...one]).sort((a, b) => a[0] - b[0]),
       size: Math.max(list.size ?? docs.length, docs.length),
       made: 0, // documents given a name here
     };
@@ -60,7 +60,7 @@
       ...state,
       docs: state.docs.filter((one) => one !== doc),
       tray: doc.grade === null ? state.tray : [...state.tray, doc],
-      beyond: state.beyond.map(([rank, grade]) => [rank - 1, grade]),
+      beyond: state.beyond.map(([rank, ...who]) => [rank - 1, ...who]),
       size: state.size - 1,
     };
   };
@@ -70,7 +70,9 @@
     const grade = (g) => (g < 0 ? `negative grade ${g}` : `grade ${g}`);
     const named = state.tray.map((doc) => ({ value: `tray ${doc.key}`, grade: doc.grade, label: `${whatif.idOf(doc, 40)} (${grade(doc.grade)})` }));
     const nameless = state.nameless.map(([g, n]) => ({ value: `nameless ${g}`, grade: g, label: `a document of ${grade(g)}, not retrieved (${n} left)` }));
-    const below = state.beyond.map(([rank, g], i) => ({ value: `beyond ${i}`, grade: g, label: `the document of ${grade(g)} at rank ${rank}` }));
+    const below = state.beyond.map(([rank, g, id], i) => ({
+      value: `beyond ${i}`, grade: g, rank, label: id === undefined ? `the document of ${grade(g)} at rank ${rank}` : `${whatif.idOf({ id }, 40)} (${grade(g)}), at rank ${rank}`,
+    }));
     const all = [...named, ...below, ...nameless].sort((a, b) => b.grade - a.grade);
     return [...all, { value: "unjudged", grade: null, label: "an unjudged document" }];
   };
@@ -89,10 +91,12 @@
       doc.grade = Number(which);
       next.nameless = state.nameless.map(([g, n]) => [g, g === doc.grade ? n - 1 : n]).filter(([, n]) => n > 0);
     } else if (kind === "beyond") {
-      [below, doc.grade] = state.beyond[Number(which)];
+      const [at, graded, id, text] = state.beyond[Number(which)];
+      [below, doc.grade] = [at, graded];
+      if (id !== undefined) doc = { ...doc, id, text: text || "", start: at };
       next.size = state.size;
     }
-    next.beyond = state.beyond.filter(([r]) => r !== below).map(([r, g]) => [r < below ? r + 1 : r, g]);
+    next.beyond = state.beyond.filter(([r]) => r !== below).map(([r, ...who]) => [r < below ? r + 1 : r, ...who]);
     next.docs.splice(Math.min(Math.max(rank, 1), state.docs.length + 1) - 1, 0, doc);
     return next;
   };
