@@ -257,6 +257,7 @@ class Query:
     ``sizes`` is how many documents each run retrieved. ``judged`` holds the grades of all documents in the qrels, retrieved or not,
     each with its count. ``beyond`` holds, run by run, rank and grade of the documents of a grade above 0 that stand below what is
     shown. ``rest`` is what each run earns that no document shown adds. ``unjudged`` is how many of each run's top were not judged.
+    ``answer`` is what a page shows of an exercise when it is asked.
     """
 
     query_id: str
@@ -268,6 +269,7 @@ class Query:
     beyond: tuple[tuple[tuple[int, float], ...], ...]
     rest: tuple[float, ...]
     unjudged: tuple[int, ...]
+    answer: str = ""
 
 
 @dataclass(frozen=True)

@@ -148,12 +148,11 @@ def test_notes_with_markup_stay_text(opened: Any) -> None:
 
 
 def test_what_if_offers_documents_by_name_and_lets_one_be_dragged_from_below(opened: Any) -> None:
-    tab = show(opened, explorer(*USUAL), fragment="q=loses")
+    tab = show(opened, explorer(*USUAL), fragment="q=loses", viewport=(1280, 1600))
     tab.locator("[data-side=b] button", has_text="What if?").click()
     below = tab.locator(".whatif-under")
     assert below.all_inner_texts()[0].split("\n")[1] == "fine (grade 2), at rank 33"
     assert "fine (grade 2), at rank 33" in tab.locator(".whatif-tray option").all_inner_texts()
     below.first.drag_to(tab.locator(".whatif-row").first, target_position={"x": 60, "y": 2})
-    print("STATE", tab.locator(".whatif-row .whatif-id").all_inner_texts(), tab.locator(".whatif-said").inner_text())
     assert tab.locator(".whatif-row .whatif-id").all_inner_texts()[0] == "fine"
     assert below.count() == 0

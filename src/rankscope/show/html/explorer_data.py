@@ -75,6 +75,8 @@ def _query(query: Query, grades: dict[float | None, int], texts: dict[str, int])
         "r": list(zip(*(document.ranks for document in documents), strict=True)),
         "a": [_sparse(adds) for adds in zip(*(document.adds for document in documents), strict=True)],
     }
+    if query.answer:
+        told["y"] = query.answer
     if any(document.text for document in documents):
         told["x"] = [texts[document.text] for document in documents]
     return told

@@ -76,6 +76,17 @@
       rankscope.judging(data);
       explorer.again = () => show();
     }
+    /** A list of an exercise stands in the address as it is arranged. */
+    explorer.rearranged = () => {
+      if (state.query < 0 || !data.teaching) return;
+      const next = address() + explorer.arrangement();
+      if (!explorer.arrangement() && !/&l=/.test(location.hash)) return;
+      try {
+        history.replaceState(null, "", next);
+      } catch {
+        // where a page may not write its history the button copies it
+      }
+    };
     const list = explorer.list(data, state, open, told);
     const picks = data.runs.length > 1 ? [["a", picker(data.runs, "baseline", state.a, (run) => choose("a", run))], ["b", picker(data.runs, "run", state.b, (run) => choose("b", run))]] : [];
     const metric = data.metrics.length > 1 && !data.teaching ? picker(data.metrics, "metric", 0, measure) : null;
@@ -119,6 +130,7 @@
         panel.replaceChildren(make("p", { class: "explorer-missing", role: "status" }, "No query here has the id ", make("bdi", {}, explorer.cut(explorer.name(asked.q || ""), 120)), `.${absent(data.leftOut)}`));
       } else {
         state.query = at;
+        explorer.arranged = asked.l || "";
         show();
       }
       if (other || before !== `${state.a} ${state.b}`) list.reload();

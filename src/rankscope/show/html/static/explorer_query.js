@@ -123,8 +123,16 @@
     const head = make("header", { class: "explorer-title" }, make("h3", { title: id.length > 120 ? cut(id, 600) : null }, make("bdi", {}, cut(id, 120))), data.teaching ? make("p", { class: "explorer-asked" }, explorer.plain(query.t)) : explorer.textOf(query.t, null, "explorer-asked"));
     if (data.teaching && playable()) {
       const place = make("div", { class: "explorer-try" });
-      panel.replaceChildren(head, place);
-      window.rankscope.whatif.mount(place, listOf(pair, a));
+      const answer = query.y ? [make("details", { class: "explorer-answer" }, make("summary", {}, "Show answer"), make("p", {}, explorer.plain(query.y)))] : [];
+      panel.replaceChildren(head, ...answer, place);
+      window.rankscope.whatif.mount(place, listOf(pair, a), {
+        arranged: explorer.arranged || "",
+        changed: (arranged) => {
+          explorer.arranged = "";
+          explorer.arrangement = () => (arranged ? `&l=${arranged}` : "");
+          explorer.rearranged?.();
+        },
+      });
       return () => {};
     }
     const named = (document) => {

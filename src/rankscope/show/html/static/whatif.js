@@ -25,15 +25,16 @@
    *
    * list: {docs: [{id, text, grade}] by rank, judged: [[grade, count], ...], beyond: [[rank, grade], ...], size,
    * others: [{id, text, grade}] judged and not retrieved (may be left out), k, level, topGrade, p, maxGrade, metric: the
-   * spelling of the one to take apart first, value: what the page has for that}.
+   * spelling of the one to take apart first, value: what the page has for that}. It starts as `arranged` says, and tells `changed` how
+   * it is arranged from then on.
    */
-  whatif.mount = function (element, list) {
+  whatif.mount = function (element, list, { arranged = "", changed = () => {} } = {}) {
     const make = whatif.make;
     const start = whatif.begin(list);
     const grades = whatif.gradesOf(list, list.topGrade);
     const longest = Math.max(start.size, list.k || 1, 1);
     const o = { k: Math.min(list.k || 10, longest), level: list.level ?? 1, p: list.p ?? 0.8 };
-    let state = start;
+    let state = whatif.decode(start, arranged);
     let shuffles = 0;
     let preview = null;
 
@@ -152,6 +153,7 @@
     function draw(tops) {
       if (chosen.endsWith("@k") && state.size <= o.k && start.size <= o.k) chosen = chosen.slice(0, -2); // it has no row of its own
       rows.show(state, look(state), tops);
+      changed(whatif.encode(state, start));
       fill();
       fillTray();
       fillLower();

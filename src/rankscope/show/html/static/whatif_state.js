@@ -101,6 +101,38 @@
     return next;
   };
 
+  /** How a list is arranged, as part of an address: `d3!d1~2!n1` is the third, the first with grade 2, a new one of grade 1; "" as at the start. */
+  whatif.encode = function (state, start) {
+    const known = new Map([...start.docs, ...start.tray].map((doc) => [doc.key, doc.grade]));
+    const said = (grade) => (grade === null ? "x" : String(grade));
+    const parts = state.docs.map(({ key, grade }) => (!known.has(key) ? `n${said(grade)}` : known.get(key) === grade ? key : `${key}~${said(grade)}`));
+    const text = parts.join("!");
+    return text === start.docs.map((doc) => doc.key).join("!") ? "" : text;
+  };
+
+  /** The state that such a text tells; the start where it tells none. */
+  whatif.decode = function (start, text) {
+    const parts = text ? text.split("!").map((part) => /^(?:([do]\d{1,6})(?:~(x|-?\d{1,4}(?:\.\d{1,4})?))?|n(x|-?\d{1,4}(?:\.\d{1,4})?))$/.exec(part)) : [];
+    if (!parts.length || parts.length > 500 || parts.includes(null)) return start;
+    const grade = (said) => (said === "x" ? null : Number(said));
+    let state = { ...start, docs: [] };
+    const left = new Map([...start.docs, ...start.tray].map((doc) => [doc.key, doc]));
+    for (const [, key, changed, fresh] of parts) {
+      const doc = left.get(key);
+      if (key && !doc) continue;
+      left.delete(key);
+      if (doc) state = { ...state, tray: state.tray.filter((one) => one !== doc), docs: [...state.docs, changed === undefined ? doc : { ...doc, grade: grade(changed) }] };
+      else {
+        const there = state.nameless.some(([one]) => one === grade(fresh));
+        state = whatif.including(state, there ? `nameless ${fresh}` : "unjudged", state.docs.length + 1);
+        if (!there) state = whatif.graded(state, state.docs.at(-1).key, grade(fresh));
+      }
+    }
+    if (!state.docs.length) return start;
+    const gone = [...left.values()].filter((doc) => start.docs.includes(doc) && doc.grade !== null);
+    return { ...state, tray: [...state.tray, ...gone], size: state.docs.length };
+  };
+
   /** Numbers from 0 to 1 that are the same in every browser. */
   function randomly(seed) {
     let a = seed * 2654435761;
