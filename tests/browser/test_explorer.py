@@ -71,7 +71,9 @@ def test_the_keyboard_is_enough(opened: Any) -> None:
     tab.keyboard.press("/")
     assert tab.evaluate("document.activeElement.type") == "search"
     tab.keyboard.type("/")
-    assert tab.get_by_label("Search queries and documents by id or text").input_value() == "/", "a slash can be searched for"
+    assert tab.get_by_label("Search queries and documents by id or text").input_value() == "/", (
+        "a slash can be searched for"
+    )
     tab.keyboard.press("Escape")
     tab.keyboard.press("ArrowDown")
     order = ids(tab)

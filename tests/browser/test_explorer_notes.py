@@ -112,13 +112,20 @@ def test_notes_and_grades_stay_are_saved_and_come_back(opened: Any, tmp_path: Pa
     (tmp_path / "more").mkdir()
     other = whole(opened, tmp_path / "more", notes=saved)
     assert other.get_by_label(f"Your note on query {first}").input_value() == "which one is meant?"
-    assert other.locator("[data-side=b]").get_by_label("Your grade of y").evaluate("s => s.selectedOptions[0].text") == "grade 2"
+    assert (
+        other.locator("[data-side=b]").get_by_label("Your grade of y").evaluate("s => s.selectedOptions[0].text")
+        == "grade 2"
+    )
 
 
-def test_the_worklist_is_graded_in_the_page_and_saved_as_qrels_that_rankscope_reads(opened: Any, tmp_path: Path) -> None:
+def test_the_worklist_is_graded_in_the_page_and_saved_as_qrels_that_rankscope_reads(
+    opened: Any, tmp_path: Path
+) -> None:
     tab = whole(opened, tmp_path)
     tab.locator("#worklist summary").first.click()
-    rows = tab.locator('.table[data-name="judging-worklist"] tbody tr').evaluate_all("rows => rows.map((r) => [r.cells[0].textContent, r.cells[1].textContent])")
+    rows = tab.locator('.table[data-name="judging-worklist"] tbody tr').evaluate_all(
+        "rows => rows.map((r) => [r.cells[0].textContent, r.cells[1].textContent])"
+    )
     tab.get_by_role("button", name="Grade these here").click()
     cards = tab.locator(".judged")
     assert cards.count() == len(rows) > 2
@@ -128,7 +135,9 @@ def test_the_worklist_is_graded_in_the_page_and_saved_as_qrels_that_rankscope_re
     tab.get_by_label("blind to ranks and runs").uncheck()
     assert "old" in cards.first.inner_text() or "new" in cards.first.inner_text()
     tab.get_by_label("random order").uncheck()
-    assert [card.split("\n")[0].removeprefix("query ").strip() for card in cards.all_inner_texts()] == [q for q, _ in rows]
+    assert [card.split("\n")[0].removeprefix("query ").strip() for card in cards.all_inner_texts()] == [
+        q for q, _ in rows
+    ]
     cards.nth(0).get_by_label("2", exact=True).check()
     cards.nth(1).get_by_label("0", exact=True).check()
     with tab.expect_download() as waiting:

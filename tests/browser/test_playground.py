@@ -119,7 +119,11 @@ def test_the_arrangement_is_in_the_link(opened: Any, html: str) -> None:
     assert "&l=" not in tab.evaluate("location.hash")
 
 
-@pytest.mark.parametrize("wrong", ["d1!d1!d1", "zzz", "d999", "n", "d0~__proto__", "x" * 5000], ids=["twice", "words", "none", "no grade", "prototype", "long"])
+@pytest.mark.parametrize(
+    "wrong",
+    ["d1!d1!d1", "zzz", "d999", "n", "d0~__proto__", "x" * 5000],
+    ids=["twice", "words", "none", "no grade", "prototype", "long"],
+)
 def test_an_arrangement_that_is_none_leaves_the_list(opened: Any, html: str, wrong: str) -> None:
     tab = opened(html, fragment=f"{at(LESSONS[0].name)}&l={quote(wrong)}")
     tab.locator(".whatif-row").first.wait_for()

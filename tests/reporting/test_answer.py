@@ -56,7 +56,10 @@ def test_two_runs_are_told_in_one_line_with_both_means_and_the_metrics_on_which_
 
 
 def test_a_difference_that_is_not_clear_is_not_called_a_win() -> None:
-    halves = [{q: RUNS[name if i % 2 else other][q] for i, q in enumerate(QUERIES)} for name, other in (("good", "poor"), ("poor", "good"))]
+    halves = [
+        {q: RUNS[name if i % 2 else other][q] for i, q in enumerate(QUERIES)}
+        for name, other in (("good", "poor"), ("poor", "good"))
+    ]
     runs = {"odd": halves[0], "even": halves[1]}
     said = first(QRELS, runs, "nDCG@5")
     assert rs.compare(QRELS, runs, "nDCG@5")["even", "nDCG@5"].verdict == "cannot tell"

@@ -14,8 +14,14 @@ QRELS = {f"q{i}": {"a": 2, "b": 1} for i in range(6)}
 RUNS = {"old": {q: {"b": 2.0, "a": 1.0} for q in QRELS}, "new": {q: {"a": 2.0, "b": 1.0} for q in QRELS}}
 NOTES = {
     "schema": "rankscope/notes/1",
-    "queries": [{"query_id": "q1", "note": "ambiguous </script>"}, {"query_id": "not here", "note": "kept all the same"}],
-    "documents": [{"query_id": "q1", "doc_id": "x", "grade": 2, "note": "a good one"}, {"query_id": "q2", "doc_id": "y", "grade": 0}],
+    "queries": [
+        {"query_id": "q1", "note": "ambiguous </script>"},
+        {"query_id": "not here", "note": "kept all the same"},
+    ],
+    "documents": [
+        {"query_id": "q1", "doc_id": "x", "grade": 2, "note": "a good one"},
+        {"query_id": "q2", "doc_id": "y", "grade": 0},
+    ],
 }
 
 
@@ -46,7 +52,10 @@ WRONG: dict[str, tuple[Any, str]] = {
     "queries that are no list": ({**NOTES, "queries": {}}, '"queries" is no list'),
     "a query without an id": ({**NOTES, "queries": [{"note": "x"}]}, "an entry without query_id"),
     "a document without an id": ({**NOTES, "documents": [{"query_id": "q1"}]}, "an entry without query_id and doc_id"),
-    "a grade that is text": ({**NOTES, "documents": [{"query_id": "q1", "doc_id": "a", "grade": "high"}]}, "it must be a number"),
+    "a grade that is text": (
+        {**NOTES, "documents": [{"query_id": "q1", "doc_id": "a", "grade": "high"}]},
+        "it must be a number",
+    ),
     "a note that is a number": ({**NOTES, "queries": [{"query_id": "q1", "note": 3}]}, "it must be text"),
 }
 
@@ -63,5 +72,5 @@ def test_what_is_no_file_of_notes_is_refused_in_one_line(given: Any, said: str, 
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(rs.InputError, match="none.json: cannot be read"):
+    with pytest.raises(rs.InputError, match=r"none\.json: cannot be read"):
         rs.report(QRELS, RUNS, "nDCG@5", notes=tmp_path / "none.json")

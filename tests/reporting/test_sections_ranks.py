@@ -475,7 +475,9 @@ def test_scores_without_rankings_have_no_ranks() -> None:
                          schema=["run", "query_id", "metric", "value"], orient="row")  # fmt: skip
     found = compare(frame)
     subject = Subject(found)
-    assert [find_section(name, subject) for name in ("agreement", "cutoffs", "recall", "origin", "discounts")] == [None] * 5
+    assert [find_section(name, subject) for name in ("agreement", "cutoffs", "recall", "origin", "discounts")] == [
+        None
+    ] * 5
 
 
 def test_several_runs_of_one_system() -> None:

@@ -139,12 +139,16 @@ def _board(subject: Subject[Any]) -> Table:
     rows: list[tuple[Value, ...]] = [(s, *(words.finite(panel.means[s]) for panel in panels)) for s in shown]
     notes = []
     if len(shown) < len(systems):
-        notes.append(f"{words.count(len(shown))} of {words.count(len(systems))} runs, the best first: the scoreboard has all")
+        notes.append(
+            f"{words.count(len(shown))} of {words.count(len(systems))} runs, the best first: the scoreboard has all"
+        )
     if found is not None and not found.family.each_pair:
         by_run = {c.run: c for c in found.of(subject.lead.name)}
         ends = [_signed(value_range(c.difference, c.adjusted)) if (c := by_run.get(s)) else None for s in shown]
         drawn = Column(f"{subject.lead.name}: difference from {found.baseline}", "value", guide="zero")
-        notes.append(f"bars: the {words.percent(found.method.level)} interval of the difference; at the line there is none")
+        notes.append(
+            f"bars: the {words.percent(found.method.level)} interval of the difference; at the line there is none"
+        )
     else:
         level = LEVEL if found is None else found.method.level
         ends = [value if isinstance(value := mean_of(subject.lead, s, level), ValueRange) else None for s in shown]

@@ -29,7 +29,9 @@ def read_notes(source: Any) -> dict[str, Any]:
     if not isinstance(whole, Mapping) or whole.get("schema") != SCHEMA:
         raise InputError(f'{name}: these are no notes ("schema" is not "{SCHEMA}"); {WANTED}')
     queries = [_checked(name, one, ("query_id",), ("note",)) for one in _list(name, whole, "queries")]
-    documents = [_checked(name, one, ("query_id", "doc_id"), ("grade", "note")) for one in _list(name, whole, "documents")]
+    documents = [
+        _checked(name, one, ("query_id", "doc_id"), ("grade", "note")) for one in _list(name, whole, "documents")
+    ]
     return {"schema": SCHEMA, "queries": queries, "documents": documents}
 
 
@@ -58,9 +60,15 @@ def _checked(name: str, one: Any, ids: tuple[str, ...], more: tuple[str, ...]) -
         value = one.get(key)
         if value in (None, ""):
             continue
-        fits = isinstance(value, str) if key == "note" else isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        fits = (
+            isinstance(value, str)
+            if key == "note"
+            else isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        )
         if not fits:
             right = "text" if key == "note" else "a number"
-            raise InputError(f"{name}: {key} of {words.listing(out.values())} is {words.short(str(value))}: it must be {right}")
+            raise InputError(
+                f"{name}: {key} of {words.listing(out.values())} is {words.short(str(value))}: it must be {right}"
+            )
         out[key] = value
     return out

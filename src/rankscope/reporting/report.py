@@ -40,7 +40,7 @@ class Report:
     """What ``report`` made: a ``page`` of sections, as one HTML file (``html``) or in parts.
 
     ``save("report.html")`` writes the page, ``export("folder")`` every table as CSV and JSON and every figure as SVG and PNG.
-    ``notes`` say what was read and left out. A notebook shows the beginning of it: the verdict, the scoreboard, the differences.
+    ``notes`` say what was read and left out. A notebook shows the beginning of it: the verdict, one table, one chart.
     """
 
     page: Page
@@ -82,12 +82,12 @@ class Report:
 
     def _repr_html_(self) -> str | None:
         small = Paragraph(f"{WRITE}, with every query to look into.")
-        return fragment([*self._top, *self.page.verdicts, *self._at_a_glance, small])
+        return fragment([*self._top, *self._verdict, *self._at_a_glance, small])
 
     def _repr_markdown_(self) -> str:
         from rankscope.show.text import as_markdown
 
-        texts = [Paragraph(text) for verdict in self.page.verdicts for text in (verdict.text, *verdict.more)]
+        texts = [Paragraph(text) for verdict in self._verdict for text in (verdict.text, *verdict.more)]
         blocks = [b for b in self._at_a_glance if not isinstance(b, Chart | Explorer | Verdict)]
         return as_markdown([*self._top, *texts, *blocks, Paragraph(f"{WRITE}.")])
 
@@ -97,14 +97,22 @@ class Report:
 
     @property
     def _at_a_glance(self) -> list[Any]:
-        """The scoreboard, without what is too large to be read at a glance, and the charts of the differences."""
+        """One table, and one chart: those of the first screen where there is one."""
         every = [(section.name, block) for section in self.page.sections for block in section.blocks]
-        return [
-            block
-            for name, block in every
-            if (name == "scoreboard" and (not isinstance(block, Table) or len(block.rows) <= MOST_ROWS))
-            or (name == "differences" and isinstance(block, Chart))
-        ]
+        tables = [block for _, block in every if isinstance(block, Table)]
+        if self.page.answer is not None:
+            tables = [replace(self.page.answer.board, note="")]
+        charts = [block for name, block in every if isinstance(block, Chart)]
+        charts.sort(key=lambda chart: chart.name != "forest")
+        return [*(table for table in tables[:1] if len(table.rows) <= MOST_ROWS), *charts[:1]]
+
+    @property
+    def _verdict(self) -> list[Any]:
+        """The answer in a sentence, with its statistics."""
+        answer, verdicts = self.page.answer, self.page.verdicts[:1]
+        if answer is None:
+            return list(verdicts)
+        return [Verdict(f"{answer.text}.", answer.tone, more=tuple(verdict.text for verdict in verdicts))]
 
     __repr__ = __str__
 

@@ -133,7 +133,10 @@ def table_of(table: Table, anchor: str, name: str, label: str, link: Link) -> Ht
     )
     if table.order:
         colours = dict(zip(table.order, PALETTE, strict=False))
-        rows = tuple((replace(row[0], colour=colours.get(str(given[0]), "")), *row[1:]) for row, given in zip(rows, table.rows, strict=True))
+        rows = tuple(
+            (replace(row[0], colour=colours.get(str(given[0]), "")), *row[1:])
+            for row, given in zip(rows, table.rows, strict=True)
+        )
     ranged = tuple(any(isinstance(row[j], ValueRange) for row in table.rows) for j in range(len(table.columns)))
     widths = tuple(max((len(row[j].sides) for row in rows), default=0) for j in range(len(ranged)))
     return HtmlTable(anchor, table, name, label, rows, ranged, widths, zeros, len(rows) > LONG)
