@@ -52,11 +52,10 @@ class DataPart(PagePart):
 
     def caution(self) -> str:
         """The first of the doubts, without what is said of others like it."""
-        first = (
+        return (
             next(iter(alike(self.subject)), "")
             or next(iter(caution_notes(self.subject.result.warnings[:1])), Note("")).text
         )
-        return first
 
 
 def warnings_table(cautions: Sequence[Caution]) -> Table:

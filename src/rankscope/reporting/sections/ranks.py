@@ -116,6 +116,7 @@ DRAWN = {
 RECIPROCAL, LOGARITHMIC, *_ = DRAWN
 REACH = "ERR reach, "
 OWN = 2  # runs whose readers are drawn beside the discounts
+SEEN = (12, 14, 17, 20, 25, 30, 40, 50, 65, 80, DEPTH)  # ranks below 10 that are drawn, on an axis of logarithms
 WORTH = (
     "What a relevant document at each rank is worth, compared with rank 1. The sooner a line falls, the more its metric depends on the "
     "first few ranks alone."
@@ -125,6 +126,17 @@ ABOUT_REACH = (
     "as each document satisfies some of them, the better the more, and nobody looks beyond the end. What a document there can add is 1/rank, "
     "the discount of ERR, times this share: rankscope metrics ERR --plot draws the discount alone."
 )
+
+
+def _told_ranks(drawn: Chart) -> tuple[tuple[Value, ...], ...]:
+    """The points of the curves that are seen on an axis of logarithms: fewer further down, and both ends of a fall to 0."""
+    weight = {(row[0], row[1]): row[2] for row in drawn.rows}
+
+    def told(name: Value, rank: Any) -> bool:
+        falls = any(weight.get((name, at)) == 0 and weight.get((name, at - 1)) not in (0, None) for at in (rank, rank + 1))
+        return rank <= 10 or rank in SEEN or falls
+
+    return tuple(row for row in drawn.rows if told(row[0], row[1]))
 
 
 class DiscountsPart(PagePart):
@@ -159,7 +171,8 @@ class DiscountsPart(PagePart):
     def blocks(self) -> Iterator[Any]:
         """The chart, what the readers are, and the table."""
         curves = {**self.weights, **self.reach}
-        yield replace(chart(curves, "discounts", "What each rank is worth", WORTH), told=True)
+        drawn = chart(curves, "discounts", "What each rank is worth", WORTH)
+        yield replace(drawn, rows=_told_ranks(drawn), told=True)
         yield from [Paragraph(ABOUT_REACH.format(self._err()), quiet=True)] if self.reach else []
         yield table(curves, list(self.reach))
 

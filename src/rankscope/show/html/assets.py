@@ -26,16 +26,25 @@ EXPLORER_SCRIPTS = (
 LAST_STYLES = ("print.css",)
 
 _COMMENT = re.compile(r"//|/\*.*\*/$")
+_BLOCK, _TRAILING = re.compile(r"^\s*/\*\*?\n(?:\s*\*.*\n)+", re.M), re.compile(r"(?<=[;{},)\]])\s+(?:// [^`]*|/\* [^`]*\*/)$")
+_ROOM = re.compile(r"(?<=[:;{},>])\s+|\s+(?=[{}>])|;(?=\s*})")  # of a style sheet; a space before a colon means something
 # what would end a script or a line of it, and halves of characters, which no file can hold
 _UNSAFE = re.compile("[<\u2028\u2029\ud800-\udfff]")
+_TEXT = re.compile(r"[\"'`/]")  # what may be text, or an expression, in which every space counts
+_SPACED = re.compile(r"\s*(===|!==|=>|&&|\|\||[=<>?:,;{}()])\s*")
 
 
 @cache
 def static(name: str) -> str:
-    """A file of the folder ``static`` as a page carries it: without indents, empty lines, and lines that are comments alone."""
-    text = files(__package__).joinpath("static", name).read_text(encoding="utf-8")
-    lines = [stripped for line in text.split("\n") if (stripped := line.strip())]
-    return "\n".join(line for line in lines if not _COMMENT.match(line)) + "\n"
+    """A file of the folder ``static`` as a page carries it: without indents, empty lines and comments, a style sheet without spaces."""
+    text = _BLOCK.sub("", files(__package__).joinpath("static", name).read_text(encoding="utf-8"))
+    lines = [stripped for line in text.split("\n") if (stripped := _TRAILING.sub("", line.strip()))]
+    kept = [line for line in lines if not _COMMENT.match(line)]
+    if name.endswith(".css"):
+        kept = [_ROOM.sub("", line) for line in kept]
+    else:
+        kept = [line if _TEXT.search(line) else _SPACED.sub(r"\1", line) for line in kept]
+    return "\n".join(kept) + "\n"
 
 
 def policy(scripts: Iterable[str]) -> str:

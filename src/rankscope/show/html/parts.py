@@ -17,6 +17,7 @@ from rankscope.show.extra import import_extra
 from rankscope.show.html.assets import as_data
 from rankscope.show.html.explorer_data import encode, query_table
 from rankscope.show.html.explorer_data import fragment as address_of
+from rankscope.show.charts.theme import PALETTE
 from rankscope.show.html.tables import TONES, HtmlTable, Link, slug, table_of, visible, visible_id
 
 P_VALUE = re.compile(r"\bp (?:=|&lt;) [\d.]*\d")  # in text that is escaped
@@ -88,7 +89,7 @@ def environment() -> Any:
         loader=jinja.PackageLoader("rankscope.show.html"), undefined=jinja.StrictUndefined, finalize=escape_controls,
         autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
-    made.globals.update(tones=TONES, words=words)
+    made.globals.update(tones=TONES, words=words, palette=PALETTE)
     made.filters.update(unbroken=unbroken, note_text=note_text)
     return made
 
@@ -149,7 +150,7 @@ class Parts:
         self.decided.append([one.address or one.query_id for one in links])
         return {
             "shown": answer,
-            "board": table_of(answer.board, "table-answer", self.distinct("answer"), "Values", lambda _: ""),
+            "board": table_of(answer.board, "table-answer", self.distinct("answer"), "The answer in numbers", lambda _: ""),
             "section": titles.get(answer.caution_at, ""),
             "links": links,
         }

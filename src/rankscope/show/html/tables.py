@@ -76,7 +76,7 @@ class Cell:
     """A cell, made ready for the page.
 
     ``full`` is what is exported where that is not the text; ``own`` is the same as JSON, where signs of it cannot stand in a page or
-    text is a number; ``bar`` places the interval in its column, in per cent. ``colour`` is that of the run that the cell names.
+    text is a number; ``bar`` places the interval in its column, in per cent. ``colour`` is the place in the palette of the run that the cell names, from 1 on.
     """
 
     text: str
@@ -88,7 +88,7 @@ class Cell:
     best: bool
     cut: bool
     own: str | None
-    colour: str = ""
+    colour: int = 0
 
 
 @dataclass(frozen=True)
@@ -132,9 +132,9 @@ def table_of(table: Table, anchor: str, name: str, label: str, link: Link) -> Ht
         for i, row in enumerate(table.rows)
     )
     if table.order:
-        colours = dict(zip(table.order, PALETTE, strict=False))
+        colours = dict(zip(table.order, range(1, len(PALETTE) + 1), strict=False))
         rows = tuple(
-            (replace(row[0], colour=colours.get(str(given[0]), "")), *row[1:])
+            (replace(row[0], colour=colours.get(str(given[0]), 0)), *row[1:])
             for row, given in zip(rows, table.rows, strict=True)
         )
     ranged = tuple(any(isinstance(row[j], ValueRange) for row in table.rows) for j in range(len(table.columns)))
