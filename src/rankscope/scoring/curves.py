@@ -156,7 +156,9 @@ class RecallCurve:
     def table(self) -> Table:
         """A row a run, a column a recall."""
         columns = (Column("run"), *(Column(words.amount(recall), "value") for recall in TENTHS))
-        return Table(columns, _lines(self.values), name="recall-table", note=f"precision at that recall or beyond, {ROUNDED}")
+        return Table(
+            columns, _lines(self.values), name="recall-table", note=f"precision at that recall or beyond, {ROUNDED}"
+        )
 
     def sentence(self, baseline: str) -> str:
         """What half of the relevant documents cost, for the best run and the baseline."""

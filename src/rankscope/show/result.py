@@ -329,7 +329,7 @@ class Result:
         raise InputError("a result no longer makes its own page: write rs.report(result)")
 
 
-def at_a_glance(blocks: Sequence[Block], charts: Sequence[Chart]) -> list[Any]:
+def at_a_glance(blocks: Sequence[Block | Chart], charts: Sequence[Chart]) -> list[Any]:
     """What a notebook shows of a result: what is said of it, the first of its tables and of its charts, and how many more there are.
 
     >>> from rankscope.blocks import Heading

@@ -133,7 +133,9 @@ def _told_ranks(drawn: Chart) -> tuple[tuple[Value, ...], ...]:
     weight = {(row[0], row[1]): row[2] for row in drawn.rows}
 
     def told(name: Value, rank: Any) -> bool:
-        falls = any(weight.get((name, at)) == 0 and weight.get((name, at - 1)) not in (0, None) for at in (rank, rank + 1))
+        falls = any(
+            weight.get((name, at)) == 0 and weight.get((name, at - 1)) not in (0, None) for at in (rank, rank + 1)
+        )
         return rank <= 10 or rank in SEEN or falls
 
     return tuple(row for row in drawn.rows if told(row[0], row[1]))

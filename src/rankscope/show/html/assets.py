@@ -26,8 +26,13 @@ EXPLORER_SCRIPTS = (
 LAST_STYLES = ("print.css",)
 
 _COMMENT = re.compile(r"//|/\*.*\*/$")
-_BLOCK, _TRAILING = re.compile(r"^\s*/\*\*?\n(?:\s*\*.*\n)+", re.M), re.compile(r"(?<=[;{},)\]])\s+(?:// [^`]*|/\* [^`]*\*/)$")
-_ROOM = re.compile(r"(?<=[:;{},>])\s+|\s+(?=[{}>])|;(?=\s*})")  # of a style sheet; a space before a colon means something
+_BLOCK, _TRAILING = (
+    re.compile(r"^\s*/\*\*?\n(?:\s*\*.*\n)+", re.MULTILINE),
+    re.compile(r"(?<=[;{},)\]])\s+(?:// [^`]*|/\* [^`]*\*/)$"),
+)
+_ROOM = re.compile(
+    r"(?<=[:;{},>])\s+|\s+(?=[{}>])|;(?=\s*})"
+)  # of a style sheet; a space before a colon means something
 # what would end a script or a line of it, and halves of characters, which no file can hold
 _UNSAFE = re.compile("[<\u2028\u2029\ud800-\udfff]")
 _TEXT = re.compile(r"[\"'`/]")  # what may be text, or an expression, in which every space counts

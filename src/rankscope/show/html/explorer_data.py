@@ -35,7 +35,7 @@ def encode(explorer: Explorer) -> str:
     {"runs":["\u003c/script>"],"metrics":["P@1"],"better":"higher","depth":10,"cutoff":1,"level":1,"topGrade":3,"leftOut":0,"notes":[],"teaching":false,"parameters":{},"grades":[null],"texts":[""],"queries":[]}
     """
     grades, texts = _grades(explorer.queries), _texts(explorer.queries)
-    whole = {
+    whole: dict[str, Any] = {
         "runs": explorer.runs,
         "metrics": explorer.metrics,
         "better": explorer.better,

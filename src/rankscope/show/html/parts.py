@@ -13,11 +13,11 @@ from rankscope.blocks import Answer, Block, Chart, Explorer, Page, Section, Tabl
 from rankscope.show.cells import note_text
 from rankscope.show.charts import data_of, spec_of
 from rankscope.show.charts.data import query_field
+from rankscope.show.charts.theme import PALETTE
 from rankscope.show.extra import import_extra
 from rankscope.show.html.assets import as_data
 from rankscope.show.html.explorer_data import encode, query_table
 from rankscope.show.html.explorer_data import fragment as address_of
-from rankscope.show.charts.theme import PALETTE
 from rankscope.show.html.tables import TONES, HtmlTable, Link, slug, table_of, visible, visible_id
 
 P_VALUE = re.compile(r"\bp (?:=|&lt;) [\d.]*\d")  # in text that is escaped
@@ -150,7 +150,9 @@ class Parts:
         self.decided.append([one.address or one.query_id for one in links])
         return {
             "shown": answer,
-            "board": table_of(answer.board, "table-answer", self.distinct("answer"), "The answer in numbers", lambda _: ""),
+            "board": table_of(
+                answer.board, "table-answer", self.distinct("answer"), "The answer in numbers", lambda _: ""
+            ),
             "section": titles.get(answer.caution_at, ""),
             "links": links,
         }
