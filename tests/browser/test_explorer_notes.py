@@ -93,8 +93,9 @@ def test_the_link_says_what_it_is_of(opened: Any) -> None:
 def test_notes_and_grades_stay_are_saved_and_come_back(opened: Any, tmp_path: Path) -> None:
     tab = whole(opened, tmp_path)
     first = title(tab)
-    tab.get_by_role("button", name="Notes and grades").click()
     note = tab.get_by_label(f"Your note on query {first}")
+    assert not note.is_visible()
+    tab.get_by_role("button", name="Notes and grades").click()
     note.fill("which one is meant?")
     note.blur()
     tab.locator("[data-side=b]").get_by_label("Your grade of y").select_option("grade 2")
