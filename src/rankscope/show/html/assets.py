@@ -17,7 +17,7 @@ STYLES = ("base.css", "page.css", "blocks.css", "tables.css", "charts.css")
 FIRST = "theme.js"  # before anything is shown, so that no page flashes in the wrong theme
 SCRIPTS = ("core.js", "exports.js", "tables.js", "page.js")
 CHART_SCRIPTS = ("tooltip.js", "charts.js")
-EXPLORER_STYLES = ("explorer.css", "whatif.css")
+EXPLORER_STYLES = ("explorer.css", "marks.css", "whatif.css")
 EXPLORER_SCRIPTS = (
     "whatif_metrics.js", "whatif_state.js", "whatif_words.js", "whatif_list.js", "whatif_table.js", "whatif.js",
     "notes.js", "explorer_data.js", "explorer_list.js", "explorer_export.js", "explorer_story.js", "explorer_ranks.js", "explorer_marks.js", "judging.js",
