@@ -49,6 +49,7 @@ class NumberText:
 
 
 Value = str | int | float | ValueRange | NumberText | None
+Guide = Literal["", "zero", "equal"]
 
 
 def plain_value(value: Value) -> str | int | float | None:
@@ -64,6 +65,7 @@ class Column:
     half of its interval, 0.5120 ±0.0610, or by both sides where these differ, 0.9800 -0.0484 +0.0139. A column that
     ``wraps`` holds running text, broken over lines where there is little room. ``hint`` says in full what the header stands for,
     where there is a place to say it. The cells of a column of ``queries`` are ids of queries, which a page lets one look into.
+    Where ``guide`` is ``zero``, the intervals of the column are drawn against a line at 0.
     """
 
     header: str
@@ -71,6 +73,7 @@ class Column:
     wraps: bool = False
     hint: str = ""
     queries: bool = False
+    guide: Guide = ""
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,8 @@ class Table:
     ``turns`` may be shown with its rows and columns exchanged. A ``note`` says what its marks mean, and stays with it;
     ``unranged`` replaces it where no interval fits, and is added where only some fit.
     ``name`` is what the file of an exported table is called; ``title`` stands above it on a page. ``pair`` names the two runs that its
-    queries are to be looked into with, the baseline first.
+    queries are to be looked into with, the baseline first. ``order`` names the runs of the first column in the order in which they get
+    their colours, as for a ``Chart``. ``latex`` is the table as a paper has it, where there is one.
     """
 
     columns: tuple[Column, ...]
@@ -94,6 +98,8 @@ class Table:
     name: str = ""
     title: str = ""
     pair: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
+    latex: str = ""
 
 
 @dataclass(frozen=True)
@@ -164,7 +170,6 @@ EMPTY = Paragraph("")
 # --- charts
 
 Form = Literal["intervals", "bars", "ordered", "stacked", "points", "lines", "steps", "heat"]
-Guide = Literal["", "zero", "equal"]
 
 
 @dataclass(frozen=True)
@@ -253,6 +258,7 @@ class Query:
     ``sizes`` is how many documents each run retrieved. ``judged`` holds the grades of all documents in the qrels, retrieved or not,
     each with its count. ``beyond`` holds, run by run, rank and grade of the documents of a grade above 0 that stand below what is
     shown. ``rest`` is what each run earns that no document shown adds. ``unjudged`` is how many of each run's top were not judged.
+    ``answer`` is what a page shows of an exercise when it is asked.
     """
 
     query_id: str
@@ -264,6 +270,7 @@ class Query:
     beyond: tuple[tuple[tuple[int, float], ...], ...]
     rest: tuple[float, ...]
     unjudged: tuple[int, ...]
+    answer: str = ""
 
 
 @dataclass(frozen=True)
@@ -274,7 +281,8 @@ class Explorer:
     least grade ``level`` are relevant; ``top_grade`` is the best grade there is. ``left_out`` counts queries that are not in
     ``queries``. ``notes`` say what a reader should know of the order and of what is left out. ``members`` names the runs of each
     system that is the mean of several, which pairs of systems stand for. ``parameters`` are what the metrics were told: ``p``,
-    ``max_grade``.
+    ``max_grade``. ``betters`` and ``cutoffs`` are those of every metric, where another than the first may be chosen. ``marks`` holds
+    notes and grades of readers, as JSON.
     """
 
     runs: tuple[str, ...]
@@ -290,6 +298,9 @@ class Explorer:
     teaching: bool = False
     members: tuple[tuple[str, tuple[str, ...]], ...] = ()
     parameters: tuple[tuple[str, float], ...] = ()
+    betters: tuple[str, ...] = ()
+    cutoffs: tuple[int | None, ...] = ()
+    marks: str = ""
 
 
 # --- pages
@@ -317,24 +328,48 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page. ``name`` is its anchor, ``lead`` says in a sentence what it shows; ``folded`` ones open on demand."""
+    """A part of a page. ``name`` is its anchor, ``lead`` says in a sentence what it shows; ``folded`` ones open on demand.
+
+    ``caution`` is one thing to doubt, with its size, which the first screen may tell and link to this section.
+    """
 
     name: str
     title: str
     blocks: tuple[Block | Chart | Explorer | Verdict, ...]
     lead: str = ""
     folded: bool = False
+    caution: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The first screen of a page: a plain sentence, its ``tone``, the ``board`` with an interval a row, and one thing to doubt.
+
+    ``caution_at`` is the anchor of the section that shows more of the ``caution``. ``queries`` and ``pairs`` are as for a ``Verdict``.
+    """
+
+    text: str
+    tone: Tone
+    board: Table
+    caution: str = ""
+    caution_at: str = ""
+    queries: tuple[tuple[str, str], ...] = ()
+    pairs: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)
 class Page:
-    """A whole page. ``about`` says in a line what it is of; ``foot`` stands at its end."""
+    """A whole page. ``about`` says in a line what it is of; ``foot`` stands at its end.
+
+    Where there is an ``answer``, it is the first screen, and the ``verdicts`` with their statistics are folded below it.
+    """
 
     title: str
     about: str
     verdicts: tuple[Verdict, ...]
     sections: tuple[Section, ...]
     foot: str = ""
+    answer: Answer | None = None
 
     @property
     def explorer(self) -> Explorer | None:

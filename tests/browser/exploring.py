@@ -96,7 +96,10 @@ def title(tab: Tab) -> str:
 
 
 def pick(tab: Tab, label: str, value: str) -> None:
-    """Choose in one of the lists of choices."""
+    """Choose in one of the lists of choices, or press the chip of a filter."""
+    if label == "Which queries to list":
+        tab.locator(f".explorer-chip[data-filter={value}]").click()
+        return
     tab.get_by_label(label, exact=True).select_option(value)
 
 

@@ -105,7 +105,7 @@ def test_one_run_stands_beside_the_best_there_is(opened: Any) -> None:
     assert ["a document of grade 3" in row for row in best] == [True, False, False, False]
     assert "some" in best[3]
     assert tab.locator("[data-change]").count() == 0
-    assert tab.locator(".explorer-pick").count() == 0
+    assert tab.locator(".explorer-pick", has_text="baseline").count() == 0
     pick(tab, "Which queries to list", "missed")
     assert ids(tab) == ["none"]
     tab.locator(".explorer-entry").click()
@@ -135,7 +135,7 @@ def test_what_if_takes_the_place_of_a_ranking(opened: Any) -> None:
         "(() => { const e = rankscope.explorer, d = e.mounted.data; return e.whatifList(e.pair(d, d.queries[3], 0, 1), 1); })()"
     )
     assert [doc["id"] for doc in taken["docs"]] == ["bad", *FILL[:8], "good"]
-    assert taken["beyond"] == [[33, 2]]
+    assert taken["beyond"] == [[33, 2, "fine", "the text of fine"]]
     assert taken["judged"] == [[3, 1], [2, 1], [1, 1], [0, 1]]
     assert taken["size"] == 33
 

@@ -88,3 +88,43 @@ def test_without_scripts_it_says_something(opened: Any, html: str) -> None:
     text = tab.locator("main").inner_text()
     assert LESSONS[1].name in text
     assert "sum over relevant documents" in text
+
+
+def test_the_answer_is_hidden_until_it_is_asked_for(opened: Any, html: str) -> None:
+    tab = opened(html)
+    for lesson in (LESSONS[0], LESSONS[-1]):
+        tab.evaluate("fragment => { location.hash = fragment }", at(lesson.name))
+        tab.locator(".explorer-title", has_text=lesson.name).wait_for()
+        said = tab.locator(".explorer-answer p")
+        assert not said.is_visible()
+        tab.get_by_text("Show answer").click()
+        assert said.inner_text() == lesson.solution
+
+
+def test_the_arrangement_is_in_the_link(opened: Any, html: str) -> None:
+    lesson = next(one for one in LESSONS if one.missing and max(one.missing) == 3)
+    tab = opened(html, fragment=at(lesson.name))
+    tab.get_by_role("button", name="Insert").click()
+    tab.get_by_role("button", name="Move d3 up").click()
+    tab.locator("select[aria-label='Grade of d5']").select_option("2")
+    tab.get_by_role("button", name="Take d4 out of the list").click()
+    told = tab.evaluate("location.hash.slice(1)")
+    assert "&l=" in told
+    again = opened(html, fragment=told)
+    again.locator(".whatif-row").first.wait_for()
+    rows = "() => [...document.querySelectorAll('.whatif-row')].map((r) => [r.querySelector('.whatif-id').textContent, r.querySelector('select').value])"
+    assert again.evaluate(rows) == tab.evaluate(rows)
+    assert again.evaluate(NOW) == tab.evaluate(NOW)
+    tab.get_by_role("button", name="Reset").click()
+    assert "&l=" not in tab.evaluate("location.hash")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["d1!d1!d1", "zzz", "d999", "n", "d0~__proto__", "x" * 5000],
+    ids=["twice", "words", "none", "no grade", "prototype", "long"],
+)
+def test_an_arrangement_that_is_none_leaves_the_list(opened: Any, html: str, wrong: str) -> None:
+    tab = opened(html, fragment=f"{at(LESSONS[0].name)}&l={quote(wrong)}")
+    tab.locator(".whatif-row").first.wait_for()
+    assert tab.locator(".whatif-row").count() in {1, len(LESSONS[0].grades)}

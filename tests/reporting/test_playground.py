@@ -11,7 +11,7 @@ from rankscope.blocks import Table
 from rankscope.metrics import parse
 from rankscope.reporting.playground import EXPLAINED, LESSONS, METRICS, playground, value
 
-BY_NAME = {lesson.name.partition(" · ")[0]: lesson.text for lesson in LESSONS}
+BY_NAME = {lesson.name.partition(" · ")[0]: f"{lesson.text} {lesson.solution}" for lesson in LESSONS}
 
 
 def dcg(*gains: float) -> float:
@@ -29,17 +29,21 @@ TOLD = {
         dcg(2, 3, 0, 1, 2) / dcg(3, 2, 2, 1),
         dcg(3, 7, 0, 1, 3) / dcg(7, 3, 3, 1),
     ],
-    "4": [dcg(2, 2, 2, 2, 4) / dcg(4, 2, 2, 2, 2), dcg(3, 3, 3, 3, 15) / dcg(15, 3, 3, 3, 3)],
+    "4": [dcg(2, 2, 2, 2, 4) / dcg(4, 2, 2, 2, 2), dcg(3, 3, 3, 3, 15) / dcg(15, 3, 3, 3, 3), 1, 1],
     "5": [1 / 2, 1, 1 / 10, 1 / 9],
     "6": [2 / 5, 1, dcg(0, 0, 0, 1, 1) / dcg(1, 1), 1, (1 / 4 + 2 / 5) / 2],
     "7": [1, dcg(1, 1, 3) / dcg(3, 1, 1), dcg(1, 1, 7) / dcg(7, 1, 1), 1 / 3],
-    "8": [15 / 16 + (1 / 16) * (15 / 16) / 2, 15 / 16, dcg(4, 4), 4],
+    "8": [15 / 16 + (1 / 16) * (15 / 16) / 2, dcg(4, 4), 15 / 16, 4],
     "9": [0, 1, 1 / 10, 1 / log2(11)],
     "10": [0.2 * (0.8**3 + 0.8**4), 0.5 * (0.5**3 + 0.5**4), 0.05 * (0.95**3 + 0.95**4)],
-    "11": [1, 1, 5 / 8, 5 / 8],
+    "11": [1, 1, 5 / 8, 5 / 8, 3 / 8],
     "12": [dcg(0, 1, 0, 1) / dcg(1, 1), dcg(1, 1, 0, 1) / dcg(1, 1, 1)],
     "13": [dcg(1, 0, 1) / dcg(3, 3, 1, 1), dcg(1, 1) / dcg(3, 3, 1, 1), 1],
     "14": [],
+    "15": [1, 2 / 5],
+    "16": [1, 1],
+    "17": [3 / 5, 1 / 3, 3 / 5],
+    "18": [dcg(1, 0, 0, 0, 1) / dcg(1, 1), dcg(3, 0, 0, 0, 1) / dcg(3, 1), dcg(1, 0, 0, 0, 3) / dcg(3, 1)],
 }  # fmt: skip
 
 

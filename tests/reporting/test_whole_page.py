@@ -54,7 +54,7 @@ def found() -> rs.Comparison:
 
 @pytest.fixture(scope="module")
 def page(found: rs.Comparison) -> rs.Report:
-    return rs.report(QRELS, RUNS, ["nDCG@5", "RR", "P@5"])
+    return rs.report(QRELS, RUNS, ["nDCG@5", "RR", "P@5"], baseline="base")
 
 
 def blocks(page: rs.Report) -> Iterator[tuple[Section, Table | Chart]]:

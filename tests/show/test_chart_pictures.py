@@ -36,7 +36,9 @@ def test_every_form_is_valid_and_drawn_with_its_titles(form: Form) -> None:
     given = chart(form, marked="marked", caption="How to read it")
     spec = valid(given)
     assert spec["data"] == {"name": "rows"}
-    assert spec["usermeta"] == {"name": "made", "query": "c6", "panels": 1}
+    assert spec["usermeta"] == {"name": "made", "query": "c6", "panels": 1} | (
+        {} if form in {"intervals", "stacked", "heat"} else {"level": True}
+    )
     assert spec["width"] == "container"
     assert not {"config", "datasets", "title"} & set(spec)
     said = letters(svg_of(given))

@@ -32,7 +32,7 @@ from rankscope.blocks import Chart, Column, Form, ValueRange
 from rankscope.show.charts import config_of, data_of, spec_of, svg_of, themes
 from rankscope.show.charts.data import UNSEEN, names_of, query_field
 from rankscope.show.charts.marks import series_of
-from rankscope.show.charts.theme import GREY, PALETTE, PAPER
+from rankscope.show.charts.theme import GREY, ORANGE, PALETTE, PAPER
 
 Need = Callable[[str], ModuleType]
 
@@ -168,9 +168,10 @@ def test_better_and_worse_have_colours_and_shapes_of_their_own() -> None:
     assert series is not None
     look = dict(zip(series.names, zip(series.colours, series.shapes, strict=True), strict=True))
     assert look["better"] == (PALETTE[0], "triangle-up")
-    assert look["worse"] == (PALETTE[1], "triangle-down")
+    assert look["worse"] == (ORANGE, "triangle-down")
+    assert ORANGE not in PALETTE, "orange says worse, and is no run"
     assert look["same"][0] == GREY
-    assert look["bm25"][0] == PALETTE[2]
+    assert look["bm25"][0] == PALETTE[1]
 
 
 def test_no_colour_stands_for_two_series() -> None:

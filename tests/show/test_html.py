@@ -257,3 +257,11 @@ def test_no_text_of_a_script_goes_over_lines() -> None:
     for path in some((Path(assets.__file__).parent / "static").glob("*.js")):
         for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
             assert line.count("`") % 2 == 0, f"{path.name} line {number}"
+
+
+def test_the_colours_of_runs_in_tables_are_those_of_charts() -> None:
+    from rankscope.show.charts.theme import PALETTE
+    from rankscope.show.html.assets import static
+
+    written = dict(re.findall(r"\.of(\d)\{background:(#\w+)\}", static("tables.css")))
+    assert written == {str(place): colour for place, colour in enumerate(PALETTE, start=1)}

@@ -74,7 +74,7 @@ def test_a_report_begins_with_its_verdict_and_is_short(need: Callable[[str], Any
     report = rs.report(QRELS, runs, ["nDCG@3", "RR"], title="Which?")
     said = report._repr_html_()
     assert said is not None
-    places = [said.index(part) for part in ("Which?", "no clear difference", "<table", "<svg", "report.save(")]
+    places = [said.index(part) for part in ("Which?", "No clear difference", "<table", "<svg", "report.save(")]
     assert places == sorted(places)
     assert len(said) < 100_000
     assert "Looked for" not in said

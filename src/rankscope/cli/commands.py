@@ -343,9 +343,9 @@ COMMANDS = (
     Command("report", "Make one page of it all: verdict, charts, every query to look into.",
         """Make one HTML page of RUNs judged by QRELS, to be opened without a network.
 
-        The verdict comes first, then what it rests on: the state of the data, the scoreboard, where and on which queries the runs
-        differ, and every query with its rankings side by side. The first RUN (or --baseline) is what the others are compared with;
-        one RUN alone makes a page, too.""",
+        The answer comes first, with the scoreboard and one thing to doubt; then every query with its rankings side by side, and what it
+        rests on, closed until it is opened. The first RUN (or --baseline) is what the others are compared with, from four RUNs on the
+        best one; one RUN alone makes a page, too.""",
         (
             "report qrels.txt bm25.run dense.run -o report.html",
             "report qrels.txt my.run",
@@ -360,6 +360,7 @@ COMMANDS = (
             Option("--title", "What stands on top. Default: the runs.", str, "TEXT"),
             Option("--about", "What stands below it: what a reader should know of the data.", str, "TEXT"),
             Option("--shown", "Documents shown of each ranking. Default: as many as there is room for, up to 20.", NUMBER, "N"),
+            Option("--notes", "Notes and grades that were saved from an earlier page (JSON).", FILE),
             Option("--export", "Also write every table (CSV, JSON) and figure (SVG, PNG, PDF, with and without its title) into DIR.", FOLDER, to="command"),
             *COMPARISON, POLICIES, *LIMITS,
             Option("-o --output out",

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from rankscope._version import __version__
-from rankscope.blocks import Chart, Notes, Page, Section, Verdict
+from rankscope.blocks import Chart, Notes, Page, Section, Table, Verdict
+from rankscope.reporting.answer import answer
 from rankscope.reporting.explorer.rankings import QueriesPart
 from rankscope.reporting.sections.data import DataPart, warnings_table
 from rankscope.reporting.sections.differences import ByQueryPart, CostsPart, DifferencesPart, PairsPart, SlicesPart
@@ -22,8 +23,8 @@ from rankscope.show.result import Result, caution_notes
 
 # which sections there are, in the order in which they are read; each says for which subjects it is made
 SECTIONS: tuple[type[PagePart], ...] = (
-    DataPart, ScoresPart, ComparisonPart, DifferencesPart, SlicesPart, CostsPart, QueriesPart, ByQueryPart, OriginPart, SpreadPart,
-    HeatMapPart, CutoffsPart, RecallPart, PairsPart, AgreementPart, DiscountsPart, WorklistPart,
+    ScoresPart, ComparisonPart, QueriesPart, DifferencesPart, SlicesPart, CostsPart, ByQueryPart, OriginPart, SpreadPart,
+    HeatMapPart, CutoffsPart, RecallPart, PairsPart, AgreementPart, DiscountsPart, WorklistPart, DataPart,
 )  # fmt: skip
 FOOT = f"rankscope {__version__}"
 
@@ -33,17 +34,27 @@ def page_of(subject: Subject[Any], title: str | None = None, command: str | None
     about, order = f"{subject.queries} · main metric: {subject.lead.name}", subject.colours()
     made = (part.section(subject) for part in SECTIONS)
     sections = [_in_colours(section, order) for section in made if section is not None]
-    return Page(title or subject.title, about, verdicts(subject), (*sections, reproduce(subject, command)), FOOT)
+    first = answer(subject, sections)
+    return Page(title or subject.title, about, verdicts(subject), (*sections, reproduce(subject, command)), FOOT, first)
 
 
 def _in_colours(section: Section, order: tuple[str, ...]) -> Section:
-    """The section with charts in which every run has the colour that it has in the others."""
+    """The section with charts and tables in which every run has the colour that it has in the others, and a pair that of its run."""
 
     def with_order(block: Any) -> Any:
+        if isinstance(block, Table):
+            named = block.columns and block.columns[0].header == "run"
+            return replace(block, order=order) if named and {row[0] for row in block.rows} <= set(order) else block
         if not isinstance(block, Chart) or not block.series:
             return block
         at = block.at(block.series)
-        return replace(block, order=order) if {row[at] for row in block.rows} <= set(order) else block
+        names = {str(row[at]) for row in block.rows}
+        if names <= set(order):
+            return replace(block, order=order)
+        of_run = {run: name for name in sorted(names) for run in order if name.startswith(f"{run} against ")}
+        if set(of_run.values()) == names:
+            return replace(block, order=tuple(of_run.get(run, run) for run in order))
+        return block
 
     return replace(section, blocks=tuple(map(with_order, section.blocks)))
 

@@ -30,21 +30,30 @@ _VALUE = re.compile(r"<([^<>|]+?)(?:\s*\|\s*([^<>]*?))?>")
 
 @dataclass(frozen=True)
 class Lesson:
-    """A list to play with and what to try on it.
+    """A list to play with, what to try on it, and what comes of it, which a page shows when it is asked.
 
     ``grades`` are in ranked order (None: unjudged), ``missing`` those of judged documents that were not retrieved. In
-    ``says``, ``<AP>`` stands for the value of the list, ``<AP | 0 1 ?>`` for that of another list of grades.
+    ``says`` and ``answer``, ``<AP>`` stands for the value of the list, ``<AP | 0 1 ?>`` for that of another list of grades.
     """
 
     name: str
     grades: Grades
     says: str
+    answer: str
     missing: tuple[float, ...] = ()
 
     @property
     def text(self) -> str:
         """What to try, with the values worked out."""
-        return _VALUE.sub(lambda found: words.number(self._value(found[1], found[2]), digits=4), self.says)
+        return self._worked(self.says)
+
+    @property
+    def solution(self) -> str:
+        """What comes of it, with the values worked out."""
+        return self._worked(self.answer)
+
+    def _worked(self, text: str) -> str:
+        return _VALUE.sub(lambda found: words.number(self._value(found[1], found[2]), digits=4), text)
 
     def _value(self, metric: str, grades: str | None) -> float:
         if grades is None:
@@ -56,75 +65,110 @@ class Lesson:
 LESSONS = (
     Lesson(
         "1 · Order", (1, 0, 1, 0, 0, 1),
-        "Swap ranks 1 and 2: which metrics move? P@5 and R@5 do not, as they count what is in the top 5, not where. "
+        "Swap ranks 1 and 2: which metrics move?",
+        "P@5 and R@5 do not, as they count what is in the top 5, not where. "
         "RR falls from <RR> to <RR | 0 1 1 0 0 1>, nDCG@5 from <nDCG@5> to <nDCG@5 | 0 1 1 0 0 1>.",
     ),
     Lesson(
         "2 · AP by hand", (1, 0, 1, 0, 0, 1),
-        "Relevant documents at ranks 1, 3 and 6 out of 3 in all: AP = (1/1 + 2/3 + 3/6) / 3 = <AP>. Click AP to see the three precisions, "
-        "then move the last one up, rank by rank. At rank 2 it makes AP <AP | 1 1 0 1 0 0>: it lifts the precision of the one below it, too.",
+        "Relevant documents stand at ranks 1, 3 and 6, and there are 3 in all. Work out AP, then click it to see the three precisions. "
+        "Where does it go when the last one moves up to rank 2?",
+        "AP = (1/1 + 2/3 + 3/6) / 3 = <AP>. At rank 2 the last one makes it <AP | 1 1 0 1 0 0>: it lifts the precision of the one below "
+        "it, too.",
     ),
     Lesson(
         "3 · Two gains", (3, 2, 0, 1, 2),
         "nDCG@5 is <nDCG@5> with linear gain and <nDCG(gain='exponential')@5> with exponential gain: two tools that both say nDCG@5 need not "
-        "agree. Swap ranks 1 and 2: one falls to <nDCG@5 | 2 3 0 1 2>, the other to <nDCG(gain='exponential')@5 | 2 3 0 1 2>.",
+        "agree. Swap ranks 1 and 2: which of the two falls further?",
+        "With linear gain it falls to <nDCG@5 | 2 3 0 1 2>, with exponential gain to <nDCG(gain='exponential')@5 | 2 3 0 1 2>.",
     ),
     Lesson(
         "4 · The top grade", (2, 2, 2, 2, 4),
         "Four good documents stand above the best one. With linear gain nDCG@5 is <nDCG@5>; with exponential gain, where grade 4 is worth 15 "
-        "and grade 2 is worth 3, it is <nDCG(gain='exponential')@5>. Move the best one to the top: both are 1. What do P@5 and AP say?",
+        "and grade 2 is worth 3, it is <nDCG(gain='exponential')@5>. Move the best one to the top: what do P@5 and AP say?",
+        "Both kinds of nDCG@5 are 1 then. P@5 stays at <P@5 | 4 2 2 2 2> and AP at <AP | 4 2 2 2 2>: for them all five are relevant, "
+        "wherever they stand.",
     ),
     Lesson(
         "5 · RR at the top", (0, 1, 0, 0, 0, 0, 0, 0, 0, 0),
-        "From rank 2 to rank 1, RR goes from <RR> to <RR | 1>. From rank 10 to rank 9 it goes from <RR | 0 0 0 0 0 0 0 0 0 1> to "
-        "<RR | 0 0 0 0 0 0 0 0 1>: the same step of one rank. Move the document down and watch the steps shrink.",
+        "How much does RR gain from rank 2 to rank 1, and how much from rank 10 to rank 9? Move the document down and watch the steps shrink.",
+        "From rank 2 to rank 1 it goes from <RR> to <RR | 1>, from rank 10 to rank 9 from <RR | 0 0 0 0 0 0 0 0 0 1> to "
+        "<RR | 0 0 0 0 0 0 0 0 1>: the same step of one rank.",
     ),
     Lesson(
         "6 · P@k and order", (1, 1, 0, 0, 0),
-        "Press Reverse: P@5 stays at <P@5> while nDCG@5 falls from <nDCG@5> to <nDCG@5 | 0 0 0 1 1> and AP from <AP> to <AP | 0 0 0 1 1>. "
-        "Then set the cutoff to 2 and reverse again.",
+        "Press Reverse: which metrics fall? Then set the cutoff to 2 and reverse again.",
+        "P@5 stays at <P@5> while nDCG@5 falls from <nDCG@5> to <nDCG@5 | 0 0 0 1 1> and AP from <AP> to <AP | 0 0 0 1 1>. With a cutoff of "
+        "2, P falls as well: nothing relevant is left in the top 2.",
     ),
     Lesson(
         "7 · AP and grades", (1, 1, 3, 0, 0),
-        "AP is <AP>, the best possible, with the best document third. nDCG@5 is <nDCG@5>, and <nDCG(gain='exponential')@5> with exponential "
-        "gain. Press Best order: only metrics that see grades move. Press Reset and let relevance begin at grade 2: AP is <AP(level=2)>.",
+        "The best document stands third. What is AP, and what is nDCG@5? Press Best order: which metrics move? Press Reset and let "
+        "relevance begin at grade 2.",
+        "AP is <AP>, the best possible. nDCG@5 is <nDCG@5>, and <nDCG(gain='exponential')@5> with exponential gain: only metrics that see "
+        "grades move. Where relevance begins at grade 2, AP is <AP(level=2)>.",
     ),
     Lesson(
         "8 · A second answer", (4, 4, 0, 0, 0),
-        "ERR@5 is <ERR@5>. Set the grade of d2 to 0: ERR@5 falls to <ERR@5 | 4 0 0 0 0> only, while DCG@5 falls from <DCG@5> to "
-        "<DCG@5 | 4 0 0 0 0>. A reader who is satisfied at rank 1 seldom gets to rank 2: click ERR@5 and read “reaches here”.",
+        "ERR@5 is <ERR@5> and DCG@5 <DCG@5>. Set the grade of d2 to 0: which of the two notices? Click ERR@5 and read “reaches here”.",
+        "ERR@5 falls to <ERR@5 | 4 0 0 0 0> only, DCG@5 to <DCG@5 | 4 0 0 0 0>. A reader who is satisfied at rank 1 seldom gets to rank 2.",
     ),
     Lesson(
         "9 · Recall", (0, 0, 0, 0, 0, 0, 0, 0, 0, 1),
-        "R@5 is <R@5>. Set the cutoff to 10: R@10 is <R@10>, the best possible, while RR is <RR> and nDCG@10 <nDCG@10>. Recall suits what is "
-        "passed on to a reranker; a person may never look there.",
+        "R@5 is <R@5>. Set the cutoff to 10: what do R@10, RR and nDCG@10 say?",
+        "R@10 is <R@10>, the best possible, while RR is <RR> and nDCG@10 <nDCG@10>. Recall suits what is passed on to a reranker; a person "
+        "may never look there.",
     ),
     Lesson(
         "10 · Patience", (0, 0, 0, 1, 1),
-        "With p = 0.8 RBP is <RBP>. Set p to 0.5, an impatient reader: <RBP(p=0.5)>. At 0.95 it is <RBP(p=0.95)>: a reader who looks at many "
-        "documents expects many good ones, and two are few.",
+        "With p = 0.8 RBP is <RBP>. Set p to 0.5, an impatient reader, then to 0.95: does it rise?",
+        "At 0.5 it is <RBP(p=0.5)>, at 0.95 <RBP(p=0.95)>: a reader who looks at many documents expects many good ones, and two are few.",
     ),
     Lesson(
         "11 · More than k", (1, 1, 1, 1, 1),
-        "Eight relevant documents are known and five are shown, all relevant. P@5 is <P@5> and nDCG@5 <nDCG@5>, yet R@5 cannot be more than "
-        "5/8 = <R@5>, and AP not more than <AP>. Set the cutoff to 3: what can R@3 reach?",
+        "Eight relevant documents are known and five are shown, all relevant. What can R@5 reach, and what AP? Set the cutoff to 3: what can "
+        "R@3 reach?",
+        "P@5 is <P@5> and nDCG@5 <nDCG@5>, yet R@5 cannot be more than 5/8 = <R@5>, AP not more than <AP>, and R@3 not more than 3/8 = "
+        "<R@3>.",
         missing=(1, 1, 1),
     ),
     Lesson(
         "12 · Unjudged", (None, 1, None, 1, 0),
-        "d1 and d3 are unjudged, and count as not relevant: nDCG@5 is <nDCG@5>. Give d1 grade 1 and it is <nDCG@5 | 1 1 ? 1 0>. A new "
-        "system that finds what nobody has judged yet is punished for it.",
+        "d1 and d3 are unjudged, and count as not relevant: nDCG@5 is <nDCG@5>. What would it be if d1 had grade 1?",
+        "It would be <nDCG@5 | 1 1 ? 1 0>. A new system that finds what nobody has judged yet is punished for it.",
     ),
     Lesson(
         "13 · Missed", (1, 0, 1, 0, 0),
-        "Two documents of grade 3 were not retrieved, so nDCG@5 is <nDCG@5>, and in the best order of what is here no more than "
-        "<nDCG@5 | 1 1 0 0 0>. Insert one of them at rank 1. RR ignores all of this: it stays <RR>.",
+        "Two documents of grade 3 were not retrieved, so nDCG@5 is <nDCG@5>. How far does the best order of what is here bring it? Insert one "
+        "of them at rank 1.",
+        "The best order reaches no more than <nDCG@5 | 1 1 0 0 0>. RR ignores all of this: it stays <RR>.",
         missing=(3, 3),
     ),
     Lesson(
         "14 · Nothing to find", (0, 0, 0, 0, 0),
-        "No relevant document is known, so every metric is 0 in every order: 0 out of 0 is 0. Give one document a grade and the list comes "
-        "alive. Such queries lower the mean of all systems equally.",
+        "No relevant document is known. What is every metric, in every order? Give one document a grade and the list comes alive.",
+        "Every metric is 0 in every order: 0 out of 0 is 0. Such queries lower the mean of all systems equally.",
+    ),
+    Lesson(
+        "15 · Exercise: one move", (0, 1, 0, 1, 0),
+        "Move one document so that RR is 1 and P@5 stays where it is.",
+        "Move d2 to rank 1: RR is <RR | 1 0 0 1 0>, and P@5 stays at <P@5 | 1 0 0 1 0>.",
+    ),
+    Lesson(
+        "16 · Exercise: blind to grades", (1, 3, 2, 0, 0),
+        "Bring nDCG@5 to 1 without moving AP.",
+        "Order the first three by grade, 3 2 1: nDCG@5 is <nDCG@5 | 3 2 1 0 0>, and AP stays at <AP>: the same ranks hold relevant documents.",
+    ),
+    Lesson(
+        "17 · Exercise: as bad as can be", (1, 1, 1, 0, 0, 0),
+        "Make RR as low as it can be while P@5 stays at <P@5>.",
+        "All three must stay in the top 5, at ranks 3, 4 and 5: RR is <RR | 0 0 1 1 1 0>, and P@5 <P@5 | 0 0 1 1 1 0>.",
+    ),
+    Lesson(
+        "18 · Exercise: one grade", (1, 0, 0, 0, 1),
+        "Raise nDCG@5 by giving one of the two relevant documents grade 3. Which one, and what does the other one do?",
+        "d1: nDCG@5 rises from <nDCG@5> to <nDCG@5 | 3 0 0 0 1>. Grade 3 for d5 lowers it to <nDCG@5 | 1 0 0 0 3>: the ideal ranking gains "
+        "more than this one.",
     ),
 )  # fmt: skip
 
@@ -134,7 +178,7 @@ def playground() -> Page:
 
     >>> page = playground()
     >>> page.title, len(page.explorer.queries), [section.name for section in page.sections]
-    ('Playground', 14, ['queries', 'metrics', 'examples'])
+    ('Playground', 18, ['queries', 'metrics', 'examples'])
     """
     lead = "Each list is one query and its ranked documents. Drag a document to another rank or change a grade: the metrics follow."
     sections = (
@@ -191,6 +235,7 @@ def _query(lesson: Lesson) -> Query:
         beyond=((),),
         rest=(0.0,),
         unjudged=(list(lesson.grades[:CUTOFF]).count(None),),
+        answer=lesson.solution,
     )
 
 

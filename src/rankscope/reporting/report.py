@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,7 +17,7 @@ from rankscope.errors import DataError, InputError
 from rankscope.reporting import check_folder, check_page_file
 from rankscope.reporting.explorer.rankings import documents_of
 from rankscope.reporting.page import page_of, page_of_result
-from rankscope.reporting.subject import Subject
+from rankscope.reporting.subject import MANY, Subject
 from rankscope.scoring.inputs import named_runs, read_any
 from rankscope.scoring.measurements import OPTIONS as COMPARING
 from rankscope.scoring.measurements import USUAL, lead_first
@@ -28,7 +29,7 @@ from rankscope.verbs.compare.compare import compare
 from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.evaluate.evaluate import evaluate
 
-PAGE = ("queries_text", "docs_text", "shown", "title", "about")  # options of the page itself
+PAGE = ("queries_text", "docs_text", "shown", "notes", "title", "about")  # options of the page itself
 ALONE = ("interval", "clusters")  # options of a comparison that one run has, too
 WRITE = 'report.save("report.html") writes the whole page'
 MOST_ROWS = 30  # of a table that is read at a glance
@@ -40,7 +41,7 @@ class Report:
 
     ``save("report.html")`` writes the page, ``export("folder")`` every table as CSV and JSON and every figure as SVG,
     PNG and PDF, with and without its title.
-    ``notes`` say what was read and left out. A notebook shows the beginning of it: the verdict, the scoreboard, the differences.
+    ``notes`` say what was read and left out. A notebook shows the beginning of it: the verdict, one table, one chart.
     """
 
     page: Page
@@ -82,12 +83,12 @@ class Report:
 
     def _repr_html_(self) -> str | None:
         small = Paragraph(f"{WRITE}, with every query to look into.")
-        return fragment([*self._top, *self.page.verdicts, *self._at_a_glance, small])
+        return fragment([*self._top, *self._verdict, *self._at_a_glance, small])
 
     def _repr_markdown_(self) -> str:
         from rankscope.show.text import as_markdown
 
-        texts = [Paragraph(text) for verdict in self.page.verdicts for text in (verdict.text, *verdict.more)]
+        texts = [Paragraph(text) for verdict in self._verdict for text in (verdict.text, *verdict.more)]
         blocks = [b for b in self._at_a_glance if not isinstance(b, Chart | Explorer | Verdict)]
         return as_markdown([*self._top, *texts, *blocks, Paragraph(f"{WRITE}.")])
 
@@ -97,14 +98,22 @@ class Report:
 
     @property
     def _at_a_glance(self) -> list[Any]:
-        """The scoreboard, without what is too large to be read at a glance, and the charts of the differences."""
+        """One table, and one chart: those of the first screen where there is one."""
         every = [(section.name, block) for section in self.page.sections for block in section.blocks]
-        return [
-            block
-            for name, block in every
-            if (name == "scoreboard" and (not isinstance(block, Table) or len(block.rows) <= MOST_ROWS))
-            or (name == "differences" and isinstance(block, Chart))
-        ]
+        tables = [block for _, block in every if isinstance(block, Table)]
+        if self.page.answer is not None:
+            tables = [replace(self.page.answer.board, note="")]
+        charts = [block for name, block in every if isinstance(block, Chart)]
+        charts.sort(key=lambda chart: chart.name != "forest")
+        return [*(table for table in tables[:1] if len(table.rows) <= MOST_ROWS), *charts[:1]]
+
+    @property
+    def _verdict(self) -> list[Any]:
+        """The answer in a sentence, with its statistics."""
+        answer, verdicts = self.page.answer, self.page.verdicts[:1]
+        if answer is None:
+            return list(verdicts)
+        return [Verdict(f"{answer.text}.", answer.tone, more=tuple(verdict.text for verdict in verdicts))]
 
     __repr__ = __str__
 
@@ -119,6 +128,7 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     title: str | None = None,
     about: str | None = None,
     shown: int | None = None,
+    notes: Any = None,
     command: str | None = None,
     progress: Callable[[str], None] | None = None,
     **options: Any,
@@ -130,10 +140,12 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     (``evaluate``, for one run), and a table of scores may stand for them as there; with such options scores are compared.
     ``queries_text`` and ``docs_text`` are texts by id: a path (TSV, CSV, JSONL as of BEIR, TREC topics and
     documents), a dict or a data frame. ``title`` stands on top, ``about`` below it (what a reader should know of the data), ``shown`` is how
-    many documents of each ranking are shown (by default as many as there is room for), ``command`` is given as the way to make the page again.
+    many documents of each ranking are shown (by default as many as there is room for), ``notes`` is the file of notes and grades that an
+    earlier page saved (or what is in it: ``{"schema": "rankscope/notes/1", ...}``), ``command`` is given as the way to make the page again.
 
     Needs the extra ``rankscope[report]`` when the page is written. Raises what ``compare`` and ``evaluate`` raise, InputError for
-    texts that cannot be read and for a result whose run came from standard input, and DataError where a file has changed since.
+    texts that cannot be read and for a result whose run came from standard input, and DataError where a file has changed since. Of four runs on, the others are compared with the best one
+    unless a ``baseline`` is named.
 
     >>> import rankscope as rs
     >>> qrels = {f"q{i}": {"a": 1} for i in range(8)}
@@ -152,19 +164,28 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     if isinstance(qrels, Result) and (alone or not isinstance(qrels, Scores)):
         _refuse_settled(runs, metrics, options)
         if not isinstance(qrels, Scores | Comparison):
-            if queries_text is not None or docs_text is not None or shown is not None:
-                raise InputError(f"{', '.join(PAGE[:3])} are for the page of scores or a comparison: leave them out")
+            if any(given is not None for given in (queries_text, docs_text, shown, notes)):
+                raise InputError(f"{', '.join(PAGE[:4])} are for the page of scores or a comparison: leave them out")
             page = replace(page_of_result(qrels, title, command), about=about or "")
             return Report(page, list(getattr(qrels, "notes", ())))
         subject = _read_again(qrels)
     else:
         refuse_unknown(options, "report", (*PAGE, *COMPARING))
         subject = _subject_of(qrels, runs, metrics, progress=progress, **options)
-    subject = with_texts(replace(subject, depth=shown), queries_text, docs_text)
+    subject = with_texts(replace(subject, depth=shown, marks=_marks(notes)), queries_text, docs_text)
     page = _page(subject, title, command)
     if about:
         page = replace(page, about=f"{page.about}. {about}")
     return Report(page, [*subject.result.notes, *(note for texts in subject.texts for note in texts.notes)])
+
+
+def _marks(notes: Any) -> str:
+    """Notes and grades of readers as JSON; nothing where there are none."""
+    if notes is None:
+        return ""
+    from rankscope.reporting.notes import read_notes
+
+    return json.dumps(read_notes(notes), ensure_ascii=False)
 
 
 def _page(subject: Subject[Any], title: str | None, command: str | None) -> Page:
@@ -182,7 +203,7 @@ def _subject_of(qrels: Any, runs: Any, metrics: Any, **options: Any) -> Subject[
     grades = read_any("qrels", qrels)
     data = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
     if len(data) > 1:
-        return _with_rankings(compare(grades, data, metrics, **options), grades, data)
+        return _with_rankings(_compared(grades, data, metrics, options), grades, data)
     defaults = signature(compare).parameters
     for name, value in options.items():
         compares = name in COMPARING and name not in {*ALONE, "primary", "progress"}
@@ -191,6 +212,20 @@ def _subject_of(qrels: Any, runs: Any, metrics: Any, **options: Any) -> Subject[
     wanted = lead_first(USUAL if metrics is None else metrics, options.get("primary"))
     kept = {name: value for name, value in options.items() if name in {*ALONE, *POLICIES, "progress"}}
     return _with_rankings(evaluate(grades, data, wanted, **kept), grades, data)
+
+
+def _compared(grades: Any, data: Sequence[Any], metrics: Any, options: Mapping[str, Any]) -> Comparison:
+    """The comparison of several runs; of many with the best of them, unless a baseline is named: the first given means nothing then."""
+    if len(data) < MANY or options.get("baseline") is not None or options.get("all_pairs"):
+        return compare(grades, data, metrics, **options)
+    later = {name: options[name] for name in ("slices", "costs", "limits") if name in options}
+    found = compare(grades, data, metrics, **{name: value for name, value in options.items() if name not in later})
+    panel = found.panels[0]
+    best = next(iter(panel.means))
+    if len(panel.systems) < MANY or not panel.sign or best == found.baseline:
+        return compare(grades, data, metrics, **options) if later else found
+    kept = {name: value for name, value in options.items() if name not in {*POLICIES, "progress"}}
+    return compare(found.scores, None, None, **{**kept, "baseline": best})
 
 
 def _read_again(found: Scores | Comparison) -> Subject[Any]:

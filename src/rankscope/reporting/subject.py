@@ -26,6 +26,7 @@ R = TypeVar("R", bound=Scores | Comparison)
 
 LINES = 8  # lines that a chart has colours for
 NAMED = 3  # runs that a title names
+MANY = 4  # runs from which on the best one is what the others are compared with, unless a baseline is named
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,8 @@ class Subject(Generic[R]):
 
     ``qrels`` and ``runs`` (by name, as in ``scores.runs``) are what was read: tables or dicts; empty without rankings.
     ``queries_text`` and ``docs_text`` hold the texts that were given, by id, and ``texts`` where they came from. ``depth`` is
-    how many documents of each ranking are to be shown, None where that is left to the room there is.
+    how many documents of each ranking are to be shown, None where that is left to the room there is. ``marks`` are notes and grades of
+    readers, as JSON.
     """
 
     result: R
@@ -44,6 +46,7 @@ class Subject(Generic[R]):
     docs_text: Mapping[str, str] = field(default_factory=dict)
     texts: tuple[Texts, ...] = ()
     depth: int | None = None
+    marks: str = ""
 
     @property
     def comparison(self) -> Comparison | None:
@@ -203,7 +206,7 @@ class PagePart:
     of_comparison: ClassVar[bool | None] = None
     needs_scores: ClassVar[bool] = False
     needs_rankings: ClassVar[bool] = False
-    folded = False
+    folded = True
 
     def __init__(self, subject: Subject[Any]) -> None:
         self.subject = subject
@@ -220,7 +223,7 @@ class PagePart:
             return None
         part = cls(subject)
         blocks = tuple(part.blocks())
-        return Section(cls.name, cls.title, blocks, part.lead(), part.folded) if blocks else None
+        return Section(cls.name, cls.title, blocks, part.lead(), part.folded, part.caution()) if blocks else None
 
     @property
     def scores(self) -> Scores:
@@ -245,4 +248,8 @@ class PagePart:
 
     def lead(self) -> str:
         """What it shows, in a sentence; asked for after the blocks."""
+        return ""
+
+    def caution(self) -> str:
+        """One thing to doubt, with its size; asked for after the blocks."""
         return ""

@@ -155,12 +155,10 @@ class RecallCurve:
 
     def table(self) -> Table:
         """A row a run, a column a recall."""
-        at = [
-            (words.amount(recall), f"precision at recall {words.amount(recall)} or beyond, {ROUNDED}")
-            for recall in TENTHS
-        ]
-        columns = (Column("run"), *(Column(header, "value", hint=hint) for header, hint in at))
-        return Table(columns, _lines(self.values), name="recall-table")
+        columns = (Column("run"), *(Column(words.amount(recall), "value") for recall in TENTHS))
+        return Table(
+            columns, _lines(self.values), name="recall-table", note=f"precision at that recall or beyond, {ROUNDED}"
+        )
 
     def sentence(self, baseline: str) -> str:
         """What half of the relevant documents cost, for the best run and the baseline."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
@@ -395,8 +395,11 @@ class Scores(Result):
         if shown:
             sign = {"higher": 1, "lower": -1, "neither": 0}[lead.better]
             values = {run.name: run.values[lead] for run in shown}
-            yield spread.distribution_chart(_column(lead), values, sign, lead.range)
-            yield spread.first_relevant_chart(shown[: spread.BARS])
+            order = tuple(
+                dict.fromkeys((self.runs[0].name, *self.by_merit(lead)))
+            )  # the colours that a report gives them
+            yield replace(spread.distribution_chart(_column(lead), values, sign, lead.range), order=order)
+            yield replace(spread.first_relevant_chart(shown[: spread.BARS]), order=order)
 
     def queries_in_words(self) -> Iterator[str]:
         """How many queries the values are made of, and which metrics leave some out, or have no interval."""

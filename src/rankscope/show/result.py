@@ -11,7 +11,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from rankscope import words
 from rankscope._version import __version__
-from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Explorer, Note, Notes, Paragraph, Table, Value
+from rankscope.blocks import (
+    EMPTY,
+    Block,
+    Caution,
+    Chart,
+    Column,
+    Explorer,
+    Heading,
+    Note,
+    Notes,
+    Paragraph,
+    Table,
+    Value,
+)
 from rankscope.errors import InputError, MissingExtraError
 from rankscope.show import ENDINGS
 from rankscope.show.text import as_csv, as_json, as_jsonl, as_latex, as_markdown
@@ -335,7 +348,7 @@ class Result:
         return as_markdown(self.blocks())
 
     def _repr_html_(self) -> str | None:
-        return fragment([*self.blocks(), *self.charts()])
+        return fragment(at_a_glance(list(self.blocks()), list(self.charts())))
 
     def report(self, **_: Any) -> None:
         """Gone: ``rs.report(result)`` makes the page of any result."""
@@ -352,6 +365,36 @@ def own_ids(frame: pl.DataFrame, whole: Iterable[str]) -> pl.DataFrame:
             if (numbers.cast(pl.String) == frame[name]).fill_null(frame[name].is_null()).all():
                 frame = frame.with_columns(numbers)
     return frame
+
+
+def at_a_glance(blocks: Sequence[Block | Chart], charts: Sequence[Chart]) -> list[Any]:
+    """What a notebook shows of a result: what is said of it, the first of its tables and of its charts, and how many more there are.
+
+    >>> from rankscope.blocks import Heading
+    >>> one, two = Table((Column("a"),), (("1",),)), Table((Column("b"),), (("2",),))
+    >>> [
+    ...     getattr(block, "text", block) for block in at_a_glance([Paragraph("said"), one, Heading("more"), two], [])
+    ... ] == ["said", one, "1 more table: print() shows it, and report() makes a page of all."]
+    True
+    """
+    out: list[Any] = []
+    tables = 0
+    for block in blocks:
+        if isinstance(block, Table):
+            tables += 1
+            if tables > 1:
+                while out and (out[-1] == EMPTY or isinstance(out[-1], Heading)):
+                    out.pop()
+                continue
+        out.append(block)
+    out += charts[:1]
+    rest = [
+        words.counted(n, noun) for n, noun in ((tables - 1, "more table"), (len(charts) - 1, "more chart")) if n > 0
+    ]
+    if rest:
+        shows = "print() shows it" if tables == 2 and len(charts) < 2 else "print() shows tables, .chart(NAME) a chart"
+        out.append(Paragraph(f"{words.listing(rest)}: {shows}, and report() makes a page of all.", quiet=True))
+    return out
 
 
 def fragment(blocks: Sequence[Any]) -> str | None:

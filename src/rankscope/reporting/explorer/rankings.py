@@ -185,6 +185,9 @@ class _Draft:
             notes=tuple(self.notes),
             members=tuple((system, tuple(runs)) for system, runs in self.subject.members.items()),
             parameters=parameters_of(self.metrics),
+            betters=tuple(metric.better for metric in self.metrics),
+            cutoffs=tuple(getattr(metric, "cutoff", None) for metric in self.metrics),
+            marks=self.subject.marks,
         )
 
     def _queries(self) -> Iterator[Query]:
@@ -345,7 +348,7 @@ class QueriesPart(PagePart):
     """Every query to look into: rankings side by side, document by document."""
 
     name, title, needs_rankings = "queries", "Query by query", True
-    several = False
+    several, folded = False, False
 
     def blocks(self) -> Iterator[Explorer]:
         """The explorer."""

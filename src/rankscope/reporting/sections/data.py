@@ -50,6 +50,13 @@ class DataPart(PagePart):
             return f"{text}; no problems found in the data."
         return f"{text}; {words.counted(doubts, 'warning')} to read first."
 
+    def caution(self) -> str:
+        """The first of the doubts, without what is said of others like it."""
+        return (
+            next(iter(alike(self.subject)), "")
+            or next(iter(caution_notes(self.subject.result.warnings[:1])), Note("")).text
+        )
+
 
 def warnings_table(cautions: Sequence[Caution]) -> Table:
     """Every warning."""

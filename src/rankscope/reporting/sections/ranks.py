@@ -68,7 +68,6 @@ class RecallPart(PagePart):
         runs, left_out = self.subject.few_runs()
         self.curve = by_recall(self.scores, runs, float(getattr(self.subject.metric, "level", 1.0)))
         if isinstance(self.curve, str):
-            self.folded = True
             yield Paragraph(f"Not drawn: {self.curve}.", quiet=True)
         elif self.curve is not None:
             yield from (self.curve.chart(), self.curve.table())
@@ -117,6 +116,7 @@ DRAWN = {
 RECIPROCAL, LOGARITHMIC, *_ = DRAWN
 REACH = "ERR reach, "
 OWN = 2  # runs whose readers are drawn beside the discounts
+SEEN = (12, 14, 17, 20, 25, 30, 40, 50, 65, 80, DEPTH)  # ranks below 10 that are drawn, on an axis of logarithms
 WORTH = (
     "What a relevant document at each rank is worth, compared with rank 1. The sooner a line falls, the more its metric depends on the "
     "first few ranks alone."
@@ -128,10 +128,23 @@ ABOUT_REACH = (
 )
 
 
+def _told_ranks(drawn: Chart) -> tuple[tuple[Value, ...], ...]:
+    """The points of the curves that are seen on an axis of logarithms: fewer further down, and both ends of a fall to 0."""
+    weight = {(row[0], row[1]): row[2] for row in drawn.rows}
+
+    def told(name: Value, rank: Any) -> bool:
+        falls = any(
+            weight.get((name, at)) == 0 and weight.get((name, at - 1)) not in (0, None) for at in (rank, rank + 1)
+        )
+        return rank <= 10 or rank in SEEN or falls
+
+    return tuple(row for row in drawn.rows if told(row[0], row[1]))
+
+
 class DiscountsPart(PagePart):
     """The discounts of the usual metrics and of the main one; with rankings, how many readers are left at each rank."""
 
-    name, title = "discounts", "What a rank is worth"
+    name, title, needs_scores = "discounts", "What a rank is worth", True
 
     @cached_property
     def weights(self) -> dict[str, Array]:
@@ -160,7 +173,8 @@ class DiscountsPart(PagePart):
     def blocks(self) -> Iterator[Any]:
         """The chart, what the readers are, and the table."""
         curves = {**self.weights, **self.reach}
-        yield replace(chart(curves, "discounts", "What each rank is worth", WORTH), told=True)
+        drawn = chart(curves, "discounts", "What each rank is worth", WORTH)
+        yield replace(drawn, rows=_told_ranks(drawn), told=True)
         yield from [Paragraph(ABOUT_REACH.format(self._err()), quiet=True)] if self.reach else []
         yield table(curves, list(self.reach))
 
@@ -212,7 +226,6 @@ class OriginPart(PagePart):
         if metric is None or not pairs:
             return
         if reason := self._why_not(metric):
-            self.folded = True
             yield Paragraph(f"Not shown: {reason}.", quiet=True)
             return
         found = {pair: self._origin(*pair, metric) for pair in pairs[:PAIRS]}
@@ -225,7 +238,6 @@ class OriginPart(PagePart):
             yield from (Paragraph(_in_words(one)) for one in self.origins[1:])
             yield from (Paragraph(text, quiet=True) for text in self._left_out(found, len(pairs) - PAIRS))
         elif None in found.values():
-            self.folded = True
             yield Paragraph(f"Not shown: {UNEARNED}", quiet=True)
 
     def lead(self) -> str:

@@ -39,6 +39,7 @@ class ScoresPart(PagePart):
             name="scoreboard",
             title="Values",
             unranged="",
+            latex=self.scores.to_latex(),
         )
         yield from (Paragraph(text, quiet=True) for text in self.scores.queries_in_words())
 
@@ -104,12 +105,13 @@ class ComparisonPart(ScoresPart):
     def _values(self) -> Table:
         """Runs as rows, the best on the main metric first, metrics as columns; the best values are marked."""
         order, panels, level = self.subject.merit(), self.subject.panels, self.comparison.method.level
-        rows = tuple((system, *(_mean(panel, system, level) for panel in panels)) for system in order)
+        rows = tuple((system, *(mean_of(panel, system, level) for panel in panels)) for system in order)
         ranges = [cell for row in rows for cell in row if isinstance(cell, ValueRange)]
         clustered = "" if panels[0].clusters is None else " in clusters"
         note = ValueRange.note(ranges, f"the {words.percent(level)} interval over queries{clustered}")
         return Table(
             (Column("run"), *map(column_of, panels)), rows, turns=True, note=note, name="scoreboard", title="Values",
+            latex=self.comparison.to_latex(),
             best=frozenset((i, j) for j, panel in enumerate(panels, start=1) for i in _best(panel, order)),
         )  # fmt: skip
 
@@ -165,7 +167,8 @@ class ComparisonPart(ScoresPart):
         )
 
 
-def _mean(panel: Panel, system: str, level: float) -> Value:
+def mean_of(panel: Panel, system: str, level: float) -> Value:
+    """The mean of a system with its interval, where it has one."""
     mean = panel.means[system]
     return (None if panel.reason else value_range(mean, panel.interval(system, level))) or words.finite(mean)
 

@@ -136,7 +136,10 @@ def _quantile_table(
             why.setdefault(more, []).append(panel.name)
     texts = (more if len(names) == len(panels) else f"{', '.join(names)}: {more}" for more, names in why.items())
     note = f"Every query counts once here. {' '.join(texts)}" if why else ""
-    columns = (*map(Column, labels), *COLUMNS)
+    columns = (
+        *map(Column, labels),
+        *(COLUMNS if len(labels) == 1 else (replace(column, hint="") for column in COLUMNS)),
+    )  # told above
     return Table(columns, tuple(rows), labels=len(labels), name=name, title=title, note=note)
 
 

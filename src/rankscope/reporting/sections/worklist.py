@@ -10,7 +10,7 @@ from rankscope import words
 from rankscope.blocks import Paragraph, Table
 from rankscope.errors import RankscopeError
 from rankscope.reporting.explorer.pool import ranks_of, source_of
-from rankscope.reporting.subject import PagePart
+from rankscope.reporting.subject import MANY, PagePart
 from rankscope.verbs.unjudged.result import NO_JUDGMENT, RANKED, DocumentToJudge, Turn, UnjudgedReport
 from rankscope.verbs.unjudged.study import Study, study_of
 
@@ -33,6 +33,7 @@ class WorklistPart(PagePart):
 
     name, title, needs_rankings = "worklist", "What to judge next", True
     listed = False
+    turns: Sequence[Turn] = ()
 
     def blocks(self) -> Iterator[Any]:
         """Bounds of the values, what would reverse a difference, and the worklist."""
@@ -54,10 +55,22 @@ class WorklistPart(PagePart):
         """What unjudged documents count as."""
         return LEAD if self.listed else BARE
 
+    def caution(self) -> str:
+        """What it would take to reverse the difference of the first two runs."""
+        pair = self.subject.pairs[:1]
+        turn = next((turn for turn in self.turns if [(turn.run, turn.baseline)] == pair and turn.needed), None)
+        if turn is None or turn.needed is None:
+            return ""
+        documents, grade = words.counted(turn.unjudged, "unjudged document"), words.amount(turn.grade)
+        few = "" if turn.fewest or turn.needed == 1 else " or fewer"
+        behind, ahead = sorted((turn.run, turn.baseline), key=lambda name: name == turn.ahead)
+        what = "reverse this" if len(self.subject.systems) < MANY else f"put {behind} ahead of {ahead}"
+        return f"{words.count(turn.needed)}{few} of {documents}, if graded {grade}, would {what}"
+
     def _of(self, study: Study) -> Iterator[Any]:
         candidates, considered, top = study.candidates, study.considered, words.amount(study.top)
         bounds = [study.bounds(at) for at in range(len(study.runs))] if study.reason or candidates <= BOUNDED else []
-        turns = list(self._turns(study)) if not study.reason and candidates <= TURNED else []
+        self.turns = turns = list(self._turns(study)) if not study.reason and candidates <= TURNED else []
         by_name = {run.name: run for run in study.scores.runs}
         scores = replace(study.scores, runs=[by_name[name] for name in self.subject.runs_in_order()])
         found = UnjudgedReport(bounds, turns, self._worklist(study), candidates, considered, scores, "")

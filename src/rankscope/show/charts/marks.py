@@ -70,6 +70,8 @@ def tellings(chart: Chart) -> list[tuple[str, str]]:
     """All that a row says: headers, each with an expression for the text of its value."""
     told, headers = [], number_headers([safe(column.header) for column in chart.columns])
     for at, column in enumerate(chart.columns):
+        if column.header in {chart.marked, chart.path}:
+            continue  # says how a mark is drawn, which is seen
         value = f"datum['c{at}']"
         if column.kind == "text":
             text = f"isValid({value}) ? '' + {value} : '–'"

@@ -33,6 +33,8 @@ def spec_of(chart: Chart) -> dict[str, Any]:
     each narrow enough for a phone, for their width must be a number. A page with more room sets ``columns`` and ``spec.width``:
     ``usermeta.left`` is the room in pixels for what stands left of a panel, or of a whole line of panels where it is ``shared``.
 
+    ``usermeta.level`` says that its height is that of a plot, not of names below each other, so that it may be less on paper.
+
     Raises MissingExtraError without the extra ``report``.
     """
     return _spec(chart, None)
@@ -51,6 +53,8 @@ def _spec(chart: Chart, width: int | None) -> dict[str, Any]:
         spec["autosize"] = {"type": "fit-x", "contains": "padding"}
     said = ". ".join(safe(text).rstrip(".") for text in (chart.title, chart.caption) if text)
     meta = {"name": safe(chart.name), "query": query_field(chart), "panels": max(len(panels), 1)}
+    if not _name_down(chart):
+        meta["level"] = True
     if len(panels) == 1:
         spec["title"] = {"text": panels[0], "fontSize": 11.5, "offset": 6}
     if "facet" in spec:

@@ -6,9 +6,10 @@ from typing import Any
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 
-# eight colours, told apart by eyes that see no red, no green or no blue, each at 3:1 or more from paper of either theme
+# eight colours, told apart by eyes that see no red, no green or no blue, each at 3:1 or more from paper of either theme;
+# orange is none of them: it says worse, and nothing else
 BLUE, ORANGE, GREY = "#1f6fc6", "#de6a0c", "#8a8f98"
-PALETTE = (BLUE, ORANGE, "#549c54", "#904890", "#249cd8", "#c0300c", "#247854", "#6c78fc")
+PALETTE = (BLUE, "#c0609c", "#549c54", "#904890", "#249cd8", "#c0300c", "#247854", "#6c78fc")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (5, 2), (12, 4), (2, 4), (9, 2, 2, 2, 2, 2))  # fmt: skip
 MEANINGS = {"better": (BLUE, "triangle-up"), "worse": (ORANGE, "triangle-down"), "same": (GREY, "circle")}

@@ -17,25 +17,39 @@ STYLES = ("base.css", "page.css", "blocks.css", "tables.css", "charts.css")
 FIRST = "theme.js"  # before anything is shown, so that no page flashes in the wrong theme
 SCRIPTS = ("core.js", "exports.js", "tables.js", "page.js")
 CHART_SCRIPTS = ("tooltip.js", "charts.js")
-EXPLORER_STYLES = ("explorer.css", "whatif.css")
+EXPLORER_STYLES = ("explorer.css", "marks.css", "whatif.css")
 EXPLORER_SCRIPTS = (
     "whatif_metrics.js", "whatif_state.js", "whatif_words.js", "whatif_list.js", "whatif_table.js", "whatif.js",
-    "explorer_data.js", "explorer_list.js", "explorer_export.js", "explorer_story.js", "explorer_ranks.js",
+    "notes.js", "explorer_data.js", "explorer_list.js", "explorer_export.js", "explorer_story.js", "explorer_ranks.js", "explorer_marks.js", "judging.js",
     "explorer_links.js", "explorer_query.js", "explorer.js",
 )  # fmt: skip
 LAST_STYLES = ("print.css",)
 
 _COMMENT = re.compile(r"//|/\*.*\*/$")
+_BLOCK, _TRAILING = (
+    re.compile(r"^\s*/\*\*?\n(?:\s*\*.*\n)+", re.MULTILINE),
+    re.compile(r"(?<=[;{},)\]])\s+(?:// [^`]*|/\* [^`]*\*/)$"),
+)
+_ROOM = re.compile(
+    r"(?<=[:;{},>])\s+|\s+(?=[{}>])|;(?=\s*})"
+)  # of a style sheet; a space before a colon means something
 # what would end a script or a line of it, and halves of characters, which no file can hold
 _UNSAFE = re.compile("[<\u2028\u2029\ud800-\udfff]")
+_TEXT = re.compile(r"[\"'`/]")  # what may be text, or an expression, in which every space counts
+_SPACED = re.compile(r"\s*(===|!==|=>|&&|\|\||[=<>?:,;{}()])\s*")
 
 
 @cache
 def static(name: str) -> str:
-    """A file of the folder ``static`` as a page carries it: without indents, empty lines, and lines that are comments alone."""
-    text = files(__package__).joinpath("static", name).read_text(encoding="utf-8")
-    lines = [stripped for line in text.split("\n") if (stripped := line.strip())]
-    return "\n".join(line for line in lines if not _COMMENT.match(line)) + "\n"
+    """A file of the folder ``static`` as a page carries it: without indents, empty lines and comments, a style sheet without spaces."""
+    text = _BLOCK.sub("", files(__package__).joinpath("static", name).read_text(encoding="utf-8"))
+    lines = [stripped for line in text.split("\n") if (stripped := _TRAILING.sub("", line.strip()))]
+    kept = [line for line in lines if not _COMMENT.match(line)]
+    if name.endswith(".css"):
+        kept = [_ROOM.sub("", line) for line in kept]
+    else:
+        kept = [line if _TEXT.search(line) else _SPACED.sub(r"\1", line) for line in kept]
+    return "\n".join(kept) + "\n"
 
 
 def policy(scripts: Iterable[str]) -> str:

@@ -35,7 +35,7 @@ def encode(explorer: Explorer) -> str:
     {"runs":["\u003c/script>"],"metrics":["P@1"],"better":"higher","depth":10,"cutoff":1,"level":1,"topGrade":3,"leftOut":0,"notes":[],"teaching":false,"parameters":{},"grades":[null],"texts":[""],"queries":[]}
     """
     grades, texts = _grades(explorer.queries), _texts(explorer.queries)
-    whole = {
+    whole: dict[str, Any] = {
         "runs": explorer.runs,
         "metrics": explorer.metrics,
         "better": explorer.better,
@@ -51,6 +51,10 @@ def encode(explorer: Explorer) -> str:
         "texts": list(texts),
         "queries": [_query(query, grades, texts) for query in explorer.queries],
     }
+    if explorer.betters:
+        whole |= {"betters": explorer.betters, "cutoffs": explorer.cutoffs}
+    if explorer.marks:
+        whole["marks"] = json.loads(explorer.marks)
     return safe(json.dumps(whole, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
 
 
@@ -71,6 +75,8 @@ def _query(query: Query, grades: dict[float | None, int], texts: dict[str, int])
         "r": list(zip(*(document.ranks for document in documents), strict=True)),
         "a": [_sparse(adds) for adds in zip(*(document.adds for document in documents), strict=True)],
     }
+    if query.answer:
+        told["y"] = query.answer
     if any(document.text for document in documents):
         told["x"] = [texts[document.text] for document in documents]
     return told

@@ -69,6 +69,8 @@ def render(page: Page) -> str:
     """
     markup = import_extra("markupsafe").Markup
     parts = Parts(page)
+    answer = parts.answer(page.answer) if page.answer is not None else None
+    verdicts = [(verdict, parts.deciding(verdict)) for verdict in page.verdicts]
     sections = [_section(section, parts) for section in page.sections]
     drawn = any(isinstance(b, Chart) and b.rows for section in page.sections for b in section.blocks)
     explored = page.explorer is not None
@@ -76,7 +78,7 @@ def render(page: Page) -> str:
     styles = [*assets.STYLES, *(assets.EXPLORER_STYLES if explored else ()), *assets.LAST_STYLES]
     filled = environment().get_template("page.html.j2").render(
         page=page, sections=sections, first=markup(first), themes=markup(assets.as_data(themes())) if drawn else "",
-        verdicts=[(verdict, parts.deciding(verdict)) for verdict in page.verdicts],
+        answer=answer, verdicts=verdicts,
         policy=assets.policy([first, *scripts]),
         styles=[markup(assets.static(name)) for name in styles],
         scripts=[markup(script) for script in scripts],

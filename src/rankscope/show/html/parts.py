@@ -9,10 +9,11 @@ from functools import cache, partial
 from typing import Any
 
 from rankscope import words
-from rankscope.blocks import Block, Chart, Explorer, Page, Section, Table, ValueRange, Verdict
+from rankscope.blocks import Answer, Block, Chart, Explorer, Page, Section, Table, ValueRange, Verdict
 from rankscope.show.cells import note_text
 from rankscope.show.charts import data_of, spec_of
 from rankscope.show.charts.data import query_field
+from rankscope.show.charts.theme import PALETTE
 from rankscope.show.extra import import_extra
 from rankscope.show.html.assets import as_data
 from rankscope.show.html.explorer_data import encode, query_table
@@ -88,7 +89,7 @@ def environment() -> Any:
         loader=jinja.PackageLoader("rankscope.show.html"), undefined=jinja.StrictUndefined, finalize=escape_controls,
         autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
-    made.globals.update(tones=TONES, words=words)
+    made.globals.update(tones=TONES, words=words, palette=PALETTE)
     made.filters.update(unbroken=unbroken, note_text=note_text)
     return made
 
@@ -140,6 +141,21 @@ class Parts:
         if runs and address not in places:
             places.append(address)
         return f"#{address}"
+
+    def answer(self, answer: Answer) -> dict[str, Any]:
+        """What a template needs of the first screen."""
+        titles = {section.name: section.title for section in self.page.sections}
+        pairs = answer.pairs or ((),) * len(answer.queries)
+        links = [self._deciding(*query, pair) for query, pair in zip(answer.queries, pairs, strict=True)]
+        self.decided.append([one.address or one.query_id for one in links])
+        return {
+            "shown": answer,
+            "board": table_of(
+                answer.board, "table-answer", self.distinct("answer"), "The answer in numbers", lambda _: ""
+            ),
+            "section": titles.get(answer.caution_at, ""),
+            "links": links,
+        }
 
     def deciding(self, verdict: Verdict) -> list[Deciding]:
         """The queries that decide a verdict; none where a verdict before it has named them all with the same runs."""

@@ -6,10 +6,11 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rankscope.blocks import Column, Table, Tone, Value, ValueRange, plain_value
 from rankscope.show.cells import sides_of, text_of
+from rankscope.show.charts.theme import PALETTE
 from rankscope.words import printable
 
 LONG = 30  # rows: of longer tables the first 20 are shown
@@ -75,7 +76,7 @@ class Cell:
     """A cell, made ready for the page.
 
     ``full`` is what is exported where that is not the text; ``own`` is the same as JSON, where signs of it cannot stand in a page or
-    text is a number; ``bar`` places the interval in its column, in per cent.
+    text is a number; ``bar`` places the interval in its column, in per cent. ``colour`` is the place in the palette of the run that the cell names, from 1 on.
     """
 
     text: str
@@ -87,11 +88,12 @@ class Cell:
     best: bool
     cut: bool
     own: str | None
+    colour: int = 0
 
 
 @dataclass(frozen=True)
 class HtmlTable:
-    """A table with an id of its own, the name of its files, and what to call it."""
+    """A table with an id of its own, the name of its files, and what to call it; ``zeros`` places 0 in columns with such a line."""
 
     anchor: str
     table: Table
@@ -100,6 +102,7 @@ class HtmlTable:
     rows: tuple[tuple[Cell, ...], ...]
     with_interval: tuple[bool, ...]
     widths: tuple[int, ...]
+    zeros: tuple[float | None, ...]
     long: bool
 
     @property
@@ -115,7 +118,12 @@ class HtmlTable:
 
 def table_of(table: Table, anchor: str, name: str, label: str, link: Link) -> HtmlTable:
     """A table made ready for the page."""
-    scales = [_scale(column) for column in zip(*table.rows, strict=True)] or [None] * len(table.columns)
+    with_zero = [column.guide == "zero" for column in table.columns]
+    scales = list(map(_scale, zip(*table.rows, strict=True), with_zero)) or [None] * len(table.columns)
+    zeros = tuple(
+        round(100 * -scale[0] / (scale[1] - scale[0]), 1) if scale and zero else None
+        for scale, zero in zip(scales, with_zero, strict=True)
+    )
     rows = tuple(
         tuple(
             _cell(value, column, scale, link, (i, j) in table.best)
@@ -123,9 +131,15 @@ def table_of(table: Table, anchor: str, name: str, label: str, link: Link) -> Ht
         )
         for i, row in enumerate(table.rows)
     )
+    if table.order:
+        colours = dict(zip(table.order, range(1, len(PALETTE) + 1), strict=False))
+        rows = tuple(
+            (replace(row[0], colour=colours.get(str(given[0]), 0)), *row[1:])
+            for row, given in zip(rows, table.rows, strict=True)
+        )
     ranged = tuple(any(isinstance(row[j], ValueRange) for row in table.rows) for j in range(len(table.columns)))
     widths = tuple(max((len(row[j].sides) for row in rows), default=0) for j in range(len(ranged)))
-    return HtmlTable(anchor, table, name, label, rows, ranged, widths, len(rows) > LONG)
+    return HtmlTable(anchor, table, name, label, rows, ranged, widths, zeros, len(rows) > LONG)
 
 
 def _cell(value: Value, column: Column, scale: tuple[float, float] | None, link: Link, best: bool) -> Cell:
@@ -155,11 +169,12 @@ def own(value: Value, numbers: bool = False) -> str | None:
     return json.dumps(value) if numbers and value is not None and math.isfinite(value) else None
 
 
-def _scale(values: Sequence[Value]) -> tuple[float, float] | None:
-    """The ends of all intervals of a column; None where there is nothing to compare."""
+def _scale(values: Sequence[Value], zero: bool = False) -> tuple[float, float] | None:
+    """The ends of all intervals of a column, with ``zero`` among them; None where there is nothing to compare."""
     ranged = [value for value in values if isinstance(value, ValueRange)]
     ends = [end for value in ranged for end in (value.lower, value.upper) if math.isfinite(end)]
-    return (min(ends), max(ends)) if len(ranged) > 1 and ends and min(ends) < max(ends) else None
+    ends += [0.0] if zero and ends else []
+    return (min(ends), max(ends)) if len(ranged) > 1 - zero and ends and min(ends) < max(ends) else None
 
 
 def _bar(value: ValueRange, scale: tuple[float, float]) -> tuple[float, float, float] | None:

@@ -6,6 +6,8 @@
   const SAVED = 760; // width in pixels of a saved picture
   const [PANEL, WIDEST, EDGE] = [190, 420, 12]; // pixels: least and most of one of several small charts, and what sticks out at the right
   const WITHOUT = "The buttons CSV and JSON below save its numbers.";
+  const [PRINTED, LOW] = [320, 140]; // pixels: width of a chart on paper, and height where it may choose
+  const TALL = 560; // height in pixels from which on a chart is folded: its upper part is shown
   const SHARP = 2; // pixels of a saved PNG to one of the page
   const configs = rankscope.dataIn(document, "#chart-themes");
 
@@ -53,10 +55,17 @@
     ast: true, // expressions are read, not compiled: the policy of the page allows no eval
     actions: false,
     defaultStyle: false,
-    tooltip: rankscope.tooltip,
+    tooltip: (handler, event, item, value) => rankscope.tooltip(handler, event, item, withText(chart, item, value)),
     renderer: chart.data.count > MANY ? "canvas" : "svg",
     config: { ...configs[theme], aria: false },
   });
+
+  /** What is told of a mark, with the text of the query that it stands for. */
+  function withText(chart, item, value) {
+    const id = chart.data.query && item?.datum?.[chart.data.query];
+    const text = id === undefined || id === null || !value || typeof value !== "object" ? "" : rankscope.queryText?.(String(id));
+    return text ? { ...value, text: rankscope.cut(rankscope.plain(text), 160) } : value;
+  }
 
   /** Small charts side by side, as many as there is room for: their width must be a number. */
   function arranged(spec, room) {
@@ -70,8 +79,11 @@
     return { ...spec, columns, spec: { ...spec.spec, width } };
   }
 
+  const lowered = (chart, spec) =>
+    chart.printing && spec.usermeta?.level && !spec.facet ? { ...spec, height: Math.min(spec.height, LOW) } : spec;
+
   const filled = (chart, room) => ({
-    ...arranged(chart.data.spec, room),
+    ...lowered(chart, arranged(chart.data.spec, room)),
     datasets: { ...chart.data.spec.datasets, rows: chart.rows },
   });
 
@@ -119,11 +131,27 @@
       chart.plot.style.minHeight = "";
       chart.plot.classList.toggle("links", Boolean(chart.data.query));
       chart.view.view.addEventListener("click", (event, item) => opened(chart, item));
+      fold(chart);
     } catch (problem) {
       if (chart.theme === theme && chart.room === room) failed(chart, problem);
     }
     if (chart.plot.scrollWidth > chart.plot.clientWidth + 1) chart.plot.tabIndex = 0;
     else chart.plot.removeAttribute("tabindex");
+  }
+
+  /** A tall chart is folded, with a button that shows all of it. */
+  function fold(chart) {
+    const tall = chart.plot.firstChild.scrollHeight > TALL;
+    chart.plot.classList.toggle("tall", tall);
+    if (!tall || chart.more) return;
+    chart.more = rankscope.element("button", { type: "button", className: "more", textContent: "Show the whole chart" });
+    chart.more.setAttribute("aria-expanded", "false");
+    chart.more.addEventListener("click", () => {
+      const open = chart.plot.classList.toggle("open");
+      chart.more.setAttribute("aria-expanded", String(open));
+      chart.more.textContent = open ? "Show less" : "Show the whole chart";
+    });
+    chart.figure.querySelector(":scope > .tools").prepend(chart.more);
   }
 
   /** A mark of a query opens it. */
@@ -202,6 +230,21 @@
   });
   // charts far away are drawn in the new theme when they come near again
   rankscope.onTheme((theme) => charts.forEach((chart) => (chart.near ? draw(chart, theme) : null)));
-  addEventListener("beforeprint", () => charts.forEach((chart) => draw(chart, "light")));
-  addEventListener("afterprint", () => charts.forEach((chart) => draw(chart, rankscope.theme())));
+  // on paper two charts share a line: they are drawn as wide as they will be, so that their letters keep their size
+  addEventListener("beforeprint", () =>
+    charts.forEach((chart) => {
+      chart.plot.style.width = `${PRINTED}px`;
+      chart.printing = true;
+      chart.theme = "";
+      draw(chart, "light");
+    }),
+  );
+  addEventListener("afterprint", () =>
+    charts.forEach((chart) => {
+      chart.plot.style.width = "";
+      chart.printing = false;
+      chart.theme = "";
+      if (chart.near) draw(chart, rankscope.theme());
+    }),
+  );
 })();

@@ -3,9 +3,9 @@
   "use strict";
   const explorer = (window.rankscope.explorer = window.rankscope.explorer || {});
 
-  const picker = (data, label, chosen, change) => {
+  const picker = (names, label, chosen, change) => {
     const { make } = explorer;
-    const options = data.runs.map((run, at) => make("option", { value: at }, explorer.cut(explorer.name(run), 60)));
+    const options = names.map((run, at) => make("option", { value: at }, explorer.cut(explorer.name(run), 60)));
     const select = make("select", { "aria-label": label, on: { change: () => change(Number(select.value)) } }, options);
     select.value = String(chosen);
     return { select, element: make("label", { class: "explorer-pick" }, make("span", {}, label), select) };
@@ -20,6 +20,7 @@
     const { make } = explorer;
     const data = explorer.read(root.querySelector(".explorer-data").textContent);
     if (!data.queries.length) return null; // the plain text says so
+    window.rankscope.queryText = (id) => data.queries[data.place.get(explorer.whole(id))]?.t;
     const start = { a: 0, b: data.runs.length > 1 ? 1 : 0 };
     const state = { ...start, query: -1, missing: "" }; // no query is open where the address asks for one that is not here
     const panel = make("div", { class: "explorer-query" });
@@ -34,6 +35,7 @@
     };
     const told = () => {
       const [at, of] = list.place();
+      copy.textContent = linkTo();
       place.textContent = state.query < 0 ? "" : at < 0 ? "not in the list as filtered" : `${rankscope.count(at + 1)} of ${rankscope.count(of)}`;
     };
     const address = () => (state.query < 0 ? state.missing : explorer.fragment(data, data.queries[state.query].i, state.a, state.b));
@@ -61,20 +63,47 @@
       remember();
     };
 
+    /** Another metric: list, order, filters and what documents add follow it. */
+    const measure = (metric) => {
+      explorer.choose(data, metric);
+      list.reload();
+      show();
+      remember();
+    };
+
+    if (!data.teaching) {
+      rankscope.notes.begin(data.marks);
+      rankscope.judging(data);
+      explorer.again = () => show();
+    }
+    /** A list of an exercise stands in the address as it is arranged. */
+    explorer.rearranged = () => {
+      if (state.query < 0 || !data.teaching) return;
+      const next = address() + explorer.arrangement();
+      if (!explorer.arrangement() && !/&l=/.test(location.hash)) return;
+      try {
+        history.replaceState(null, "", next);
+      } catch {
+        // where a page may not write its history the button copies it
+      }
+    };
     const list = explorer.list(data, state, open, told);
-    const picks = data.runs.length > 1 ? [["a", picker(data, "baseline", state.a, (run) => choose("a", run))], ["b", picker(data, "run", state.b, (run) => choose("b", run))]] : [];
+    const picks = data.runs.length > 1 ? [["a", picker(data.runs, "baseline", state.a, (run) => choose("a", run))], ["b", picker(data.runs, "run", state.b, (run) => choose("b", run))]] : [];
+    const metric = data.metrics.length > 1 && !data.teaching ? picker(data.metrics, "metric", 0, measure) : null;
     const swap = button("⇄", "Exchange the two runs", () => {
       [state.a, state.b] = [state.b, state.a];
       choose("a", state.a);
     });
     swap.setAttribute("aria-label", "Exchange the two runs");
-    const copy = button("copy link", "The address of this query", async () => {
-      copy.textContent = (await window.rankscope.copied(window.location.href.split("#")[0] + address())) ? "copied" : "could not copy";
-      setTimeout(() => (copy.textContent = "copy link"), 1500);
+    const linkTo = () => (state.query < 0 ? "copy link" : `copy link to ${explorer.cut(explorer.name(data.queries[state.query].i), 16)}`);
+    const copy = button("copy link", "The address of this query with these runs and this metric", async () => {
+      const arranged = data.teaching && explorer.arrangement ? explorer.arrangement() : "";
+      copy.textContent = (await window.rankscope.copied(window.location.href.split("#")[0] + address() + arranged)) ? "copied" : "could not copy";
+      setTimeout(() => (copy.textContent = linkTo()), 1500);
     });
     const steps = [button("‹", "The query before, in this order", () => list.step(-1)), button("›", "The next query, in this order", () => list.step(1))];
     steps.forEach((step, at) => step.setAttribute("aria-label", ["Previous query", "Next query"][at]));
-    const bar = make("div", { class: "explorer-tools" }, picks.map(([, pick]) => pick.element), picks.length ? swap : null, make("span", { class: "explorer-gapper" }), place, steps, copy);
+    const bar = make("div", { class: "explorer-tools" }, metric && metric.element, picks.map(([, pick]) => pick.element), picks.length ? swap : null, make("span", { class: "explorer-gapper" }), place, steps, copy);
     const main = make("div", { class: "explorer-main" }, bar, panel);
     root.querySelector(".explorer-plain").remove();
     root.append(make("div", { class: "explorer-pair" }, list.element, main), ...data.notes.map((note) => make("p", { class: "explorer-quiet" }, note)));
@@ -89,6 +118,10 @@
       const before = `${state.a} ${state.b}`;
       [state.a, state.b] = [run(asked.a, start.a), run(asked.b, start.b)];
       picks.forEach(([key, pick]) => (pick.select.value = String(state[key])));
+      const measured = Math.max(0, data.metrics.findIndex((known) => explorer.whole(known) === asked.m));
+      const other = metric && measured !== data.chosen;
+      if (other) explorer.choose(data, measured);
+      if (other) metric.select.value = String(measured);
       const at = data.place.get(asked.q);
       if (at === undefined) {
         stop();
@@ -97,9 +130,10 @@
         panel.replaceChildren(make("p", { class: "explorer-missing", role: "status" }, "No query here has the id ", make("bdi", {}, explorer.cut(explorer.name(asked.q || ""), 120)), `.${absent(data.leftOut)}`));
       } else {
         state.query = at;
+        explorer.arranged = asked.l || "";
         show();
       }
-      if (before !== `${state.a} ${state.b}`) list.reload();
+      if (other || before !== `${state.a} ${state.b}`) list.reload();
       list.mark();
       told();
       if (scrolls) reveal();

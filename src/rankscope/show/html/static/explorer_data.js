@@ -9,15 +9,25 @@
   /** The block from its JSON. Queries stay as they are: only the one that is open is decoded. */
   explorer.read = (json) => {
     const data = JSON.parse(json);
-    data.way = { higher: 1, lower: -1, neither: 0 }[data.better];
-    data.top = data.cutoff || Math.min(10, data.depth); // what "its first k" means where the metric has no cutoff
+    data.betters ??= data.metrics.map((_, at) => (at ? "neither" : data.better));
+    data.cutoffs ??= data.metrics.map((_, at) => (at ? null : data.cutoff));
     data.pool = data.cutoff || data.depth; // in which top documents without a grade were counted
+    explorer.choose(data, 0);
     data.place = new Map(data.queries.map((query, at) => [explorer.whole(query.i), at]));
     return data;
   };
 
-  /** A query's value of a metric under a run; NaN where there is none. */
-  explorer.value = (query, run, metric = 0) => number((query.v[run] || [])[metric]);
+  /** The metric that list, order, filter and shares are of. */
+  explorer.choose = (data, metric) => {
+    data.chosen = explorer.chosen = metric;
+    data.metric = data.metrics[metric];
+    data.way = { higher: 1, lower: -1, neither: 0 }[data.betters[metric] ?? data.better];
+    data.cutoff = data.cutoffs[metric] ?? null;
+    data.top = data.cutoff || Math.min(10, data.depth); // what "its first k" means where the metric has no cutoff
+  };
+
+  /** A query's value of a metric under a run, of the chosen one unless another is named; NaN where there is none. */
+  explorer.value = (query, run, metric = explorer.chosen) => number((query.v[run] || [])[metric]);
 
   /** Values of a flat list by twos. */
   const pairs = (flat) => {
@@ -36,8 +46,32 @@
       ranks: data.runs.map((_, run) => (query.r[run] || [])[at] || 0),
       adds: data.runs.map(() => 0),
     }));
-    query.a.forEach((adds, run) => pairs(adds).forEach(([at, add]) => (documents[at].adds[run] = number(add))));
+    if (data.chosen) worked(data, query, documents);
+    else query.a.forEach((adds, run) => pairs(adds).forEach(([at, add]) => (documents[at].adds[run] = number(add))));
     return documents;
+  };
+
+  /** What documents add to a metric other than the leading one: worked out here, and kept only where it sums to the value that the page has. */
+  const worked = (data, query, documents) => {
+    const { whatif } = rankscope;
+    if (!whatif || !whatif.values) return;
+    data.runs.forEach((_, run) => {
+      const list = explorer.whatifList({ data, query, documents }, run);
+      const grades = list.judged.map(([grade]) => grade);
+      const o = { k: list.k || 10, level: list.level, p: list.p ?? 0.8, maxGrade: list.maxGrade ?? Math.max(4, ...grades) };
+      const found = whatif.values(whatif.asList(whatif.begin(list)), o).find((one) => one.spelling === data.metric);
+      const value = explorer.value(query, run);
+      if (!found || found.value === null || !(Math.abs(found.value - value) <= 1e-5 * Math.max(1, Math.abs(value)))) return;
+      const adds = new Map(found.rows.map((row) => [row.rank, row.adds]));
+      documents.forEach((document) => (document.adds[run] = adds.get(document.ranks[run]) || 0));
+    });
+  };
+
+  /** What a run earns that no document of the page adds. */
+  explorer.restOf = (data, query, documents, run) => {
+    if (!data.chosen) return query.s[run] || 0;
+    const value = explorer.value(query, run);
+    return Number.isNaN(value) ? 0 : value - documents.reduce((sum, document) => sum + document.adds[run], 0);
   };
 
   /** Grades of all judged documents, best first, each with its count. */
@@ -93,18 +127,19 @@
 
   /** The fragment that opens a query; with runs, where they are not the first two. */
   explorer.fragment = (data, id, a, b) => {
+    const metric = data.chosen ? `&m=${encodeURIComponent(explorer.whole(data.metric))}` : "";
     const part = (text) => encodeURIComponent(explorer.whole(text));
     const runs = data.runs.length > 1 && !(a === 0 && b === 1) ? `&a=${part(data.runs[a])}&b=${part(data.runs[b])}` : "";
-    return `#q=${part(id)}${runs}`;
+    return `#q=${part(id)}${runs}${metric}`;
   };
 
-  /** What a fragment asks for: {q, a, b}, of each the first; null where it asks for no query. */
+  /** What a fragment asks for: {q, a, b, m, l}, of each the first; null where it asks for no query. */
   explorer.asked = (hash) => {
     if (!/^#q=/.test(hash)) return null;
     const found = {};
     hash.slice(1).split("&").forEach((part) => {
       const [key, ...rest] = part.split("=");
-      if (!["q", "a", "b"].includes(key) || key in found) return;
+      if (!["q", "a", "b", "m", "l"].includes(key) || key in found) return;
       try {
         found[key] = decodeURIComponent(rest.join("="));
       } catch (error) {

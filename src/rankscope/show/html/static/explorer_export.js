@@ -15,7 +15,7 @@
   explorer.saveQueries = (data, places, { a, b }) => {
     const columns = data.runs.flatMap((run, at) => data.metrics.map((metric, by) => [`${run} ${metric}`, at, by]));
     const two = data.runs.length > 1;
-    const last = two ? [`${data.runs[b]} - ${data.runs[a]} ${data.metrics[0]}`] : [];
+    const last = two ? [`${data.runs[b]} - ${data.runs[a]} ${data.metric}`] : [];
     const rows = places.map((place) => {
       const query = data.queries[place];
       const values = columns.map(([, run, metric]) => explorer.value(query, run, metric));

@@ -44,16 +44,16 @@
     };
   };
 
-  /** The filters on offer, each with its name and its test. */
+  /** The filters on offer, each with its name, its test, and what it means in full. */
   const filters = (data, state) => {
     const many = Math.max(1, Math.ceil(MANY * data.pool));
-    const unjudged = [`${many}+ unjudged in the top ${data.pool}`, (fact) => fact.unjudged >= many];
-    const none = ["no relevant documents", (fact) => explorer.known(data, data.queries[fact.at]) === 0];
+    const unjudged = ["unjudged", (fact) => fact.unjudged >= many, `${many} or more documents of the top ${data.pool} are unjudged`];
+    const none = ["none relevant", (fact) => explorer.known(data, data.queries[fact.at]) === 0, "no document is judged relevant"];
     const all = ["all", () => true];
     if (data.teaching) return { all };
     if (data.runs.length < 2) {
       const missed = (fact) => !((explorer.relevantRanks(data, data.queries[fact.at], 0)[0] || Infinity) <= data.top);
-      return { all, missed: [`nothing relevant in the top ${data.top}`, missed], unjudged, none };
+      return { all, missed: ["missed", missed, `nothing relevant in the top ${data.top}`], unjudged, none };
     }
     const [worse, better] = data.way === 0 ? ["falls", "rises"] : ["losses", "gains"];
     const level = (fact) => Math.abs(fact.difference) < 1e-6;
@@ -62,7 +62,7 @@
       worse: [worse, (fact) => !level(fact) && fact.gain < 0],
       better: [better, (fact) => !level(fact) && fact.gain > 0],
       same: ["same", level],
-      flips: [`flips: one has nothing relevant in its top ${data.top}`, (fact) => explorer.flips(data, data.queries[fact.at], state.a, state.b)],
+      flips: ["flips", (fact) => explorer.flips(data, data.queries[fact.at], state.a, state.b), `one has something relevant in its top ${data.top}, the other nothing`],
       unjudged,
       none,
     };
@@ -73,10 +73,15 @@
   /** The list. `state` holds a, b and the open query; `open(at)` opens one; `changed()` hears of another order. Returns what the page asks of it. */
   explorer.list = (data, state, open, changed) => {
     const { make } = explorer;
-    const sorts = orders(data);
-    const search = make("input", { type: "search", placeholder: "Search id or text", "aria-label": "Search queries by id or text", "aria-keyshortcuts": "/", autocomplete: "off", spellcheck: "false" });
+    let sorts = orders(data);
+    const search = make("input", { type: "search", placeholder: "Search queries and documents", "aria-label": "Search queries and documents by id or text", "aria-keyshortcuts": "/", autocomplete: "off", spellcheck: "false" });
     const sort = make("select", { "aria-label": "Order of the queries" }, Object.entries(sorts).map(([key, [name]]) => option(key, name)));
-    const filter = make("select", { "aria-label": "Which queries to list" });
+    let chosen = "all"; // the filter
+    const filter = make("div", { class: "explorer-chips", role: "group", "aria-label": "Which queries to list" });
+    const nothing = make(
+      "p", { class: "explorer-nothing", hidden: true }, "No query matches; ",
+      make("button", { type: "button", class: "explorer-button", on: { click: () => clear() } }, "clear"),
+    );
     const count = make("p", { class: "explorer-count", role: "status" });
     const tall = make("div", { role: "presentation", class: "explorer-tall" });
     const box = make("div", { class: "explorer-list", role: "listbox", tabindex: 0, "aria-label": "Queries" }, tall);
@@ -86,6 +91,11 @@
     let most = 1; // the largest difference, which a bar of full length stands for
     let drawn = "";
     const words = data.queries.map((query) => `${query.i}\n${query.t}`.toLowerCase());
+    const inside = []; // ids and texts of the documents of a query, in small letters, once they are searched
+    const within = (at) => {
+      const { d, x } = data.queries[at];
+      return (inside[at] ??= `${d.join("\n")}\n${(x || []).map((code) => data.texts[code]).join("\n")}`.toLowerCase());
+    };
 
     const height = () => parseFloat(getComputedStyle(document.documentElement).fontSize) * 3.3;
 
@@ -139,14 +149,31 @@
     /** Which entries there are, after a search, a filter, an order. */
     const refresh = () => {
       const asked = search.value.trim().toLowerCase();
-      const kept = (filters(data, state)[filter.value] || [0, () => true])[1];
-      rows = known.filter((fact) => (!asked || words[fact.at].includes(asked)) && kept(fact)).sort(sorts[sort.value][1]);
+      const kept = (filters(data, state)[chosen] || [0, () => true])[1];
+      const matches = (at) => !asked || words[at].includes(asked) || within(at).includes(asked);
+      rows = known.filter((fact) => kept(fact) && matches(fact.at)).sort(sorts[sort.value][1]);
       const whole = data.queries.length;
       const listed = rows.length === whole ? "" : `${rankscope.count(rows.length)} of `;
       count.textContent = `${listed}${data.teaching ? rankscope.counted(whole, "example") : rankscope.counted(whole, "query", "queries")}`;
       active = rows.findIndex((fact) => fact.at === state.query);
       box.scrollTop = 0;
+      nothing.hidden = rows.length > 0;
+      box.hidden = !rows.length;
       draw(true);
+    };
+
+    /** All queries again. */
+    const clear = () => {
+      search.value = "";
+      pick("all");
+      search.focus();
+    };
+
+    /** Another filter, whose chip is pressed. */
+    const pick = (key) => {
+      chosen = key;
+      filter.querySelectorAll("button").forEach((chip) => chip.setAttribute("aria-pressed", String(chip.dataset.filter === key)));
+      anew();
     };
 
     /** New runs: new facts, and how many queries each filter keeps. */
@@ -154,10 +181,15 @@
       known = facts(data, state.a, state.b);
       const two = data.runs.length > 1;
       most = known.reduce((sofar, fact) => Math.max(sofar, Math.abs(two ? fact.difference : fact.one) || 0), 1e-9);
-      const chosen = filter.value;
       const offered = Object.entries(filters(data, state));
-      filter.replaceChildren(...offered.map(([key, [name, kept]]) => option(key, `${name} (${rankscope.count(known.filter(kept).length)})`)));
-      filter.value = offered.some(([key]) => key === chosen) ? chosen : "all";
+      if (!offered.some(([key]) => key === chosen)) chosen = "all";
+      filter.replaceChildren(...offered.map(([key, [name, kept, full]]) => {
+        const chip = make("button", { type: "button", class: "explorer-chip", "data-filter": key, "aria-pressed": String(key === chosen), title: full }, `${name} `, make("span", { class: "explorer-many" }, rankscope.count(known.filter(kept).length)));
+        chip.addEventListener("click", () => pick(key));
+        return chip;
+      }));
+      sorts = orders(data);
+      Object.entries(sorts).forEach(([key, [name]]) => (sort.querySelector(`[value="${key}"]`) || {}).textContent = name);
       refresh();
       follow();
     };
@@ -202,15 +234,15 @@
     };
     search.addEventListener("input", anew);
     sort.addEventListener("change", anew);
-    filter.addEventListener("change", anew);
     new ResizeObserver(() => draw(false)).observe(box);
 
-    const save = make("button", { type: "button", class: "explorer-button", title: "The listed queries with all values, as CSV" }, "CSV");
+    const save = make("button", { type: "button", class: "explorer-button", title: "The listed queries with all values, as CSV", "aria-label": "Queries as CSV" }, "queries as CSV");
     save.addEventListener("click", () => explorer.saveQueries(data, rows.map((fact) => fact.at), state));
     const element = make(
       "div", { class: "explorer-queries" },
-      make("div", { class: "explorer-find" }, search, data.teaching ? null : make("div", { class: "explorer-choices" }, sort, filter)),
+      make("div", { class: "explorer-find" }, search, data.teaching ? null : filter, data.teaching ? null : make("label", { class: "explorer-pick" }, make("span", {}, "order"), sort)),
       make("div", { class: "explorer-foot" }, count, save),
+      nothing,
       box,
     );
     reload();

@@ -11,8 +11,8 @@
     const row = (run) => make("tr", {}, make("th", { scope: "row", title: name(data.runs[run]) }, make("bdi", {}, cut(name(data.runs[run]), 40))), data.metrics.map((_, metric) => cellOf(explorer.value(query, run, metric))));
     const change = (metric) => {
       const difference = explorer.value(query, pair.b, metric) - explorer.value(query, pair.a, metric);
-      // only the leading metric is known to be better higher, lower or neither
-      const cell = make("td", metric ? {} : { "data-tone": explorer.tone(data, difference), class: "explorer-lead" }, rankscope.inTable(explorer.signed(difference)));
+      // of the chosen metric alone it is known which way is better
+      const cell = make("td", metric !== data.chosen ? {} : { "data-tone": explorer.tone(data, difference), class: "explorer-lead" }, rankscope.inTable(explorer.signed(difference)));
       return cell;
     };
     const rows = two ? [row(pair.a), row(pair.b), make("tr", { class: "explorer-differences" }, make("th", { scope: "row" }, "difference"), data.metrics.map((_, metric) => change(metric)))] : [row(pair.a)];
@@ -28,17 +28,17 @@
     const { data, query, documents } = pair;
     const ranked = documents.filter((document) => document.ranks[run] > 0).sort((one, other) => one.ranks[run] - other.ranks[run]);
     const docs = ranked.filter((document, at) => document.ranks[run] === at + 1);
-    const below = new Map(explorer.beyond(data, query, run));
-    ranked.slice(docs.length).forEach((document) => document.grade > 0 && below.set(document.ranks[run], document.grade));
+    const below = new Map(explorer.beyond(data, query, run).map(([rank, grade]) => [rank, [grade]]));
+    ranked.slice(docs.length).forEach(({ id, grade, text, ranks }) => grade > 0 && below.set(ranks[run], [grade, id, text]));
     const told = ({ id, grade, text }) => ({ id, grade, text });
     return {
       title: data.teaching ? query.i : `${explorer.cut(explorer.name(data.runs[run]), 60)}, query ${explorer.cut(explorer.name(query.i), 60)}`,
       docs: docs.map(told),
       others: documents.filter((document) => !document.ranks[run] && document.grade !== null).map(told),
       judged: explorer.judged(data, query),
-      beyond: [...below].filter(([rank]) => rank > docs.length).sort((one, other) => one[0] - other[0]),
+      beyond: [...below].filter(([rank]) => rank > docs.length).sort((one, other) => one[0] - other[0]).map(([rank, who]) => [rank, ...who]),
       level: data.level, topGrade: data.topGrade, k: data.cutoff, p: data.parameters.p, maxGrade: data.parameters.max_grade,
-      metric: data.metrics[0], value: explorer.value(query, run), size: query.n[run] || 0,
+      metric: data.metric, value: explorer.value(query, run), size: query.n[run] || 0,
     };
   };
   explorer.whatifList = listOf;
@@ -123,8 +123,16 @@
     const head = make("header", { class: "explorer-title" }, make("h3", { title: id.length > 120 ? cut(id, 600) : null }, make("bdi", {}, cut(id, 120))), data.teaching ? make("p", { class: "explorer-asked" }, explorer.plain(query.t)) : explorer.textOf(query.t, null, "explorer-asked"));
     if (data.teaching && playable()) {
       const place = make("div", { class: "explorer-try" });
-      panel.replaceChildren(head, place);
-      window.rankscope.whatif.mount(place, listOf(pair, a));
+      const answer = query.y ? [make("details", { class: "explorer-answer" }, make("summary", {}, "Show answer"), make("p", {}, explorer.plain(query.y)))] : [];
+      panel.replaceChildren(head, ...answer, place);
+      window.rankscope.whatif.mount(place, listOf(pair, a), {
+        arranged: explorer.arranged || "",
+        changed: (arranged) => {
+          explorer.arranged = "";
+          explorer.arrangement = () => (arranged ? `&l=${arranged}` : "");
+          explorer.rearranged?.();
+        },
+      });
       return () => {};
     }
     const named = (document) => {
@@ -139,8 +147,9 @@
       return button;
     };
     const shown = rankings(pair);
-    const save = make("button", { type: "button", class: "explorer-button", title: "The documents shown, with grades, ranks and what each adds, as CSV", on: { click: () => explorer.saveDocuments(pair) } }, "CSV");
-    panel.replaceChildren(head, values(pair), explorer.story(pair, named), make("div", { class: "explorer-foot" }, explorer.legend(data), save), shown.element);
+    const save = make("button", { type: "button", class: "explorer-button", title: "The documents shown, with grades, ranks and what each adds, as CSV", "aria-label": "Documents as CSV", on: { click: () => explorer.saveDocuments(pair) } }, "documents as CSV");
+    const kept = rankscope.notes ? explorer.marking(pair, shown.element) : [];
+    panel.replaceChildren(head, values(pair), explorer.story(pair, named), make("div", { class: "explorer-foot" }, explorer.legend(data), save), ...kept, shown.element);
     explorer.fit(panel);
     return shown.stop;
   };

@@ -82,9 +82,10 @@
       explorer.chip(pair.data, document.grade),
       button,
       pair.two ? badge(from, to, why) : null,
-      make("span", { class: `explorer-add${add ? "" : " explorer-none"}`, title: `adds ${add} to ${pair.data.metrics[0]}` }, add ? explorer.written(add) : "·"),
+      make("span", { class: `explorer-add${add ? "" : " explorer-none"}`, title: `adds ${add} to ${pair.data.metric}` }, add ? explorer.written(add) : "·"),
       pair.two && counted ? share(pair, document.change) : pair.two ? make("span", { class: "explorer-share" }) : null,
       explorer.textOf(document.text, pair.words),
+      rankscope.notes && !pair.data.teaching ? explorer.mine(pair, document) : null,
     );
   };
 
@@ -100,7 +101,7 @@
     let lined = !data.cutoff;
     const line = () => {
       lined = true;
-      rows.push(make("li", { class: "explorer-cutoff" }, make("span", {}, `${data.metrics[0]} looks no further`)));
+      rows.push(make("li", { class: "explorer-cutoff" }, make("span", {}, `${data.metric} looks no further`)));
     };
     const gap = (upTo) => {
       if (upTo >= next) rows.push(make("li", { class: "explorer-gap" }, count(upTo - next + 1)));
@@ -152,7 +153,7 @@
       }
     });
     left -= rows.length;
-    if (left > 0 && data.cutoff === rows.length) rows.push(make("li", { class: "explorer-cutoff" }, make("span", {}, `${data.metrics[0]} looks no further`)));
+    if (left > 0 && data.cutoff === rows.length) rows.push(make("li", { class: "explorer-cutoff" }, make("span", {}, `${data.metric} looks no further`)));
     if (left > 0) rows.push(make("li", { class: "explorer-gap" }, `${rankscope.count(left)} more of a grade above 0`));
     if (!rows.length) rows.push(make("li", { class: "explorer-gap" }, "no document of a grade above 0 is known"));
     return rows;

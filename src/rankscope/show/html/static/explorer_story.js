@@ -13,7 +13,7 @@
     const shown = documents.filter((document) => within(document, a) || (two && within(document, b)));
     documents.forEach((document) => (document.change = two ? document.adds[b] - document.adds[a] : 0));
     const hidden = documents.filter((document) => !shown.includes(document));
-    const rest = (query.s[b] || 0) - (query.s[a] || 0) + hidden.reduce((sum, document) => sum + document.change, 0);
+    const rest = explorer.restOf(data, query, documents, b) - explorer.restOf(data, query, documents, a) + hidden.reduce((sum, document) => sum + document.change, 0);
     const moved = shown.reduce((sum, document) => sum + Math.abs(document.change), 0);
     const decisive = [...shown]
       .filter((document) => Math.abs(document.change) > Math.max(1e-6, SMALL * moved))
@@ -38,7 +38,7 @@
   const outcome = (pair, bold) => {
     const { data, difference, a, b } = pair;
     const [one, two] = [explorer.value(pair.query, a), explorer.value(pair.query, b)];
-    const [base, rival, metric] = [bold(data.runs[a]), bold(data.runs[b]), data.metrics[0] || "the metric"];
+    const [base, rival, metric] = [bold(data.runs[a]), bold(data.runs[b]), data.metric || "the metric"];
     if (Number.isNaN(one) && Number.isNaN(two)) return [`${metric} has no value for this query under either run`];
     if (Number.isNaN(difference)) return [`${metric} has no value here under `, Number.isNaN(one) ? base : rival];
     if (Math.abs(difference) < 1e-6) return [rival, " and ", base, ` are equal here, at ${explorer.written(two)}`];
@@ -87,7 +87,7 @@
     const bold = (run) => make("strong", {}, make("bdi", {}, cut(name(run), 60)));
     const one = explorer.value(pair.query, pair.a);
     const alone = Number.isNaN(one)
-      ? [`${pair.data.metrics[0]} has no value for this query.`]
+      ? [`${pair.data.metric} has no value for this query.`]
       : [bold(pair.data.runs[pair.a] || ""), ` reaches ${explorer.written(one)} here.`];
     if (pair.data.runs.length > 1) alone.push(" The same run is selected on both sides: select another one to compare it with.");
     return make(

@@ -52,10 +52,10 @@
   );
   if (list) document.querySelectorAll(".part").forEach((part) => watching.observe(part));
 
-  // on paper everything stands open, but for the numbers of charts
+  // on paper every section stands open, but for the numbers of charts and the glossaries of tables
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("details:not(.numbers):not([open])")].filter((d) => !d.closest(".explorer"));
+    opened = [...document.querySelectorAll("details:not(.numbers, .glossary):not([open])")].filter((d) => !d.closest(".explorer"));
     opened.forEach((details) => (details.open = true));
   });
   addEventListener("afterprint", () => opened.forEach((details) => (details.open = false)));

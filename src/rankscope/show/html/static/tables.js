@@ -133,8 +133,10 @@
   /** Only a box that scrolls needs to be reached by keyboard. */
   const reachable = new ResizeObserver((entries) =>
     entries.forEach(({ target }) => {
-      if (target.scrollWidth > target.clientWidth + 1) target.tabIndex = 0;
-      else target.removeAttribute("tabindex");
+      const fits = target.querySelector("table").offsetWidth <= target.clientWidth + 1;
+      target.classList.toggle("fits", fits);
+      if (fits) target.removeAttribute("tabindex");
+      else target.tabIndex = 0;
     }),
   );
 
@@ -144,6 +146,9 @@
     explained(block);
     unfolding(block);
     reachable.observe(block.querySelector(".scroll"));
+    block.querySelector(".tex")?.addEventListener("click", () =>
+      rankscope.save(`${block.dataset.name}.tex`, block.querySelector(".latex").textContent, "text/x-tex"),
+    );
     block.querySelectorAll("[data-export]").forEach((button) =>
       button.addEventListener("click", () =>
         rankscope.saveRows(button.dataset.export, block.dataset.name, ...contentOf(table, button.dataset.export === "json")),

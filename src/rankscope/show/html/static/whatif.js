@@ -4,6 +4,8 @@
   const whatif = (rankscope.whatif = rankscope.whatif || {});
   const ORDERS = [["best", "Best order"], ["worst", "Worst order"], ["reverse", "Reverse"], ["shuffle", "Shuffle"]];
 
+  const BELOW = 8; // documents below the list that are offered by name
+
   let last = ""; // the metric that was looked at: the next list starts with it
 
   /** A number from a field, within its ends; the old one where nothing sensible was typed. */
@@ -23,15 +25,16 @@
    *
    * list: {docs: [{id, text, grade}] by rank, judged: [[grade, count], ...], beyond: [[rank, grade], ...], size,
    * others: [{id, text, grade}] judged and not retrieved (may be left out), k, level, topGrade, p, maxGrade, metric: the
-   * spelling of the one to take apart first, value: what the page has for that}.
+   * spelling of the one to take apart first, value: what the page has for that}. It starts as `arranged` says, and tells `changed` how
+   * it is arranged from then on.
    */
-  whatif.mount = function (element, list) {
+  whatif.mount = function (element, list, { arranged = "", changed = () => {} } = {}) {
     const make = whatif.make;
     const start = whatif.begin(list);
     const grades = whatif.gradesOf(list, list.topGrade);
     const longest = Math.max(start.size, list.k || 1, 1);
     const o = { k: Math.min(list.k || 10, longest), level: list.level ?? 1, p: list.p ?? 0.8 };
-    let state = start;
+    let state = whatif.decode(start, arranged);
     let shuffles = 0;
     let preview = null;
 
@@ -48,6 +51,7 @@
     const said = make("p", { class: "whatif-said", role: "status", "aria-live": "polite" });
     const more = make("p", { class: "quiet" });
     const tray = make("div", { class: "whatif-tray" });
+    const lower = make("ol", { class: "whatif-lower", "aria-label": "Documents below the list: drag one into it" });
     const rows = whatif.rows(ol, grades, { move, grade, remove, preview: held });
 
     // -- what one can do ----------------------------------------------------------------------------------------
@@ -96,6 +100,28 @@
       tray.querySelector("button").focus();
     }
 
+    /** The documents below that are known: dragged into the list, or moved to its end by a button. */
+    function fillLower() {
+      const below = whatif.candidates(state).filter((one) => one.rank).sort((a, b) => a.rank - b.rank).slice(0, BELOW);
+      lower.replaceChildren(...below.map((one) =>
+        make(
+          "li", { class: "whatif-under", draggable: "true", ondragstart: (event) => { event.dataTransfer.setData("text/plain", one.value); event.dataTransfer.effectAllowed = "move"; } },
+          make("span", { class: "whatif-grip", "aria-hidden": "true" }, "⠿"), make("bdi", {}, one.label),
+          make("button", { type: "button", "aria-label": `Move ${one.label} up to the end of the list`, onclick: () => include(one.value, state.docs.length + 1) }, "↑"),
+        ),
+      ));
+    }
+
+    /** The rank at which something dropped here would stand. */
+    const rankAt = (y) => [...ol.children].filter((row) => row.getBoundingClientRect().top + row.offsetHeight / 2 < y).length + 1;
+    const dropped = (event) => {
+      const value = event.dataTransfer.getData("text/plain");
+      event.preventDefault();
+      if (whatif.candidates(state).some((one) => one.value === value && one.rank)) include(value, rankAt(event.clientY));
+    };
+    ol.addEventListener("dragover", (event) => event.preventDefault());
+    ol.addEventListener("drop", dropped);
+
     function order(how, name) {
       if (how === "shuffle") shuffles += 1;
       change(whatif.ordered(state, how, shuffles), name);
@@ -127,8 +153,10 @@
     function draw(tops) {
       if (chosen.endsWith("@k") && state.size <= o.k && start.size <= o.k) chosen = chosen.slice(0, -2); // it has no row of its own
       rows.show(state, look(state), tops);
+      changed(whatif.encode(state, start));
       fill();
       fillTray();
+      fillLower();
       const below = state.size - state.docs.length;
       more.textContent = below > 0 ? `${rankscope.counted(below, "more document")} below${state.beyond.length ? `, ${state.beyond.length} of them with a grade above 0` : ""}.` : "";
     }
@@ -167,7 +195,7 @@
     }
 
     const buttons = [make("button", { type: "button", onclick: reset }, "Reset"), ...ORDERS.map(([how, name]) => make("button", { type: "button", onclick: () => order(how, name) }, name))];
-    const left = make("div", { class: "whatif-left" }, ol, more, tray);
+    const left = make("div", { class: "whatif-left" }, ol, more, lower, tray);
     element.replaceChildren(
       make("div", { class: "whatif" },
         make("div", { class: "whatif-tools" }, make("div", { class: "whatif-orders", role: "group", "aria-label": "Rearrange the list" }, ...buttons), options()),

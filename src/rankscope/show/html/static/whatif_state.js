@@ -24,7 +24,7 @@
       docs,
       tray, // judged documents with a name that are not in the list
       nameless: [...left].filter(([, count]) => count > 0).sort((a, b) => b[0] - a[0]),
-      beyond: (list.beyond || []).map(([rank, grade]) => [rank, grade]).sort((a, b) => a[0] - b[0]),
+      beyond: (list.beyond || []).map((one) => [...one]).sort((a, b) => a[0] - b[0]),
       size: Math.max(list.size ?? docs.length, docs.length),
       made: 0, // documents given a name here
     };
@@ -60,7 +60,7 @@
       ...state,
       docs: state.docs.filter((one) => one !== doc),
       tray: doc.grade === null ? state.tray : [...state.tray, doc],
-      beyond: state.beyond.map(([rank, grade]) => [rank - 1, grade]),
+      beyond: state.beyond.map(([rank, ...who]) => [rank - 1, ...who]),
       size: state.size - 1,
     };
   };
@@ -70,7 +70,9 @@
     const grade = (g) => (g < 0 ? `negative grade ${g}` : `grade ${g}`);
     const named = state.tray.map((doc) => ({ value: `tray ${doc.key}`, grade: doc.grade, label: `${whatif.idOf(doc, 40)} (${grade(doc.grade)})` }));
     const nameless = state.nameless.map(([g, n]) => ({ value: `nameless ${g}`, grade: g, label: `a document of ${grade(g)}, not retrieved (${n} left)` }));
-    const below = state.beyond.map(([rank, g], i) => ({ value: `beyond ${i}`, grade: g, label: `the document of ${grade(g)} at rank ${rank}` }));
+    const below = state.beyond.map(([rank, g, id], i) => ({
+      value: `beyond ${i}`, grade: g, rank, label: id === undefined ? `the document of ${grade(g)} at rank ${rank}` : `${whatif.idOf({ id }, 40)} (${grade(g)}), at rank ${rank}`,
+    }));
     const all = [...named, ...below, ...nameless].sort((a, b) => b.grade - a.grade);
     return [...all, { value: "unjudged", grade: null, label: "an unjudged document" }];
   };
@@ -89,12 +91,46 @@
       doc.grade = Number(which);
       next.nameless = state.nameless.map(([g, n]) => [g, g === doc.grade ? n - 1 : n]).filter(([, n]) => n > 0);
     } else if (kind === "beyond") {
-      [below, doc.grade] = state.beyond[Number(which)];
+      const [at, graded, id, text] = state.beyond[Number(which)];
+      [below, doc.grade] = [at, graded];
+      if (id !== undefined) doc = { ...doc, id, text: text || "", start: at };
       next.size = state.size;
     }
-    next.beyond = state.beyond.filter(([r]) => r !== below).map(([r, g]) => [r < below ? r + 1 : r, g]);
+    next.beyond = state.beyond.filter(([r]) => r !== below).map(([r, ...who]) => [r < below ? r + 1 : r, ...who]);
     next.docs.splice(Math.min(Math.max(rank, 1), state.docs.length + 1) - 1, 0, doc);
     return next;
+  };
+
+  /** How a list is arranged, as part of an address: `d3!d1~2!n1` is the third, the first with grade 2, a new one of grade 1; "" as at the start. */
+  whatif.encode = function (state, start) {
+    const known = new Map([...start.docs, ...start.tray].map((doc) => [doc.key, doc.grade]));
+    const said = (grade) => (grade === null ? "x" : String(grade));
+    const parts = state.docs.map(({ key, grade }) => (!known.has(key) ? `n${said(grade)}` : known.get(key) === grade ? key : `${key}~${said(grade)}`));
+    const text = parts.join("!");
+    return text === start.docs.map((doc) => doc.key).join("!") ? "" : text;
+  };
+
+  /** The state that such a text tells; the start where it tells none. */
+  whatif.decode = function (start, text) {
+    const parts = text ? text.split("!").map((part) => /^(?:([do]\d{1,6})(?:~(x|-?\d{1,4}(?:\.\d{1,4})?))?|n(x|-?\d{1,4}(?:\.\d{1,4})?))$/.exec(part)) : [];
+    if (!parts.length || parts.length > 500 || parts.includes(null)) return start;
+    const grade = (said) => (said === "x" ? null : Number(said));
+    let state = { ...start, docs: [] };
+    const left = new Map([...start.docs, ...start.tray].map((doc) => [doc.key, doc]));
+    for (const [, key, changed, fresh] of parts) {
+      const doc = left.get(key);
+      if (key && !doc) continue;
+      left.delete(key);
+      if (doc) state = { ...state, tray: state.tray.filter((one) => one !== doc), docs: [...state.docs, changed === undefined ? doc : { ...doc, grade: grade(changed) }] };
+      else {
+        const there = state.nameless.some(([one]) => one === grade(fresh));
+        state = whatif.including(state, there ? `nameless ${fresh}` : "unjudged", state.docs.length + 1);
+        if (!there) state = whatif.graded(state, state.docs.at(-1).key, grade(fresh));
+      }
+    }
+    if (!state.docs.length) return start;
+    const gone = [...left.values()].filter((doc) => start.docs.includes(doc) && doc.grade !== null);
+    return { ...state, tray: [...state.tray, ...gone], size: state.docs.length };
   };
 
   /** Numbers from 0 to 1 that are the same in every browser. */
