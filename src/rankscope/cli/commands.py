@@ -17,9 +17,7 @@ from rankscope.errors import MOST, InputError
 from rankscope.show import ENDINGS
 from rankscope.words import counted, listing
 
-FILE = click.Path()  # to read
-PLACE = click.Path()  # to write
-FOLDER = click.Path()
+FILE, PLACE, FOLDER = click.Path(), click.Path(), click.Path()  # to read, to write, to write into
 NUMBER = WholeNumber(min=1)
 
 Reader = Literal["verb", "policy", "result", "command"]
@@ -72,12 +70,9 @@ LIMITS = (
 SCORES = Option(
     "--scores", "The files are tables of scores (systems and queries), not judgments and runs.", bool, to="command"
 )
-SETTINGS = Option(
-    "--settings",
-    "Settings as TOML. Default: [tool.rankscope] of the nearest pyproject.toml. The command line wins.",
-    FILE,
-    to="command",
-)
+SETTINGS = Option("--settings",
+    "Settings as TOML. Default: [tool.rankscope] of the nearest pyproject.toml. The command line wins.", FILE, to="command",
+)  # fmt: skip
 
 
 # the option for metrics; its help says what the command takes for one

@@ -498,15 +498,13 @@ class DialectChoice(Policy):
         from rankscope.dialects import DIALECTS
 
         if (name := value.casefold()) not in DIALECTS:
-            hint = words.hint(value, DIALECTS, most=len(DIALECTS))
-            raise InputError(f"dialect {value!r}: no dialect is called that{hint}")
+            raise InputError(f"dialect {value!r}: no dialect is called that{words.hint(value, DIALECTS, most=99)}")
         return name
 
     def conflict(self, value: Any, policies: Policies) -> str:
         own = [p.name for p in BY_METRIC if getattr(policies, p.name) != p.default]
-        if value is None or not own:
-            return ""
-        return f"dialect={value!r} has conventions of its own: leave {own[0]} out, or the dialect"
+        told = f"dialect={value!r} has conventions of its own: leave {own[0]} out, or the dialect" if own else ""
+        return told if value is not None else ""
 
     def sentence(self, stated: Any) -> str:
         if stated is None:
@@ -558,9 +556,8 @@ class Policies(SimpleNamespace):
 
         self.fold_score = self.fold_score or ("first" if self.ties == "rank" else "max")
         self.fold_cutoffs = self.fold_cutoffs or "documents"
-        self.folding = partial(
-            fold_run, fold=self.fold or self.fold_by, score=self.fold_score, cutoffs=self.fold_cutoffs
-        )
+        fold = self.fold or self.fold_by
+        self.folding = partial(fold_run, fold=fold, score=self.fold_score, cutoffs=self.fold_cutoffs)
 
     def having(self, **changes: Any) -> Policies:
         """The same with other values of some policies."""
@@ -573,11 +570,6 @@ class Policies(SimpleNamespace):
 
 
 BY_METRIC = tuple(policy for policy in POLICIES.values() if policy.by_metric)  # what a dialect may set for each metric
-
-
-def differing(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[Policy]:
-    """The policies that make values stated with other conventions incomparable."""
-    return [p for name, p in POLICIES.items() if p.changes_values and then.get(name) != now.get(name)]
 
 
 def refuse_unknown(options: Iterable[str], verb: str, own: Iterable[str] = ()) -> None:

@@ -19,7 +19,7 @@ from rankscope.errors import InputError
 from rankscope.lists import Array
 from rankscope.metrics import DEFAULT, Metric, in_order, is_foreign
 from rankscope.scoring.health import REMEDIES, Health, warnings_of_judgments, warnings_of_run
-from rankscope.scoring.policies import BY_METRIC, MIXED, OVER_ORDERS, POLICIES, Policies, Policy, differing
+from rankscope.scoring.policies import BY_METRIC, MIXED, OVER_ORDERS, POLICIES, Policies, Policy
 
 if TYPE_CHECKING:
     from rankscope.inference.base import Bounds, Interval
@@ -310,3 +310,8 @@ def _without_facts(metrics: Any) -> tuple[Any, dict[str, int]]:
     if facts and not rest:
         raise InputError("relstring is a fact of each query beside its metrics: name a metric, too, like P@10")
     return (rest, facts) if facts else (metrics, {})
+
+
+def differing(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[Policy]:
+    """The policies that make values stated with other conventions incomparable."""
+    return [p for name, p in POLICIES.items() if p.changes_values and then.get(name) != now.get(name)]

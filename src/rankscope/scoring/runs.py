@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -88,3 +89,19 @@ class Mean:
         from rankscope.inference.base import Bounds
 
         return Bounds.none("not asked for")
+
+
+def trec_queries(run: RunScores) -> Iterator[tuple[str, str, str]]:
+    """Name, query and value as trec_eval prints them, query by query."""
+    # as in trec_eval, what is only a fact of all queries together is not printed for one
+    shown = [m for m in run.values if m.aggregate != "geometric" and m.trec_name() != "num_q"]
+    by_id = sorted(enumerate(run.query_ids), key=lambda pair: pair[1].encode("utf-8", "surrogateescape"))
+    for i, query in by_id:
+        yield from (trec_value(metric, query, float(run.values[metric][i])) for metric in shown)
+        yield from ((name, query, f"'{facts[i]}'") for name, facts in run.facts.items())
+
+
+def trec_value(metric: Metric, query: str, value: float) -> tuple[str, str, str]:
+    """Name, query and value as trec_eval prints them; no text where there is no value."""
+    text = f"{value:.0f}" if metric.aggregate == "sum" else f"{value:6.4f}"
+    return metric.trec_name() or str(metric), query, "" if math.isnan(value) else text

@@ -19,7 +19,7 @@ from rankscope.errors import InputError
 from rankscope.metrics import Metric, parse, parse_many
 from rankscope.scoring import spread
 from rankscope.scoring.request import Request
-from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
+from rankscope.scoring.runs import Mean, RunEvaluation, RunScores, trec_queries, trec_value
 from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_block, input_record, own_ids
 from rankscope.show.text import as_csv
 
@@ -328,9 +328,9 @@ class Scores(Result):
         several = len(self.runs) > 1
         for run in self.runs:
             lines = [("runid", "all", run.name)] if several else []
-            lines += _trec_queries(run) if per_query else []
+            lines += trec_queries(run) if per_query else []
             lines += [("runid", "all", run.tag)] if run.tag and not several else []
-            lines += [_trec(mean.metric, "all", mean.value) for mean in self.board if mean.run == run.name]
+            lines += [trec_value(mean.metric, "all", mean.value) for mean in self.board if mean.run == run.name]
             yield from (f"{name:<22}\t{query}\t{text}\n" for name, query, text in lines if text)
 
     def _facts(self) -> Iterator[dict[str, Any]]:
@@ -571,20 +571,6 @@ def _quantiles(first: str, records: Sequence[dict[str, Any]], head: str = "") ->
 def _span(numbers: Sequence[int]) -> str:
     low, high = min(numbers), max(numbers)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def _trec_queries(run: RunScores) -> Iterator[tuple[str, str, str]]:
-    # as in trec_eval, what is only a fact of all queries together is not printed for one
-    shown = [m for m in run.values if m.aggregate != "geometric" and m.trec_name() != "num_q"]
-    by_id = sorted(enumerate(run.query_ids), key=lambda pair: pair[1].encode("utf-8", "surrogateescape"))
-    for i, query in by_id:
-        yield from (_trec(metric, query, float(run.values[metric][i])) for metric in shown)
-        yield from ((name, query, f"'{facts[i]}'") for name, facts in run.facts.items())
-
-
-def _trec(metric: Metric, query: str, value: float) -> tuple[str, str, str]:
-    text = f"{value:.0f}" if metric.aggregate == "sum" else f"{value:6.4f}"
-    return metric.trec_name() or str(metric), query, "" if math.isnan(value) else text
 
 
 class OfScores(Result):

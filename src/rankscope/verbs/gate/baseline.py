@@ -19,7 +19,7 @@ from rankscope.errors import DataError, InputError
 from rankscope.files.long import stem
 from rankscope.files.raw import open_raw
 from rankscope.metrics import Metric
-from rankscope.scoring.policies import differing
+from rankscope.scoring.request import differing
 from rankscope.scoring.runs import RunScores
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import input_record
