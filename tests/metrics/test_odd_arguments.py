@@ -34,7 +34,11 @@ from rankscope.metrics import AP, DCG, ERR, P, SetF, nDCG, parse
         ([1, 0], {"known": 1.5}, "known is a whole number, the relevant documents that exist, not 1.5"),
         ([1, 0], {"known": [1]}, "known is a whole number"),
         ([1, 0], {"scores": [0.5, float("nan")]}, "score 2 is NaN; give it a number or leave the document out"),
-        ([2, 2], {"ideal": [2, 1]}, "ideal holds fewer documents of grade 2 than the list; it is the grades of all judged"),
+        (
+            [2, 2],
+            {"ideal": [2, 1]},
+            "ideal holds fewer documents of grade 2 than the list; it is the grades of all judged",
+        ),
         ([[1, 0], [1]], {"known": np.array([1.5, 2])}, "known is a whole number"),
         ([1, 0], {"ideal": 3}, "ideal is an int, not a list of the grades"),
         ([[1], [0]], {"ideal": [1, 0]}, "ideal is an int, not a list of the grades"),

@@ -24,6 +24,7 @@ from tests.reporting.made_sections import (
 from rankscope.blocks import Heading, Notes, NumberText, Paragraph, ValueRange
 from rankscope.reporting.sections.differences import MEANS_ONLY
 from rankscope.reporting.subject import Subject
+from rankscope.scoring.curves import RecallCurve
 from rankscope.scoring.spread import cumulative
 from rankscope.verbs.compare.result import Comparison
 from rankscope.words import p_cell
@@ -78,7 +79,9 @@ def test_the_heatmap_shows_where_runs_part() -> None:
     for query, run, value in chart.rows:
         assert value == field.values[field.systems.index(str(run)), field.units.index(str(query))]
     assert next(iter(dict.fromkeys(column(chart, "run")))) == max(field.systems, key=field.means.__getitem__)
-    assert chart.caption.startswith("All queries, the best run on top and the easiest query on the left. A column of one")
+    assert chart.caption.startswith(
+        "All queries, the best run on top and the easiest query on the left. A column of one"
+    )
     many = drawn(3, systems=3, queries=90)
     wide = compared(many, metrics="AP")
     shown = {str(row[0]) for row in charts(section_of("heatmap", wide))["heatmap"].rows}
@@ -212,3 +215,7 @@ def test_small_slices_are_called_so_where_they_are() -> None:
     names = column(tables(found)["slices"], "slice")
     assert names[0] == "part = 0"
     assert names[-1] == "length = 20 to 29"
+
+
+def test_precision_at_each_recall_is_drawn_from_0_to_1() -> None:
+    assert RecallCurve({"a": [0.5] * 11}, 1.0).chart().limits == (0.0, 1.0)

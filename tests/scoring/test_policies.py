@@ -207,7 +207,9 @@ def test_subtopics_without_any_grade() -> None:
 
 
 def test_a_list_of_queries_names_judged_ones() -> None:
-    with pytest.raises(DataError, match=r"queries: 'q9' is not judged \(1 of 2 of the list are not\); the list holds ids of judged"):
+    with pytest.raises(
+        DataError, match=r"queries: 'q9' is not judged \(1 of 2 of the list are not\); the list holds ids of judged"
+    ):
         value(queries=["q1", "q9"])
     with pytest.raises(DataError, match=r"queries: 'q8' is not judged \(2 of 3"):
         value(queries=["q9", "q1", "q8"])
@@ -245,7 +247,9 @@ def test_a_run_that_is_not_there_is_told() -> None:
 
 @pytest.mark.parametrize(("bad", "what"), [(None, "None"), (math.nan, "NaN")], ids=["None", "NaN"])
 def test_a_score_that_is_missing(bad: Any, what: str) -> None:
-    with pytest.raises(InputError, match=f"query q1, document a: score is {what}; give it a number or leave the document out"):
+    with pytest.raises(
+        InputError, match=f"query q1, document a: score is {what}; give it a number or leave the document out"
+    ):
         rs.evaluate(QRELS, {"q1": {"a": bad}}, "RR")
 
 

@@ -210,7 +210,10 @@ def test_what_every_look_leaves_open() -> None:
 def test_a_mean_and_a_test_that_point_apart() -> None:
     low, high = [0.5] * 60, [0.51] * 50 + [0.1] * 10
     for test in ("sign", "wilcoxon"):
-        assert f"−0.058 in the mean, but {test} sees most differences go the other way" in one(low, high, test=test).sentence()
+        assert (
+            f"−0.058 in the mean, but {test} sees most differences go the other way"
+            in one(low, high, test=test).sentence()
+        )
     agreed = one(low, [0.5 + (i % 7 - 3) / 50 for i in range(60)], test="wilcoxon").sentence()
     assert "the other way" not in agreed
 

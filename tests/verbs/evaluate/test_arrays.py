@@ -218,7 +218,9 @@ def test_policies_look_below_the_cutoff(policy: str) -> None:
 
 
 def test_a_score_that_is_alone_is_told() -> None:
-    with pytest.raises(InputError, match="labels has the shape 2 and scores a single number: give a score for each label"):
+    with pytest.raises(
+        InputError, match="labels has the shape 2 and scores a single number: give a score for each label"
+    ):
         rs.evaluate_arrays(np.array([1.0, 0.0]), np.float64(3.0), metrics="AP")
 
 

@@ -95,7 +95,8 @@ def test_what_documents_add_is_the_difference(cls: type[Metric]) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["nDCG@3", "AP", "RR", "P@2", "RBP", "ERR(max_grade=4)@5", "Bpref", "nDCG(gain=exponential)", "LAUC", "LRAP"]
+    "name",
+    ["nDCG@3", "AP", "RR", "P@2", "RBP", "ERR(max_grade=4)@5", "Bpref", "nDCG(gain=exponential)", "LAUC", "LRAP"],
 )
 def test_no_swap_gains_more_than_the_one_named(name: str) -> None:
     metric = parse(name)
@@ -146,7 +147,10 @@ def test_a_difference_in_words() -> None:
     assert isinstance(found, Difference)
     assert found.value == pytest.approx(1 - 1 / 6)
     assert str(found.largest[0]) == "a rose from rank 6 to 1: +0.833"
-    assert [str(m) for m in found.documents if m.doc_id != "a"][:2] == ["x0 dropped out (was at rank 1): 0.000", "x1 stayed at rank 2: 0.000"]
+    assert [str(m) for m in found.documents if m.doc_id != "a"][:2] == [
+        "x0 dropped out (was at rank 1): 0.000",
+        "x1 stayed at rank 2: 0.000",
+    ]
     moves = {m.doc_id: m.move for m in found.documents}
     assert moves["b"] == "entered"
     assert moves["x0"] == "left"

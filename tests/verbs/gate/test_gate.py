@@ -712,4 +712,7 @@ def test_a_verdict_on_several_checks_in_words() -> None:
     assert gained.sentence.startswith("pass: all 2 checks pass. The closest: ")
     lost = gate(QRELS, SAME, changed(3, 13), "RR Success@3 P@10")
     assert lost.sentence.startswith("FAIL: ")
-    assert f" of 3 checks {'fails. ' if sum(c.status == 'fail' for c in lost.checks) == 1 else 'fail. The worst: '}" in lost.sentence
+    assert (
+        f" of 3 checks {'fails. ' if sum(c.status == 'fail' for c in lost.checks) == 1 else 'fail. The worst: '}"
+        in lost.sentence
+    )

@@ -351,7 +351,9 @@ def test_a_difference_is_held_against_the_widest_metric() -> None:
 def test_clusters_are_counted_and_names_that_do_not_fit_are_told() -> None:
     found = power(PAIR, metrics="AP", clusters={q: i // 3 for i, q in enumerate(SCORES["a"])})
     assert "queries in 10 clusters; more such clusters are planned for" in " ".join(found.to_text().split())
-    with pytest.raises(KeyError, match=r"name the runs and the metric, like plan\['run', 'metric'\]: there are b, a, AP"):
+    with pytest.raises(
+        KeyError, match=r"name the runs and the metric, like plan\['run', 'metric'\]: there are b, a, AP"
+    ):
         found["c", "AP"]
 
 
