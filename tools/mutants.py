@@ -116,7 +116,8 @@ class Record:
         name = mutant.key.partition("::")[2].partition(":")[0].partition(".")[0]
         if mutant.room == "metrics" and name[:1].isupper():
             return ["-k", name, *CASES_OF_METRICS]
-        return list(dict.fromkeys(test.partition("::")[0] for test in tests))[:NEAREST_FILES]
+        files = list(dict.fromkeys(test.partition("::")[0] for test in tests))[:NEAREST_FILES]
+        return ["tests/metrics", *files] if mutant.room == "metrics" else files
 
     def seconds(self, tests: Iterable[str]) -> float:
         """How long they took when they were recorded; those that were not take a second."""
@@ -333,7 +334,9 @@ def work(mutants: list[Mutant], jobs: int, until: float) -> Results:
 def forget_false_kills(mutants: list[Mutant], bench: Bench, record: Record, results: Results) -> None:
     """Runs the tests that killed on the package as it is: what a test that fails there killed is to be tried again."""
     found = [results.held[m.key] for m in mutants if m.key in results.held]
-    killers = sorted({one["by"] for one in found if one["what"] == "killed" and "::" in one["by"] and "sound" not in one})
+    killers = sorted(
+        {one["by"] for one in found if one["what"] == "killed" and "::" in one["by"] and "sound" not in one}
+    )
     unsound: set[str] = set()
     while killers:
         code, failed = bench.run(killers, GRACE + 3 * record.seconds(killers))

@@ -244,4 +244,4 @@ def test_names_are_read_back() -> None:
 
 def test_a_level_that_is_none_is_told() -> None:
     with pytest.raises(InputError, match=r"level=2: level is between 0 and 1, like 0\.95"):
-        anytime().of(Sample(np.linspace(0, 1, 30)), level=2)
+        sequences.anytime().of(Sample(np.linspace(0, 1, 30)), level=2)

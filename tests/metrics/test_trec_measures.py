@@ -20,7 +20,7 @@ from rankscope.metrics.gain import IdealDCG, nDCG
 from rankscope.metrics.pooled import Judged, Unjudged
 from rankscope.metrics.relevance import AP, P
 from rankscope.metrics.sets import NumNonrelRet, SetAP, SetP, SetR, Utility
-from rankscope.metrics.trec import ALL_TREC, OFFICIAL
+from rankscope.metrics.trec import ALL_TREC, OFFICIAL, spell_value
 from rankscope.testing import check_metric
 
 MADE = (
@@ -294,3 +294,8 @@ def test_only_measures_outside_the_sets_are_left_out_of_all_trec() -> None:
     known = {spec.name for cls in CATALOGUE.values() for spec in cls.trec}
     assert set(OFFICIAL) <= set(ALL_TREC) <= known
     assert {"dcg", "ideal_dcg", "yaap"} <= known - set(ALL_TREC)
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.25, ".25"), (10.5, "10.5"), (3.0, "3"), ((1.0, 3.5), "1=3.5")], ids=str)
+def test_values_in_printed_names(value: Any, text: str) -> None:
+    assert spell_value(value) == text

@@ -21,6 +21,7 @@ from rankscope.panels.contrast import contrast
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import method_of
 from rankscope.panels.panel import Panel
+from rankscope.panels.reach import _within
 from rankscope.panels.samples import FLOOR, Measure, leaders
 
 GEOMETRIC = Measure("GMAP", "higher", (0.0, 1.0), "geometric")
@@ -269,3 +270,10 @@ def test_no_variance_leaves_all_degrees_of_freedom() -> None:
 def test_a_pair_of_moments_has_no_undefined_units() -> None:
     (c,) = family(Panel.of_moments(Measure("clicks"), ("a", "b"), [Moments.of([1.0, 2.0, 4.0])] * 2)).contrasts
     assert (c.pair.higher, c.pair.lower, c.pair.undefined_for_one, c.pair.by_unit) == (0, 0, 0, False)
+
+
+def test_a_system_with_one_unit_tells_nothing_of_the_spread_within() -> None:
+    gap = np.nan
+    values = np.array([[1.0, 2.0, 4.0, gap], [gap, gap, gap, 5.0]])
+    found = Panel(Measure("clicks"), ("a", "b"), ("q1", "q2", "q3", "q4"), values, paired=False)
+    assert _within(found) == pytest.approx(7 / 3)  # 1, 2 and 4

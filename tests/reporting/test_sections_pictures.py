@@ -24,6 +24,7 @@ from tests.reporting.made_sections import (
 from rankscope.blocks import Heading, Notes, NumberText, Paragraph, ValueRange
 from rankscope.reporting.sections.differences import MEANS_ONLY
 from rankscope.reporting.subject import Subject
+from rankscope.scoring.curves import RecallCurve
 from rankscope.scoring.spread import cumulative
 from rankscope.verbs.compare.result import Comparison
 from rankscope.words import p_cell
@@ -214,3 +215,7 @@ def test_small_slices_are_called_so_where_they_are() -> None:
     names = column(tables(found)["slices"], "slice")
     assert names[0] == "part = 0"
     assert names[-1] == "length = 20 to 29"
+
+
+def test_precision_at_each_recall_is_drawn_from_0_to_1() -> None:
+    assert RecallCurve({"a": [0.5] * 11}, 1.0).chart().limits == (0.0, 1.0)

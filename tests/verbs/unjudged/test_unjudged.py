@@ -16,6 +16,7 @@ from rankscope.engines.base import SEVERAL
 from rankscope.errors import InputError
 from rankscope.metrics import CATALOGUE, Metric
 from rankscope.verbs.unjudged.search import alone, ways
+from rankscope.verbs.unjudged.study import top_grade
 
 Qrels = dict[str, dict[str, float]]
 LEVELS = (0.0, 1.0, 2.0)
@@ -517,3 +518,10 @@ def test_some_ways_are_not_all_ways() -> None:
     assert not every
     assert len(grades) == 8  # four rising, four falling
     assert ways(5, (0.0, 1.0), 12, ordered=True)[1]
+
+
+def test_the_best_grade_a_document_can_get() -> None:
+    """That of the metric where it was given one, else the highest of the judgments."""
+    assert top_grade(rs.parse("ERR@5"), 2.0) == 2.0
+    assert top_grade(rs.parse("ERR(max_grade=3)@5"), 2.0) == 3.0
+    assert top_grade(rs.parse("P(level=2)@5"), 1.0) == 2.0

@@ -467,6 +467,7 @@ def test_pooled_auc_against_gauc(metrics: list[str]) -> None:
     runs = {"users": knows_users, "items": knows_items}
     # pooled, items: of 4 x 4 pairs 4 are won by 0.9, and 0.4, 0.3, 0.35 win over 0.1 alone: 7/16; users: 9/16
     f = only("RS331", qrels, runs, metrics)
+    assert f.message.startswith("over all documents and within lists, another run wins: ")
     assert f.severity == "warning"
     assert "users leads on AUC(pooled=True) (0.5625 vs 0.4375)" in f.message
     assert "items on GAUC (1.0000 vs 0.0000)" in f.message
