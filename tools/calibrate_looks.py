@@ -83,7 +83,7 @@ def skewed(_: Population, size: Size) -> Iterator[Row]:
         sizes = np.array([0.1, -0.1 * gains / losses, 0.0])
         drawn = rng.choice(sizes, (size.tries, LAST), p=[gains, losses, 1 - gains - losses])
         beyond = z_at_looks(drawn) > anytime_limit(n)
-        rates = [str(Rate.of(beyond[:, n >= first].any(axis=1))) for first in (20, 50, 100, 200)]
+        rates = [str(Rate.of(np.asarray(beyond[:, n >= first].any(axis=1)))) for first in (20, 50, 100, 200)]
         few = drawn[: size.looks]
         won = np.maximum(ever_won(few, 0.0), ever_won(-few, 0.0)) >= np.log(2 / 0.05)
         yield shape, *rates, str(Rate.of(won))

@@ -114,8 +114,8 @@ def test_unjudged_documents_are_counted_over_the_orders_that_are_scored(ties: st
     for q, docs in run.items():
         orders = [o for o in itertools.permutations(docs) if all(docs[x] >= docs[y] for x, y in itertools.pairwise(o))]
         counts.append([sum(d not in qrels[q] for d in order[:3]) for order in orders])
-    expected = sum({"expected": np.mean, "best": min, "worst": max}[ties](part) for part in counts)
-    scores = rs.evaluate(qrels, run, "P@3", ties=ties)
+    expected = sum({"expected": np.mean, "best": min, "worst": max}[ties](part) for part in counts)  # type: ignore[operator]
+    scores = rs.evaluate(qrels, run, "P@3", ties=ties)  # type: ignore[call-overload]
     assert scores.data_health["run"]["unjudged_at_cutoff"]["3"] == pytest.approx(expected / 6)
     if ties == "expected":
-        assert 1 - rs.evaluate(qrels, run, "Judged@3", ties=ties)["Judged@3"] == pytest.approx(expected / 6)
+        assert 1 - rs.evaluate(qrels, run, "Judged@3", ties=ties)["Judged@3"] == pytest.approx(expected / 6)  # type: ignore[call-overload]

@@ -242,7 +242,7 @@ def test_more_grades_than_are_held_at_once(metric: str, monkeypatch: pytest.Monk
     whole = rs.evaluate({"q": grades}, run, metric, ties="expected")[metric]
     parts = []
     spread = rectangle._spread
-    monkeypatch.setattr(rectangle, "_spread", lambda kinds, upto=None: parts.append(upto) or spread(kinds, upto))
+    monkeypatch.setattr(rectangle, "_spread", lambda kinds, upto=None: parts.append(upto) or spread(kinds, upto))  # type: ignore[func-returns-value]
     monkeypatch.setattr(rectangle, "PLACES", 50)
     assert rs.evaluate({"q": grades}, run, metric, ties="expected")[metric] == pytest.approx(whole, rel=1e-13)
     assert len(parts) > (
@@ -285,4 +285,4 @@ def test_the_extremes_of_many_orders_are_those_by_grade(ties: str, sign: int) ->
     ordered = ["top", *sorted(grades, key=lambda doc: sign * grades[doc]), "end"]
     for metric in ("ERR", "infAP", "Bpref", "IPrecAvg"):
         expected = rs.evaluate(qrels, {"q": ordered}, metric)[metric]
-        assert rs.evaluate(qrels, tied, metric, ties=ties)[metric] == pytest.approx(expected, rel=1e-12)
+        assert rs.evaluate(qrels, tied, metric, ties=ties)[metric] == pytest.approx(expected, rel=1e-12)  # type: ignore[call-overload]

@@ -225,7 +225,7 @@ def test_a_link_in_the_place_of_a_part(link: str, tmp_path: Path) -> None:
     place, other = tmp_path / "out.txt", tmp_path / "other.txt"
     other.write_text(OLD)
     names: list[Path] = []
-    write_file(place, (names.extend(tmp_path.glob(".rankscope-*.part")) or "text" for _ in range(1)))
+    write_file(place, (names.extend(tmp_path.glob(".rankscope-*.part")) or "text" for _ in range(1)))  # type: ignore[func-returns-value]
     (names[0].symlink_to if link == "symbolic link" else names[0].hardlink_to)(other)
     write_file(place, ["new"])
     assert (place.read_text(), other.read_text()) == ("new", OLD)

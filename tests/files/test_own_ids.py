@@ -55,7 +55,7 @@ def test_other_results() -> None:
         rs.unjudged(WHOLE, run, "AP").to_polars("worklist"),
         rs.diagnose(WHOLE, run, "AP").to_polars("documents"),
     ):
-        assert (found.schema["query_id"], found.schema["doc_id"]) == (pl.Int64, pl.Int64)
+        assert (found.schema["query_id"], found.schema["doc_id"]) == (pl.Int64, pl.Int64)  # type: ignore[comparison-overlap]
     assert rs.explain(WHOLE, run, "AP", query="1").to_polars().schema["doc_id"] == pl.Int64
 
 

@@ -125,7 +125,7 @@ def test_a_result_is_saved_in_the_format_of_the_ending(ending: str, tmp_path: Pa
     scores = rs.evaluate({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, "AP")
     form = {"md": "markdown", "tex": "latex", "txt": "table"}.get(ending, ending)
     more = {"per_query": True} if ending == "json" else {}
-    assert scores.save(tmp_path / f"a.{ending}").read_text() == "".join(scores.write(form, **more))
+    assert scores.save(tmp_path / f"a.{ending}").read_text() == "".join(scores.write(form, **more))  # type: ignore[arg-type]
     with pytest.raises(
         InputError, match=r"the format is that of the ending, one of .json .jsonl .csv .md .tex .txt .trec"
     ):

@@ -218,4 +218,18 @@ CASES = [
         None,
         2,
     ),
+    Case(
+        "a document without a grade beside one of grade 0",
+        "qrels",
+        "q.json",
+        b'{"q": {"d2": {}, "d3": 0}}',
+        [("q", "d3", 0.0)],
+    ),
+    Case(
+        "half of a surrogate pair in a document without a grade",
+        "qrels",
+        "q.json",
+        b'{"q": {"d1": {"s": 0}, "d2\\udc00": {}}}',
+        None,
+    ),
 ]

@@ -388,10 +388,10 @@ def _cell(text: str, at: int, separator: str, quoted: bool) -> tuple[str, int, i
     found = re.compile(f"{re.escape(separator)}|\r*\n|\r+$(?!\n)").search(text, at)
     end = found.start() if found else len(text)
     cell = text[at:end]
-    if quoted and '"' in cell:
-        raise Refused("a quote within a cell")
     if "\r" in cell:
         raise Unsaid("a lone carriage return")  # a fault, in a line that has one
+    if quoted and '"' in cell:
+        raise Refused("a quote within a cell")
     return cell, end, 0
 
 

@@ -146,4 +146,4 @@ def test_a_pair_has_the_colour_of_its_run() -> None:
     charts = [b for s in page.sections for b in s.blocks if getattr(b, "series", "") == "pair"]
     assert charts
     for chart in charts:
-        assert [name.partition(" against ")[0] for name in chart.order] == ["base", "good", "near"]
+        assert [name.partition(" against ")[0] for name in chart.order] == ["base", "good", "near"]  # type: ignore[union-attr]

@@ -353,7 +353,7 @@ def test_discounts_are_as_in_the_books(covid: Any) -> None:
     found = section_of("discounts", covid())
     (chart,) = charts(found)
     values = {(name, rank): value for name, rank, value in chart.rows}
-    ranks = sorted({int(rank) for _, rank, _ in chart.rows})
+    ranks = sorted({int(rank) for _, rank, _ in chart.rows})  # type: ignore[arg-type]
     assert ranks[:10] == list(range(1, 11))
     assert {11, 20, 50, 100} <= set(ranks), "also where P@10 falls to 0"
     for r in [rank for rank in ranks if ("RR: 1/rank", rank) in values]:

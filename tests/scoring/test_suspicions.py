@@ -73,9 +73,9 @@ def test_other_verbs_tell_it_too(verb: str) -> None:
 def test_one_run_under_two_names(frames: bool) -> None:
     same = {q: dict(reversed(docs.items())) for q, docs in RUN.items()}  # in another order of lines
     runs = {"a": RUN, "b": OTHER, "c": same}
-    runs = {name: table(run, "score") for name, run in runs.items()} if frames else runs
-    assert told("RS115", QRELS, runs) == ["a and c hold the same documents with the same scores: 2 runs that are one"]
-    (finding,) = rs.check(QRELS, runs, "nDCG@10", select=["RS115"])
+    given: Any = {name: table(run, "score") for name, run in runs.items()} if frames else runs
+    assert told("RS115", QRELS, given) == ["a and c hold the same documents with the same scores: 2 runs that are one"]
+    (finding,) = rs.check(QRELS, given, "nDCG@10", select=["RS115"])
     assert finding.message.startswith("a and c hold the same")
 
 

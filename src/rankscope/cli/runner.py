@@ -114,7 +114,7 @@ class Call:
         """What the file of the judgments holds, whose grades are words."""
         from rankscope.files import read_qrels
 
-        return read_qrels(str(self.qrels), self.params["grades"])
+        return read_qrels(str(self.qrels), grades=self.params["grades"])
 
     def _refuse_metrics_as_files(self) -> None:
         """Explain that -m takes one word, where a metric stands among the files."""

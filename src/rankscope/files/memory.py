@@ -221,7 +221,10 @@ def has_aspects(source: Mapping[Any, Any]) -> bool:
 def _read_aspects(rows: Mapping[Any, Any], label: str, name: str | None, raw: Raw | None) -> Run | Qrels:
     """Read each aspect as qrels of its own, and put them together."""
     by_aspect: dict[Any, dict[Any, list[tuple[Any, Any]]]] = {}
-    if not any(graded for value in rows.values() if isinstance(value, Mapping) for graded in value.values()):
+    by_doc = [value for value in rows.values() if isinstance(value, Mapping)]
+    for value in by_doc:
+        ids_of(value, label, "document")  # those without a grade, too
+    if not any(graded or not isinstance(graded, Mapping) for value in by_doc for graded in value.values()):
         return read_dict({query: {} for query in rows}, "qrels", name, raw)
     for query, value in rows.items():
         for doc, graded in value.items() if isinstance(value, Mapping) else ((doc, 1) for doc in value):

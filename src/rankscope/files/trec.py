@@ -329,6 +329,8 @@ class _Lines:
         the parser of them costs a third of its speed.
         """
         comment = None
+        if data.startswith(BOM) and data[:256] != self.raw.head[: min(len(data), 256)]:
+            return None  # a mark within the file, which the parser would take for one before it
         if not data.strip(BLANK_BYTES):
             return _Rows(pl.DataFrame(schema={name: self.layout.schema[name] for name in self.layout.columns}))
         # a line that lacks a field could pass for a whole one where the tag is a number, or nobody looks at its last column

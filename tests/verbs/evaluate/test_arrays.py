@@ -212,7 +212,7 @@ def test_policies_look_below_the_cutoff(policy: str) -> None:
     found = rs.evaluate_arrays(labels, scores, metrics=metrics, **{policy: "skip"})
     qrels = {f"q{i}": {f"d{j}": int(grade) for j, grade in enumerate(row)} for i, row in enumerate(labels.tolist())}
     run = {query: {"d0": 3.0, "d1": 2.0, "d2": 1.0} for query in qrels}
-    values = rs.evaluate(qrels, run, metrics, **{policy: "skip"}).runs[0].values
+    values = rs.evaluate(qrels, run, metrics, **{policy: "skip"}).runs[0].values  # type: ignore[call-overload]
     for name in metrics:
         np.testing.assert_array_equal(found.per_query[name], values[rs.parse(name)])
 

@@ -83,13 +83,13 @@ def test_a_comma_that_parts_nothing_is_told() -> None:
 
 
 def test_parameters_by_their_other_names() -> None:
-    assert rs.P(rel=2) @ 5 == rs.P(level=2) @ 5
-    assert rs.nDCG(dcg="exp-log2") @ 10 == rs.nDCG(gain="exponential") @ 10
-    assert rs.RBP(max_rel=2, p=0.5) == rs.RBP(max_grade=2, p=0.5)
+    assert rs.P(rel=2) @ 5 == rs.P(level=2) @ 5  # type: ignore[call-arg]
+    assert rs.nDCG(dcg="exp-log2") @ 10 == rs.nDCG(gain="exponential") @ 10  # type: ignore[call-arg]
+    assert rs.RBP(max_rel=2, p=0.5) == rs.RBP(max_grade=2, p=0.5)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="got 'level' twice, once as 'rel'"):
-        rs.P(level=2, rel=2)
+        rs.P(level=2, rel=2)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="unexpected keyword argument 'lvl'"):
-        rs.P(lvl=2)
+        rs.P(lvl=2)  # type: ignore[call-arg]
 
 
 def test_measures_of_ir_measures(need: Callable[[str], ModuleType]) -> None:
