@@ -65,7 +65,7 @@ def _open(found: dict[str, Any]) -> str:
     cured = sum(found.get("cured", {}).values())
     mended = (
         f"{_count(cured)} of its inputs found something. It was cured while the campaign went on, the smallest input of each was tried again and passed, "
-        "and each kind is a case in `tests/reference/cases.py`.\n\n"
+        "and each kind is a case in the tests.\n\n"
     )
     kinds: dict[str, int] = {}
     for finding in found["findings"]:

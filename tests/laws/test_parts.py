@@ -237,3 +237,23 @@ def test_a_fault_of_a_table_is_told_with_its_line_whatever_the_parts(
     with pytest.raises(rs.InputError, match=message) as error:
         rs.evaluate(files["qrels"], tmp_path / form, "AP")
     assert f"{form} line {before.count(chr(10)) + 1:,}: " in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "first", [b"", b"\xef\xbb\xbf"], ids=["without one before the file", "with one before the file"]
+)
+def test_a_byte_order_mark_where_a_part_begins_is_of_the_id(
+    first: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files put one behind another: the mark of the second stands before the id of a query."""
+    lines = [f"q{i} Q0 d1 1 9 t".encode() for i in range(40)]
+    lines[17] = b"\xef\xbb\xbf" + lines[17]
+    path = tmp_path / "a.run"
+    path.write_bytes(first + b"\n".join(lines) + b"\n")
+    whole = rs.read_run(str(path)).frame["query_id"].to_list()
+    assert whole[0] == "q0"
+    assert "\ufeffq17" in whole
+    in_parts(monkeypatch, 1, 2)
+    qrels = {query: {"d1": 1} for query in whole}
+    assert set(rs.evaluate(qrels, str(path), "RR").runs[0].query_ids) == set(whole)
+    assert rs.evaluate(qrels, str(path), "RR")["RR"] == 1.0
