@@ -133,6 +133,9 @@ def _comparing(found: Comparison, cites: Cites) -> Iterator[str]:
     test, interval = method.test or find_method(PairedTest, "t"), interval_of(method)
     exact = _exact(found.contrasts) if method.test is None else ""
     yield f"Every run was compared {against} by {cites.method(test, between=', two-sided')}{exact}."
+    if method.test is None and (pooled := [panel.name for panel in found.panels if panel.pools]):
+        units = "queries" if found.panels[0].clusters is None else "clusters"
+        yield f"{words.listing(pooled)}, of the documents of all queries together, was compared by the bootstrap over {units}."
     level, correction = words.percent(method.level), _in_words(method.correction)
     if method.correction.joint:
         yield f"Intervals of differences are simultaneous {level} intervals by {correction}."

@@ -170,6 +170,9 @@ def how(family: Family) -> str:
     """The test and the correction in words."""
     method, size = family.method, family.size
     test = "paired t test" if method.test is None or str(method.test) == "t" else f"{method.test}"
+    if method.test is None and (pooled := [panel.name for panel in family.panels if panel.pools]):
+        by = f"bootstrap over {'queries' if family.panels[0].clusters is None else 'clusters'}"
+        test = by if len(pooled) == len(family.panels) else f"{test} ({by} for {words.listing(pooled)})"
     if size == 1:
         return test
     if not method.correction.corrects:
