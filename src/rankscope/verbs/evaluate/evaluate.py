@@ -50,23 +50,18 @@ def evaluate(  # noqa: PLR0913
 ) -> Scores | PartialScores:
     """Score one or more rankings against judgments.
 
-    ``qrels`` and ``runs`` are paths, dicts, data frames, ``Qrels`` and ``Run``; ``runs`` may also be a list
-    or a dict of named runs. ``metrics`` are spellings such as ``"nDCG@10"`` or objects such as
-    ``nDCG @ 10``; without any: nDCG@10, AP, RR@10, R@100, P@10 and Judged@10.
+    ``qrels`` and ``runs`` are paths, dicts, data frames, ``Qrels`` and ``Run``; ``runs`` may also be a list or a dict of named runs.
+    ``metrics`` are spellings such as ``"nDCG@10"`` or objects such as ``nDCG @ 10``; without any: nDCG@10, AP, RR@10, R@100, P@10
+    and Judged@10. ``columns`` says what columns of other names are: ``{"user": "query_id", "sku": "doc_id"}``.
 
     ``interval`` (``"t"``, ``"bca(rounds=20000)"``, ``"wilson"`` ...) says how sure each mean is, at a ``level`` below 1; without
     one it is t, and wilson for scores of 0 and 1. ``clusters`` maps queries that belong together to their user or topic.
-    ``slices`` is a table of query attributes: the result has the means on the queries of each of their values, too
-    (``scores.table("slices")``).
-    A ``level`` of 1 to 10 is the ``relevance_level``. ``progress`` is called with the name of each run that is done.
+    A ``level`` of 1 to 10 is the ``relevance_level``. ``slices`` is a table of query attributes: ``scores.table("slices")`` has the
+    means on the queries of each of their values. ``progress`` is called with the name of each run that is done.
 
     ``partition="3/8"`` reads and judges the third of eight parts of one run, and gives ``PartialScores``: ``save`` writes them to a
     file, and ``rs.merge`` makes the result of all eight. ``resume`` is a folder: what is judged of large files is kept there, and
-    the same call goes on from it after an interruption.
-
-    ``columns`` says what columns of other names are: ``{"user": "query_id", "sku": "doc_id"}``.
-
-    The policies say what no metric says:
+    the same call goes on from it after an interruption. The policies say what no metric says:
 
     {policies}
 
