@@ -123,7 +123,7 @@ def test_export_writes_numbers_in_full_and_figures(made: rs.Report, tmp_path: Pa
     files = {path.name: path for path in made.export(tmp_path / "out")}
     tables = [b for s in made.page.sections for b in s.blocks if isinstance(b, Table) and b.rows]
     charts = [b for s in made.page.sections for b in s.blocks if isinstance(b, Chart) and b.rows]
-    assert len(files) == 2 * len(tables) + 4 * len(charts)
+    assert len(files) == 2 * len(tables) + 8 * len(charts)
     for chart in charts:
         name = chart.name.lower()
         assert files[f"{name}.svg"].read_text().startswith("<svg")

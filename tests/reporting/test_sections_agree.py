@@ -155,7 +155,7 @@ def test_charts_whose_numbers_stand_in_a_table_do_not_tell_them_again() -> None:
 def test_recall_says_how_it_rounds() -> None:
     section = section_of("recall", subject(*world(), "nDCG@10"))
     assert "rounded to a whole number of them, half up, as trec_eval 10" in charts(section)["recall"].caption
-    assert "rounded half up" in tables(section)["recall-table"].columns[1].hint
+    assert "rounded half up" in tables(section)["recall-table"].note
     # 0.5 of 5 documents are 3 of them, of which the run has two
     assert (
         rs.evaluate({"q": dict.fromkeys("abcde", 1)}, {"r": {"q": {"a": 2.0, "b": 1.0}}}, "IPrec@0.5")["IPrec@0.5"]

@@ -136,7 +136,7 @@ def test_a_geometric_mean_takes_clusters() -> None:
     assert ends("GMAP", clusters=users).lower != ends("GMAP").lower
 
 
-@pytest.mark.parametrize("level", [95, 0.5, 1, 0, "0.9", True, math.nan])
+@pytest.mark.parametrize("level", [95, 0.5, 0, "0.9", True, math.nan])
 def test_levels_that_are_none(level: Any) -> None:
     with pytest.raises(InputError, match=r"a level is a number between 0\.5 and 1, like 0\.95"):
         rs.evaluate(QRELS, RUN, "RR", level=level)

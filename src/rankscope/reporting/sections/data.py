@@ -30,8 +30,9 @@ class DataPart(PagePart):
     @cached_property
     def doubts(self) -> list[Note]:
         """What to know before believing the numbers."""
-        cautions = caution_notes(self.subject.result.warnings, "the table below lists all")
-        return [*map(Note, alike(self.subject)), *cautions]
+        same = list(alike(self.subject))
+        told = [w for w in self.subject.result.warnings if not (same and w.code == "RS115")]  # in more words here
+        return [*map(Note, same), *caution_notes(told, "the table below lists all")]
 
     def blocks(self) -> Iterator[Any]:
         """The state of the data, the doubts, and all warnings where the notes do not hold them all."""

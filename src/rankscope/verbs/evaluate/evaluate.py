@@ -76,7 +76,12 @@ def evaluate(  # noqa: PLR0913
     """
     if "columns" in policies:
         qrels, runs = read_named(qrels, runs, policies)
-    if isinstance(level, int | float) and 1 <= level <= HIGHEST and "relevance_level" not in policies:
+    if (
+        isinstance(level, int | float)
+        and level is not True
+        and 1 <= level <= HIGHEST
+        and "relevance_level" not in policies
+    ):
         policies["relevance_level"], level = level, 0.95
     request = Request.of(metrics, policies, interval=interval, level=level, clusters=clusters)
     if partition is not None:
