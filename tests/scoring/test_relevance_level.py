@@ -123,7 +123,7 @@ def test_words_in_every_format(name: str, tmp_path: Path) -> None:
     assert worth(found) == expected
     assert found.source.sha256 is not None
     assert found.source.sha256() == hashlib.sha256(path.read_bytes()).hexdigest()
-    said = "a TREC qrels line has 4" if name == "n.txt" else "'Perfect' is not a number; name grades with --grades"
+    said = "a TREC qrels line has 4" if name == "n.txt" else "'Perfect' is not a number; name grades with grades="
     with pytest.raises(rs.InputError, match=said):
         rs.evaluate(path, {"q1": {"d1": 1.0}})
 

@@ -76,12 +76,7 @@ def evaluate(  # noqa: PLR0913
     """
     if "columns" in policies:
         qrels, runs = read_named(qrels, runs, policies)
-    if (
-        isinstance(level, int | float)
-        and level is not True
-        and 1 <= level <= HIGHEST
-        and "relevance_level" not in policies
-    ):
+    if _is_grade(level) and "relevance_level" not in policies:
         policies["relevance_level"], level = level, 0.95
     request = Request.of(metrics, policies, interval=interval, level=level, clusters=clusters)
     if partition is not None:
@@ -98,3 +93,8 @@ def evaluate(  # noqa: PLR0913
     from rankscope.verbs.evaluate.slices import with_slices
 
     return with_slices(scores, slices)
+
+
+def _is_grade(level: Any) -> bool:
+    """Whether a level is one of grades, and none of intervals."""
+    return isinstance(level, int | float) and level is not True and 1 <= level <= HIGHEST
