@@ -38,7 +38,7 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: rs.evaluate(QRELS, rs.read_run(RUN).frame[[0, 1, 0]], "AP"),
         'remove one, or choose duplicates="first" or "best"',
     ),
-    "a level": (lambda: rs.evaluate(QRELS, RUN, "AP", level=2), "level=2: a level is a number between 0.5 and 1"),
+    "a level": (lambda: rs.evaluate(QRELS, RUN, "AP", level=95), "level=95: a level is a number between 0.5 and 1"),
     "no judgment": (
         lambda: rs.explain(QRELS, {"q2": {"a": 1.0}, **RUN}, "AP", query="q2"),
         'queries="run" scores such queries',
@@ -59,7 +59,7 @@ def test_python_reads_keywords(case: str) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("evaluate qrels.txt a.run --level 2", "--level 2.0: a level is a number between 0.5 and 1, like 0.95"),
+        ("evaluate qrels.txt a.run --level 95", "--level 95.0: a level is a number between 0.5 and 1, like 0.95"),
         ("compare qrels.txt a.run b.run --alpha 7", "--alpha 7.0: alpha is a share above 0"),
         ("evaluate qrels.txt twice.run", "remove one, or choose --duplicates first or best"),
         ("evaluate qrels.txt a.run -m AUC(pooled=True) --mean micro", "--mean micro: AUC(pooled=True) has a mean of its own (pooled); leave it out, or use --mean macro"),

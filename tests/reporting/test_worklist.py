@@ -110,7 +110,7 @@ def test_where_there_is_too_much_to_try_the_command_is_named(monkeypatch: pytest
     monkeypatch.setattr(unjudged_study, "MOST", 3)
     (said,) = section_of("worklist", scored(qrels, runs, "AP")).blocks
     assert isinstance(said, Paragraph)
-    assert "--depth 100" in said.text
+    assert "depth=100" in said.text
 
 
 def test_dialects_and_weights() -> None:

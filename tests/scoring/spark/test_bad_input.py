@@ -33,7 +33,7 @@ NAN = float("nan")
         (RUN, [*GOOD, ("q2", None, 1.0)], "run query q2: no doc_id (column doc_id is empty)"),
         (RUN, [*GOOD, ("q2", "c", None)], "run query q2: no score (column score is empty)"),
         (RUN, [*GOOD, ("q2", "c", NAN)], "run query q2: the score is NaN; give a number or leave the document out"),
-        (RUN, [*GOOD, ("q2", "b", 3.0)], "run query q2: document b of query q2 is ranked twice; remove one, or choose --duplicates"),
+        (RUN, [*GOOD, ("q2", "b", 3.0)], "run query q2: document b of query q2 is ranked twice; remove one, or choose duplicates="),
         ("query_id string, doc_id string, score string", [("q1", "a", "high")], "run query q1: score 'high' is not a number"),
         ("query_id string, doc_id string, score double, run string", [("q1", "a", 1.0, "x"), ("q2", "a", 1.0, "y")], "column run names"),
     ],
