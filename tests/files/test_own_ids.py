@@ -95,7 +95,7 @@ def test_pandas_without_pyarrow(need: Callable[[str], ModuleType], tmp_path: Pat
     done = subprocess.run([sys.executable, "-S", "-E", "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr == ""
     values, lacking, mixed = done.stdout.splitlines()
-    assert values == "{'run': ['run'], 'query_id': [1], 'metric': ['AP'], 'value': [0.5]}"
+    assert values == "{'run': ['run'], 'query_id': [1], 'metric': ['AP'], 'value': [0.5], 'weight': [3.0]}"
     assert lacking == "qrels row 3: no grade (column grade is empty)"
     assert mixed.startswith("qrels: the data frame cannot be read: ")
     assert mixed.endswith("does a column mix texts and numbers? astype(str) makes ids strings")
