@@ -66,13 +66,9 @@ def evaluate_request(
 
 
 def scores_of(
-    request: Request,
-    evaluations: Sequence[RunEvaluation],
-    queries: Collection[str],
-    qrels: Any,
-    data: Any = None,
+    request: Request, evaluations: Sequence[RunEvaluation], queries: Collection[str], qrels: Any, data: Any = None,
     content: Callable[[], str | None] | None = None,
-) -> Scores:
+) -> Scores:  # fmt: skip
     """The result for these runs; ``queries`` are all of the qrels, ``qrels`` is where these came from, ``data`` what was passed as both.
 
     ``content`` gives the digest of what the qrels say.
@@ -106,7 +102,11 @@ def scores_of(
     if (
         len({m.value for m in board[:: len(request.metrics)]}) < len(scored)
         or (len(reach) > 1 and min(reach) < max(request.orders[0].cutoffs, default=0))
-        or any(max(run.health.unjudged_at_cutoff.values(), default=0.0) >= ODD for run in scored)
+        or any(
+            max(r.health.unjudged_at_cutoff.values(), default=0.0) >= ODD
+            and 2 * e.judged[0].rank.astype(bool).sum() < len(e.judged[0].rank)
+            for r, e in zip(scored, evaluations, strict=True)
+        )
         or any((e.judged[0].grade % 1).any() for e in evaluations[:1])
     ):  # something is odd: a second look
         from rankscope.scoring.suspicions import suspicions_of

@@ -111,7 +111,9 @@ def test_a_number_that_nothing_explains_is_judged_for_once(monkeypatch: pytest.M
     asked: list[str] = []
     judge = mappings.judge
     monkeypatch.setattr(
-        mappings, "judge", lambda r, q, order, label: (asked.append(order.ties), judge(r, q, order, label))[1]
+        mappings,
+        "judge",
+        lambda r, q, order, label: (asked.append(order.ties), judge(r, q, order, label))[1],  # type: ignore[func-returns-value]
     )
     assert reconcile(*world(4, extra=True), "nDCG@10", value="0.123456789").matches == []
     assert sorted(asked) == ["input", "trec"]  # and by rising ids is by falling ones in reverse
