@@ -10,8 +10,6 @@ import pytest
 
 import rankscope as rs
 from rankscope.errors import DataError, InputError
-from rankscope.scoring.request import Request
-from rankscope.scoring.ways import Way, options_of
 
 # q1 finds its document, q2 misses it, q3 has none, q4 is not in the run, q5 is not judged
 QRELS: dict[str, dict[str, int]] = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1}, "q3": {"a": 0}, "q4": {"a": 1}}
@@ -251,22 +249,3 @@ def test_a_score_that_is_missing(bad: Any, what: str) -> None:
         InputError, match=f"query q1, document a: score is {what}; give it a number or leave the document out"
     ):
         rs.evaluate(QRELS, {"q1": {"a": bad}}, "RR")
-
-
-def test_runs_without_a_value_come_last() -> None:
-    runs = {"none": {"q1": {"a": 1.0}}, "low": {"q1": {"a": 1.0, "b": 2.0}}, "high": {"q1": {"a": 2.0, "b": 1.0}}}
-    scores = rs.evaluate(QRELS, runs, "AUC")
-    assert scores.by_merit(rs.parse("AUC")) == ["high", "low", "none"]
-
-
-def test_two_runs_are_told_apart_in_the_lines_of_trec_eval() -> None:
-    lines = "".join(rs.evaluate(QRELS, {"one": RUN, "two": RUN}, "RR").trec_lines()).split("\n")
-    assert [line.split() for line in lines if line][::2] == [["runid", "all", "one"], ["runid", "all", "two"]]
-
-
-def test_other_values_of_a_convention() -> None:
-    plain = Request.of(["AP"]).metrics[0]
-    found = options_of(Way(plain.metric, plain.convention))
-    assert found["judged_only"] == [True]
-    assert found["level"] == [2.0, 3.0]
-    assert True not in found["denominator"]

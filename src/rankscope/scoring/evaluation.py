@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankscope.inference.base import Bounds
     from rankscope.metrics import Metric
 
-ODD = 0.9  # of the top unjudged
+MOSTLY = 0.9  # of the top unjudged
 NO_QUERY = "no query is judged and in every run: compare fewer runs, or use --queries judged"
 
 
@@ -99,19 +99,20 @@ def scores_of(
     ]
     cautions = request.cautions({run.name: run.health for run in scored})
     reach = {int(e.judged[0].retrieved.max(initial=0)) for e in evaluations}
+    strange = [  # a run that finds most judged documents writes ids as the judgments do, however few there are
+        max(run.health.unjudged_at_cutoff.values(), default=0.0) >= MOSTLY
+        and 2 * np.count_nonzero(e.judged[0].rank) < len(e.judged[0].rank)
+        for run, e in zip(scored, evaluations, strict=True)
+    ]
     if (
         len({m.value for m in board[:: len(request.metrics)]}) < len(scored)
         or (len(reach) > 1 and min(reach) < max(request.orders[0].cutoffs, default=0))
-        or any(
-            max(r.health.unjudged_at_cutoff.values(), default=0.0) >= ODD
-            and 2 * e.judged[0].rank.astype(bool).sum() < len(e.judged[0].rank)
-            for r, e in zip(scored, evaluations, strict=True)
-        )
+        or any(strange)
         or any((e.judged[0].grade % 1).any() for e in evaluations[:1])
     ):  # something is odd: a second look
         from rankscope.scoring.suspicions import suspicions_of
 
-        cautions += suspicions_of(request, evaluations, scored, data, partial(_means_of, request))
+        cautions += suspicions_of(request, evaluations, scored, strange, data, partial(_means_of, request))
     sources = [s for s in (qrels, *(e.source for e in evaluations)) if s is not None]
     notes = [note for source in sources for note in source.notes]
     if any(m.metric.aggregate == "pooled" for m in request.metrics):

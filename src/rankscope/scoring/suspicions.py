@@ -1,6 +1,6 @@
 """What a second look at the input tells where the numbers are odd: ids written differently, inputs swapped, one run twice, uneven lists.
 
-``evaluate`` looks again only where something is odd already (``is_odd``), so that nothing is read twice for its own sake.
+``evaluate`` looks again only where something is odd already (``evaluation.scores_of``), so that nothing is read twice for its own sake.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from rankscope.scoring.request import Request
 from rankscope.scoring.runs import RunEvaluation, RunScores
 from rankscope.tables import Run
 
-MOSTLY = 0.9  # as evaluation.ODD
 LOOKED_AT = 20  # ranks in which ids are compared
 MOST_ROWS = 2_000_000  # of a run that is read once more
 MANY_GRADES = 10  # more grades than this, most of them no whole numbers, are scores
@@ -32,9 +31,14 @@ Again = Callable[[Any, Any], dict[Any, float]]
 
 
 def suspicions_of(
-    request: Request, evaluations: Sequence[RunEvaluation], runs: Sequence[RunScores], data: Any, again: Again
-) -> Iterator[Caution]:
-    """Each suspicion with its size. ``data`` are qrels and named runs as they were passed, ``again`` scores other tables of these."""
+    request: Request, evaluations: Sequence[RunEvaluation], runs: Sequence[RunScores], strange: Sequence[bool], data: Any,
+    again: Again,
+) -> Iterator[Caution]:  # fmt: skip
+    """Each suspicion with its size, from what ``evaluate`` has.
+
+    ``strange`` marks the runs whose ids may be written differently, ``data`` are qrels and named runs as they were passed, ``again``
+    scores other tables of these.
+    """
     names = [run.name for run in runs]
     if evaluations and swapped(evaluations[0].judged[0].grade):
         message = f"most grades are no whole numbers, as if they were scores: were qrels and run swapped? {names[0]} is taken as the run"
@@ -51,10 +55,8 @@ def suspicions_of(
             yield Caution("RS202", f"{name} {message}", REMEDIES["RS202"])
     if data is not None:
         qrels, given = data
-        for (_, run), scores, e in zip(given, runs, evaluations, strict=True):
-            # a run that finds most judged documents writes ids as the judgments do, however few there are
-            finds_few = 2 * np.count_nonzero(e.judged[0].rank) < len(e.judged[0].rank)
-            if finds_few and max(scores.health.unjudged_at_cutoff.values(), default=0.0) >= MOSTLY:
+        for (_, run), scores, odd in zip(given, runs, strange, strict=True):
+            if odd:
                 yield from _other_spelling(qrels, run, scores, again)
 
 

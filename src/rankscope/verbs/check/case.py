@@ -367,6 +367,13 @@ class CheckCase:
             return False
         return self.is_clear(one.other, *one.rivals, like=one.metric)
 
+    def another_wins(self, one: Alternative) -> str:
+        """Who wins instead, as the end of a message; empty where the same run does."""
+        if not one.winners:
+            return ""
+        lead = "another run wins" if self.decides(one) else "another run is ahead, if not clearly"
+        return f"; {lead}: {one.winners}"
+
     def evaluated_means(self, metrics: Sequence[Metric], like: Metric) -> dict[Metric, dict[str, float]]:
         """By metric and run, means that need more of the rankings than was kept: all runs are judged again.
 
