@@ -395,3 +395,12 @@ def printable(text: str) -> str:
     shown = (sign.isprintable() or unicodedata.category(sign) == "Zs" for sign in text)
     signs = zip(text, shown, strict=True)
     return "".join(sign if fits else sign.encode("unicode_escape").decode("ascii") for sign, fits in signs)
+
+
+def plain_name(name: str) -> str:
+    """A name without case, blanks, hyphens and underscores: ``userId``, ``user-id`` and ``User ID`` are ``user_id``.
+
+    >>> plain_name("userId") == plain_name("user_id") == plain_name(" USER-ID")
+    True
+    """
+    return re.sub(r"[ _-]", "", name.strip().casefold())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from rankscope import words
 from rankscope.errors import InputError
+from rankscope.words import plain_name
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "query_id": (
@@ -36,15 +36,6 @@ BESIDE = frozenset({
     "timestamp", "time", "datetime", "date", "ts", "tdat", "unixtimestamp", "eventtime", "createdat", "title", "name", "text",
     "genre", "genres", "category", "url", "iteration", "iter", "q0",
 })  # fmt: skip
-
-
-def plain_name(name: str) -> str:
-    """A name without case, blanks, hyphens and underscores: ``userId``, ``user-id`` and ``User ID`` are ``user_id``.
-
-    >>> plain_name("userId") == plain_name("user_id") == plain_name(" USER-ID")
-    True
-    """
-    return re.sub(r"[ _-]", "", name.strip().casefold())
 
 
 @cache

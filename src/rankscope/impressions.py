@@ -1,0 +1,137 @@
+"""A log of impressions: what users were shown and what they did, a row a shown item; its columns, and what each of them allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import polars as pl
+
+from rankscope import words
+from rankscope.errors import DataError, InputError
+from rankscope.tables import Source
+
+Kind = Literal["id", "time", "place", "flag", "number", "probability"]
+
+
+@dataclass(frozen=True)
+class LogColumn:
+    """A column that a log may have: its ``name`` here, what it means, and the names by which people call it.
+
+    ``allows`` says what can be asked where it is there, to stand after "with it".
+    """
+
+    name: str
+    kind: Kind
+    about: str
+    names: tuple[str, ...] = ()
+    allows: str = ""
+
+
+# fmt: off
+COLUMNS: dict[str, LogColumn] = {column.name: column for column in (
+    LogColumn("unit_id", "id", "who was given a variant: a user, a device, an account",
+        ("user_id", "user", "visitor_id", "visitor", "customer_id", "customer", "device_id", "account_id", "client_id", "cookie_id", "unit"),
+        "users are told apart, so that intervals hold where a user comes back"),
+    LogColumn("impression_id", "id", "one list as it was shown",
+        ("impression", "list_id", "request_id", "search_id", "serp_id", "slate_id", "ranking_id", "page_view_id"),
+        "lists with a click, and abandonment"),
+    LogColumn("session_id", "id", "one visit", ("session", "visit_id", "visit"), "sessions: their length, items in them, how often a user comes"),
+    LogColumn("query_id", "id", "what was asked for", ("query", "qid", "query_text", "search_term", "keyword", "user_query"),
+        "reformulations, and values by query"),
+    LogColumn("timestamp", "time", "when it was shown, in UTC", ("time", "datetime", "ts", "event_time", "date", "created_at", "tstamp"),
+        "days, return rates, and looks at an experiment as it goes on"),
+    LogColumn("item_id", "id", "what was shown", ("item", "doc_id", "docid", "document_id", "product_id", "article_id", "sku", "url", "object_id")),
+    LogColumn("position", "place", "its place in the list, from 1", ("rank", "pos", "slot"), "clicks by position"),
+    LogColumn("shown", "flag", "whether it was shown", ("displayed", "is_shown", "visible", "served")),
+    LogColumn("examined", "flag", "whether it was in view", ("viewable", "viewed", "in_view", "is_viewed")),
+    LogColumn("click", "flag", "whether it was clicked", ("clicked", "clicks", "is_click", "clk", "click_label"), "click-through rates"),
+    LogColumn("dwell_s", "number", "seconds that were spent on it", ("dwell", "dwell_time", "dwell_seconds", "dwell_time_s"), "satisfied clicks"),
+    LogColumn("conversion", "flag", "whether it was bought, booked, or whatever success is",
+        ("converted", "order", "orders", "purchase", "purchased", "bought", "is_conversion", "conversions"), "conversion rates"),
+    LogColumn("revenue", "number", "what it earned", ("amount", "sales", "gmv", "order_value", "income"), "revenue and order value"),
+    LogColumn("reward", "number", "what is to be as large as possible", ("rating", "utility")),
+    LogColumn("variant", "id", "what the user was given in an experiment",
+        ("group", "arm", "treatment", "bucket", "variation", "variation_id", "experiment_group", "test_group", "cell"), "an experiment"),
+    LogColumn("experiment_id", "id", "which experiment", ("experiment", "test_id")),
+    LogColumn("logger_id", "id", "which policy made the list", ("logger", "policy", "policy_id")),
+    LogColumn("p_item_pos", "probability", "how probable this item was at this place",
+        ("pscore", "propensity", "propensity_score", "pscore_item_position", "action_prob"), "estimates for other policies"),
+    LogColumn("p_prefix", "probability", "how probable the list was down to this place", ("pscore_cascade",)),
+    LogColumn("p_slate", "probability", "how probable the whole list was", ("pscore_slate",)),
+    LogColumn("label", "number", "what judges said of it", ("grade", "relevance")),
+)}
+# fmt: on
+OUTCOMES = ("click", "dwell_s", "conversion", "revenue", "reward")
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """A log of impressions, or a table with one row a unit, under the names of ``COLUMNS``.
+
+    ``frame`` has the columns in their types: ids as text, times in UTC, flags and numbers as doubles, of which null says that it was
+    not observed and 0 that it was observed not to be. ``roles`` has the name that each column had in the input; ``attributes`` are
+    all others, as they were: users' countries, devices, numbers of their own. ``collect`` runs a query over the frame; ``rows`` counts it.
+    """
+
+    frame: pl.LazyFrame
+    roles: Mapping[str, str]
+    attributes: tuple[str, ...] = ()
+    source: Source = field(default_factory=lambda: Source("log"))
+    collect: Callable[[pl.LazyFrame], pl.DataFrame] = pl.LazyFrame.collect
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return self.source.label
+
+    @cached_property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.collect(self.frame.select(pl.len())).item())
+
+    @property
+    def unit_noun(self) -> str:
+        """What a unit is called: a user where the column said so; a row where there is none."""
+        if "unit_id" not in self.roles:
+            return "row"
+        plain = words.plain_name(self.roles["unit_id"]).removesuffix("id")
+        return plain if plain in {"user", "visitor", "customer", "device", "account", "client"} else "unit"
+
+    def has(self, *names: str) -> bool:
+        """Whether it has all these columns."""
+        return all(name in self.roles for name in names)
+
+    def require(self, names: Sequence[str], what: str) -> None:
+        """Refuse what needs columns that there are not, and say how to name them."""
+        missing = [name for name in names if name not in self.roles]
+        if missing:
+            wanted = words.listing([f"{name} ({COLUMNS[name].about})" for name in missing], last="and")
+            others = [name for name in self.roles.values() if name not in COLUMNS] + list(self.attributes)
+            rest = f"; if {words.listing(others, 3, last='or')} is that, say so: --columns {others[0]}={missing[0]}" if others else ""
+            raise DataError(f"{self.label}: {what} needs a column {wanted}{rest}")
+
+    def number(self, name: str) -> pl.Expr:
+        """A column of numbers by the name it has in the input or here; text is read as numbers where it is such.
+
+        Raises InputError where there is no such column, or it cannot hold numbers.
+        """
+        here = {own: role for role, own in self.roles.items()}
+        column = name if name in self.roles or name in self.attributes else here.get(name)
+        if column is None:
+            names = [*self.roles.values(), *self.attributes]
+            raise InputError(f"{self.label}: no column {name!r}{words.hint(name, names)}")
+        kind = COLUMNS[column].kind if column in self.roles else ""
+        if kind in {"id", "time"}:
+            raise InputError(f"{self.label}: column {name} is taken as {column} ({COLUMNS[column].about}); a column of numbers is expected")
+        return pl.col(column).cast(pl.Float64, strict=False).fill_nan(None)
+
+    def allowance(self) -> str:
+        """What further columns would allow, in a sentence; empty where nothing of note is missing."""
+        wanted = [name for name in ("unit_id", "impression_id", "position", "timestamp", "variant") if name not in self.roles]
+        if not wanted:
+            return ""
+        parts = [f"{name} ({COLUMNS[name].allows})" for name in wanted]
+        return f"More could be asked with the columns {words.listing(parts, most=len(parts), last='and')}."

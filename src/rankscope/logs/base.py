@@ -1,0 +1,114 @@
+"""What an online metric is: what a row, a list, a session or a unit adds above the line, out of what it adds below."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Literal
+
+import polars as pl
+
+from rankscope.declared import Declared, Param, parse_all
+from rankscope.errors import InputError
+from rankscope.impressions import Log
+
+Level = Literal["row", "list", "session", "unit"]
+KEYS: dict[Level, tuple[str, ...]] = {"row": (), "list": ("impression_id",), "session": ("session_id",), "unit": ()}
+Better = Literal["higher", "lower", "neither"]
+
+Days = Annotated[int, Param("how many days", low=1, high=3650)]
+Column = Annotated[str, Param("the name of a column of numbers")]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What is summed over a unit: ``numerator`` and ``denominator``, expressions over the rows of one ``level``.
+
+    At the level of rows they are of each row; at the others they sum up the rows of a list, a session or a unit. Null adds nothing to
+    either. Without a denominator each unit is 1 below the line. ``censored`` tells of those that were not observed for long enough.
+    """
+
+    level: Level
+    numerator: pl.Expr
+    denominator: pl.Expr | None = None
+    censored: pl.Expr | None = None
+
+
+class OnlineMetric(Declared, kind="online metric", at="days"):
+    """Base of every online metric. The docstring of a class says in one line what it is.
+
+    ``needs`` names the columns of the log, ``unit`` what one of is counted (an impression, a list, a session, a user), ``above`` and
+    ``below`` what is summed above and below the line. ``better``, ``range`` and ``watch`` (what misleads) are for people and for
+    verdicts. ``windowed`` tells that a unit must have been observed for some days to count.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ()
+    unit: ClassVar[str] = ""
+    above: ClassVar[str] = ""
+    below: ClassVar[str] = ""
+    better: ClassVar[Better] = "higher"
+    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
+    watch: ClassVar[str] = ""
+    best_for: ClassVar[str] = ""
+    source: ClassVar[str] = ""
+    windowed: ClassVar[bool] = False
+    of_columns: ClassVar[tuple[str, ...]] = ()
+    listed_by: ClassVar[str] = "rankscope metrics --online"
+
+    def parts(self, log: Log, end: datetime | None) -> Parts:
+        """What is summed over each unit; ``end`` is the last time in the log. The one method that a metric must define."""
+        raise TypeError(f"{type(self).__name__} does not say what it sums")
+
+    def columns(self, log: Log) -> tuple[str, ...]:
+        """The columns of the log that it needs."""
+        return self.needs
+
+    def __str__(self) -> str:
+        if not self.of_columns:
+            return super().__str__()
+        own = [getattr(self, name) for name in self.of_columns]
+        said = {n: v for n, usual in self.defaults.items() if (v := getattr(self, n)) != usual and n not in self.of_columns}
+        return f"{type(self).__name__}({', '.join([*map(_written, own), *(f'{n}={v!r}' for n, v in said.items())])})"
+
+    __repr__ = __str__
+
+
+def _written(name: str) -> str:
+    return name if name.isidentifier() else repr(name)
+
+
+_CALL = re.compile(r"(?P<name>\w+)\s*\((?P<inside>.*)\)\s*", re.DOTALL)
+
+
+def parse_online(text: Any) -> OnlineMetric:
+    """Read an online metric: ``CTR``, ``SatisfiedClicks(dwell=30)``, ``Retention@7``, ``Ratio(orders, sessions)``.
+
+    Columns of numbers stand without their names. Raises InputError for what is none, with the nearest.
+    """
+    if isinstance(text, OnlineMetric):
+        return text
+    if isinstance(text, type) and issubclass(text, OnlineMetric):
+        return text().ready()
+    if not isinstance(text, str):
+        raise InputError(f"{text!r} is no online metric: write it like CTR or 'Ratio(orders, sessions)'")
+    found = _CALL.fullmatch(text.strip())
+    cls = OnlineMetric.catalogue.get(found["name"]) if found else None
+    spelled = _named(found["inside"], cls.of_columns) if found and cls is not None and cls.of_columns else None
+    (metric,) = parse_all(OnlineMetric, f"{found['name']}({spelled})" if found and spelled is not None else text)
+    return metric  # type: ignore[no-any-return] # the catalogue holds these alone
+
+
+def _named(inside: str, names: tuple[str, ...]) -> str | None:
+    """Columns by their places as keywords, as the grammar reads them; None where that is no list of arguments."""
+    try:
+        call = ast.parse(f"f({inside})", mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    if not isinstance(call, ast.Call) or len(call.args) > len(names):
+        return None
+    said: Mapping[str, str] = {name: ast.unparse(node) for name, node in zip(names, call.args, strict=False)}
+    more = [ast.unparse(keyword) for keyword in call.keywords]
+    return ", ".join([*(f"{name}={value}" for name, value in said.items()), *more])

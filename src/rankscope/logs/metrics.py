@@ -1,0 +1,313 @@
+"""The online metrics: clicks, conversions, money, time, sessions and users who come back, each declared once."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Annotated, ClassVar, Literal
+
+import polars as pl
+
+from rankscope.declared import Param
+from rankscope.errors import InputError
+from rankscope.impressions import Log
+from rankscope.logs.base import Column, Days, OnlineMetric, Parts
+
+Seconds = Annotated[float, Param("how many seconds", low=0.0)]
+click, conversion, revenue = pl.col("click"), pl.col("conversion"), pl.col("revenue")
+at = pl.col("timestamp")
+DAY = timedelta(days=1)
+
+
+def _shown(log: Log) -> pl.Expr:
+    """Which rows were shown: all, where no column says so."""
+    return (pl.col("shown") > 0).fill_null(value=False) if log.has("shown") else pl.lit(value=True)
+
+
+def _when(rows: pl.Expr, value: pl.Expr | float = 1.0) -> pl.Expr:
+    """A value in some rows, 0 in the others."""
+    return pl.when(rows).then(value).otherwise(0.0)
+
+
+class CTR(OnlineMetric, aliases=("ClickThroughRate", "click_through_rate")):
+    """Clicked impressions, out of those shown."""
+
+    needs = ("click",)
+    unit, above, below = "impression", "impressions that were clicked", "impressions that were shown"
+    range = (0.0, 1.0)
+    watch = "It falls with position, so a longer list has a lower one: compare lists of one length, or ListCTR."
+    best_for = "what is shown one at a time: ads, feeds, recommendations"
+
+    def parts(self, log: Log, end: datetime | None) -> Parts:
+        known = _shown(log) & click.is_not_null()
+        return Parts("row", _when(known & (click > 0)), _when(known))
+
+
+class ListCTR(OnlineMetric, aliases=("SERPCTR", "list_ctr")):
+    """Lists with a click, out of all lists shown."""
+
+    needs = ("impression_id", "click")
+    unit, above, below = "list", "lists with a click", "lists that were shown"
+    range = (0.0, 1.0)
+    watch = "A list that answers by itself needs no click: look at GoodAbandonment beside it."
+    best_for = "search: whether a page of results was of use"
+
+    def parts(self, log: Log, end: datetime | None) -> Parts:
+        known = _shown(log) & click.is_not_null()
+        return Parts("list", (known & (click > 0)).any().cast(pl.Float64), known.any().cast(pl.Float64))
+
+
+class Abandonment(OnlineMetric):
+    """Lists without a click, out of all lists shown."""
+
+    needs = ("impression_id", "click")
+    unit, above, below = "list", "lists without a click", "lists that were shown"
+    better, range = "lower", (0.0, 1.0)
+    watch = "It cannot tell a list that failed from one that answered without a click."
+
+    def parts(self, log: Log, end: datetime | None) -> Parts:
+        known = _shown(log) & click.is_not_null()
+        return Parts("list", (known.any() & ~(known & (click > 0)).any()).cast(pl.Float64), known.any().cast(pl.Float64))
+
+
+class GoodAbandonment(OnlineMetric):
+    """Lists without a click whose reward says that they were of use, out of all lists without a click."""
+
+    needs = ("impression_id", "click", "reward")
+    unit, above, below = "list", "lists without a click and with a reward above 0", "lists without a click whose reward is known"
+    range = (0.0, 1.0)
+    watch = "It is as good as what is written into reward: an answer that was read, a thumb, a call."
+    source = "Li, Huffman and Tokuda, Good abandonment in mobile and PC internet search, SIGIR 2009"
+
+    def parts(self, log: Log, end: datetime | None) -> Parts:
+        known = _shown(log) & click.is_not_null()
+        left = known.any() & ~(known & (click > 0)).any() & pl.col("reward").is_not_null().any()
+        return Parts("list", (left & (pl.col("reward") > 0).any()).cast(pl.Float64), left.cast(pl.Float64))
+
+
+class CVR(OnlineMetric, aliases=("ConversionRate", "conversion_rate")):
+    """Conversions, out of clicks (or of impressions, lists, sessions or users)."""
+
+    per: Annotated[
+        Literal["click", "impression", "list", "session", "unit"], Param("what a conversion is counted out of")
+    ] = "click"
+
+    needs = ("conversion",)
+    unit, above, below = "click", "clicks (impressions, lists, sessions, users) with a conversion", "clicks (impressions, lists, sessions, users)"
+    range = (0.0, 1.0)
+    watch = "Out of clicks it rises when fewer people click: look at conversions per user, too."
+    best_for = "shops: whether what was clicked was what was wanted"
+
+    def columns(self, log: Log) -> tuple[str, ...]:
+        more = {"click": ("click",), "list": ("impression_id",), "session": ("session_id",), "unit": ("unit_id",)}
+        return (*self.needs, *more.get(self.per, ()))
+
+    def parts(self, log: Log, end: datetime | None) -> Parts:
+        known = _shown(log) & conversion.is_not_null()
+        if self.per in {"click", "impression"}:
+            rows = known & (click > 0).fill_null(value=False) if self.per == "click" else known
+            return Parts("row", _when(rows & (conversion > 0)), _when(rows))
+        won = (known & (conversion > 0)).any().cast(pl.Float64)
+        return Parts(self.per, won, known.any().cast(pl.Float64))  # type: ignore[arg-type] # it is no row here
+
+
+class RPM(OnlineMetric, aliases=("RevenuePerThousand",)):
+    """Revenue from a thousand impressions."""
+
+    needs = ("revenue",)
+    unit, above, below = "impression", "1,000 times the revenue", "impressions that were shown"
+    watch = "A few large orders carry it: look at intervals, and winsorise."
+    best_for = "ads and shops: what a place on the page earns"
+
+    def parts(self, log: Log, end: datetime | None) -> Parts:
+        known = _shown(log) & revenue.is_not_null()
+        return Parts("row", _when(known, 1000.0 * revenue), _when(known))
+
+
+class OrderValue(OnlineMetric, aliases=("AOV",)):
+    """Revenue, out of the number of conversions."""
+
+    needs = ("revenue", "conversion")
+    unit, above, below = "order", "revenue of conversions", "conversions"
+    watch = "It says nothing of how many buy: a change that drives small buyers away raises it."
+
+    def parts(self, log: Log, end: datetime | None) -> Parts:
+        known = revenue.is_not_null() & conversion.is_not_null() & (conversion > 0)
+        return Parts("row", _when(known, revenue), _when(known, conversion))
+
+
+class Dwell(OnlineMetric, aliases=("DwellTime", "dwell_time")):
+    """Seconds spent on what was clicked, the mean over clicks."""
+
+    needs = ("click", "dwell_s")
+    unit, above, below = "click", "seconds on what was clicked", "clicks whose dwell time is known"
+    watch = "A forgotten tab is no interest: winsorise, or count SatisfiedClicks."
+
+    def parts(self, log: Log, end: datetime | None) -> Parts:
+        known = (click > 0).fill_null(value=False) & pl.col("dwell_s").is_not_null()
+        return Parts("row", _when(known, pl.col("dwell_s")), _when(known))
+
+
+class SatisfiedClicks(OnlineMetric, aliases=("SatCTR",)):
+    """Impressions clicked and stayed on for some seconds, out of those shown."""
+
+    dwell: Seconds = 30.0
+
+    needs = ("click", "dwell_s")
+    unit, above, below = "impression", "clicks with a dwell time of at least so many seconds", "impressions that were shown"
+    range = (0.0, 1.0)
+    watch = "30 seconds are for pages that are read: a weather report satisfies in 3."
+    source = "Fox, Karnawat, Mydland, Dumais and White, Evaluating implicit measures to improve web search, TOIS 2005"
+
+    def parts(self, log: Log, end: datetime | None) -> Parts:
+        known = _shown(log) & click.is_not_null() & ((click <= 0) | pl.col("dwell_s").is_not_null())
+        return Parts("row", _when(known & (click > 0) & (pl.col("dwell_s") >= self.dwell)), _when(known))
+
+
+class SessionLength(OnlineMetric):
+    """Seconds from the first to the last event of a session, the mean over sessions."""
+
+    needs = ("session_id", "timestamp")
+    unit, above, below = "session", "seconds from first to last event", "sessions"
+    better = "neither"
+    watch = "Longer may mean interested or lost: it has no better direction."
+
+    def parts(self, log: Log, end: datetime | None) -> Parts:
+        return Parts("session", (at.max() - at.min()).dt.total_microseconds() / 1e6, pl.lit(1.0))
+
+
+class ItemsPerSession(OnlineMetric):
+    """Items that were shown, the mean over sessions."""
+
+    needs = ("session_id",)
+    unit, above, below = "session", "items that were shown", "sessions"
+    better = "neither"
+
+    def parts(self, log: Log, end: datetime | None) -> Parts:
+        return Parts("session", _when(_shown(log)).sum() if log.has("shown") else pl.len().cast(pl.Float64), pl.lit(1.0))
+
+
+class SessionsPerUser(OnlineMetric):
+    """Sessions, the mean over users."""
+
+    needs = ("unit_id", "session_id")
+    unit, above, below = "user", "sessions", "users"
+    watch = "It moves slowly, and is the metric that search engines trust: users who find what they need come back."
+    source = "Kohavi, Deng, Frasca, Longbotham, Walker and Xu, Trustworthy online controlled experiments, KDD 2012"
+
+    def parts(self, log: Log, end: datetime | None) -> Parts:
+        return Parts("unit", pl.col("session_id").drop_nulls().n_unique().cast(pl.Float64))
+
+
+class TimeToSuccess(OnlineMetric):
+    """Seconds from the start of a session to its first click, the mean over sessions with one."""
+
+    needs = ("session_id", "timestamp", "click")
+    unit, above, below = "session", "seconds to the first click", "sessions with a click"
+    better = "lower"
+    watch = "Sessions without a click are left out: a change that loses the slow ones looks faster."
+
+    def parts(self, log: Log, end: datetime | None) -> Parts:
+        first = at.filter(click > 0).min()
+        return Parts("session", ((first - at.min()).dt.total_microseconds() / 1e6).fill_null(0.0), first.is_not_null().cast(pl.Float64))
+
+
+class ReformulationRate(OnlineMetric):
+    """Queries that another query follows within some seconds, out of all queries of sessions."""
+
+    within: Seconds = 300.0
+
+    needs = ("session_id", "query_id", "timestamp")
+    unit, above, below = "query", "queries followed by another one within so many seconds", "queries of sessions"
+    better, range = "lower", (0.0, 1.0)
+    watch = "Some people explore: they ask anew because the answer was good."
+
+    def parts(self, log: Log, end: datetime | None) -> Parts:
+        query, time = pl.col("query_id").sort_by(at), at.sort()
+        starts = query.is_not_null() & (query != query.shift(1)).fill_null(value=True)  # one query, however many rows
+        first, asked = time.filter(starts), query.filter(starts)
+        soon = (first.shift(-1) - first).dt.total_microseconds() <= self.within * 1e6
+        return Parts("session", (soon & (asked.shift(-1) != asked)).sum().cast(pl.Float64), starts.sum().cast(pl.Float64))
+
+
+class _Windowed(OnlineMetric):
+    """What a unit did in some days after its first event: only units that were seen for so long count."""
+
+    windowed: ClassVar[bool] = True
+    needs: ClassVar[tuple[str, ...]] = ("unit_id", "timestamp")
+    unit: ClassVar[str] = "user"
+
+    def _parts(self, value: pl.Expr, days: float, end: datetime | None) -> Parts:
+        if end is None:
+            raise InputError(f"{self}: the log has no times")
+        whole = at.min() + timedelta(days=days) <= pl.lit(end)
+        return Parts("unit", pl.when(whole).then(value).otherwise(0.0), whole.cast(pl.Float64), (~whole).cast(pl.Float64))
+
+
+class ReturnRate(_Windowed):
+    """Users who come back within some days after their first day, out of all who were observed for so long."""
+
+    days: Days = 7
+
+    above, below = "users with an event in the days after their first", "users first seen so many days before the end"
+    range = (0.0, 1.0)
+    watch = "Users first seen near the end of the log are left out and counted."
+
+    def parts(self, log: Log, end: datetime | None) -> Parts:
+        start = at.min().dt.truncate("1d") + DAY
+        back = ((at >= start) & (at < start + self.days * DAY)).any().cast(pl.Float64)
+        return self._parts(back, self.days + 1, end)
+
+
+class Retention(_Windowed):
+    """Users with an event on the day that is so many days after their first, out of all who were observed for so long."""
+
+    days: Days = 7
+
+    above, below = "users with an event on that very day", "users first seen so many days before the end"
+    range = (0.0, 1.0)
+    watch = "It is about one day: a weekly rhythm makes day 7 higher than day 6."
+
+    def parts(self, log: Log, end: datetime | None) -> Parts:
+        day = at.min().dt.truncate("1d") + self.days * DAY
+        return self._parts(((at >= day) & (at < day + DAY)).any().cast(pl.Float64), self.days + 1, end)
+
+
+class LTV(_Windowed, aliases=("LifetimeValue",)):
+    """Revenue of a user in the first days, the mean over users who were observed for so long."""
+
+    days: Days = 30
+
+    needs = ("unit_id", "timestamp", "revenue")
+    above, below = "revenue in the days after the first event", "users first seen so many days before the end"
+    watch = "It is the value of a horizon, not of a lifetime; a few users hold most of it."
+
+    def parts(self, log: Log, end: datetime | None) -> Parts:
+        return self._parts(revenue.filter(at < at.min() + self.days * DAY).sum(), self.days, end)
+
+
+class Mean(OnlineMetric):
+    """A column of numbers, summed over each unit, the mean over units."""
+
+    column: Column
+
+    of_columns = ("column",)
+    unit, above, below = "user", "the sum of a column", "users"
+    range = (float("-inf"), float("inf"))
+
+    def parts(self, log: Log, end: datetime | None) -> Parts:
+        return Parts("row", log.number(self.column).fill_null(0.0))
+
+
+class Ratio(OnlineMetric):
+    """One column of numbers, out of another one: the sums over all units, divided."""
+
+    numerator: Column
+    denominator: Column
+
+    of_columns = ("numerator", "denominator")
+    unit, above, below = "user", "the sum of a column", "the sum of another"
+    range = (float("-inf"), float("inf"))
+    watch = "It is a ratio of sums, not a mean of ratios: users with more below the line weigh more."
+
+    def parts(self, log: Log, end: datetime | None) -> Parts:
+        return Parts("row", log.number(self.numerator).fill_null(0.0), log.number(self.denominator).fill_null(0.0))

@@ -1,0 +1,141 @@
+"""The roll-up of a log to its units: what each of them adds above and below the line of every metric, in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from rankscope import words
+from rankscope.errors import DataError
+from rankscope.impressions import Log
+from rankscope.lists import Array
+from rankscope.logs.base import KEYS, Level, OnlineMetric, Parts
+
+# what a unit is where the log names none, the widest first
+UNITS = ("unit_id", "session_id", "impression_id")
+WITHOUT = {
+    "session_id": "no user is named: each session counts as one of its own",
+    "impression_id": "no user is named: each list counts as one of its own",
+    "": "no user is named: each row counts as one of its own",
+}
+TOO_NARROW = "; where users come back, intervals are too narrow"
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Units and what each adds: ``numerators`` and ``denominators`` are metrics x units.
+
+    ``groups`` has, by the name of what was grouped by (a variant, a slice, a day), the value of each unit; a unit that has rows in several groups
+    is there several times. ``unit`` is the column that names units, empty where each row is its own; ``ids`` are their names, where asked for.
+    ``censored`` counts the units of each metric that were not observed for long enough, ``end`` is the last time in the log.
+    """
+
+    metrics: tuple[OnlineMetric, ...]
+    numerators: Array
+    denominators: Array
+    groups: Mapping[str, pl.Series]
+    unit: str
+    noun: str
+    rows: int
+    censored: tuple[int, ...]
+    end: datetime | None = None
+    ids: pl.Series | None = None
+
+    @property
+    def count(self) -> int:
+        """How many units there are."""
+        return self.numerators.shape[1]
+
+    @property
+    def remark(self) -> str:
+        """What to know of units where the log names none; empty where it does."""
+        return "" if self.unit == "unit_id" else WITHOUT[self.unit] + TOO_NARROW
+
+    def columns(self, metric: OnlineMetric) -> Array:
+        """Two columns, what each unit adds above and below the line: units x 2."""
+        row = self.metrics.index(metric)
+        return np.column_stack([self.numerators[row], self.denominators[row]])
+
+
+def unit_of(log: Log) -> str:
+    """The column that names units: users, or else sessions, or else lists; empty where each row is its own."""
+    return next((name for name in UNITS if log.has(name)), "")
+
+
+def roll_up(log: Log, metrics: Sequence[OnlineMetric], by: Sequence[str] = (), *, ids: bool = False) -> Units:
+    """Sum a log over its units, for all metrics in one pass; ``by`` are columns that are grouped by, too.
+
+    Raises DataError where a column is missing that a metric needs, or rows name no unit.
+    """
+    for metric in metrics:
+        log.require(metric.columns(log), str(metric))
+    unit = unit_of(log)
+    end = _end(log) if any(metric.windowed for metric in metrics) else None
+    parts = [metric.parts(log, end) for metric in metrics]
+    keys = [*([unit] if unit else []), *by]
+    found = log.collect(_query(log, parts, keys, unit))
+    if unit and found[unit].null_count():
+        rows = int(found.filter(pl.col(unit).is_null())["rows"].sum())
+        raise DataError(
+            f"{log.label}: {words.counted(rows, 'row names', 'rows name')} no {log.unit_noun} ({log.roles[unit]} is empty): "
+            "give each visitor an id, or leave these rows out"
+        )
+    numerators = np.stack([found[f"n{i}"].to_numpy() for i in range(len(parts))]) if parts else np.empty((0, len(found)))
+    denominators = [np.ones(len(found)) if p.denominator is None else found[f"d{i}"].to_numpy() for i, p in enumerate(parts)]
+    censored = tuple(int(found[f"c{i}"].sum()) if p.censored is not None else 0 for i, p in enumerate(parts))
+    return Units(
+        tuple(metrics), numerators, np.stack(denominators) if parts else numerators, {name: found[name] for name in by}, unit,
+        log.unit_noun if unit == "unit_id" else {"session_id": "session", "impression_id": "list", "": "row"}[unit],
+        int(found["rows"].sum()), censored, end, found[unit] if ids and unit else None,
+    )  # fmt: skip
+
+
+def _end(log: Log) -> datetime | None:
+    log.require(("timestamp",), "a metric over days")
+    found: Any = log.collect(log.frame.select(pl.col("timestamp").max())).item()
+    return found  # type: ignore[no-any-return] # a column of times
+
+
+def _query(log: Log, parts: Sequence[Parts], keys: Sequence[str], unit: str) -> pl.LazyFrame:
+    """One row a unit (and group) with two columns a metric, and the number of rows."""
+    here: list[pl.Expr] = []
+    inner: dict[Level, list[int]] = {}
+    for i, part in enumerate(parts):
+        if unit and part.level in {"row", "unit"}:
+            here += _sums(i, part) if part.level == "row" else _named(i, part)
+        elif not unit and part.level == "row":
+            here += _named(i, part)
+        else:
+            inner.setdefault(part.level, []).append(i)
+    if not unit:
+        if inner:
+            raise DataError(f"{log.label}: no user, session or list is named")
+        return log.frame.select(*keys, *here, pl.lit(1).alias("rows"))
+    out = log.frame.group_by(keys).agg(*here, pl.len().alias("rows"))
+    for level, places in inner.items():
+        groups = [name for name in KEYS[level] if name not in keys]
+        each = log.frame.filter(pl.col(KEYS[level][0]).is_not_null()).group_by([*keys, *groups])
+        lists = each.agg(*[column for i in places for column in _named(i, parts[i])])
+        columns = [name for i in places for name in _names(i, parts[i])]
+        table = lists.group_by(keys).agg(pl.col(name).sum() for name in columns)
+        out = out.join(table, on=keys, how="left", nulls_equal=True).with_columns(pl.col(columns).fill_null(0.0))
+    return out
+
+
+def _named(i: int, part: Parts) -> list[pl.Expr]:
+    pairs = zip(_names(i, part), (e for e in (part.numerator, part.denominator, part.censored) if e is not None), strict=True)
+    return [expr.cast(pl.Float64).alias(name) for name, expr in pairs]
+
+
+def _sums(i: int, part: Parts) -> list[pl.Expr]:
+    return [column.sum().alias(name) for name, column in zip(_names(i, part), _named(i, part), strict=True)]
+
+
+def _names(i: int, part: Parts) -> list[str]:
+    kept = ("n", True), ("d", part.denominator is not None), ("c", part.censored is not None)
+    return [f"{letter}{i}" for letter, there in kept if there]
