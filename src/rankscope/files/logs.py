@@ -212,7 +212,7 @@ EXPECTS: dict[Kind, str] = {
     "place": "a position is a whole number from 1",
     "flag": "true or false, yes or no, 1 or 0, or a number of times; an empty cell where it was not observed",
     "number": "a finite number is expected; an empty cell where it was not observed",
-    "probability": "a probability is a number above 0 and at most 1",
+    "probability": "a finite number is expected, above 0 and at most 1; an empty cell where it is not known",
 }
 
 
@@ -258,14 +258,8 @@ def _place(column: pl.Expr, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr | None
     return value.cast(pl.Int64, strict=False), odd if faulty is None else faulty | odd
 
 
-def _probability(column: pl.Expr, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr | None]:
-    value, faulty = _number(column, dtype)
-    odd = ~value.is_between(0.0, 1.0, closed="right")
-    return value, odd if faulty is None else faulty | odd
-
-
 READ: dict[Kind, Callable[[pl.Expr, pl.DataType], tuple[pl.Expr, pl.Expr | None]]] = {
-    "id": _id, "number": _number, "flag": _flag, "place": _place, "probability": _probability,
+    "id": _id, "number": _number, "flag": _flag, "place": _place, "probability": _number,
 }  # fmt: skip
 
 
