@@ -144,6 +144,26 @@ def tolerances(texts: Sequence[str]) -> dict[str, str]:
     return out
 
 
+def roles(texts: Sequence[str]) -> dict[str, str]:
+    """The role of each column that is named: ``visitor=unit_id``."""
+    out: dict[str, str] = {}
+    for text in (part for given in texts for part in given.split(",")):
+        name, equals, role = text.strip().rpartition("=")
+        if not (equals and name and role):
+            raise InputError(f"--columns {text}: say the column and its role, like visitor=unit_id")
+        out[name] = role
+    return out
+
+
+COLUMNS = Option(
+    "--columns",
+    "What a column is, where its name does not tell: visitor=unit_id.",
+    str,
+    "COLUMN=ROLE",
+    multiple=True,
+    read=roles,
+)
+
 # fmt: off
 COMPARISON = (
     BASELINE, ALL_PAIRS,
@@ -431,6 +451,29 @@ COMMANDS = (
             *OUTPUT,
         ),
         verb="rankscope.verbs.gate.gate", way="gate", usage="QRELS BASELINE CANDIDATE", bar=True),
+    Command("online", "Say what users did: clicks, conversions, returns, from a log.",
+        """Compute online metrics of a LOG of what users were shown and did: a row a shown item, or a row a user.
+
+        Files may be CSV, TSV, JSON lines or Parquet, also compressed, or a folder of them. Intervals hold where users come back,
+        as far as the log names them. Columns are known by their usual names: item, position, clicked, user, time ...""",
+        (
+            "online log.parquet",
+            "online log.csv -m CTR -m SatisfiedClicks --by day --by position",
+            "online log.parquet -m Retention@7 --columns visitor=unit_id",
+            "online log.csv -m CTR --slices country --slices device",
+            'online users.csv -m "Ratio(orders, sessions)"',
+        ),
+        (
+            click.Argument(["log"], type=FILE, required=False, metavar="LOG"),
+            Option("-m --metric metrics", "An online metric, like CTR; may be repeated. Default: all that the columns allow.",
+                   names.ONLINE, "METRIC", multiple=True, to="command"),
+            QUIET, COLUMNS,
+            Option("--by", "Also by day, or by position.", ("day", "position"), multiple=True),
+            Option("--slices", "A column of the log: each of its values is looked at, too; may be repeated.", str, "COLUMN", multiple=True),
+            Option("--level", "The level of intervals, between 0.5 and 1.", float, default=0.95),
+            *OUTPUT,
+        ),
+        verb="rankscope.verbs.online.online", usage="LOG"),
     Command("power", "What difference queries can detect, and how many it takes.",
         """What difference the queries at hand can detect, and how many queries others need.
 

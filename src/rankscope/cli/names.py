@@ -87,7 +87,14 @@ def _tasks(_: str) -> Names:
     return ((task.name, task.about) for task in TASKS)
 
 
+def _online(_: str) -> Names:
+    from rankscope.verbs.catalogue.online import online_spellings
+
+    return online_spellings()
+
+
 METRIC = NameType("metric", _metrics)
+ONLINE = NameType("online metric", _online)
 FAMILY = NameType("name", _families)
 DIALECT = NameType("tool", _dialects)
 TEST = NameType("test", lambda _: _inferences("test"))

@@ -158,7 +158,7 @@ def _roles_of(names: Sequence[str], columns: Mapping[str, str] | None, label: st
 
 def _said_roles(names: Sequence[str], columns: Mapping[str, str], label: str) -> dict[str, str]:
     out: dict[str, str] = {}
-    for name, said in columns.items():
+    for name, said in _turned(names, columns).items():
         role = next((role for role, column in COLUMNS.items() if plain_name(str(said)) in map(plain_name, (role, *column.names))), None)
         if role is None:
             raise InputError(f"columns: {name!r} is said to be {said!r}, which no column of a log can be{words.hint(str(said), COLUMNS)}")
@@ -168,6 +168,13 @@ def _said_roles(names: Sequence[str], columns: Mapping[str, str], label: str) ->
             raise InputError(f"{label}: columns {out[role]} and {name} are both said to be {role}; name one")
         out[role] = str(name)
     return out
+
+
+def _turned(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]:
+    """What was said of columns, with those turned round that name the role first: ``user=unit_id`` where there is no column user."""
+    known = {plain_name(one) for role, column in COLUMNS.items() for one in (role, *column.names)}
+    turns = {name for name, said in columns.items() if name not in names and said in names and plain_name(str(name)) in known}
+    return {said if name in turns else name: name if name in turns else said for name, said in columns.items()}
 
 
 # --- cells as what they are ---------------------------------------------------------------------------------------

@@ -59,6 +59,9 @@ def _list(groups: Mapping[str, Sequence[type[Metric]]]) -> list[Block]:
     if len(groups) == 1:
         step = f"next: rankscope metrics --table {name} compares them"
         return [*blocks, Paragraph(step, quiet=True)]
+    from rankscope.verbs.catalogue.online import online_list  # which loads Polars
+
+    blocks += [*online_list(), EMPTY]
     usually = f"Without -m, evaluate computes {', '.join(DEFAULT)}. Sets: {', '.join(NICKNAMES)}."
     step = "next: rankscope metrics ERR tells one in full · rankscope metrics --table compares them"
     return [*blocks, Paragraph(usually, quiet=True), Paragraph(step, quiet=True)]
@@ -262,9 +265,14 @@ class Catalogue(Result):
     )  # fmt: skip
 
     def envelope(self, **_: Any) -> dict[str, Any]:
-        """The metrics for other programs, under ``metrics``."""
+        """The metrics for other programs, under ``metrics``; where all are asked for, those of logs under ``online_metrics``."""
         found = super().envelope()
-        return {"schema": found["schema"], "rankscope": found["rankscope"], "metrics": found["results"]}
+        whole = {"schema": found["schema"], "rankscope": found["rankscope"], "metrics": found["results"]}
+        if self.name:
+            return whole
+        from rankscope.verbs.catalogue.online import OnlineCatalogue, online_metrics  # which loads Polars
+
+        return {**whole, "online_metrics": OnlineCatalogue(tuple(online_metrics())).to_dicts()}
 
     def blocks(self, *, traits: bool = False, **_: Any) -> list[Block | Chart]:
         """Metrics in full, those of a set or a family a line each, or with ``traits`` tables that compare them."""
