@@ -49,7 +49,7 @@ class Units:
     @property
     def count(self) -> int:
         """How many units there are."""
-        return self.numerators.shape[1]
+        return int(self.numerators.shape[1])
 
     @property
     def remark(self) -> str:

@@ -17,7 +17,7 @@ from rankscope.impressions import COLUMNS, Log
 from rankscope.lists import Array
 from rankscope.logs.base import OnlineMetric, parse_online
 from rankscope.logs.metrics import CTR, CVR, RPM, ListCTR, Mean
-from rankscope.logs.rollup import Units, roll_up, unit_of
+from rankscope.logs.rollup import Units, roll_up
 from rankscope.moments import Moments
 from rankscope.panels.experiments import panel_of_variants, sample_ratio, skew_caution, skewness
 from rankscope.panels.families import Family, pairs_of
@@ -149,9 +149,13 @@ def _usual(log: Log) -> list[OnlineMetric]:
     """The metrics that the columns allow, where none is named."""
     found = [cls() for cls in USUAL if log.of_impressions and log.has(*cls().columns(log))]
     if not found:
-        columns = words.listing(log.attributes) or "none"
+        columns = [name for role, name in log.roles.items() if COLUMNS[role].kind not in {"id", "time"}] + list(
+            log.attributes
+        )
+        like = columns[0] if columns else "column"
+        there = words.listing(columns) or "of ids alone"
         raise InputError(
-            f"{log.label}: no metric was named: write one like 'Mean(column)' or 'Ratio(column, column)'; further columns: {columns}"
+            f"{log.label}: no metric was named: write one like -m 'Mean({like})'; there are the columns {there}"
         )
     return list(found)
 
