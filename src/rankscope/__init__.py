@@ -69,6 +69,8 @@ _PLACES = {
         "rankscope.verbs.evaluate.evaluate": ("evaluate",),
         "rankscope.verbs.evaluate.evaluator": ("Evaluator",),
         "rankscope.verbs.evaluate.result": ("BatchScores",),
+        "rankscope.verbs.experiment.experiment": ("experiment",),
+        "rankscope.verbs.experiment.result": ("Experiment",),
         "rankscope.verbs.explain.explain": ("explain",),
         "rankscope.verbs.explain.result": ("Difference", "Explanation", "Origin"),
         "rankscope.verbs.gate.gate": ("gate",),
@@ -156,6 +158,8 @@ if TYPE_CHECKING:
     from rankscope.verbs.evaluate.evaluate import evaluate as evaluate
     from rankscope.verbs.evaluate.evaluator import Evaluator as Evaluator
     from rankscope.verbs.evaluate.result import BatchScores as BatchScores
+    from rankscope.verbs.experiment.experiment import experiment as experiment
+    from rankscope.verbs.experiment.result import Experiment as Experiment
     from rankscope.verbs.explain.explain import explain as explain
     from rankscope.verbs.explain.result import Difference as Difference
     from rankscope.verbs.explain.result import Explanation as Explanation

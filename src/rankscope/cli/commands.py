@@ -61,6 +61,7 @@ class Option(click.Option):
 QRELS = click.Argument(["qrels"], type=FILE, required=False, metavar="QRELS")
 RUNS = click.Argument(["runs"], type=FILE, nargs=-1, metavar="RUN...")
 ANY_RUNS = click.Argument(["runs"], type=FILE, nargs=-1, metavar="[RUN]...")
+LOG = click.Argument(["log"], type=FILE, required=False, metavar="LOG")
 QUIET = Option("-q --quiet", "No notes about what was read and written.", bool, to="command")
 LIMITS = (
     Option("--threads", "How many threads to work on. Default: $RANKSCOPE_THREADS, or one a core.", NUMBER, "N", to="command"),
@@ -143,26 +144,6 @@ def tolerances(texts: Sequence[str]) -> dict[str, str]:
         out[name or "default"] = value
     return out
 
-
-def roles(texts: Sequence[str]) -> dict[str, str]:
-    """The role of each column that is named: ``visitor=unit_id``."""
-    out: dict[str, str] = {}
-    for text in (part for given in texts for part in given.split(",")):
-        name, equals, role = text.strip().rpartition("=")
-        if not (equals and name and role):
-            raise InputError(f"--columns {text}: say the column and its role, like visitor=unit_id")
-        out[name] = role
-    return out
-
-
-COLUMNS = Option(
-    "--columns",
-    "What a column is, where its name does not tell: visitor=unit_id.",
-    str,
-    "COLUMN=ROLE",
-    multiple=True,
-    read=roles,
-)
 
 # fmt: off
 COMPARISON = (
@@ -299,6 +280,27 @@ GRADES = Option(
     "--grades", "What grades are worth that are words: Perfect=4,Good=2,Bad=0.", str, "NAME=GRADE,...", to="command"
 )
 JUDGED = (QRELS, RUNS, GRADES)
+
+
+def _pairs(texts: Sequence[str]) -> dict[str, str]:
+    """``NAME=ROLE`` of each text, apart at commas."""
+    out: dict[str, str] = {}
+    for part in (part for text in texts for part in text.split(",") if part.strip()):
+        name, equals, role = part.rpartition("=")
+        if not equals or not name.strip() or not role.strip():
+            raise InputError(f"--columns {part}: write the name of a column and its role, like visitor=unit_id")
+        out[name.strip()] = role.strip()
+    return out
+
+
+LOG_COLUMNS = Option(
+    "--columns",
+    "What columns with unusual names are: visitor=unit_id,hit=click.",
+    str,
+    "NAME=ROLE",
+    multiple=True,
+    read=_pairs,
+)
 
 # fmt: off
 COMMANDS = (
@@ -464,10 +466,10 @@ COMMANDS = (
             'online users.csv -m "Ratio(orders, sessions)"',
         ),
         (
-            click.Argument(["log"], type=FILE, required=False, metavar="LOG"),
+            LOG,
             Option("-m --metric metrics", "An online metric, like CTR; may be repeated. Default: all that the columns allow.",
                    names.ONLINE, "METRIC", multiple=True, to="command"),
-            QUIET, COLUMNS,
+            QUIET, LOG_COLUMNS,
             Option("--by", "Also by day, or by position.", ("day", "position"), multiple=True),
             Option("--slices", "A column of the log: each of its values is looked at, too; may be repeated.", str, "COLUMN", multiple=True),
             Option("--level", "The level of intervals, between 0.5 and 1.", float, default=0.95),
@@ -525,6 +527,36 @@ COMMANDS = (
             POLICIES, *OUTPUT,
         ),
         verb="rankscope.verbs.unjudged.unjudged", way="unjudged"),
+    Command("experiment", "Say which variant of an experiment is better for users.",
+        """Analyse an experiment from a LOG: a row a shown item, or a row a user with numbers.
+
+        Rows are rolled up to the users who were given variants, and these are compared. First it is checked that users were split as planned; where
+        they were not, the verdict is withheld (exit code 3).""",
+        (
+            "experiment log.parquet --primary CTR",
+            'experiment users.csv --variant variant --primary "Ratio(orders, sessions)" -m "Mean(revenue)"',
+            'experiment users.csv -m "Mean(revenue)" --covariate "Mean(revenue)=revenue_before"',
+            "experiment log.parquet --primary CTR --guardrail RPM=1% --slices country",
+        ),
+        (
+            LOG,
+            metric("A further metric, like CTR or 'Mean(revenue)'; may be repeated.", kind=names.ONLINE),
+            Option("--primary", "The metric that decides. Default: the first.", str, "METRIC"),
+            Option("--guardrail guardrails", "A metric that must not get worse, maybe with the loss that would be accepted: RPM=1%.",
+                str, "METRIC[=X]", multiple=True, read=list),
+            Option("--variant", "The column of variants, where it has an unusual name.", str, "COLUMN"),
+            Option("--baseline", "The variant that others are compared with. Default: control, A or the first.", str, "NAME"),
+            Option("--covariate covariates", "What was known of users before, which takes chance away (CUPED): 'Mean(revenue)=revenue_before'.",
+                str, "METRIC=COLUMN", multiple=True, read=list),
+            Option("--strata", "A column of users' attributes to adjust for.", str, "COLUMN"),
+            Option("--split", "The planned shares: A=0.9,B=0.1. Default: even.", str, "NAME=X,..."),
+            Option("--winsorise", "Cut what users add at this quantile, like 0.99.", float, "Q"),
+            Option("--slices", "A column of attributes: variants are compared within each value, too.", str, "COLUMN", multiple=True, read=list),
+            TEST, INTERVAL,
+            Option("--correction", "For several comparisons: {names}. Default: holm.", names.CORRECTION, "NAME"),
+            ALPHA, LOG_COLUMNS, QUIET, *OUTPUT,
+        ),
+        verb="rankscope.verbs.experiment.experiment", usage="LOG"),
     Command("pool", "Say whether judgments favour the runs that were pooled.",
         """Say whether judgments favour the runs that they were made from: each run is scored without the judgments of the documents
         that it alone found. Also how far metrics order the systems alike (Kendall's tau).""",

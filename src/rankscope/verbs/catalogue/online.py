@@ -99,7 +99,7 @@ def _in_full(cls: type[OnlineMetric]) -> list[Block]:
     )
     facts = {
         "formula": formula(cls),
-        "columns": words.listing(columns, most=9) if columns else own,
+        "columns": words.listing(columns or cls.of_columns, most=9),
         "watch out": cls.watch,
         "best for": cls.best_for,
         "traits": " · ".join(traits),

@@ -134,7 +134,7 @@ def _bounds(metric: OnlineMetric, above: Array, below: Array, value: float, leve
     if not whole:
         return Bounds.none(f"nothing below the line ({metric.below})")
     parts = above if (below == 1).all() else value + (above - value * below) * (len(below) / whole)
-    measure = Measure(str(metric), metric.better, metric.range)
+    measure = Measure(str(metric), metric.better, metric.range, unit=noun)
     found = Panel(measure, ("log",), (), parts[np.newaxis]).interval("log", level)
     reason = found.reason.replace("queries", words.plural(noun)).replace("query", noun)
     return replace(found, reason=reason)
