@@ -21,7 +21,7 @@ SRC = ROOT / "src" / "rankscope"
 # a module may import from its own room and from rooms on lower floors; each verb is a room of its own
 FLOORS = {
     "words": 0,
-    "errors": 1, "moments": 1, "_version": 1,
+    "errors": 1, "moments": 1, "sources": 1, "_version": 1,
     "declared": 2, "lists": 2, "blocks": 2, "tables": 2, "impressions": 2, "parallel": 2, "store": 2,
     "metrics": 3, "inference": 3, "dialects": 3, "engines": 3, "files": 3, "show": 3,
     "logs": 3, "clicks": 3, "estimators": 3, "interleavings": 3, "rankers": 3,

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from rankscope.declared import class_like, parameters, required_parameters
 from rankscope.errors import InputError
 from rankscope.metrics import NICKNAMES, Metric, families, parse, parse_many
 from rankscope.metrics.description import rewards
+from rankscope.verbs.catalogue.online import OnlineCatalogue, online_catalogue
 from rankscope.verbs.catalogue.result import Catalogue, all_metrics, usual
-
-if TYPE_CHECKING:  # which loads Polars, and is not needed for metrics of judgments
-    from rankscope.verbs.catalogue.online import OnlineCatalogue
 
 
 def catalogue(name: str | Sequence[str] | None = None) -> Catalogue | OnlineCatalogue:
@@ -43,8 +40,6 @@ def catalogue(name: str | Sequence[str] | None = None) -> Catalogue | OnlineCata
     try:
         return Catalogue((find_metric(name),), name)
     except InputError:
-        from rankscope.verbs.catalogue.online import online_catalogue
-
         if (found := online_catalogue(name)) is None:
             raise
         return found

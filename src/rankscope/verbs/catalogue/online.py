@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankscope import words
 from rankscope.blocks import EMPTY, Block, Chart, Facts, Heading, Paragraph
 from rankscope.declared import doc_of, parameters, plain, required_parameters
 from rankscope.errors import InputError
-from rankscope.impressions import COLUMNS
-from rankscope.logs import metrics as declared
-from rankscope.logs.base import OnlineMetric, parse_online
 from rankscope.show.result import Col, Result, View
+
+if TYPE_CHECKING:  # which loads Polars, and is not needed where metrics of judgments are told
+    from rankscope.logs.base import OnlineMetric
 
 TITLE = "Online: what users did, from a log of what they were shown (rankscope online)"
 DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neither": "neither way is better"}
@@ -23,17 +23,20 @@ CLOSE = 0.75  # how near a name must be to that of an online metric to be offere
 
 def online_metrics() -> list[type[OnlineMetric]]:
     """Every online metric of the package, each once, then those of others."""
+    from rankscope.logs import metrics as declared
+    from rankscope.logs.base import OnlineMetric
+
     known = list(dict.fromkeys(OnlineMetric.catalogue.values()))
     return sorted(known, key=lambda cls: cls.__module__ != declared.__name__)
 
 
 def find_online(name: str) -> type[OnlineMetric] | None:
     """The online metric of a name, an alias or a spelling such as ``Retention@7``; None where there is none such."""
-    if name in OnlineMetric.catalogue:
-        return OnlineMetric.catalogue[name]  # type: ignore[no-any-return]
-    by_fold = {one.casefold(): cls for one, cls in OnlineMetric.catalogue.items()}
+    from rankscope.logs.base import parse_online
+
+    by_fold = {one.casefold(): cls for cls in online_metrics() for one in (cls.__name__, *cls.aliases)}
     if name.casefold() in by_fold:
-        return by_fold[name.casefold()]  # type: ignore[no-any-return]
+        return by_fold[name.casefold()]
     try:
         return type(parse_online(name))
     except InputError:
@@ -46,7 +49,7 @@ def online_catalogue(name: str) -> OnlineCatalogue | None:
         return OnlineCatalogue(tuple(online_metrics()), name)
     if (cls := find_online(name)) is not None:
         return OnlineCatalogue((cls,), name)
-    if near := words.nearest(name, OnlineMetric.catalogue, CLOSE):
+    if near := words.nearest(name, [cls.__name__ for cls in online_metrics()], CLOSE):
         raise InputError(f"metric {name!r}: no metric is called {name}, did you mean {near}?")
     return None
 
@@ -88,6 +91,8 @@ def _span(cls: type[OnlineMetric]) -> str:
 
 def _in_full(cls: type[OnlineMetric]) -> list[Block]:
     """All there is to know about one."""
+    from rankscope.impressions import COLUMNS
+
     text = meaning(cls)
     text = text if text[1:2].isupper() else text[:1].lower() + text[1:]
     columns = [f"{name} ({COLUMNS[name].about})" for name in cls.needs]

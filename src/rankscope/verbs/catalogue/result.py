@@ -14,6 +14,7 @@ from rankscope.declared import Lookup, parameters, plain, required_parameters
 from rankscope.metrics import DEFAULT, NICKNAMES, Example, Metric, describe_family, families, family_of, parse
 from rankscope.metrics.description import DIRECTIONS, rewards, unfit_for
 from rankscope.show.result import Col, Result, View
+from rankscope.verbs.catalogue.online import OnlineCatalogue, online_list, online_metrics
 
 BETTER = {"higher": "high", "lower": "low", "neither": "-"}
 KINDS = {int: "a whole number", float: "a number", bool: "True or False", Lookup: "a table", NoneType: "None"}
@@ -59,8 +60,6 @@ def _list(groups: Mapping[str, Sequence[type[Metric]]]) -> list[Block]:
     if len(groups) == 1:
         step = f"next: rankscope metrics --table {name} compares them"
         return [*blocks, Paragraph(step, quiet=True)]
-    from rankscope.verbs.catalogue.online import online_list  # which loads Polars
-
     blocks += [*online_list(), EMPTY]
     usually = f"Without -m, evaluate computes {', '.join(DEFAULT)}. Sets: {', '.join(NICKNAMES)}."
     step = "next: rankscope metrics ERR tells one in full · rankscope metrics --table compares them"
@@ -270,8 +269,6 @@ class Catalogue(Result):
         whole = {"schema": found["schema"], "rankscope": found["rankscope"], "metrics": found["results"]}
         if self.name:
             return whole
-        from rankscope.verbs.catalogue.online import OnlineCatalogue, online_metrics  # which loads Polars
-
         return {**whole, "online_metrics": OnlineCatalogue(tuple(online_metrics())).to_dicts()}
 
     def blocks(self, *, traits: bool = False, **_: Any) -> list[Block | Chart]:
