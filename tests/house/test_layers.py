@@ -73,7 +73,7 @@ REGISTRIES = {
 # imports the packages of an extra; who calls it names them by literals
 LOADER = "rankscope.show.extra.import_extra"
 # metrics and rules are called as users spell them: a metric may be called Judged, and so may what it looks at
-SPELLED = ("rankscope.metrics", "rankscope.verbs.check.rules")
+SPELLED = ("rankscope.metrics", "rankscope.logs.metrics", "rankscope.verbs.check.rules")
 
 
 @pytest.fixture(scope="module")

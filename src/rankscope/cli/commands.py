@@ -404,10 +404,10 @@ COMMANDS = (
         ),
         verb="rankscope.verbs.explain.explain", way="explain", usage="QRELS RUN [RUN] --query ID"),
     Command("check", "Find what can make a number wrong.",
-        """Find what can make a number wrong, unfair or misleading: a linter for evaluations.
+        """Find what can make a number wrong, unfair or misleading: a linter for evaluations, and for logs.
 
-        Every rule has a code. Exits with 1 if there is a warning, with 0 otherwise.""",
-        ("check qrels.txt my.run", "check qrels.txt a.run b.run -m nDCG@10 --ignore RS102", "check --explain RS101"),
+        One file alone is looked at as a LOG of what users were shown and did. Every rule has a code. Exits with 1 if there is a warning, with 0 otherwise.""",
+        ("check qrels.txt my.run", "check qrels.txt a.run b.run -m nDCG@10 --ignore RS102", "check log.parquet", "check --explain RS101"),
         (
             *JUDGED, metric("A metric, like nDCG@10; may be repeated."), QUIET,
             Option("--select", "Only these rules: RS101, or RS1 for a family.", str, "CODES", multiple=True),
@@ -418,7 +418,8 @@ COMMANDS = (
             Option("--scale", "The intended scale of the grades, like 0-3.", str, "LOW-HIGH"),
             Option("--train", "Interactions that a recommender was trained on.", FILE),
             Option("--docs-text", "Texts of documents: JSONL, TSV, CSV, Parquet or TREC documents.", FILE),
-            POLICIES, *OUTPUT,
+            Option("--covariate covariates", "Of a log: a column that was measured before the experiment began.", str, "COLUMN", multiple=True),
+            LOG_COLUMNS, POLICIES, *OUTPUT,
         ),
         verb="rankscope.verbs.check.check", way="check", alone=("explain", "list")),
     Command("gate", "Pass or fail a change, for continuous integration.",

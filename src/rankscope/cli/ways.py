@@ -169,12 +169,20 @@ def check(call: Call) -> int:
     code = call.params["explain"]
     if code is None and not call.params["list"]:
         # the findings are the rows of every format: no need to repeat them
-        exit_code = call.show(call.result(), warnings=())
+        exit_code = call.show(_inspection(call), warnings=())
         return 0 if call.params["exit_zero"] and exit_code == 1 else exit_code
     from rankscope.verbs.check.check import rules
 
     call.check_places()
     return call.show(rules(code))
+
+
+def _inspection(call: Call) -> Any:
+    """What was found, in judgments and runs or in one file alone, which is a log then."""
+    if call.qrels is None or call.runs:
+        return call.result()
+    call.check_places()
+    return call.command.function(call.qrels, None, call.metrics, **call.options)
 
 
 def gate(call: Call) -> int:

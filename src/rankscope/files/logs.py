@@ -32,7 +32,7 @@ EPOCHS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (0.0, "s"))  # by how large 
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
+class _Input:
     """The rows of an input: a frame with its own names of columns, and how to run queries over it."""
 
     frame: pl.LazyFrame
@@ -60,6 +60,31 @@ def read_log(source: Any, *, columns: Mapping[str, str] | None = None) -> Log:
         return source
     rows = _rows_of(source)
     roles, notes = _roles_of(list(rows.schema), columns, rows.source.label)
+    return _log(rows, roles, notes)
+
+
+DONE = {"shown", "click", "dwell_s", "conversion", "revenue", "variant"}  # what a log tells, and judgments do not
+OF = {"item_id", "impression_id", "unit_id"}  # and of what
+
+
+def log_of(source: Any, *, columns: Mapping[str, str] | None = None) -> Log | None:
+    """A log, where the columns of what is given are those of one; None for judgments, rankings and all else.
+
+    Raises InputError for a log that cannot be read, and for a file that is not there.
+    """
+    if isinstance(source, Log):
+        return source
+    try:
+        rows = _rows_of(source)
+    except InputError:
+        if is_path(source) and str(source) != "-" and not Path(source).exists():
+            raise
+        return None
+    roles, notes = _roles_of(list(rows.schema), columns, rows.source.label)
+    return _log(rows, roles, notes) if DONE & set(roles) and OF & set(roles) else None
+
+
+def _log(rows: _Input, roles: Mapping[str, str], notes: Sequence[str]) -> Log:
     if not roles:
         raise InputError(f"{rows.source.label}: no column is known among {words.listing(rows.schema)}; {EXPECTED}")
     typed, remarks = _typed(rows, roles)
@@ -78,9 +103,9 @@ def read_log(source: Any, *, columns: Mapping[str, str] | None = None) -> Log:
 # --- where rows come from -----------------------------------------------------------------------------------------
 
 
-def _rows_of(source: Any) -> _Rows:
+def _rows_of(source: Any) -> _Input:
     if isinstance(source, pl.LazyFrame):
-        return _Rows(source, dict(source.collect_schema()), Source("log"))
+        return _Input(source, dict(source.collect_schema()), Source("log"))
     files = files_of(source) if is_path(source) and str(source) != "-" else None
     if files is None:
         return _of_file(source) if is_path(source) else _of_sheet(open_sheet(source, "log", EXPECTED), None)
@@ -88,14 +113,14 @@ def _rows_of(source: Any) -> _Rows:
     return _joined(str(source), parts)
 
 
-def _of_file(path: str | Path) -> _Rows:
+def _of_file(path: str | Path) -> _Input:
     raw = open_raw(path, EXPECTED)
     if kind_of(raw) == "parquet":
         return _of_parquet(open_parquet(raw))
     return _of_sheet(open_sheet(path, str(path), EXPECTED), raw)
 
 
-def _of_parquet(file: ParquetFile) -> _Rows:
+def _of_parquet(file: ParquetFile) -> _Input:
     schema = dict(file.scan.collect_schema())
 
     def collect(query: pl.LazyFrame) -> pl.DataFrame:
@@ -104,7 +129,7 @@ def _of_parquet(file: ParquetFile) -> _Rows:
         file.check(wanted)
         return file.collect(query)
 
-    return _Rows(file.scan, schema, file.raw.source("Parquet"), collect)
+    return _Input(file.scan, schema, file.raw.source("Parquet"), collect)
 
 
 def _read_by(query: pl.LazyFrame, names: Sequence[str]) -> set[str]:
@@ -113,17 +138,17 @@ def _read_by(query: pl.LazyFrame, names: Sequence[str]) -> set[str]:
     return {name for name in names if f'"{name}"' in plan} or set(names)
 
 
-def _of_sheet(sheet: Sheet | Mapping[str, Any], raw: Raw | None) -> _Rows:
+def _of_sheet(sheet: Sheet | Mapping[str, Any], raw: Raw | None) -> _Input:
     if isinstance(sheet, Mapping):
         raise InputError(f"{raw.label if raw else 'log'}: an object, not rows; {EXPECTED}")
     source = Source(sheet.label) if raw is None else raw.source("table")
     if sheet.lines is not None:
         lines = sheet.lines
         source = replace(source, line_of=lambda row: int(lines()[row]))
-    return _Rows(sheet.frame.lazy(), dict(sheet.frame.schema), source)
+    return _Input(sheet.frame.lazy(), dict(sheet.frame.schema), source)
 
 
-def _joined(label: str, parts: Sequence[_Rows]) -> _Rows:
+def _joined(label: str, parts: Sequence[_Input]) -> _Input:
     """Several files as one log. Raises InputError where their columns differ."""
     first = parts[0]
     for part in parts[1:]:
@@ -141,7 +166,7 @@ def _joined(label: str, parts: Sequence[_Rows]) -> _Rows:
 
     frame = pl.concat([part.frame for part in parts], how="vertical_relaxed")
     source = Source(label, "folder", label, sha256=digest, notes=(f"{label}: {words.counted(len(parts), 'file')}",))
-    return _Rows(
+    return _Input(
         frame, dict(frame.collect_schema()), source, parts[0].collect if len(parts) == 1 else pl.LazyFrame.collect
     )
 
@@ -197,14 +222,16 @@ def _said_roles(names: Sequence[str], columns: Mapping[str, str], label: str) ->
 def _turned(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]:
     """What was said of columns, with those turned round that name the role first: ``user=unit_id`` where there is no column user."""
     known = {plain_name(one) for role, column in COLUMNS.items() for one in (role, *column.names)}
-    turns = {name for name, said in columns.items() if name not in names and said in names and plain_name(str(name)) in known}
+    turns = {
+        name for name, said in columns.items() if name not in names and said in names and plain_name(str(name)) in known
+    }
     return {said if name in turns else name: name if name in turns else said for name, said in columns.items()}
 
 
 # --- cells as what they are ---------------------------------------------------------------------------------------
 
 
-def _typed(rows: _Rows, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr], list[str]]:
+def _typed(rows: _Input, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr], list[str]]:
     """Each column in its type, and what was assumed. The first cell that cannot be read is refused, with its row."""
     typed, odd, notes = {}, {}, []
     for role, name in roles.items():
@@ -233,7 +260,7 @@ def _typed(rows: _Rows, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr], l
     return typed, notes
 
 
-def _are_floats(rows: _Rows, name: str) -> bool:
+def _are_floats(rows: _Input, name: str) -> bool:
     """Whether each id of a column of text was written as a float, as a join does it: ``1221.0``."""
     first = rows.collect(rows.frame.select(pl.col(name).drop_nulls().first())).item()
     if first is None or not is_float_id(first):
@@ -251,7 +278,7 @@ EXPECTS: dict[Kind, str] = {
 }
 
 
-def _refuse(rows: _Rows, name: str, row: int, kind: Kind) -> None:
+def _refuse(rows: _Input, name: str, row: int, kind: Kind) -> None:
     value = rows.collect(rows.frame.select(pl.col(name)).slice(row, 1)).item()
     raise InputError(f"{rows.source.at(row)}, column {name}: {words.quote(str(value))}: {EXPECTS[kind]}")
 
@@ -300,7 +327,7 @@ READ: dict[Kind, Callable[[pl.Expr, pl.DataType], tuple[pl.Expr, pl.Expr | None]
 }  # fmt: skip
 
 
-def _time(rows: _Rows, name: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
+def _time(rows: _Input, name: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
     """Times in UTC, which cells are none, and what was assumed of their zone."""
     column, dtype = pl.col(name), rows.schema[name]
     naive = f"column {name} says no time zone: its times are taken as UTC"
@@ -325,7 +352,7 @@ def _since_1970(column: pl.Expr, largest: float) -> pl.Expr:
     return (column.cast(pl.Float64) * factor).round().cast(pl.Int64).cast(pl.Datetime("us", "UTC"))
 
 
-def _written_time(rows: _Rows, name: str, naive: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
+def _written_time(rows: _Input, name: str, naive: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
     text = pl.col(name).str.strip_chars().str.replace(" ", "T", literal=True)
     known = ~text.str.to_lowercase().is_in(UNDEFINED)
     number = text.cast(pl.Float64, strict=False)

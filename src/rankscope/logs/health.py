@@ -48,12 +48,13 @@ REMEDIES = {  # what to do about each, here and where ``check`` explains its rul
 class LogFact(Caution):
     """One thing that is so in a log: how many rows, lists, sessions or units it is about, and where the first of them are.
 
-    ``rows`` are numbers of rows from 0, ``ids`` those of lists, sessions or units.
+    ``rows`` are numbers of rows from 0, ``ids`` name lists, sessions or units; ``column`` is the one that it is about, where there is one.
     """
 
     count: int = 0
     rows: tuple[int, ...] = ()
     ids: tuple[str, ...] = ()
+    column: str = ""
 
 
 @dataclass(frozen=True)
@@ -239,7 +240,7 @@ def _without_zeros(log: Log, name: str, found: Mapping[str, Any]) -> LogFact | N
         f"{_column(name, log)} is empty in {words.counted(empty, 'row')} and 0 in none: an empty cell says that nobody looked, "
         f"so that only the {words.counted(more, 'row')} with a value count"
     )
-    return _fact("RS611", log, message, count=empty)
+    return _fact("RS611", log, message, count=empty, column=name)
 
 
 def _variants(log: Log, found: Mapping[str, Any]) -> Iterator[LogFact]:
@@ -259,7 +260,7 @@ def _days(log: Log, found: Mapping[str, Any]) -> Iterator[LogFact]:
     first = [str(day) for day, _ in zip(absent, range(EXAMPLES), strict=False)]
     missing = span - len(days)
     message = f"{words.count(missing)} of the {words.counted(span, 'day')} from {days[0]} to {days[-1]} {words.agree(missing, 'has')} no row ({words.sample(first, missing)})"
-    yield _fact("RS613", log, message, count=missing, ids=tuple(first))
+    yield _fact("RS613", log, message, count=missing)
 
 
 def _positions(log: Log, found: Mapping[str, Any]) -> Iterator[LogFact]:
@@ -285,11 +286,16 @@ def _by_group(log: Log, column: str, looks: Sequence[Look]) -> list[LogFact]:
             pl.col(column).filter(bad).sort().head(EXAMPLES).implode().alias(f"ids{i}"),
         ]
     found = log.collect(each.select(ask)).row(0, named=True)
+    noun = log.unit_noun if column == "unit_id" else "list"
     return [
-        _fact(look.code, log, look.say(log, count, int(found["of"])), count=count, ids=tuple(found[f"ids{i}"]))
+        _fact(look.code, log, look.say(log, count, int(found["of"])), count=count, ids=_named(noun, found[f"ids{i}"]))
         for i, look in enumerate(looks)
         if (count := int(found[f"count{i}"] or 0))
     ]
+
+
+def _named(noun: str, ids: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"{noun} {one}" for one in ids)
 
 
 def _more(log: Log, covariates: Sequence[str]) -> dict[str, Callable[[], Iterator[LogFact]]]:
@@ -326,7 +332,7 @@ def _repeated(log: Log) -> Iterator[LogFact]:
     ).row(0, named=True)
     if rows := int(found["rows"]):
         message = f"{words.counted(rows, 'row repeats', 'rows repeat')} an item of the same list, in {words.counted(found['lists'], 'list')}"
-        yield _fact("RS604", log, message, count=rows, ids=tuple(found["ids"]))
+        yield _fact("RS604", log, message, count=rows, ids=_named("list", found["ids"]))
 
 
 def _going_back(log: Log) -> Iterator[LogFact]:
@@ -348,7 +354,7 @@ def _going_back(log: Log) -> Iterator[LogFact]:
     count = int(found["count"])
     if count and count <= MOSTLY * int(found["long"]):
         message = f"times go back from row to row in {words.count(count)} of {words.counted(found['of'], noun)}"
-        yield _fact("RS607", log, message, count=count, ids=tuple(found["ids"]))
+        yield _fact("RS607", log, message, count=count, ids=_named(noun, found["ids"]))
 
 
 def _covariate(log: Log, name: str) -> Iterator[LogFact]:

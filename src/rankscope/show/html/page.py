@@ -11,7 +11,7 @@ from rankscope.blocks import Block, Chart, Explorer, Page, Paragraph, Section, T
 from rankscope.show.charts import runtime, svg_of, themes
 from rankscope.show.extra import import_extra
 from rankscope.show.html import assets
-from rankscope.show.html.parts import Parts, environment
+from rankscope.show.html.parts import PageBlocks, environment
 from rankscope.show.html.tables import table_of
 
 MOST = 200  # rows of a table
@@ -68,7 +68,7 @@ def render(page: Page) -> str:
     static, so that they can be read where no script runs. Raises MissingExtraError without the packages of ``[report]``.
     """
     markup = import_extra("markupsafe").Markup
-    parts = Parts(page)
+    parts = PageBlocks(page)
     answer = parts.answer(page.answer) if page.answer is not None else None
     verdicts = [(verdict, parts.deciding(verdict)) for verdict in page.verdicts]
     sections = [_section(section, parts) for section in page.sections]
@@ -97,6 +97,6 @@ def _scripts(drawn: bool, explored: bool) -> Iterator[str]:
         yield from map(assets.static, assets.EXPLORER_SCRIPTS)
 
 
-def _section(section: Section, parts: Parts) -> dict[str, Any]:
+def _section(section: Section, parts: PageBlocks) -> dict[str, Any]:
     made = [parts.part(block, section) for block in section.blocks if block != Paragraph("")]
     return {"parts": made, **{name: getattr(section, name) for name in ("name", "title", "lead", "folded")}}

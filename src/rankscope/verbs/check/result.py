@@ -12,6 +12,7 @@ from rankscope.blocks import EMPTY, Caution, Code, Facts, Paragraph
 from rankscope.show.result import Col, Result, Shown, View, input_record
 from rankscope.tables import Source
 from rankscope.verbs.check.case import CheckCase
+from rankscope.verbs.check.log_case import LogCase
 from rankscope.verbs.check.rule import Finding, Rule
 
 PLACES = 3  # places that the table names; JSON has two more
@@ -27,7 +28,13 @@ def _message(finding: Finding) -> str:
     return f"{finding.message}: {' · '.join(places)}{rest}"
 
 
-def _why_not(rule: Rule) -> str:
+def _why_not(rule: Rule, of: str = "") -> str:
+    if of and rule.of != of:
+        return (
+            "about a log alone: rankscope check LOG"
+            if rule.of == "log"
+            else "about judgments and runs: rankscope check QRELS RUN..."
+        )
     return f"reported by {rule.other_verb}" if rule.other_verb else f"needs --{rule.needs.replace('_', '-')}"
 
 
@@ -68,14 +75,17 @@ class Inspection(Result):
         ),
         View(
             "not_applied",
-            (Col("code", head="code"), Col("reason", head="reason", of=_why_not)),
-            lambda inspection: inspection.not_applied,
+            (
+                Col("code", head="code", of=lambda pair: pair[0].code),
+                Col("reason", head="reason", of=lambda pair: _why_not(*pair)),
+            ),
+            lambda inspection: [(rule, inspection.case.of) for rule in inspection.not_applied],
         ),
     )
 
     findings: Sequence[Finding]
     rules: Sequence[Rule]
-    case: CheckCase
+    case: CheckCase | LogCase
     not_applied: Sequence[Rule] = ()
 
     def __iter__(self) -> Iterator[Finding]:
@@ -89,12 +99,12 @@ class Inspection(Result):
     @property
     def conventions(self) -> Mapping[str, Any]:
         """The policies under which the numbers were computed; none where nothing could be scored."""
-        return self.case.scores.conventions if self.case.scores else {}
+        return self.case.conventions
 
     @property
     def sources(self) -> list[Source]:
-        """Where the qrels and the runs came from."""
-        return [self.case.qrels.table.source, *(run.table.source for run in self.case.runs)]
+        """Where what was looked at came from."""
+        return self.case.sources
 
     @property
     def notes(self) -> list[str]:
@@ -117,7 +127,7 @@ class Inspection(Result):
         return {
             **super().facts(),
             "inputs": [input_record(source) for source in self.sources],
-            "data_health": self.case.scores.data_health if self.case.scores else {},
+            "data_health": self.case.data_health,
         }
 
     def envelope(self, **options: Any) -> dict[str, Any]:
@@ -135,7 +145,7 @@ class Inspection(Result):
     def sentences(self) -> Iterator[str]:
         """How many warnings and notes there are, and how many rules were applied; why, where none was."""
         if not self.rules:
-            why = {rule.code: _why_not(rule) for rule in self.not_applied}
+            why = {rule.code: _why_not(rule, self.case.of) for rule in self.not_applied}
             alike = {text: [code for code in why if why[code] == text] for text in why.values()}
             yield "; ".join(f"{', '.join(codes)} not applied: {text}" for text, codes in alike.items())
             return
@@ -203,7 +213,7 @@ class RuleBook(Result):
             EMPTY,
             Facts((("what", rule.what()), ("why", rule.why), ("to do", remedy)), room=6),
             EMPTY,
-            Code((f"rankscope check QRELS RUN... --select {rule.code}",)),
+            Code((f"rankscope check {'LOG' if rule.of == 'log' else 'QRELS RUN...'} --select {rule.code}",)),
         ]
 
     def sentences(self) -> Iterator[str]:

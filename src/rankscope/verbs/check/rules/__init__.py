@@ -20,7 +20,7 @@ A ``CheckCase`` has all that a rule may look at: ``case.scored_runs`` (the runs 
 other ties), ``metrics``, ``alternatives`` (another metric in the place of one), ``change`` (other rows or policies), ``cautions`` of
 ``evaluate``, ``top(run, k)``, ``judgments``, ``grades``. A rule must be quiet on good data, give the size of the effect
 on this data, and cost little: work on judged documents and the top k, not on all rows. Families: RS1xx what was given, RS2xx rankings,
-RS30x metrics against the grades, RS3xx against the data, RS4xx comparisons, RS5xx training data. A code never changes its meaning; ``docs/check.md`` lists all
+RS30x metrics against the grades, RS3xx against the data, RS4xx comparisons, RS5xx training data, RS6xx logs (of a ``LogCase``). A code never changes its meaning; ``docs/check.md`` lists all
 (``make docs``), and a test holds a minimal bad case and a clean case for each.
 """
 
@@ -33,9 +33,9 @@ from functools import cache
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.verbs.check.rule import Rule
-from rankscope.verbs.check.rules import comparisons, grades, inputs, metrics, rankings, training
+from rankscope.verbs.check.rules import comparisons, grades, inputs, logs, metrics, rankings, training
 
-FAMILIES = (inputs, rankings, grades, metrics, comparisons, training)
+FAMILIES = (inputs, rankings, grades, metrics, comparisons, training, logs)
 
 
 @cache
