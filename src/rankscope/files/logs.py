@@ -106,7 +106,8 @@ def _log(rows: _Input, roles: Mapping[str, str], notes: Sequence[str]) -> Log:
 def _rows_of(source: Any) -> _Input:
     if isinstance(source, pl.LazyFrame):
         return _Input(source, dict(source.collect_schema()), Source("log"))
-    files = files_of(source) if is_path(source) and str(source) != "-" else None
+    several = is_path(source) and (any(sign in str(source) for sign in "*?") or Path(source).is_dir())
+    files = files_of(source) if several else None
     if files is None:
         return _of_file(source) if is_path(source) else _of_sheet(open_sheet(source, "log", EXPECTED), None)
     parts = [_of_file(file) for file in files]
@@ -362,7 +363,7 @@ def _written_time(rows: _Input, name: str, naive: str) -> tuple[pl.Expr, pl.Expr
     largest, with_zone, without = facts.row(0)
     if with_zone and without:
         raise InputError(
-            f"{rows.source.label}: {words.counted(with_zone, 'time')} in column {name} say their zone and {words.count(without)} do not; "
+            f"{rows.source.label}: {words.counted(with_zone, 'time')} in column {name} {words.agree(with_zone, 'says')} the zone and {words.count(without)} {words.agree(without, 'does')} not; "
             "write all of them in UTC, with Z"
         )
     bare = text.str.replace(ZONE, "")

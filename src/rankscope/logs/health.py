@@ -146,7 +146,7 @@ def _gaps(first: int) -> Look:
     place = pl.col("position").drop_nulls()
 
     def bad(_: Log) -> pl.Expr:
-        return (place.len() > 0) & ((place.min() != first) | (place.max() - place.min() + 1 != place.n_unique()))
+        return (place.len() > 0) & ((place.max() - first + 1 != place.len()) | (place.n_unique() != place.len()))
 
     def say(_: Log, count: int, of: int) -> str:
         return f"in {words.count(count)} of {words.counted(of, 'list')} the positions are not {first}, {first + 1}, {first + 2} and so on"
@@ -340,7 +340,9 @@ def _going_back(log: Log) -> Iterator[LogFact]:
     key, noun = ("session_id", "session") if log.has("session_id") else ("unit_id", log.unit_noun)
     back = (pl.col("timestamp").drop_nulls().diff().dt.total_microseconds() < 0).any().fill_null(value=False)
     each = (
-        log.frame.filter(pl.col(key).is_not_null()).group_by(key).agg(back.alias("back"), (pl.len() > 1).alias("long"))
+        log.frame.filter(pl.col(key).is_not_null())
+        .group_by(key)
+        .agg(back.alias("back"), (pl.col("timestamp").max() > pl.col("timestamp").min()).alias("long"))
     )
     bad = pl.col("back")
     found = log.collect(

@@ -11,7 +11,7 @@ import numpy as np
 from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.files.logs import read_log
-from rankscope.impressions import Log
+from rankscope.impressions import COLUMNS, Log
 from rankscope.inference.base import Bounds, check_between
 from rankscope.lists import Array, exact_sum
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
@@ -63,7 +63,7 @@ def online(
     if not chosen:
         raise DataError(
             f"{read.label}: no metric can be computed from its columns ({words.listing([*read.roles.values(), *read.attributes], most=12)}): "
-            "clicks allow CTR (--columns NAME=click says what a column is), numbers of users Mean(COLUMN) and Ratio(COLUMN, COLUMN)"
+            f"clicks allow CTR (--columns NAME=click says what a column is); a column of numbers is averaged with -m 'Mean({_like(read)})'"
         )
     units = roll_up(read, chosen)
     values = [_value(units, metric, np.arange(units.count), level) for metric in chosen]
@@ -77,6 +77,12 @@ def online(
         values, read.source, health, units.count, units.noun, level, parts.get("day", ()), parts.get("position", ()), sliced,
         [_sentence(text) for text in remarks],
     )  # fmt: skip
+
+
+def _like(log: Log) -> str:
+    """A column that a mean can be of, for an example."""
+    numbers = [name for role, name in log.roles.items() if COLUMNS[role].kind in {"flag", "number"}]
+    return next(iter([*numbers, *log.attributes]), "COLUMN")
 
 
 def _sentence(text: str) -> str:

@@ -66,8 +66,8 @@ class OnlineValue:
 
     @property
     def sums_in_words(self) -> str:
-        """What the value is made of: ``3 of 5``."""
-        return f"{words.amount(self.numerator)} of {words.amount(self.denominator)}"
+        """What the value is made of: ``3 of 5``, ``250 / 40``."""
+        return f"{words.amount(self.numerator)} {'of' if self.is_share else '/'} {words.amount(self.denominator)}"
 
     @property
     def range_value(self) -> Value:
@@ -174,7 +174,7 @@ class OnlineValues(Result):
     def sentences(self) -> Iterator[str]:
         """The first metric, what it is of, and what to know of it."""
         first = self.values[0]
-        made_of = f"{words.amount(first.numerator)} out of {words.amount(first.denominator)}"
+        made_of = f"{words.amount(first.numerator)} {'out of' if first.is_share else 'over'} {words.amount(first.denominator)}"
         interval = (
             f"{words.percent(self.level)} interval {first.interval_in_words}"
             if first.bounds.known
