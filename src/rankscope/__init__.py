@@ -23,6 +23,7 @@ _PLACES = {
     for module, names in {
         "rankscope.errors": ("DataError", "InputError", "RankscopeError"),
         "rankscope.files": ("read_qrels", "read_run"),
+        "rankscope.files.logs": ("read_log",),
         "rankscope.files.writers": ("write_qrels", "write_run"),
         "rankscope.lists": ("Lists",),
         "rankscope.lists.overlap": ("jaccard", "rbo"),
@@ -45,6 +46,8 @@ _PLACES = {
         "rankscope.verbs.evaluate.evaluate": ("evaluate",),
         "rankscope.verbs.evaluate.evaluator": ("Evaluator",),
         "rankscope.verbs.evaluate.result": ("BatchScores",),
+        "rankscope.verbs.experiment.experiment": ("experiment",),
+        "rankscope.verbs.experiment.result": ("Experiment",),
         "rankscope.verbs.explain.explain": ("explain",),
         "rankscope.verbs.explain.result": ("Difference", "Explanation", "Origin"),
         "rankscope.verbs.gate.gate": ("gate",),
@@ -74,6 +77,7 @@ if TYPE_CHECKING:
     from rankscope.errors import RankscopeError as RankscopeError
     from rankscope.files import read_qrels as read_qrels
     from rankscope.files import read_run as read_run
+    from rankscope.files.logs import read_log as read_log
     from rankscope.files.writers import write_qrels as write_qrels
     from rankscope.files.writers import write_run as write_run
     from rankscope.lists import Lists as Lists
@@ -107,6 +111,8 @@ if TYPE_CHECKING:
     from rankscope.verbs.evaluate.evaluate import evaluate as evaluate
     from rankscope.verbs.evaluate.evaluator import Evaluator as Evaluator
     from rankscope.verbs.evaluate.result import BatchScores as BatchScores
+    from rankscope.verbs.experiment.experiment import experiment as experiment
+    from rankscope.verbs.experiment.result import Experiment as Experiment
     from rankscope.verbs.explain.explain import explain as explain
     from rankscope.verbs.explain.result import Difference as Difference
     from rankscope.verbs.explain.result import Explanation as Explanation

@@ -93,6 +93,11 @@ class Log:
         return int(self.collect(self.frame.select(pl.len())).item())
 
     @property
+    def of_impressions(self) -> bool:
+        """Whether its rows are what was shown; else each is a user, with numbers of their own."""
+        return self.has("item_id") or self.has("impression_id") or self.has("position") or self.has("shown")
+
+    @property
     def unit_noun(self) -> str:
         """What a unit is called: a user where the column said so; a row where there is none."""
         if "unit_id" not in self.roles:
@@ -110,7 +115,11 @@ class Log:
         if missing:
             wanted = words.listing([f"{name} ({COLUMNS[name].about})" for name in missing], last="and")
             others = [name for name in self.roles.values() if name not in COLUMNS] + list(self.attributes)
-            rest = f"; if {words.listing(others, 3, last='or')} is that, say so: --columns {others[0]}={missing[0]}" if others else ""
+            rest = (
+                f"; if {words.listing(others, 3, last='or')} is that, say so: --columns {others[0]}={missing[0]}"
+                if others
+                else ""
+            )
             raise DataError(f"{self.label}: {what} needs a column {wanted}{rest}")
 
     def number(self, name: str) -> pl.Expr:
@@ -125,12 +134,16 @@ class Log:
             raise InputError(f"{self.label}: no column {name!r}{words.hint(name, names)}")
         kind = COLUMNS[column].kind if column in self.roles else ""
         if kind in {"id", "time"}:
-            raise InputError(f"{self.label}: column {name} is taken as {column} ({COLUMNS[column].about}); a column of numbers is expected")
+            raise InputError(
+                f"{self.label}: column {name} is taken as {column} ({COLUMNS[column].about}); a column of numbers is expected"
+            )
         return pl.col(column).cast(pl.Float64, strict=False).fill_nan(None)
 
     def allowance(self) -> str:
         """What further columns would allow, in a sentence; empty where nothing of note is missing."""
-        wanted = [name for name in ("unit_id", "impression_id", "position", "timestamp", "variant") if name not in self.roles]
+        wanted = [
+            name for name in ("unit_id", "impression_id", "position", "timestamp", "variant") if name not in self.roles
+        ]
         if not wanted:
             return ""
         parts = [f"{name} ({COLUMNS[name].allows})" for name in wanted]

@@ -61,6 +61,7 @@ class Option(click.Option):
 QRELS = click.Argument(["qrels"], type=FILE, required=False, metavar="QRELS")
 RUNS = click.Argument(["runs"], type=FILE, nargs=-1, metavar="RUN...")
 ANY_RUNS = click.Argument(["runs"], type=FILE, nargs=-1, metavar="[RUN]...")
+LOG = click.Argument(["log"], type=FILE, required=False, metavar="LOG")
 QUIET = Option("-q --quiet", "No notes about what was read and written.", bool, to="command")
 LIMITS = (
     Option("--threads", "How many threads to work on. Default: $RANKSCOPE_THREADS, or one a core.", NUMBER, "N", to="command"),
@@ -280,6 +281,27 @@ GRADES = Option(
 )
 JUDGED = (QRELS, RUNS, GRADES)
 
+
+def _pairs(texts: Sequence[str]) -> dict[str, str]:
+    """``NAME=ROLE`` of each text, apart at commas."""
+    out: dict[str, str] = {}
+    for part in (part for text in texts for part in text.split(",") if part.strip()):
+        name, equals, role = part.rpartition("=")
+        if not equals or not name.strip() or not role.strip():
+            raise InputError(f"--columns {part}: write the name of a column and its role, like visitor=unit_id")
+        out[name.strip()] = role.strip()
+    return out
+
+
+LOG_COLUMNS = Option(
+    "--columns",
+    "What columns with unusual names are: visitor=unit_id,hit=click.",
+    str,
+    "NAME=ROLE",
+    multiple=True,
+    read=_pairs,
+)
+
 # fmt: off
 COMMANDS = (
     Command("evaluate", "Score rankings against judgments.",
@@ -482,6 +504,36 @@ COMMANDS = (
             POLICIES, *OUTPUT,
         ),
         verb="rankscope.verbs.unjudged.unjudged", way="unjudged"),
+    Command("experiment", "Say which variant of an experiment is better for users.",
+        """Analyse an experiment from a LOG: a row a shown item, or a row a user with numbers.
+
+        Rows are rolled up to the users who were given variants, and these are compared. First it is checked that users were split as planned; where
+        they were not, the verdict is withheld (exit code 3).""",
+        (
+            "experiment log.parquet --primary CTR",
+            'experiment users.csv --variant variant --primary "Ratio(orders, sessions)" -m "Mean(revenue)"',
+            'experiment users.csv -m "Mean(revenue)" --covariate "Mean(revenue)=revenue_before"',
+            "experiment log.parquet --primary CTR --guardrail RPM=1% --slices country",
+        ),
+        (
+            LOG,
+            metric("A further metric, like CTR or 'Mean(revenue)'; may be repeated.", kind=str),
+            Option("--primary", "The metric that decides. Default: the first.", str, "METRIC"),
+            Option("--guardrail guardrails", "A metric that must not get worse, maybe with the loss that would be accepted: RPM=1%.",
+                str, "METRIC[=X]", multiple=True, read=list),
+            Option("--variant", "The column of variants, where it has an unusual name.", str, "COLUMN"),
+            Option("--baseline", "The variant that others are compared with. Default: control, A or the first.", str, "NAME"),
+            Option("--covariate covariates", "What was known of users before, which takes chance away (CUPED): 'Mean(revenue)=revenue_before'.",
+                str, "METRIC=COLUMN", multiple=True, read=list),
+            Option("--strata", "A column of users' attributes to adjust for.", str, "COLUMN"),
+            Option("--split", "The planned shares: A=0.9,B=0.1. Default: even.", str, "NAME=X,..."),
+            Option("--winsorise", "Cut what users add at this quantile, like 0.99.", float, "Q"),
+            Option("--slices", "A column of attributes: variants are compared within each value, too.", str, "COLUMN", multiple=True, read=list),
+            TEST, INTERVAL,
+            Option("--correction", "For several comparisons: {names}. Default: holm.", names.CORRECTION, "NAME"),
+            ALPHA, LOG_COLUMNS, QUIET, *OUTPUT,
+        ),
+        verb="rankscope.verbs.experiment.experiment", usage="LOG"),
     Command("pool", "Say whether judgments favour the runs that were pooled.",
         """Say whether judgments favour the runs that they were made from: each run is scored without the judgments of the documents
         that it alone found. Also how far metrics order the systems alike (Kendall's tau).""",

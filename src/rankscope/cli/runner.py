@@ -41,6 +41,7 @@ class Call:
         }
         self.display = {name: value for name, value in self.explicit.items() if self.own[name].to == "result"}
         self.qrels: str | None = ctx.params.get("qrels")
+        self.log: str | None = ctx.params.get("log")
         self.runs: tuple[str, ...] = ctx.params.get("runs", ())
         if "candidate" in ctx.params:  # a gate names its two apart
             both = (ctx.params["baseline"], ctx.params["candidate"])
@@ -91,6 +92,10 @@ class Call:
 
     def arguments(self) -> tuple[list[Any], dict[str, Any]]:
         """What the verb is called with, but for metrics."""
+        if "log" in self.params:
+            if self.log is None:
+                raise InputError(f"no log was given: {self.path} {self.command.usage}, like {self.path} log.parquet")
+            return [self.log], self.options
         if self.of_scores:
             if self.qrels is None:
                 raise InputError(f"no file of scores was given: {self.path} --scores scores.csv")
@@ -143,8 +148,7 @@ class Call:
 
     def reads(self) -> Iterator[str]:
         """Every file that is read: the inputs, and what options and settings name."""
-        if self.qrels is not None:
-            yield self.qrels
+        yield from (path for path in (self.qrels, self.log) if path is not None)
         yield from (path for _, path in self.files)
         for name, option in self.own.items():
             value = self.options.get(name, self.params[name])

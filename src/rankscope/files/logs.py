@@ -22,7 +22,9 @@ from rankscope.impressions import COLUMNS, Kind, Log
 from rankscope.tables import Source
 from rankscope.words import plain_name
 
-EXPECTED = "a log is a table with a row a shown item (item, position, click ...), or a row a user (user, variant, numbers)"
+EXPECTED = (
+    "a log is a table with a row a shown item (item, position, click ...), or a row a user (user, variant, numbers)"
+)
 YES, NO = ("1", "true", "yes", "y", "t"), ("0", "false", "no", "n", "f")
 TIMES = ("%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d")  # after the zone was cut off
 ZONE = r"(Z|[+-]\d\d:?\d\d)$"
@@ -63,9 +65,12 @@ def read_log(source: Any, *, columns: Mapping[str, str] | None = None) -> Log:
     typed, remarks = _typed(rows, roles)
     used = set(roles.values())
     others = tuple(name for name in rows.schema if name not in used and not INDEX.fullmatch(name))
-    frame = rows.frame.select(*[typed[role].alias(role) for role in roles], *[pl.col(name) for name in others if name not in roles])
+    frame = rows.frame.select(
+        *[typed[role].alias(role) for role in roles], *[pl.col(name) for name in others if name not in roles]
+    )
     label = rows.source.label
-    first = f"read {label} as a log: {words.listing([f'{role} ({name})' if role != name else role for role, name in roles.items()], most=30)}"
+    what = "a log" if {"item_id", "impression_id", "position", "shown"} & set(roles) else "a table with one row a unit"
+    first = f"read {label} as {what}: {words.listing([f'{role} ({name})' if role != name else role for role, name in roles.items()], most=30)}"
     noted = replace(rows.source, notes=(first, *notes, *remarks))
     return Log(frame, roles, tuple(name for name in others if name not in roles), noted, rows.collect)
 
@@ -124,15 +129,21 @@ def _joined(label: str, parts: Sequence[_Rows]) -> _Rows:
     for part in parts[1:]:
         if list(part.schema) != list(first.schema):
             odd = set(part.schema) ^ set(first.schema)
-            raise InputError(f"{part.source.label}: its columns are not those of {first.source.label} ({words.listing(sorted(odd) or ['another order'])})")
+            raise InputError(
+                f"{part.source.label}: its columns are not those of {first.source.label} ({words.listing(sorted(odd) or ['another order'])})"
+            )
 
     def digest() -> str:
-        said = "".join(f"{Path(part.source.label).name} {part.source.sha256() if part.source.sha256 else ''}\n" for part in parts)
+        said = "".join(
+            f"{Path(part.source.label).name} {part.source.sha256() if part.source.sha256 else ''}\n" for part in parts
+        )
         return hashlib.sha256(said.encode()).hexdigest()
 
     frame = pl.concat([part.frame for part in parts], how="vertical_relaxed")
     source = Source(label, "folder", label, sha256=digest, notes=(f"{label}: {words.counted(len(parts), 'file')}",))
-    return _Rows(frame, dict(frame.collect_schema()), source, parts[0].collect if len(parts) == 1 else pl.LazyFrame.collect)
+    return _Rows(
+        frame, dict(frame.collect_schema()), source, parts[0].collect if len(parts) == 1 else pl.LazyFrame.collect
+    )
 
 
 # --- what columns are ---------------------------------------------------------------------------------------------
@@ -147,7 +158,11 @@ def _roles_of(names: Sequence[str], columns: Mapping[str, str] | None, label: st
         if role in roles:
             continue
         taken = set(roles.values())
-        fits = [by_plain[plain] for plain in map(plain_name, (role, *column.names)) if by_plain.get(plain, "") not in {"", *taken}]
+        fits = [
+            by_plain[plain]
+            for plain in map(plain_name, (role, *column.names))
+            if by_plain.get(plain, "") not in {"", *taken}
+        ]
         fits = list(dict.fromkeys(fits))
         if fits:
             roles[role] = fits[0]
@@ -159,9 +174,18 @@ def _roles_of(names: Sequence[str], columns: Mapping[str, str] | None, label: st
 def _said_roles(names: Sequence[str], columns: Mapping[str, str], label: str) -> dict[str, str]:
     out: dict[str, str] = {}
     for name, said in columns.items():
-        role = next((role for role, column in COLUMNS.items() if plain_name(str(said)) in map(plain_name, (role, *column.names))), None)
+        role = next(
+            (
+                role
+                for role, column in COLUMNS.items()
+                if plain_name(str(said)) in map(plain_name, (role, *column.names))
+            ),
+            None,
+        )
         if role is None:
-            raise InputError(f"columns: {name!r} is said to be {said!r}, which no column of a log can be{words.hint(str(said), COLUMNS)}")
+            raise InputError(
+                f"columns: {name!r} is said to be {said!r}, which no column of a log can be{words.hint(str(said), COLUMNS)}"
+            )
         if name not in names:
             raise InputError(f"{label}: no column {name!r}{words.hint(str(name), names)}")
         if role in out:
@@ -191,7 +215,11 @@ def _typed(rows: _Rows, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr], l
         if faulty is not None:
             odd[role] = faulty
     if odd:
-        found = rows.collect(rows.frame.select(faulty.fill_null(value=False).arg_true().first().alias(role) for role, faulty in odd.items()))
+        found = rows.collect(
+            rows.frame.select(
+                faulty.fill_null(value=False).arg_true().first().alias(role) for role, faulty in odd.items()
+            )
+        )
         for role in odd:
             if (row := found[role][0]) is not None:
                 _refuse(rows, roles[role], int(row), COLUMNS[role].kind)
@@ -245,7 +273,9 @@ def _flag(column: pl.Expr, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr | None]
     if dtype != pl.String:
         return _number(column, dtype)
     text = column.str.strip_chars().str.to_lowercase()
-    value = pl.when(text.is_in(YES)).then(1.0).when(text.is_in(NO)).then(0.0).otherwise(text.cast(pl.Float64, strict=False))
+    value = (
+        pl.when(text.is_in(YES)).then(1.0).when(text.is_in(NO)).then(0.0).otherwise(text.cast(pl.Float64, strict=False))
+    )
     known = ~text.is_in(UNDEFINED)
     return pl.when(known).then(value), known & (value.is_null() | ~value.is_finite())
 

@@ -25,8 +25,9 @@ from rankscope.files.long import (
     stem,
 )
 from rankscope.files.raw import Raw
-from rankscope.files.roles import ID_ROLES, NAMES, plain_name, roles_of
+from rankscope.files.roles import ID_ROLES, NAMES, roles_of
 from rankscope.tables import Fault, Qrels, Run, Source
+from rankscope.words import plain_name
 
 UNNAMED = "(index)"  # the column of an index without a name
 DICTS = {

@@ -20,8 +20,8 @@ from rankscope.files.memory import UNNAMED, frame_of, is_half, is_pandas, quote_
 from rankscope.files.parquet import open_parquet
 from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.readers import kind_of
-from rankscope.files.roles import plain_name
 from rankscope.tables import MARK, PARTIAL, Array
+from rankscope.words import plain_name
 
 UNDEFINED = ("", "nan", "na", "n/a", "null", "none")
 QUERY = (

@@ -10,6 +10,7 @@ import numpy as np
 
 from rankscope.errors import InputError
 from rankscope.inference.base import CLOSE, Bounds, Estimate, Sample
+from rankscope.inference.intervals import student
 from rankscope.inference.paired import on_lattice
 from rankscope.lists import exact_sum
 
@@ -98,6 +99,33 @@ def _fieller(above: Sample, base: Sample, reach: float) -> Bounds:
     far = crossed + math.copysign(root, crossed)  # the root without cancellation; the other from their product
     ends = (far / squared, free / far if far else 0.0)
     return Bounds(min(ends), max(ends), "fieller")
+
+
+def relative_of_own(run: Sample | Estimate, baseline: Sample | Estimate, level: float = 0.95) -> tuple[float, Bounds]:
+    """The relative difference of two means over units of their own, as a share of the baseline's, and its interval.
+
+    The interval is that of the logarithm of their ratio, by the delta method with Welch's degrees of freedom, turned back: it holds
+    no value below -100%. None where a mean is not above 0. The value is NaN for a baseline of mean 0.
+
+    >>> one, other = Estimate.of(1.1, 0.04, 100), Estimate.of(1.0, 0.04, 100)
+    >>> value, bounds = relative_of_own(one, other)
+    >>> round(value, 3), round(bounds.lower, 3), round(bounds.upper, 3)
+    (0.1, 0.043, 0.161)
+    """
+    if not baseline.mean:
+        return math.nan, Bounds.none("the mean of the baseline is 0" if baseline.count else "no units")
+    value = run.mean / baseline.mean - 1
+    if not (run.mean > 0 and baseline.mean > 0):
+        return value, Bounds.none("both means must be above 0")
+    if not (run.freedom and baseline.freedom):
+        return value, Bounds.none("fewer than 2 units")
+    squares = [((side.error / side.mean) ** 2, side.freedom) for side in (run, baseline)]
+    whole = math.fsum(square for square, _ in squares)
+    if not whole:
+        return value, Bounds.none("no unit differs from another")
+    freedom = whole**2 / math.fsum(square**2 / freedom for square, freedom in squares)
+    far = math.exp(student(freedom, (1 - level) / 2) * math.sqrt(whole))
+    return value, Bounds((1 + value) / far - 1, (1 + value) * far - 1, "log")
 
 
 def favourable_if_normal(sample: Sample) -> float:

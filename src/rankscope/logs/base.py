@@ -70,7 +70,9 @@ class OnlineMetric(Declared, kind="online metric", at="days"):
         if not self.of_columns:
             return super().__str__()
         own = [getattr(self, name) for name in self.of_columns]
-        said = {n: v for n, usual in self.defaults.items() if (v := getattr(self, n)) != usual and n not in self.of_columns}
+        said = {
+            n: v for n, usual in self.defaults.items() if (v := getattr(self, n)) != usual and n not in self.of_columns
+        }
         return f"{type(self).__name__}({', '.join([*map(_written, own), *(f'{n}={v!r}' for n, v in said.items())])})"
 
     __repr__ = __str__

@@ -66,14 +66,20 @@ class Abandonment(OnlineMetric):
 
     def parts(self, log: Log, end: datetime | None) -> Parts:
         known = _shown(log) & click.is_not_null()
-        return Parts("list", (known.any() & ~(known & (click > 0)).any()).cast(pl.Float64), known.any().cast(pl.Float64))
+        return Parts(
+            "list", (known.any() & ~(known & (click > 0)).any()).cast(pl.Float64), known.any().cast(pl.Float64)
+        )
 
 
 class GoodAbandonment(OnlineMetric):
     """Lists without a click whose reward says that they were of use, out of all lists without a click."""
 
     needs = ("impression_id", "click", "reward")
-    unit, above, below = "list", "lists without a click and with a reward above 0", "lists without a click whose reward is known"
+    unit, above, below = (
+        "list",
+        "lists without a click and with a reward above 0",
+        "lists without a click whose reward is known",
+    )
     range = (0.0, 1.0)
     watch = "It is as good as what is written into reward: an answer that was read, a thumb, a call."
     source = "Li, Huffman and Tokuda, Good abandonment in mobile and PC internet search, SIGIR 2009"
@@ -92,7 +98,11 @@ class CVR(OnlineMetric, aliases=("ConversionRate", "conversion_rate")):
     ] = "click"
 
     needs = ("conversion",)
-    unit, above, below = "click", "clicks (impressions, lists, sessions, users) with a conversion", "clicks (impressions, lists, sessions, users)"
+    unit, above, below = (
+        "click",
+        "clicks (impressions, lists, sessions, users) with a conversion",
+        "clicks (impressions, lists, sessions, users)",
+    )
     range = (0.0, 1.0)
     watch = "Out of clicks it rises when fewer people click: look at conversions per user, too."
     best_for = "shops: whether what was clicked was what was wanted"
@@ -153,7 +163,11 @@ class SatisfiedClicks(OnlineMetric, aliases=("SatCTR",)):
     dwell: Seconds = 30.0
 
     needs = ("click", "dwell_s")
-    unit, above, below = "impression", "clicks with a dwell time of at least so many seconds", "impressions that were shown"
+    unit, above, below = (
+        "impression",
+        "clicks with a dwell time of at least so many seconds",
+        "impressions that were shown",
+    )
     range = (0.0, 1.0)
     watch = "30 seconds are for pages that are read: a weather report satisfies in 3."
     source = "Fox, Karnawat, Mydland, Dumais and White, Evaluating implicit measures to improve web search, TOIS 2005"
@@ -183,7 +197,9 @@ class ItemsPerSession(OnlineMetric):
     better = "neither"
 
     def parts(self, log: Log, end: datetime | None) -> Parts:
-        return Parts("session", _when(_shown(log)).sum() if log.has("shown") else pl.len().cast(pl.Float64), pl.lit(1.0))
+        return Parts(
+            "session", _when(_shown(log)).sum() if log.has("shown") else pl.len().cast(pl.Float64), pl.lit(1.0)
+        )
 
 
 class SessionsPerUser(OnlineMetric):
@@ -208,7 +224,11 @@ class TimeToSuccess(OnlineMetric):
 
     def parts(self, log: Log, end: datetime | None) -> Parts:
         first = at.filter(click > 0).min()
-        return Parts("session", ((first - at.min()).dt.total_microseconds() / 1e6).fill_null(0.0), first.is_not_null().cast(pl.Float64))
+        return Parts(
+            "session",
+            ((first - at.min()).dt.total_microseconds() / 1e6).fill_null(0.0),
+            first.is_not_null().cast(pl.Float64),
+        )
 
 
 class ReformulationRate(OnlineMetric):
@@ -226,7 +246,9 @@ class ReformulationRate(OnlineMetric):
         starts = query.is_not_null() & (query != query.shift(1)).fill_null(value=True)  # one query, however many rows
         first, asked = time.filter(starts), query.filter(starts)
         soon = (first.shift(-1) - first).dt.total_microseconds() <= self.within * 1e6
-        return Parts("session", (soon & (asked.shift(-1) != asked)).sum().cast(pl.Float64), starts.sum().cast(pl.Float64))
+        return Parts(
+            "session", (soon & (asked.shift(-1) != asked)).sum().cast(pl.Float64), starts.sum().cast(pl.Float64)
+        )
 
 
 class _Windowed(OnlineMetric):
@@ -240,7 +262,9 @@ class _Windowed(OnlineMetric):
         if end is None:
             raise InputError(f"{self}: the log has no times")
         whole = at.min() + timedelta(days=days) <= pl.lit(end)
-        return Parts("unit", pl.when(whole).then(value).otherwise(0.0), whole.cast(pl.Float64), (~whole).cast(pl.Float64))
+        return Parts(
+            "unit", pl.when(whole).then(value).otherwise(0.0), whole.cast(pl.Float64), (~whole).cast(pl.Float64)
+        )
 
 
 class ReturnRate(_Windowed):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -49,12 +49,23 @@ class Units:
     @property
     def count(self) -> int:
         """How many units there are."""
-        return self.numerators.shape[1]
+        return int(self.numerators.shape[1])
 
     @property
     def remark(self) -> str:
         """What to know of units where the log names none; empty where it does."""
         return "" if self.unit == "unit_id" else WITHOUT[self.unit] + TOO_NARROW
+
+    def filter(self, kept: pl.Series) -> Units:
+        """Some of the units."""
+        inside = kept.to_numpy()
+        return replace(
+            self,
+            numerators=self.numerators[:, inside],
+            denominators=self.denominators[:, inside],
+            groups={name: group.filter(kept) for name, group in self.groups.items()},
+            ids=None if self.ids is None else self.ids.filter(kept),
+        )
 
     def columns(self, metric: OnlineMetric) -> Array:
         """Two columns, what each unit adds above and below the line: units x 2."""
@@ -67,8 +78,17 @@ def unit_of(log: Log) -> str:
     return next((name for name in UNITS if log.has(name)), "")
 
 
-def roll_up(log: Log, metrics: Sequence[OnlineMetric], by: Sequence[str] = (), *, ids: bool = False) -> Units:
+def roll_up(
+    log: Log,
+    metrics: Sequence[OnlineMetric],
+    by: Sequence[str] = (),
+    *,
+    attributes: Sequence[str] = (),
+    ids: bool = False,
+) -> Units:
     """Sum a log over its units, for all metrics in one pass; ``by`` are columns that are grouped by, too.
+
+    ``attributes`` are columns that say something of a unit: the first value that its rows have counts.
 
     Raises DataError where a column is missing that a metric needs, or rows name no unit.
     """
@@ -78,18 +98,22 @@ def roll_up(log: Log, metrics: Sequence[OnlineMetric], by: Sequence[str] = (), *
     end = _end(log) if any(metric.windowed for metric in metrics) else None
     parts = [metric.parts(log, end) for metric in metrics]
     keys = [*([unit] if unit else []), *by]
-    found = log.collect(_query(log, parts, keys, unit))
+    found = log.collect(_query(log, parts, keys, unit, [name for name in attributes if name not in keys]))
     if unit and found[unit].null_count():
         rows = int(found.filter(pl.col(unit).is_null())["rows"].sum())
         raise DataError(
             f"{log.label}: {words.counted(rows, 'row names', 'rows name')} no {log.unit_noun} ({log.roles[unit]} is empty): "
             "give each visitor an id, or leave these rows out"
         )
-    numerators = np.stack([found[f"n{i}"].to_numpy() for i in range(len(parts))]) if parts else np.empty((0, len(found)))
-    denominators = [np.ones(len(found)) if p.denominator is None else found[f"d{i}"].to_numpy() for i, p in enumerate(parts)]
+    numerators = (
+        np.stack([found[f"n{i}"].to_numpy() for i in range(len(parts))]) if parts else np.empty((0, len(found)))
+    )
+    denominators = [
+        np.ones(len(found)) if p.denominator is None else found[f"d{i}"].to_numpy() for i, p in enumerate(parts)
+    ]
     censored = tuple(int(found[f"c{i}"].sum()) if p.censored is not None else 0 for i, p in enumerate(parts))
     return Units(
-        tuple(metrics), numerators, np.stack(denominators) if parts else numerators, {name: found[name] for name in by}, unit,
+        tuple(metrics), numerators, np.stack(denominators) if parts else numerators, {name: found[name] for name in (*by, *attributes)}, unit,
         log.unit_noun if unit == "unit_id" else {"session_id": "session", "impression_id": "list", "": "row"}[unit],
         int(found["rows"].sum()), censored, end, found[unit] if ids and unit else None,
     )  # fmt: skip
@@ -101,7 +125,7 @@ def _end(log: Log) -> datetime | None:
     return found  # type: ignore[no-any-return] # a column of times
 
 
-def _query(log: Log, parts: Sequence[Parts], keys: Sequence[str], unit: str) -> pl.LazyFrame:
+def _query(log: Log, parts: Sequence[Parts], keys: Sequence[str], unit: str, attributes: Sequence[str]) -> pl.LazyFrame:
     """One row a unit (and group) with two columns a metric, and the number of rows."""
     here: list[pl.Expr] = []
     inner: dict[Level, list[int]] = {}
@@ -115,8 +139,9 @@ def _query(log: Log, parts: Sequence[Parts], keys: Sequence[str], unit: str) -> 
     if not unit:
         if inner:
             raise DataError(f"{log.label}: no user, session or list is named")
-        return log.frame.select(*keys, *here, pl.lit(1).alias("rows"))
-    out = log.frame.group_by(keys).agg(*here, pl.len().alias("rows"))
+        return log.frame.select(*keys, *attributes, *here, pl.lit(1).alias("rows"))
+    of_units = [pl.col(name).drop_nulls().first() for name in attributes]
+    out = log.frame.group_by(keys).agg(*here, *of_units, pl.len().alias("rows"))
     for level, places in inner.items():
         groups = [name for name in KEYS[level] if name not in keys]
         each = log.frame.filter(pl.col(KEYS[level][0]).is_not_null()).group_by([*keys, *groups])
@@ -128,7 +153,9 @@ def _query(log: Log, parts: Sequence[Parts], keys: Sequence[str], unit: str) -> 
 
 
 def _named(i: int, part: Parts) -> list[pl.Expr]:
-    pairs = zip(_names(i, part), (e for e in (part.numerator, part.denominator, part.censored) if e is not None), strict=True)
+    pairs = zip(
+        _names(i, part), (e for e in (part.numerator, part.denominator, part.censored) if e is not None), strict=True
+    )
     return [expr.cast(pl.Float64).alias(name) for name, expr in pairs]
 
 

@@ -128,10 +128,13 @@ class Contrast:
     @cached_property
     def relative(self) -> tuple[float, Bounds]:
         """The difference as a part of the baseline's mean, with its interval; what cannot be below 0 cannot fall by more than all of it."""
-        from rankscope.inference.effects import relative
+        from rankscope.inference.effects import relative, relative_of_own
 
-        pair = self.paired
-        value, bounds = relative(pair.run_sample, pair.baseline_sample, self.method.level)
+        pair = self.pair
+        if isinstance(pair, PairedValues):
+            value, bounds = relative(pair.run_sample, pair.baseline_sample, self.method.level)
+        else:
+            value, bounds = relative_of_own(pair.run_sample, pair.baseline_sample, self.method.level)
         return value, bounds.clipped(-1.0, math.inf) if self.panel.measure.range[0] >= 0 else bounds
 
     @cached_property
@@ -202,19 +205,19 @@ class Contrast:
     def sentence(self) -> str:
         """The contrast in full; interval and p-value are the adjusted ones where there are several comparisons."""
         run, baseline, on = self.run, self.baseline, self.metric
-        size, queries = words.number(abs(self.difference)), words.counted(self.queries, "query")
+        size, queries = words.number(abs(self.difference)), words.counted(self.queries, self.panel.measure.unit)
         corrected = self.method.corrected_for(self.comparisons)
         if self.verdict in {"better", "worse"}:
             verb = "beats" if self.verdict == "better" else "loses to"
-            counts = words.counted(self.queries, "unit")
+            counts = words.counted(self.queries, self.panel.measure.unit)
             if self.pair.by_unit:
-                better = words.counted(self.wins, "query")
+                better = words.counted(self.wins, self.panel.measure.unit)
                 counts = f"better on {better}, worse on {self.losses:,}, unchanged on {self.ties:,}"
             return f"{run} {verb} {baseline} on {on} by {size} ({self._evidence}{corrected}; {counts})."
         if self.verdict == "different":
             return f"{run} is {self._way} than {baseline} on {on} by {size} ({self._evidence}{corrected}; {queries})."
         if self.verdict == "same":
-            each = "the one query" if self.queries == 1 else f"each of {queries}"
+            each = f"the one {self.panel.measure.unit}" if self.queries == 1 else f"each of {queries}"
             return f"{run} and {baseline} score the same on {on}, on {each}."
         if self.verdict == "equivalent":
             return f"{run} and {baseline} are practically the same on {on} ({self._within}; {queries})."
@@ -229,7 +232,7 @@ class Contrast:
             how = self._way if self.verdict == "different" else self.verdict
             return f"{self.metric}: {how} by {size} ({self._evidence})."
         if self.verdict == "same":
-            return f"{self.metric}: the same on every query."
+            return f"{self.metric}: the same on every {self.panel.measure.unit}."
         if self.verdict == "equivalent":
             return f"{self.metric}: practically the same ({self._within})."
         if self.verdict == "not worse":
@@ -263,16 +266,18 @@ class Contrast:
     def _limits(self, corrected: str = "") -> str:
         """Why there is no clear difference, and what these queries could have shown."""
         if not self.queries:
-            return ": no query has a value for both."
+            return f": no {self.panel.measure.unit} has a value for both."
         p_value = words.p_value(self.p_value_adjusted)
         if self.few:
             differ = words.agree(self.differing, "differs")
-            return f": only {self.differing:,} of {words.counted(self.queries, 'query')} {differ}, and fewer than {FEWEST} cannot show one ({p_value})."
+            return f": only {self.differing:,} of {words.counted(self.queries, self.panel.measure.unit)} {differ}, and fewer than {FEWEST} cannot show one ({p_value})."
         signed = words.number(self.difference, sign=True)
         if self.p_value_adjusted <= self.method.alpha and not self.agrees:
             return f": {signed} in the mean, but {self.test} sees most differences go the other way ({p_value}{corrected})."
         if self.method.every_look:
-            return f" ({signed}, {self._evidence}{corrected}); add queries and look again."
+            return (
+                f" ({signed}, {self._evidence}{corrected}); add {words.plural(self.panel.measure.unit)} and look again."
+            )
         if math.isnan(self.detectable.difference):
             return f": {self.bounds.reason or 'there is no spread to go by'}."
         return f" ({signed}, {self._evidence}{corrected}). {self.reach}."
@@ -281,7 +286,7 @@ class Contrast:
     def reach(self) -> str:
         """What difference these queries can detect, and how many would detect the one that was seen."""
         detected = words.number(self.detectable.difference)
-        text = f"{words.counted(self.queries, 'query')} can detect about {detected}"
+        text = f"{words.counted(self.queries, self.panel.measure.unit)} can detect about {detected}"
         needed = self.queries_needed
         if needed is not None and needed > self.queries and abs(self.difference) > 0.0005:
             text += f"; detecting {words.number(abs(self.difference))} would take about {words.rounded(needed)}"

@@ -40,7 +40,7 @@ class Measure:
 
     ``name`` is how it is spelled, ``better`` its direction, ``range`` the lowest and the highest value that there can be, and
     ``aggregate`` how the values of units become one number. ``metric`` is the metric of the catalogue, where it is one and was computed
-    here; scores from elsewhere are plain means, whatever they are called.
+    here; scores from elsewhere are plain means, whatever they are called. ``unit`` is what a unit is called.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Measure:
     range: tuple[float, float] = UNKNOWN
     aggregate: str = "mean"
     metric: Metric | None = None
+    unit: str = "query"
 
     @classmethod
     def of(cls, metric: Metric) -> Measure:

@@ -1,0 +1,161 @@
+"""Variants of an experiment, each with units of its own, as panels: ratios, adjusted for covariates; and whether the units were split as planned."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+import numpy as np
+
+from rankscope import words
+from rankscope.blocks import Caution
+from rankscope.errors import InputError
+from rankscope.lists import Array
+from rankscope.moments import Moments
+from rankscope.panels.panel import Panel
+from rankscope.panels.samples import Measure
+
+UNEQUAL = 0.001  # the p-value below which a split is not the one that was planned
+FEW_FOR_SKEW = 355  # units of an arm, times the squared skewness, from which a 95% t interval covers as it says
+
+
+def linearise_ratio(moments: Moments, above: int, below: int) -> tuple[float, Array]:
+    """A ratio of means, and by how much each column moves it: the delta method.
+
+    Source: Deng, Knoblich and Lu, Applying the delta method in metric analytics, KDD 2018.
+
+    >>> value, factors = linearise_ratio(Moments.of([[1.0, 2.0], [3.0, 4.0]]), 0, 1)
+    >>> round(value, 4), factors.round(4).tolist()
+    (0.6667, [0.3333, -0.2222])
+    """
+    over, under = float(moments.mean[above]), float(moments.mean[below])
+    factors = np.zeros(len(moments.mean))
+    if not under:
+        return math.nan, np.full(len(factors), math.nan)
+    factors[above] += 1 / under
+    factors[below] -= over / under**2
+    return over / under, factors
+
+
+def panel_of_variants(measure: Measure, variants: Mapping[str, Moments], covariates: int = 0) -> Panel:
+    """A panel of variants from the moments of their units.
+
+    The columns are what each unit adds above and below the line, then the same of each covariate. A variant's value is the ratio of
+    its two means, moved by what its covariates say of chance: CUPED, with one coefficient a covariate from all units together.
+    Source: Deng, Xu, Kohavi and Walker, Improving the sensitivity of online controlled experiments by utilizing pre-experiment data,
+    WSDM 2013.
+    """
+    names = list(variants)
+    arms = [variants[name] for name in names]
+    whole = reduce(add, arms)
+    coefficients = _coefficients(whole, covariates)
+    centres = [linearise_ratio(whole, 2 + 2 * i, 3 + 2 * i)[0] for i in range(covariates)]
+    made = []
+    for arm in arms:
+        value, factors = linearise_ratio(arm, 0, 1)
+        for i, coefficient in enumerate(coefficients.tolist()):
+            centre, theirs = linearise_ratio(arm, 2 + 2 * i, 3 + 2 * i)
+            if coefficient:
+                value -= coefficient * (centre - centres[i])
+                factors = factors - coefficient * theirs
+        variance = float(factors @ arm.covariance @ factors) if arm.count > 1 else math.nan
+        made.append(Moments(arm.count, np.array([value]), np.array([[max(variance, 0.0) * (arm.count - 1)]])))
+    return Panel.of_moments(measure, names, made)
+
+
+def _coefficients(whole: Moments, covariates: int) -> Array:
+    """By how much a metric moves with each covariate, over all units; 0 for a covariate that does not vary."""
+    if not covariates or whole.count < 2:
+        return np.zeros(covariates)
+    _, own = linearise_ratio(whole, 0, 1)
+    theirs = np.stack([linearise_ratio(whole, 2 + 2 * i, 3 + 2 * i)[1] for i in range(covariates)])
+    if not (np.isfinite(own).all() and np.isfinite(theirs).all()):
+        return np.zeros(covariates)
+    spread = theirs @ whole.covariance @ theirs.T
+    shared = theirs @ whole.covariance @ own
+    if covariates == 1:
+        return np.array([shared[0] / spread[0, 0] if spread[0, 0] > 0 else 0.0])
+    return np.asarray(np.linalg.lstsq(spread, shared, rcond=1e-12)[0])
+
+
+def reduction(plain: Panel, adjusted: Panel, system: str) -> float:
+    """The part of a variant's variance that its covariates take away."""
+    before, after = plain.estimate(system).error ** 2, adjusted.estimate(system).error ** 2
+    return 1 - after / before if before else 0.0
+
+
+# --- was it split as planned? ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SampleRatio:
+    """How units were split over the variants, and how probable a split as uneven is by chance."""
+
+    counts: Mapping[str, int]
+    expected: Mapping[str, float]
+    p_value: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the split can be the one that was planned."""
+        return not self.p_value < UNEQUAL
+
+    def sentence(self, noun: str) -> str:
+        """The check in a sentence."""
+        split = words.listing([f"{name} {words.count(number)}" for name, number in self.counts.items()], most=12)
+        if self.holds:
+            return f"Sample ratio: {split} {words.plural(noun)}, as planned ({words.p_value(self.p_value)})."
+        planned = words.listing([f"{name} {words.share(part, 1)}" for name, part in self.expected.items()], most=12)
+        return (
+            f"Sample ratio mismatch: {split} {words.plural(noun)} where {planned} were planned ({words.p_value(self.p_value)}). "
+            "Something other than chance decides who is counted, so no difference can be believed: find out what before anything else."
+        )
+
+
+def sample_ratio(counts: Mapping[str, int], planned: Mapping[str, float] | None = None) -> SampleRatio:
+    """Compare how units were split with the split that was planned: evenly unless shares are given.
+
+    Two variants are compared by the binomial distribution (its normal limit with a correction for continuity from 1,000 units on),
+    more of them by chi square. Raises InputError for shares that are not those of the variants.
+    Source: Fabijan et al., Diagnosing sample ratio mismatch in online controlled experiments, KDD 2019.
+    """
+    from rankscope.inference.counts import split_p_value
+
+    if planned is not None and (set(planned) != set(counts) or not all(part > 0 for part in planned.values())):
+        raise InputError(
+            f"the split is given for {words.listing(planned)}: give each of {words.listing(counts)} a share above 0, like {next(iter(counts))}=0.5"
+        )
+    parts = dict.fromkeys(counts, 1.0) if planned is None else {name: float(planned[name]) for name in counts}
+    shares = {name: part / math.fsum(parts.values()) for name, part in parts.items()}
+    p_value = split_p_value(np.array([*counts.values()]), np.array([*shares.values()]))
+    return SampleRatio(dict(counts), shares, p_value)
+
+
+def skewness(values: Array) -> float:
+    """The skewness of values: the third moment in standard deviations; 0 without spread."""
+    around = values - values.mean() if len(values) else values
+    spread = float(np.sqrt(np.mean(around**2))) if len(values) else 0.0
+    return float(np.mean((around / spread) ** 3)) if spread > 0 else 0.0
+
+
+def skew_caution(measure: Measure, skews: Mapping[str, tuple[int, float]]) -> Caution | None:
+    """A caution where a variant has too few units for how skewed what they add is.
+
+    Source: Kohavi, Deng, Longbotham and Xu, Seven rules of thumb for web site experimenters, KDD 2014: 355 times the squared skewness.
+    """
+    short = {
+        name: (count, math.ceil(FEW_FOR_SKEW * skew**2))
+        for name, (count, skew) in skews.items()
+        if count < FEW_FOR_SKEW * skew**2
+    }
+    if not short:
+        return None
+    name, (count, needed) = max(short.items(), key=lambda item: item[1][1] / item[1][0])
+    return Caution(
+        "RS640",
+        f"{measure.name} is so skewed that intervals of {name} need about {words.rounded(needed)} {words.plural(measure.unit)}, and there are {words.count(count)}",
+        "wait for more, cut the largest values (--winsorise 0.99), or look at a quantile",
+    )
