@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Array
 from rankscope.logs.simulation.draws import stream
@@ -53,46 +52,53 @@ def made_candidates(world: World) -> Candidates:
     return Candidates(queries, weights / weights.sum(), items, labels, labels / max(len(world.grades) - 1, 1), draws.standard_normal(shape))
 
 
-def judged_candidates(world: World, qrels: pl.DataFrame, runs: Sequence[pl.DataFrame] = ()) -> tuple[Candidates, list[Array]]:
+def judged_candidates(
+    world: World, qrels: pl.DataFrame, runs: Sequence[pl.DataFrame] = ()
+) -> tuple[Candidates, list[Array]]:
     """Queries and candidates of real judgments, with the scores of each run.
 
-    ``qrels`` has query, doc, grade; a run has query, doc, rank. Candidates are the first of each run, as many as the world says; without runs the
-    judged documents. Documents that nobody judged have grade 0. Raises DataError where judgments and runs share no query.
+    ``qrels`` has query_id, doc_id, grade; a run has query_id, doc_id, rank. Candidates are the first of each run, as many as the world
+    says; without runs the judged documents, the best of them. Documents that nobody judged have grade 0. Raises DataError where
+    judgments and runs share no query, and where nothing is relevant.
     """
-    best = qrels.group_by("query", "doc").agg(pl.col("grade").max().clip(lower_bound=0.0))
+    pair = ["query_id", "doc_id"]
+    best = qrels.group_by(pair).agg(pl.col("grade").max().clip(lower_bound=0.0))
     tops = [run.filter(pl.col("rank") <= world.candidates) for run in runs]
-    pool = pl.concat([top.select("query", "doc") for top in tops]).unique() if tops else best.select("query", "doc")
-    pool = pool.join(best.select("query").unique(), on="query", how="semi")
+    pool = pl.concat([top.select(pair) for top in tops]).unique() if tops else best.select(pair)
+    pool = pool.join(best.select("query_id").unique(), on="query_id", how="semi")
+    highest = float(best["grade"].max() or 0.0)  # type: ignore[arg-type] # a column of numbers
+    if highest <= 0:
+        raise DataError("no document is judged relevant: the judgments do not say what draws clicks")
     if not len(pool):
-        raise DataError("no query of the judgments has a ranking: the query ids of both must be the same")
-    top_grade = float(best["grade"].max() or 0.0)  # type: ignore[arg-type] # a column of numbers
-    if top_grade <= 0:
-        raise DataError("no document is judged relevant: the judgments say nothing of what draws clicks")
-    pool = pool.join(best, on=["query", "doc"], how="left").with_columns(pl.col("grade").fill_null(0.0)).sort("query", "doc")
-    if not tops:  # of many judged documents the best are kept, in an order that does not depend on their grade
-        pool = pool.with_columns(n=pl.col("grade").rank("ordinal", descending=True).over("query")).filter(pl.col("n") <= 10 * world.candidates)
-    pool = pool.with_columns(place=pl.int_range(pl.len()).over("query"))
-    queries = pool["query"].unique(maintain_order=True)
-    pool = pool.join(pl.DataFrame({"query": queries}).with_row_index("code"), on="query", maintain_order="left")
-    wide = int(pool["place"].max()) + 1  # type: ignore[arg-type,operator] # it has rows
-    cells = pool["code"].to_numpy().astype(np.int64), pool["place"].to_numpy()
-    labels = np.full((len(queries), wide), np.nan)
-    labels[cells] = pool["grade"].to_numpy()
-    flat = pl.DataFrame({"flat": np.arange(labels.size)}).join(
-        pool.select(flat=pl.col("code").cast(pl.Int64) * wide + pl.col("place"), item_id="doc"), on="flat", how="left", maintain_order="left")
-    noise = stream(world.seed, "items").standard_normal(labels.shape)
-    order = stream(world.seed, "items").permutation(len(queries))  # which of them are asked often says nothing of them
-    weights = (order + 1.0) ** -world.popularity
-    made = Candidates(queries.alias("query_id"), weights / weights.sum(), flat["item_id"], labels, labels / top_grade, noise)
-    return made, [_run_scores(top, pool, labels.shape) for top in tops]
+        raise DataError("no judged query has a ranking: the query ids of judgments and runs must be the same")
+    pool = pool.join(best, on=pair, how="left").with_columns(pl.col("grade").fill_null(0.0)).sort(pair)
+    if not tops:
+        place = pl.col("grade").rank("ordinal", descending=True).over("query_id")
+        pool = pool.filter(place <= world.candidates)
+    queries = pool["query_id"].unique(maintain_order=True)
+    codes = pl.DataFrame({"query_id": queries}).with_row_index("code")
+    pool = pool.with_columns(place=pl.int_range(pl.len()).over("query_id")).join(codes, on="query_id")
+    wide = int(pool["place"].max()) + 1  # type: ignore[arg-type] # it has rows
+    pool = pool.with_columns(flat=pl.col("code").cast(pl.Int64) * wide + pl.col("place"))
+    labels = np.full(len(queries) * wide, np.nan)
+    labels[pool["flat"].to_numpy()] = pool["grade"].to_numpy()
+    cells = pl.DataFrame({"flat": np.arange(len(labels))})
+    items = cells.join(pool, on="flat", how="left", maintain_order="left")["doc_id"]
+    draws = stream(world.seed, "items")
+    noise = draws.standard_normal((len(queries), wide))
+    weights = (draws.permutation(len(queries)) + 1.0) ** -world.popularity
+    made = Candidates(
+        queries, weights / weights.sum(), items, labels.reshape(noise.shape), labels.reshape(noise.shape) / highest, noise
+    )
+    return made, [_run_scores(top, pool, noise.shape) for top in tops]
 
 
 def _run_scores(run: pl.DataFrame, pool: pl.DataFrame, shape: tuple[int, ...]) -> Array:
     """Minus the logarithm of the rank, for what the run has."""
-    found = pool.join(run, on=["query", "doc"], how="inner")
-    scores = np.full(shape, -np.inf)
-    scores[found["code"].to_numpy().astype(np.int64), found["place"].to_numpy()] = -np.log(found["rank"].to_numpy().astype(float))
-    return scores
+    cells = pool.join(run, on=["query_id", "doc_id"], how="inner")
+    scores = np.full(shape[0] * shape[1], -np.inf)
+    scores[cells["flat"].to_numpy()] = -np.log(cells["rank"].to_numpy().astype(float))
+    return scores.reshape(shape)
 
 
 def quality_scores(candidates: Candidates, quality: float) -> Array:
@@ -107,7 +113,3 @@ def quality_scores(candidates: Candidates, quality: float) -> Array:
     scores = quality * candidates.grades / spread + (1 - quality + HAIR) * candidates.noise
     return np.where(np.isnan(candidates.labels), -np.inf, scores)
 
-
-def ideal(candidates: Candidates) -> str:
-    """What the candidates are, in words."""
-    return words.counted(len(candidates.queries), "query", "queries")

@@ -124,8 +124,6 @@ def _rows(plan: Plan, visits: Visits, events: Events, units: pl.DataFrame) -> pl
         out = out.with_columns(_chances(plan, events, query, row, place))
     if any(one.rival is not None for one in plan.arms):
         out = out.with_columns(_teams(plan, events, query, row, place))
-    if world.before:
-        out = out.with_columns(units.select(BEFORE)[events.user[row]])
     return out
 
 
@@ -151,7 +149,8 @@ def _teams(plan: Plan, events: Events, query: Array, row: Array, place: Array) -
             table[np.isneginf(scores)] = np.nan
             ranks[name][ours] = table[query[row[ours]], item[ours]]
     team = pl.Series("team", events.team[row, place]).replace_strict({-1: None, 0: "a", 1: "b"}, return_dtype=pl.String)
-    return [team, *(pl.Series(name, values).fill_nan(None).cast(pl.Int32) for name, values in ranks.items())]
+    columns = [pl.Series(name, values).fill_nan(None).cast(pl.Int32) for name, values in ranks.items()]
+    return [team, *columns, pl.Series("merge_method", ["team draft"] * len(row))]
 
 
 def _unit_sums(events: Events, visits: Visits, users: int) -> pl.DataFrame:
@@ -288,3 +287,18 @@ def design_effect(clicks: Array, impressions: Array, groups: Array) -> float:
         clustered += float(((above - rate * below) ** 2).sum() * len(below) / (len(below) - 1))
         rows += float(below.sum() * rate * (1 - rate))
     return clustered / rows if rows else float("nan")
+
+
+def by_position(log: pl.DataFrame) -> list[tuple[int, int, int, int]]:
+    """Each position with how many items were shown, examined and clicked there."""
+    sums = log.group_by("position").agg(pl.len(), pl.col("examined", "click").cast(pl.Int64).sum()).sort("position")
+    return sums.rows()
+
+
+def by_arm(log: pl.DataFrame) -> list[tuple[str, int, int, int, int]]:
+    """Each variant or policy with its users, lists, rows and clicks; nothing where there is one alone without a name."""
+    column = next((name for name in ("variant", "logger_id") if name in log.columns), None)
+    if column is None:
+        return []
+    counts = pl.col("unit_id").n_unique(), pl.col("impression_id").n_unique().alias("lists"), pl.len().alias("rows")
+    return log.group_by(column, maintain_order=True).agg(*counts, pl.col("click").cast(pl.Int64).sum()).rows()
