@@ -22,7 +22,7 @@ SRC = ROOT / "src" / "rankscope"
 FLOORS = {
     "words": 0,
     "errors": 1, "moments": 1, "_version": 1,
-    "declared": 2, "lists": 2, "blocks": 2, "tables": 2, "parallel": 2, "store": 2,
+    "declared": 2, "impressions": 2, "lists": 2, "blocks": 2, "tables": 2, "parallel": 2, "store": 2,
     "metrics": 3, "inference": 3, "dialects": 3, "engines": 3, "files": 3, "show": 3,
     "logs": 3, "clicks": 3, "estimators": 3, "interleavings": 3, "rankers": 3,
     "panels": 4,
@@ -39,6 +39,7 @@ ALLOWED = {
     # a run and judgments are frames: who reads, makes or joins their rows, and where a result becomes a frame
     "polars": {
         "tables",
+        "impressions",
         "files",
         "logs",
         "engines",

@@ -27,13 +27,13 @@ class World:
     (50, 'how much users differ in how readily they click: standard deviation, relative to the mean')
     """
 
-    users: Annotated[int, Param("how many users there are; each comes at least once", low=1, high=100_000_000)] = 3000
+    users: Annotated[int, Param("how many users there are; each comes at least once", low=1, high=100_000_000)] = 5000
     days: Annotated[int, Param("how many days the log spans", low=1, high=3650)] = 14
     seed: Annotated[int, Param("what all that is random depends on: one seed, one log", low=0, high=2**53)] = 0
     start: Annotated[str, Param("the first day, like 2024-01-01")] = "2024-01-01"
     items: Annotated[int, Param("how many items a list shows", low=1, high=100)] = 20
     visits: Annotated[float, Param("how often a user comes a day, the mean over users", above=0.0, high=100.0)] = 0.15
-    activity: Annotated[float, Param("how much users differ in how often they come: standard deviation of the logarithm", low=0.0, high=2.5)] = 1.0
+    activity: Annotated[float, Param("how much users differ in how often they come: standard deviation of the logarithm", low=0.0, high=2.5)] = 0.9
     taste: Annotated[float, Param("how much users differ in how readily they click: standard deviation, relative to the mean",
         low=0.0, high=2.0)] = 0.6
     queries: Annotated[int, Param("how many queries there are", low=1, high=1_000_000)] = 1000
@@ -73,6 +73,14 @@ class World:
         if not 1971 <= day.year <= 2200:
             raise InputError(f"simulate(start={self.start!r}): the first day lies between the years 1971 and 2200")
         return datetime(day.year, day.month, day.day, tzinfo=timezone.utc)
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes to make its log: the rows, the users who are worked on at once, and what is known of candidates."""
+        lists = 1.5 * (1 + self.visits * max(self.days, self.before))
+        rows = self.users * lists * self.items * 400
+        at_once = 256 * lists * (12 * self.items + 6 * self.candidates) * 8
+        return int(rows + at_once + self.queries * self.candidates * (8 + 2 * self.items) * 8)
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> World:

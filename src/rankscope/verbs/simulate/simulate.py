@@ -18,6 +18,7 @@ from rankscope.logs.simulation.items import Candidates, judged_candidates, made_
 from rankscope.logs.simulation.log import Plan, play, true_effects
 from rankscope.logs.simulation.policies import Fixed, LoggingPolicy, PlackettLuce, parse_policy
 from rankscope.logs.simulation.world import World
+from rankscope.parallel import check_memory
 from rankscope.scoring.inputs import clean, distinct_names, label_of, read_inputs
 from rankscope.scoring.request import Request
 from rankscope.verbs.simulate.result import Simulation
@@ -31,7 +32,7 @@ USUAL = (CTR, ListCTR, SatisfiedClicks, CVR, RPM, SessionsPerUser)
 
 # fmt: off
 def simulate(
-    kind: Literal["log", "experiment"] = "log", *,
+    kind: Literal["log", "experiment"] = "log", *, users: int = 5000, days: int = 14, items: int = 20, seed: int = 0,
     quality: float | Sequence[float] | None = None, policy: Any = None, browsing: Any = "Position",
     qrels: Any = None, runs: Any = None, interleave: bool = False, split: Sequence[float] | None = None,
     truth: int | None = None, metrics: Any = None, **parameters: Any,
@@ -42,6 +43,7 @@ def simulate(
     buy, ask again, come back another day, and leave for good sooner where lists were bad. One ``seed`` gives one log.
 
     - ``kind``: ``"log"`` for lists by one or several policies, ``"experiment"`` for users who were given variants.
+    - ``users``, ``days``, ``items`` of a list, and the ``seed`` that all chance depends on.
     - ``quality``: of the ranker, from 0 (by chance) to 1 (ideal); several for several rankers. In an experiment the first is the control.
     - ``policy``: how a list is made of a ranker's scores: ``"Fixed"``, ``"PlackettLuce(temperature=0.3)"``, ``"EpsilonShuffle"``,
       ``"TopShuffle(top=5)"``; of a log several may be named, and each list is by one of them. The log says exactly how probable each
@@ -52,7 +54,8 @@ def simulate(
     - ``interleave``: of a log, whether lists mix two rankers' items (team draft); columns ``team``, ``rank_a``, ``rank_b``.
     - ``split``: of an experiment, the shares of users who are given each variant; even unless given.
     - ``truth``: of an experiment, how many further users meet every variant, to know the true effects on the ``metrics``; 0 for none.
-    - ``parameters``: all else of the world: ``users``, ``days``, ``seed``, ``items`` and what docs/online.md lists.
+    - ``metrics``: of an experiment, those whose true effects are told: ``"CTR"``, ``"RPM"``, ``"Retention(days=7)"`` and the like.
+    - ``parameters``: all else of the world, like ``taste=0.3``; docs/online.md lists them.
 
     ``.log`` is a Polars frame with a row a shown item, ``.units`` one with a row a user (with what they did before, where that is
     measured), ``.effects`` the truth; ``.write_log(path)`` writes the log. Raises InputError for what is out of bounds.
@@ -65,15 +68,16 @@ def simulate(
     """
     one_of("kind", kind, KINDS)
     experiment = kind == "experiment"
-    world = World.of({"before": BEFORE if experiment else 0, **parameters})
+    world = World.of({"before": BEFORE if experiment else 0, **parameters, "users": users, "days": days, "items": items, "seed": seed})
+    check_memory("simulate", world.size, "this log")
     policies = _policies(policy, experiment, interleave)
     candidates, scores = _rankers(world, kind, quality, qrels, runs)
     arms = _arms(scores, policies, world, experiment, interleave)
     shares = _shares(split, len(arms), experiment)
     plan = Plan(Behaviour(world, candidates, parse_browsing(browsing)), arms, shares, experiment)
-    users = _truth(truth, experiment)
-    wanted = _metrics(metrics)
-    return Simulation(kind, plan, play(plan), true_effects(plan, wanted, users) if users else [], users)
+    everybody = _truth(truth, experiment)
+    wanted = _metrics(metrics, experiment)
+    return Simulation(kind, plan, play(plan), true_effects(plan, wanted, everybody) if everybody else [], everybody)
 # fmt: on
 
 
@@ -171,7 +175,9 @@ def _truth(users: int | None, experiment: bool) -> int:
     return value
 
 
-def _metrics(said: Any) -> list[OnlineMetric]:
+def _metrics(said: Any, experiment: bool) -> list[OnlineMetric]:
+    if said is not None and not experiment:
+        raise InputError("metrics are of an experiment, whose true effects on them are told: leave them out")
     if said is None:
         return [cls() for cls in USUAL]
     each = [said] if isinstance(said, str | type | OnlineMetric) else list(said)
