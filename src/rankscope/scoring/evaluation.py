@@ -112,7 +112,8 @@ def scores_of(
     ):  # something is odd: a second look
         from rankscope.scoring.suspicions import suspicions_of
 
-        cautions += suspicions_of(request, evaluations, scored, strange, data, partial(_means_of, request))
+        second = suspicions_of(request, evaluations, scored, strange, data, partial(_means_of, request))
+        cautions += [caution for caution in second if caution.code not in (request.policies.ignore or ())]
     sources = [s for s in (qrels, *(e.source for e in evaluations)) if s is not None]
     notes = [note for source in sources for note in source.notes]
     if any(m.metric.aggregate == "pooled" for m in request.metrics):
