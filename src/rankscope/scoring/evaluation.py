@@ -44,7 +44,12 @@ def evaluate_request(
     qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None, resume: Any = None
 ) -> Scores:
     """Score rankings as a request asks; ``resume`` is a folder in which work is kept. Raises DataError where a run and the qrels share no query."""
-    grades = clean(read_any("qrels", qrels), request.policies, "qrels", [m.metric for m in request.metrics])
+    grades = clean(
+        read_any("qrels", qrels, columns=request.policies.columns),
+        request.policies,
+        "qrels",
+        [m.metric for m in request.metrics],
+    )
     if request.facts or request.policies.dialect is not None:
         check_grades(grades, request)
     judge = judge_run
@@ -61,6 +66,8 @@ def evaluate_request(
             progress(evaluations[-1].labels[0])
     if request.policies.folding is not None and resume is None:
         (request.policies.fold or request.policies.fold_by).refuse_unused()
+    if request.policies.columns is not None:
+        request.policies.columns.refuse_absent()
     data = (qrels, given)
     return scores_of(request, evaluations, grades.queries, grades.source, data, lambda: grades.content_sha256)
 
@@ -129,7 +136,12 @@ def scores_of(
 
 def _means_of(request: Request, qrels: Any, run: Any) -> dict[Any, float]:
     """The means of another run, by metric."""
-    grades = clean(read_any("qrels", qrels), request.policies, "qrels", [m.metric for m in request.metrics])
+    grades = clean(
+        read_any("qrels", qrels, columns=request.policies.columns),
+        request.policies,
+        "qrels",
+        [m.metric for m in request.metrics],
+    )
     found = evaluate_judged(judge_run(run, None, 1, grades, request), grades.duplicates, request)
     return {m.metric: m.value for m in scores_of(request, [found], grades.queries, grades.source).board}
 

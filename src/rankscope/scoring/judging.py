@@ -54,7 +54,10 @@ def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, reque
 
     Raises InputError for what no number can be made of.
     """
-    data, orders = read_any("run", run, name, parts=True), list(dict.fromkeys(request.orders))
+    data, orders = (
+        read_any("run", run, name, parts=True, columns=request.policies.columns),
+        list(dict.fromkeys(request.orders)),
+    )
     if hasattr(data, "reads"):
         try:
             return _judge_parts(data, name, number, grades.table, orders, request.policies)
