@@ -13,6 +13,7 @@ from scipy import stats
 
 from rankscope.errors import DataError, InputError
 from rankscope.inference.base import Estimate, PairedTest, Sample
+from rankscope.inference.bootstrap import bca, percentile, studentised
 from rankscope.inference.paired import sign, t, wilcoxon
 from rankscope.inference.permutation import permutation
 from rankscope.lists import Array
@@ -104,6 +105,9 @@ def test_clusters_hold_what_their_units_weigh(measure: Measure) -> None:
     for mine, theirs in pairs:
         assert (mine.lower, mine.upper) == pytest.approx((theirs.lower, theirs.upper), rel=1e-9)
     assert one.pair.means.freedom < 6  # seven clusters, of unequal weight
+    for interval in (percentile(rounds=199), bca(rounds=199), studentised(rounds=199)):
+        mine, theirs = (interval.of(found.pair.means) for found in (one, other))
+        assert (mine.lower, mine.upper) == pytest.approx((theirs.lower, theirs.upper), rel=1e-9)
 
 
 def test_where_weights_differ_between_systems_clusters_hold_their_middle() -> None:
