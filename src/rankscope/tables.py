@@ -21,6 +21,7 @@ from rankscope.errors import HUGE
 Array = npt.NDArray[Any]
 FEW = 1000
 IN_CACHE = 1 << 17  # rows that are worked on at once: they stay in the processor's cache
+NEAR = 4  # times as many queries before and behind, where their neighbours are looked for first
 SEED = 17  # of hashes of ids: equal ids have equal hashes, and others hardly ever do
 NO_ROWS = np.empty(0, dtype=np.int64)
 # a partial result has a column and an attribute of this name, so that it is never taken for anything else
@@ -313,10 +314,16 @@ class Qrels(_Table):
 
     def places_of(self, queries: pl.Series) -> Array:
         """The place of each of these queries in ``queries``, -1 for one that is not there."""
-        names = self.names
-        first = names.index_of(queries[0]) if len(queries) and len(names) else None
-        if first is not None and names.slice(first, len(queries)).equals(queries):  # as where both are sorted
-            return np.arange(first, first + len(queries))
+        names, count = self.names, len(queries)
+        near = self.__dict__.get("_near", 0)  # where those were that were looked up before
+        for first, many in ((max(near - NEAR * count, 0), 2 * NEAR * count), (0, len(names))):
+            window = names.slice(first, many)
+            at = window.index_of(queries[0]) if count and len(window) else None
+            if at is not None and names.slice(first + at, count).equals(queries):  # as where both are sorted
+                self.__dict__["_near"] = first + at + count
+                return np.arange(first + at, first + at + count)
+            if at is not None:
+                break
         known, place = self._by_hash
         if not len(known):
             return np.full(len(queries), -1)
@@ -333,7 +340,7 @@ class Qrels(_Table):
         """The judgments of the queries at these places of ``queries``. The rows of each query must stand together."""
         first, last = (int(places[0]), int(places[-1]) + 1) if len(places) else (0, 0)
         if last - first == len(places) and (places[1:] > places[:-1]).all():
-            if last - first == len(self.queries):
+            if last - first == len(self.names):
                 return self
             if last <= len(self.blocks.size):
                 return self._slice(first, last)
@@ -352,7 +359,6 @@ class Qrels(_Table):
         part = Qrels(self.frame.slice(int(start[:1].sum()), int(size.sum())), self.source)
         names = self.blocks.query.slice(first, last - first)
         part.__dict__["blocks"] = Blocks(start - start[:1], size, names, np.arange(last - first), whole=True)
-        part.__dict__["queries"] = self.queries[first:last]
         return part
 
     @cached_property

@@ -17,12 +17,13 @@ import polars as pl
 
 from rankscope.engines.base import SEVERAL, DataFacts, Order
 from rankscope.errors import InputError
-from rankscope.lists import Array, Aspects, Judged, judged_order
+from rankscope.lists import Array, Aspects, Ids, Judged, NarrowJudged, judged_order
 from rankscope.parallel import map_parts
 from rankscope.tables import IN_CACHE, Qrels, Run, column
 
 PART = IN_CACHE  # rows of a part
 NO_RUN = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64, "rank": pl.Int32}  # the columns of a run
+NO_PLACES = np.empty(0, dtype=np.int64)
 NAMELESS = {"0", "Q0"}  # what stands in column 2 of qrels without subtopics
 
 
@@ -113,17 +114,17 @@ def judge(run: Run, qrels: Qrels, order: Order, place: Array | None = None) -> t
     graded = several(qrels) if order.needs & SEVERAL else None
     qrels = graded.qrels if graded else qrels
     extra = run.names.gather(column(np.flatnonzero(place < 0))).to_list()
-    names = [*qrels.queries, *extra] if order.extra else qrels.queries
+    names = Ids.join([Ids(qrels.names), extra]) if order.extra and extra else Ids(qrels.names)
     # queries without a row stand behind the others
     size = np.append(ranked.size, np.zeros(len(place) - len(ranked.size), dtype=np.int64))
     retrieved = np.zeros(len(names), dtype=np.int64)
     retrieved[place[place >= 0]] = size[place >= 0]
     if order.extra:
-        retrieved[len(qrels.queries) :] = size[place < 0]
+        retrieved[len(qrels.names) :] = size[place < 0]
     if order.depth is not None:
         retrieved = np.minimum(retrieved, order.depth)
 
-    missing = np.ones(len(qrels.queries), dtype=bool)
+    missing = np.ones(len(qrels.names), dtype=bool)
     missing[place[place >= 0]] = False
     place = place[: len(ranked.size)]
     judged = _lay_out(qrels, _rows_of(qrels, run, place), ranked, names, retrieved, order, graded)
@@ -157,19 +158,23 @@ def judge_part(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]
 
 def join(parts: Sequence[tuple[Judged, DataFacts]], qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
     """What was found in the parts of a run as one, with the queries of the qrels that no part has."""
-    laid = Judged.join([judged for judged, _ in parts])
-    place = qrels.places_of(pl.Series(laid.query_id, dtype=pl.String))
+    place = np.concatenate([places_of(qrels, judged.query_id) for judged, _ in parts]) if parts else NO_PLACES
     without = np.ones(len(qrels.names), dtype=bool)
     without[place[place >= 0]] = False
     if without.any():
         parts = [*parts, judge_missing(qrels.only(np.flatnonzero(without)), order)]
-        laid = Judged.join([laid, parts[-1][0]])
         place = np.append(place, np.flatnonzero(without))
+    laid = NarrowJudged.join([judged for judged, _ in parts])
     # judged queries in the order of the qrels, then the others as they come
-    at = np.argsort(np.where(place < 0, len(qrels.queries), place), kind="stable")
-    if (at[1:] < at[:-1]).any():
-        laid = laid.of(at)
+    place = np.where(place < 0, len(qrels.names), place)
+    if (place[1:] < place[:-1]).any():
+        laid = laid.of(np.argsort(place, kind="stable"))
     return laid, join_facts([found for _, found in parts], order)
+
+
+def places_of(qrels: Qrels, queries: Sequence[str]) -> Array:
+    """The place in the qrels of each of these queries, -1 for one that is not there."""
+    return qrels.places_of(queries.column if isinstance(queries, Ids) else pl.Series(queries, dtype=pl.String))
 
 
 def judge_missing(qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
@@ -234,7 +239,7 @@ def _lay_out(
     qrels: Qrels,
     row: Array,
     ranked: RankedRun,
-    names: list[str],
+    names: Sequence[str],
     retrieved: Array,
     order: Order,
     graded: Several | None,
