@@ -348,18 +348,22 @@ class Qrels(_Table):
         at, more = places[has_rows], self.names.gather(column(places[~has_rows])).to_list()
         size = self.blocks.size[at]
         rows = np.repeat(self.blocks.start[at] - np.cumsum(size) + size, size) + np.arange(int(size.sum()))
-        part = Qrels(self.frame[column(rows)], self.source, tuple(more))
         names = self.blocks.query.gather(column(at))
+        part = Qrels(self._rows(rows, names, size), self.source, tuple(more))
         part.__dict__["blocks"] = Blocks(np.cumsum(size) - size, size, names, np.arange(len(at)), whole=True)
         return part
 
     def _slice(self, first: int, last: int) -> Qrels:
         """The judgments of the queries from the place ``first`` to before ``last``, which have rows."""
         start, size = self.blocks.start[first:last], self.blocks.size[first:last]
-        part = Qrels(self.frame.slice(int(start[:1].sum()), int(size.sum())), self.source)
-        names = self.blocks.query.slice(first, last - first)
+        names, at = self.blocks.query.slice(first, last - first), int(start[:1].sum())
+        part = Qrels(self._rows(slice(at, at + int(size.sum())), names, size), self.source)
         part.__dict__["blocks"] = Blocks(start - start[:1], size, names, np.arange(last - first), whole=True)
         return part
+
+    def _rows(self, rows: Array | slice, queries: pl.Series, size: Array) -> pl.DataFrame:
+        """These rows, which are of these queries, as many of each as its ``size`` is."""
+        return self.frame[rows] if isinstance(rows, slice) else self.frame[column(rows)]
 
     @cached_property
     def repetitions_by_aspect(self) -> Array:
@@ -377,3 +381,40 @@ class Qrels(_Table):
         for query, doc, grade in self.frame.select("query_id", "doc_id", "grade").iter_rows():
             out[query][doc] = grade
         return out
+
+
+class PackedQrels(Qrels):
+    """Judgments of millions of queries in a third of the memory: the id of a query is kept once, and grades in as few bytes as they need.
+
+    ``frame`` is made when it is asked for. The rows of each query stand together, and no pair comes twice.
+    """
+
+    documents: pl.Series
+    grades: Array
+
+    def __new__(cls, *arguments: Any, **fields: Any) -> Any:
+        """Made of a frame, as a copy with another one is, they are like any others."""
+        return Qrels(*arguments, **fields)
+
+    @classmethod
+    def of(cls, blocks: Blocks, documents: pl.Series, grades: Array, source: Source) -> PackedQrels:
+        """The judgments in these blocks of rows, each of them whole; all was checked that may be wrong with a row."""
+        made = object.__new__(cls)
+        made.__dict__ |= {
+            "documents": documents, "grades": grades, "blocks": blocks, "source": source, "more_queries": (),
+            "as_read": True, "nan_rows": NO_ROWS, "repetitions": NO_ROWS,
+        }  # fmt: skip
+        return made
+
+    def __getattr__(self, name: str) -> pl.DataFrame:
+        if name != "frame":
+            raise AttributeError(name)
+        return self._rows(slice(None), self.blocks.query, self.blocks.size)
+
+    def _rows(self, rows: Array | slice, queries: pl.Series, size: Array) -> pl.DataFrame:
+        ids = queries.gather(column(np.repeat(np.arange(len(size)), size)))
+        if not isinstance(rows, slice) and self.documents.n_chunks() > 1:
+            self.__dict__["documents"] = self.documents.rechunk()  # or each part would make one of its own
+        documents = self.documents[rows] if isinstance(rows, slice) else self.documents.gather(column(rows))
+        grade = pl.Series(self.grades[rows].astype(np.float64))
+        return pl.DataFrame({"query_id": ids, "doc_id": documents, "grade": grade})

@@ -79,16 +79,16 @@ class Values:
     sampled_queries: int = 0
 
 
-def map_kernels(
-    judged: Judged, kernels: Sequence[Callable[[Lists], Array]], all_cores: bool = True
-) -> list[Array]:
+def map_kernels(judged: Judged, kernels: Sequence[Callable[[Lists], Array]], all_cores: bool = True) -> list[Array]:
     """Map plain functions over judged documents, in chunks of queries that fit the processor's memory."""
     out = [np.full(len(judged), np.nan) for _ in kernels]
     chunks = judged.chunks() if kernels else []
 
     def work(chunk: Array) -> list[Array]:
         lists = judged.lists(chunk)
-        return [kernel(lists) for kernel in kernels]
+        found = [kernel(lists) for kernel in kernels]
+        lists.forget()
+        return found
 
     found = map_parts(work, chunks) if all_cores and len(chunks) > 1 else map(work, chunks)
     for chunk, of_kernels in zip(chunks, found, strict=True):

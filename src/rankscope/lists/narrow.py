@@ -30,10 +30,10 @@ class NarrowJudged(Judged):
     def __init__(self, **columns: Any) -> None:
         said = vars(self)  # what is frozen takes nothing else
         said |= {"scored": {}, "score": None, "aspects": None, "by_id": None} | columns
-        kept = {name: _narrow(said.pop(name)) for name in (*OF_QUERIES, *OF_DOCUMENTS)}
+        kept = {name: narrowed(said.pop(name)) for name in (*OF_QUERIES, *OF_DOCUMENTS)}
         start, size = (said.pop(name) for name in OF_TIES)
         if (size != 1).any() or (start != columns["rank"]).any():
-            kept |= {"tie_start": _narrow(start), "tie_size": _narrow(size)}
+            kept |= {"tie_start": narrowed(start), "tie_size": narrowed(size)}
         said["kept"] = kept
 
     @classmethod
@@ -93,7 +93,7 @@ class NarrowJudged(Judged):
         return self._holding(Ids.take(self.query_id, queries), columns)
 
 
-def _narrow(values: Array) -> Array:
+def narrowed(values: Array) -> Array:
     """The same numbers in as few bytes as they need."""
     if not len(values) or values.dtype.itemsize == 1:
         return values
