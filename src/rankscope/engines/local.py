@@ -23,6 +23,9 @@ from rankscope.tables import IN_CACHE, Qrels, Run, column
 
 PART = IN_CACHE  # rows of a part
 NO_RUN = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64, "rank": pl.Int32}  # the columns of a run
+SHORT = 64  # rows of a query up to which each judgment may be compared with all of them
+BY_CELLS = 8  # comparisons a row up to which that is faster than sorting
+AT_ONCE = 1 << 13  # judgments that are compared at once
 NO_PLACES = np.empty(0, dtype=np.int64)
 NAMELESS = {"0", "Q0"}  # what stands in column 2 of qrels without subtopics
 
@@ -204,6 +207,9 @@ def _rows_of(qrels: Qrels, run: Run, number: Array) -> Array:
     ``number`` is that of each query of the run, -1 where it has no judgments. A pair is first looked up as one number, made of its
     query and a hash of its document.
     """
+    width = int(run.blocks.size.max(initial=0))
+    if 0 < width <= SHORT and width * len(qrels.doc_hash) <= BY_CELLS * run.frame.height:
+        return _rows_of_short(qrels, run, number, width)
     row = run.rows_of(qrels.doc_hash)
     query = number[run.query_code[row]]
     row, query = row[query >= 0], query[query >= 0]
@@ -224,6 +230,30 @@ def _rows_of(qrels: Qrels, run: Run, number: Array) -> Array:
     same = qrels.frame["doc_id"].gather(column(at)) == run.frame["doc_id"].gather(column(row))
     kept = same.to_numpy()
     found[at[kept]] = row[kept]
+    return found
+
+
+def _rows_of_short(qrels: Qrels, run: Run, number: Array, width: int) -> Array:
+    """The same where all rankings are short, of ``width`` rows at most: each judgment is compared with all rows of its query, by few bits first."""
+    bits = np.append(run.doc_hash.astype(np.uint16), np.zeros(width - 1, dtype=np.uint16))
+    wanted, blocks = qrels.doc_hash.astype(np.uint16), run.blocks
+    block = np.full(len(qrels.names), -1)
+    held = number[: len(blocks.size)]  # a query without a row has no block
+    block[held[held >= 0]] = np.flatnonzero(held >= 0)
+    block = block[qrels.query_code]
+    judged, rows = np.flatnonzero(block >= 0), np.lib.stride_tricks.sliding_window_view(bits, width)
+    start, size = blocks.start[block[judged]], blocks.size[block[judged]]
+    hits = [np.empty(0, dtype=np.int64)]
+    for at in range(0, len(judged), AT_ONCE):  # few enough to stay in the cache
+        some = slice(at, at + AT_ONCE)
+        alike = rows[start[some]] == wanted[judged[some], None]
+        hits.append(np.flatnonzero(alike) + at * width)
+    which, place = np.divmod(np.concatenate(hits), width)
+    inside = place < size[which]
+    at, row = judged[which[inside]], (start[which] + place)[inside]
+    same = (qrels.frame["doc_id"].gather(column(at)) == run.frame["doc_id"].gather(column(row))).to_numpy()
+    found = np.full(len(wanted), -1)
+    found[at[same]] = row[same]
     return found
 
 

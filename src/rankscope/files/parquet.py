@@ -250,12 +250,24 @@ def _whole_queries(file: ParquetFile, scan: pl.LazyFrame, query: str, start: int
     before, beyond = min(start, 1), BEYOND
     while True:
         rows = file.collect(scan.slice(start - before, before + size + beyond))
-        sizes = rows[query].rle().struct.field("len").cast(pl.Int64).to_numpy()
-        begins = np.cumsum(sizes) if start else np.append(np.cumsum(sizes) - sizes, len(rows))
         end = min(before + size, len(rows))
-        first, last = np.searchsorted(begins, [before, end])
-        if begins[first] >= end:  # all of it belongs to a query that begins in an earlier part
+        first, last = (_next_query(rows[query], at) for at in (before, end))
+        if first >= end and end:  # all of it belongs to a query that begins in an earlier part
             return rows.clear()
-        if begins[last] < len(rows) or len(rows) < before + size + beyond:
-            return rows.slice(int(begins[first]), int(begins[last] - begins[first]))
+        if last < len(rows) or len(rows) < before + size + beyond:
+            return rows.slice(first, last - first)
         beyond *= 8
+
+
+def _next_query(queries: pl.Series, at: int) -> int:
+    """The first row from this one on with which a query begins; as many as there are, where none does."""
+    if not at:
+        return 0
+    window = 64
+    while at < len(queries):
+        here = queries.slice(at - 1, window)
+        other = here.slice(1).ne_missing(here.head(len(here) - 1)).arg_true()
+        if len(other):
+            return at + int(other[0])
+        at, window = at + len(here) - 1, 8 * window
+    return len(queries)

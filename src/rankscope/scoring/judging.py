@@ -78,8 +78,9 @@ class ValuesAhead:
         with self.lock:  # made once
             for name in found.keys() - self.columns.keys():
                 self.columns[name] = np.empty(self.count)
+        rows = place if (place[1:] - place[:-1] != 1).any() else slice(place[0], place[0] + len(place)) if len(place) else place
         for name, values in found.items():
-            self.columns[name][place] = values
+            self.columns[name][rows] = values
 
     def give(self, judged: Judged, without: Array) -> None:
         """Let the judged documents of all queries have them; queries at the places ``without`` were in no part."""
