@@ -78,7 +78,13 @@ class ValuesAhead:
         with self.lock:  # made once
             for name in found.keys() - self.columns.keys():
                 self.columns[name] = np.empty(self.count)
-        rows = place if (place[1:] - place[:-1] != 1).any() else slice(place[0], place[0] + len(place)) if len(place) else place
+        rows = (
+            place
+            if (place[1:] - place[:-1] != 1).any()
+            else slice(place[0], place[0] + len(place))
+            if len(place)
+            else place
+        )
         for name, values in found.items():
             self.columns[name][rows] = values
 
