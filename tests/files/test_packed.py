@@ -61,13 +61,18 @@ FRAMES = {
 def test_what_is_packed_says_what_the_whole_says(tmp_path: Path, read: Any, kind: str, part: int) -> None:
     FRAMES[kind].write_parquet(tmp_path / "qrels.parquet", row_group_size=20)
     whole, packed = read(tmp_path / "qrels.parquet", None), read(tmp_path / "qrels.parquet", part)
-    assert isinstance(packed, PackedQrels) and not isinstance(whole, PackedQrels)
-    assert packed.frame.equals(whole.frame) and packed.frame.schema == whole.frame.schema
-    assert packed.queries == whole.queries and packed.content_sha256 == whole.content_sha256
-    assert packed.source.notes == whole.source.notes and packed.mapping == whole.mapping
+    assert isinstance(packed, PackedQrels)
+    assert not isinstance(whole, PackedQrels)
+    assert packed.frame.equals(whole.frame)
+    assert packed.frame.schema == whole.frame.schema
+    assert packed.queries == whole.queries
+    assert packed.content_sha256 == whole.content_sha256
+    assert packed.source.notes == whole.source.notes
+    assert packed.mapping == whole.mapping
     for places in ([3, 4, 5], [30, 2, 7], [], list(range(40))):
         some = [table.only(np.array(places, dtype=np.int64)) for table in (packed, whole)]
-        assert some[0].frame.equals(some[1].frame) and some[0].queries == some[1].queries
+        assert some[0].frame.equals(some[1].frame)
+        assert some[0].queries == some[1].queries
     assert type(packed.distinct("best")) is Qrels
 
 
@@ -79,7 +84,8 @@ def test_runs_score_the_same(tmp_path: Path, read: Any, order: str) -> None:
     found = [rs.evaluate(read(tmp_path / "qrels.parquet", part), run, METRICS) for part in (None, 11)]
     rows = [scores.per_query.rows() for scores in found]
     assert repr(rows[0]) == repr(rows[1])
-    assert found[0].to_dicts() == found[1].to_dicts() and found[0].data_health == found[1].data_health
+    assert found[0].to_dicts() == found[1].to_dicts()
+    assert found[0].data_health == found[1].data_health
 
 
 ODD = {

@@ -114,8 +114,14 @@ def test_ids_are_texts_when_they_are_looked_at() -> None:
     pl = pytest.importorskip("polars")
     ids = Ids(pl.Series(["a", "b", "c"]))
     both = Ids.join([ids, Ids(pl.Series(["d"]))])
-    assert isinstance(both, Ids) and "texts" not in vars(ids)
-    assert both == ["a", "b", "c", "d"] and ["a", "b", "c", "d"] == both and both != ["a"]
+    assert isinstance(both, Ids)
+    assert "texts" not in vars(ids)
+    assert both == ["a", "b", "c", "d"]
+    assert both == ["a", "b", "c", "d"]
+    assert both != ["a"]
     assert Ids.join([ids, ["x"]]) == ["a", "b", "c", "x"]
     assert Ids.take(ids, np.array([2, 0])) == ["c", "a"] == Ids.take(["a", "b", "c"], np.array([2, 0]))
-    assert ids.index("b") == 1 and "b" in ids and "z" not in ids and ids[1:] == ["b", "c"]
+    assert ids.index("b") == 1
+    assert "b" in ids
+    assert "z" not in ids
+    assert ids[1:] == ["b", "c"]
