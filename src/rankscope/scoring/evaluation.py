@@ -101,7 +101,7 @@ def scores_of(
     reach = {int(e.judged[0].retrieved.max(initial=0)) for e in evaluations}
     strange = [  # a run that finds most judged documents writes ids as the judgments do, however few there are
         max(run.health.unjudged_at_cutoff.values(), default=0.0) >= MOSTLY
-        and 2 * np.count_nonzero(e.judged[0].rank) < len(e.judged[0].rank)
+        and bool(2 * np.count_nonzero(e.judged[0].rank) < len(e.judged[0].rank))
         for run, e in zip(scored, evaluations, strict=True)
     ]
     if (
@@ -112,7 +112,8 @@ def scores_of(
     ):  # something is odd: a second look
         from rankscope.scoring.suspicions import suspicions_of
 
-        cautions += suspicions_of(request, evaluations, scored, strange, data, partial(_means_of, request))
+        second = suspicions_of(request, evaluations, scored, strange, data, partial(_means_of, request))
+        cautions += [caution for caution in second if caution.code not in (request.policies.ignore or ())]
     sources = [s for s in (qrels, *(e.source for e in evaluations)) if s is not None]
     notes = [note for source in sources for note in source.notes]
     if any(m.metric.aggregate == "pooled" for m in request.metrics):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from rankscope.errors import InputError
 from rankscope.scoring.inputs import read_named
+from rankscope.scoring.keywords import ReadingOptions, with_policies
 from rankscope.scoring.places import evaluate_in_place
-from rankscope.scoring.policies import ReadingOptions, with_policies
 from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 
