@@ -87,7 +87,8 @@ def map_kernels(judged: Judged, kernels: Sequence[Callable[[Lists], Array]], all
     def work(chunk: Array) -> list[Array]:
         lists = judged.lists(chunk)
         found = [kernel(lists) for kernel in kernels]
-        lists.forget()
+        if len(chunks) > 1:
+            lists.forget()
         return found
 
     found = map_parts(work, chunks) if all_cores and len(chunks) > 1 else map(work, chunks)

@@ -17,7 +17,7 @@ import polars as pl
 
 from rankscope.engines.base import SEVERAL, DataFacts, Order
 from rankscope.errors import InputError
-from rankscope.lists import Array, Aspects, Ids, Judged, NarrowJudged, judged_order
+from rankscope.lists import MANY, Array, Aspects, Ids, Judged, NarrowJudged, judged_order
 from rankscope.parallel import map_parts
 from rankscope.tables import IN_CACHE, Qrels, Run, column
 
@@ -117,7 +117,8 @@ def judge(run: Run, qrels: Qrels, order: Order, place: Array | None = None) -> t
     graded = several(qrels) if order.needs & SEVERAL else None
     qrels = graded.qrels if graded else qrels
     extra = run.names.gather(column(np.flatnonzero(place < 0))).to_list()
-    names = Ids.join([Ids(qrels.names), extra]) if order.extra and extra else Ids(qrels.names)
+    names: Sequence[str] = Ids(qrels.names) if len(qrels.names) > MANY else qrels.queries
+    names = Ids.join([names, extra]) if order.extra and extra else names
     # queries without a row stand behind the others
     size = np.append(ranked.size, np.zeros(len(place) - len(ranked.size), dtype=np.int64))
     retrieved = np.zeros(len(names), dtype=np.int64)

@@ -15,7 +15,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.lists import Ids
+from rankscope.lists import MANY, Ids
 from rankscope.metrics import CATALOGUE, Metric
 from rankscope.scoring.policies import POLICIES, Policies
 
@@ -42,7 +42,9 @@ class CleanInput:
     @property
     def queries(self) -> Collection[str]:
         """The queries that it holds."""
-        return self.data if isinstance(self.data, dict) else Ids(self.data.names)
+        if isinstance(self.data, dict):
+            return self.data
+        return Ids(self.data.names) if len(self.data.names) > MANY else self.data.queries  # type: ignore[no-any-return] # a table's
 
     @property
     def source(self) -> Any:
