@@ -20,7 +20,7 @@ from rankscope.scoring.health import examine
 from rankscope.scoring.inputs import CleanInput, clean, distinct_names, fraction_in, named_runs, read_any
 from rankscope.scoring.judging import JudgedRun, judge_run
 from rankscope.scoring.policies import OVER_ORDERS, POLICIES
-from rankscope.scoring.request import MetricRequest, Request
+from rankscope.scoring.request import MetricRequest, Request, heeded
 from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
 from rankscope.scoring.scores import Scores
 
@@ -113,7 +113,7 @@ def scores_of(
         from rankscope.scoring.suspicions import suspicions_of
 
         second = suspicions_of(request, evaluations, scored, strange, data, partial(_means_of, request))
-        cautions += [caution for caution in second if caution.code not in (request.policies.ignore or ())]
+        cautions += heeded(second, request.policies.ignore)
     sources = [s for s in (qrels, *(e.source for e in evaluations)) if s is not None]
     notes = [note for source in sources for note in source.notes]
     if any(m.metric.aggregate == "pooled" for m in request.metrics):

@@ -313,7 +313,9 @@ class Diagnosis(OfScores):
         from_files = len(paths) == len(self.runs) + 1
         qrels, run = (paths[0], paths[1 + number]) if from_files else (None, None)
         parts = [qrels or "QRELS", run or "RUN", "--query", worst.query_id, "-m", str(self.metric)]
-        return f"next: rankscope explain {shlex.join(parts)}"
+        given = f"{qrels!r}, {run!r}" if from_files else "qrels, run"
+        call = f'rs.explain({given}, "{self.metric}", query={worst.query_id!r})'
+        return f"next: {words.either(f'rankscope explain {shlex.join(parts)}', call)}"
 
     def charts(self) -> Iterator[Chart]:
         """What each run loses, and why."""
