@@ -101,7 +101,7 @@ def scores_of(
     reach = {int(e.judged[0].retrieved.max(initial=0)) for e in evaluations}
     strange = [  # a run that finds most judged documents writes ids as the judgments do, however few there are
         max(run.health.unjudged_at_cutoff.values(), default=0.0) >= MOSTLY
-        and 2 * np.count_nonzero(e.judged[0].rank) < len(e.judged[0].rank)
+        and bool(2 * np.count_nonzero(e.judged[0].rank) < len(e.judged[0].rank))
         for run, e in zip(scored, evaluations, strict=True)
     ]
     if (
