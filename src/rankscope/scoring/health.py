@@ -112,6 +112,7 @@ def examine(
         known: float = int(((judged.rank > 0) & (judged.rank <= k)).sum())
         if ties in {"expected", "best", "worst"}:
             known = _known_over_orders(judged, k, ties)
+        known += seen.again_in_top.get(k, 0)
         unjudged[k] = (shown - known) / shown if shown else 0.0
         tied[k] = seen.tied_in_top.get(k, 0) / shown if shown else 0.0
     return Health(
