@@ -75,13 +75,12 @@ def scores_of(
 
     Raises DataError where no query of a run is judged, or where no query is left to average.
     """
-    listed = request.policies.queries
     for e in evaluations:
         if e.health.missing_queries == e.health.judged_queries:
             label = e.labels[0] if e.source is None else e.source.label
-            raise DataError(none_judged(label, e.health.extra, e.health.missing))
-    if not isinstance(listed, str):
-        refuse_unjudged(listed, queries)
+            raise DataError(none_judged(label, e.health.extra, e.missing))
+    if not isinstance(request.policies.queries, str):
+        refuse_unjudged(request.policies.queries, queries)
     evaluations = mark_averaged(request, evaluations, len(queries))
     if not all(inside.any() for e in evaluations for inside in e.inside):
         raise DataError(NO_QUERY)
@@ -108,6 +107,7 @@ def scores_of(
         len({m.value for m in board[:: len(request.metrics)]}) < len(scored)
         or (len(reach) > 1 and min(reach) < max(request.orders[0].cutoffs, default=0))
         or any(strange)
+        or any(run.health.missing_queries and run.health.extra_queries for run in scored)
         or any((e.judged[0].grade % 1).any() for e in evaluations[:1])
     ):  # something is odd: a second look
         from rankscope.scoring.suspicions import suspicions_of
@@ -196,8 +196,13 @@ def evaluate_judged(found: JudgedRun, qrels_duplicates: int, request: Request) -
 
 def none_judged(label: str, ranked: Iterable[str], judged: Iterable[str]) -> str:
     """What to say of a run and qrels that share no query."""
+    from rankscope.engines.pairs import queries_alike
+
+    ranked, judged = list(ranked), sorted(judged)
     ids, qrels_ids = (words.sample(map(repr, islice(some, 2)), most=2) for some in (ranked, judged))
-    return f"no query of {label} is judged: the run has ids like {ids}, the qrels like {qrels_ids}"
+    same = queries_alike(ranked, judged)
+    alike = "" if same is None else f"; they differ only in {same.spelling.words}: write the ids alike"
+    return f"no query of {label} is judged: the run has ids like {ids}, the qrels like {qrels_ids}{alike}"
 
 
 def values_of(request: Request, judged: Sequence[Judged], kept: KeptValues | None = None) -> list[Values]:
