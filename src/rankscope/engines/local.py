@@ -7,6 +7,7 @@ judged in parts of whole queries, each while it lies in the processor's cache, a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -199,6 +200,7 @@ def join_facts(facts: Sequence[DataFacts], order: Order) -> DataFacts:
         tied_at={k: sum(found.tied_at[k] for found in facts) for k in order.cutoffs},
         disagreeing=None if None in ranks else sum(filter(None, ranks)),
         tied_in_top={k: sum(found.tied_in_top[k] for found in facts) for k in order.cutoffs},
+        again_in_top=dict(sum((Counter(found.again_in_top) for found in facts), Counter())),
     )
 
 

@@ -33,11 +33,12 @@ class NumberedQueries(dict[str, Any]):
 
 @dataclass(frozen=True, eq=False)
 class CleanInput:
-    """An input after the policies, and what they removed."""
+    """An input after the policies, and what they removed; ``chunks`` says that later chunks of a document are in it."""
 
     data: Any
     duplicates: int = 0
     self_matches: int = 0
+    chunks: bool = False
 
     @property
     def queries(self) -> Collection[str]:
@@ -179,7 +180,9 @@ def clean(data: Any, policies: Policies, kind: Kind, metrics: Sequence[Metric] |
             data = fold(data)
         own = [query for query, documents in data.items() if drop_own and query in documents]
         kept = {query: {doc: score for doc, score in data[query].items() if doc != query} for query in own}
-        return CleanInput(data | kept if own else data, 0, len(own))
+        return CleanInput(
+            data | kept if own else data, 0, len(own), fold is not None and policies.fold_cutoffs == "chunks"
+        )
     if faults := data.source.faults:
         more = f" (and {len(faults) - 1} more like it)" if len(faults) > 1 else ""
         raise InputError(faults[0].message + more)
@@ -201,7 +204,7 @@ def clean(data: Any, policies: Policies, kind: Kind, metrics: Sequence[Metric] |
         data = fold(data)
     if drop_own:
         data, matches = data.without_self_matches()
-    return CleanInput(data, len(repeated), matches)
+    return CleanInput(data, len(repeated), matches, fold is not None and policies.fold_cutoffs == "chunks")
 
 
 def taker_of_one_grade(metrics: Sequence[Metric]) -> str | None:
