@@ -6,12 +6,12 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.made.results import world
 
 import rankscope as rs
 from rankscope.cli import main
 from rankscope.cli.commands import COMMANDS
 from rankscope.errors import InputError
-from tests.made.results import world
 
 ODD = {"query_id": "usr", "doc_id": "sku", "score": "pts", "grade": "stars"}
 ROLES = {odd: role for role, odd in ODD.items()}
@@ -84,8 +84,9 @@ def test_an_evaluator_reads_them() -> None:
 def test_pages_read_them_again(files: Path) -> None:
     scores = rs.evaluate("odd/q.csv", ["odd/a.csv"], "AP", columns=ROLES)
     assert rs.report(scores).page.answer == rs.report("plain/q.csv", "plain/a.csv", "AP").page.answer
-    page = rs.report(*(lambda q, a, b: (q, [a, b]))(*odd_tables()), "AP", columns=ROLES).page
-    assert page.verdicts == rs.report(*(lambda q, a, b: (q, [a, b]))(*tables()), "AP").page.verdicts
+    (odd, *odd_runs), (plain, *plain_runs) = odd_tables(), tables()
+    page = rs.report(odd, odd_runs, "AP", columns=ROLES).page
+    assert page.verdicts == rs.report(plain, plain_runs, "AP").page.verdicts
 
 
 def test_parts_of_a_run_keep_them(files: Path) -> None:
@@ -109,7 +110,15 @@ def test_every_command_that_reads_judgments_takes_them(
         )
         code = main([*line.split(), *options])
         words = " ".join(capsys.readouterr().out.replace("\\\n", "").split())  # commands go on behind a stroke
-        said.append((code, words.replace(f"{place}/", "").replace(f" --columns {SAID}", "").replace(f'columns = "{SAID}"', "").strip()))
+        said.append(
+            (
+                code,
+                words.replace(f"{place}/", "")
+                .replace(f" --columns {SAID}", "")
+                .replace(f'columns = "{SAID}"', "")
+                .strip(),
+            )
+        )
     assert said[0] == said[1]
     assert said[0][0] in {0, 1, 4}
     assert said[0][1]
@@ -147,7 +156,7 @@ def test_wrong_ones_are_told_by_every_verb(columns: Any, message: str) -> None:
 
 
 def test_where_nothing_has_columns_they_are_refused() -> None:
-    with pytest.raises(InputError, match="no input has a column 'usr' .*; what was read has no named columns"):
+    with pytest.raises(InputError, match=r"no input has a column 'usr' .*; what was read has no named columns"):
         rs.evaluate(world()[0], world()[1]["base"], columns={"usr": "query_id"})
 
 
