@@ -196,6 +196,7 @@ def _option_of(policy: Any, text: str, levels: bool) -> Option:
         "fold_by": str,
         "columns": str,
         "relevance_level": float,
+        "ignore": str,
     }.get(policy.name)
     if policy.name == "queries":
         read = names.listed_queries
@@ -207,14 +208,7 @@ def _option_of(policy: Any, text: str, levels: bool) -> Option:
     elif kind is None:
         kind = (WholeNumber if policy.most == MOST else click.IntRange)(min=policy.least)
     return Option(
-        flag,
-        text,
-        kind,
-        policy.metavar,
-        to="policy",
-        read=read,
-        default=policy.default,
-        multiple=policy.name == "columns",
+        flag, text, kind, policy.metavar, to="policy", read=read, default=policy.default, multiple=policy.several
     )
 
 
@@ -318,7 +312,7 @@ COMMANDS = (
             PER_QUERY, DISTRIBUTION,
             interval("Of each mean: {names}; with parameters: bca(rounds=20000). Default: t, and wilson for scores of 0 and 1."),
             Option("--level", "The level of intervals, between 0.5 and 1; from 1 to 10 it is that of --relevance-level.", float, default=0.95),
-            CLUSTERS, SLICES, *ENGINE, POLICIES, *LIMITS,
+            CLUSTERS, SLICES, *ENGINE, POLICIES, SETTINGS, *LIMITS,
             Option("--partition",
                 "Only the I-th of N parts of one run, written to -o part.parquet; rankscope merge makes the result of all.",
                 str, "I/N"),
@@ -392,7 +386,7 @@ COMMANDS = (
             *JUDGED, metric("A metric, like nDCG@10 (the default)."), QUIET,
             Option("--query", "The query to explain.", str, "ID"),
             Option("--docs-text", "With --query: texts of the documents, shown beneath it; TSV, CSV, JSONL (BEIR) or TREC documents.", FILE),
-            POLICIES, *OUTPUT,
+            POLICIES, SETTINGS, *OUTPUT,
         ),
         verb="rankscope.verbs.explain.explain", way="explain", usage="QRELS RUN [RUN] --query ID"),
     Command("check", "Find what can make a number wrong.",
@@ -403,14 +397,13 @@ COMMANDS = (
         (
             *JUDGED, metric("A metric, like nDCG@10; may be repeated."), QUIET,
             Option("--select", "Only these rules: RS101, or RS1 for a family.", str, "CODES", multiple=True),
-            Option("--ignore", "All rules but these.", str, "CODES", multiple=True),
             Option("--exit-zero", "Exit with 0 even if there are warnings.", bool, to="command"),
             Option("--explain", "Explain a rule: what it is about, why it matters, what to do.", str, "CODE", to="command"),
             Option("--list list", "List all rules.", bool, to="command"),
             Option("--scale", "The intended scale of the grades, like 0-3.", str, "LOW-HIGH"),
             Option("--train", "Interactions that a recommender was trained on.", FILE),
             Option("--docs-text", "Texts of documents: JSONL, TSV, CSV, Parquet or TREC documents.", FILE),
-            POLICIES, *OUTPUT,
+            ScoringOptions(helps={"ignore": "All rules but these: RS101, or RS1 for a family; may be repeated."}), SETTINGS, *OUTPUT,
         ),
         verb="rankscope.verbs.check.check", way="check", alone=("explain", "list")),
     Command("gate", "Pass or fail a change, for continuous integration.",
@@ -474,7 +467,7 @@ COMMANDS = (
             Option("--variance", "For --design: of differences (t, interval), within systems (anova).", float, "V"),
             Option("--systems", "For --design anova: how many systems will be compared.", WholeNumber(), "M"),
             Option("--width", "For --design interval: from end to end.", float, "W", multiple=True),
-            DETAILS, POLICIES, *OUTPUT,
+            DETAILS, POLICIES, SETTINGS, *OUTPUT,
         ),
         verb="rankscope.verbs.power.power", usage="QRELS RUN RUN...", alone=("deviation", "design", "variance", "width"), bar=True),
     Command("unjudged", "Say how much depends on unjudged documents.",
@@ -493,7 +486,7 @@ COMMANDS = (
             Option("-n", "Documents to judge.", WholeNumber(min=0), "N", default=50),
             Option("--worklist",
                 "Write the documents to judge to FILE, as CSV: query, document, ranks and effect.", PLACE, to="command"),
-            POLICIES, *OUTPUT,
+            POLICIES, SETTINGS, *OUTPUT,
         ),
         verb="rankscope.verbs.unjudged.unjudged", way="unjudged"),
     Command("pool", "Say whether judgments favour the runs that were pooled.",
@@ -503,14 +496,14 @@ COMMANDS = (
         (
             *JUDGED, metric("A metric, like nDCG@10; may be repeated."), QUIET,
             Option("--pool-depth", "How many documents of each ranking were pooled.", NUMBER, "N", default=100),
-            POLICIES, *OUTPUT,
+            POLICIES, SETTINGS, *OUTPUT,
         ),
         verb="rankscope.verbs.pool.pool", usage="QRELS RUN RUN..."),
     Command("ties", "Say how much equal scores matter.",
         """Say how much equal scores matter: how much of the top k is tied, and how far each metric could move.""",
         ("ties qrels.txt my.run", 'ties qrels.txt a.run b.run -m nDCG@10 -m "RR AP"'),
         (
-            *JUDGED, metric("A metric, like nDCG@10; may be repeated."), QUIET, ScoringOptions(("queries", "depth", "columns", "seed")), *OUTPUT,
+            *JUDGED, metric("A metric, like nDCG@10; may be repeated."), QUIET, ScoringOptions(("queries", "depth", "columns", "seed")), SETTINGS, *OUTPUT,
         ),
         verb="rankscope.verbs.ties.ties"),
     Command("reconcile", "Say what other tools print, and why.",
@@ -528,7 +521,7 @@ COMMANDS = (
             metric("A metric, like nDCG@10 (the default); may be repeated."),
             QUIET,
             Option("--value", "A number that was printed somewhere, like 0.71: say which conventions give it.", str, "X"),
-            ScoringOptions(("duplicates", "columns")), *OUTPUT,
+            ScoringOptions(("duplicates", "columns")), SETTINGS, *OUTPUT,
         ),
         verb="rankscope.verbs.reconcile.reconcile", usage="QRELS RUN -m METRIC"),
     Command("advise", "Recommend metrics that fit the data and the task.",
@@ -544,7 +537,7 @@ COMMANDS = (
                 "the task.", NUMBER, "N"),
             ScoringOptions(("duplicates", "columns"), {"duplicates":
                 "A document with several grades or ranks: take the grades for subtopics and refuse the ranks, or keep the first or the best."}),
-            QUIET, *OUTPUT,
+            SETTINGS, QUIET, *OUTPUT,
         ),
         verb="rankscope.verbs.advise.advise", usage="QRELS [RUN...]"),
     Command("merge", "Put the parts of an evaluation together.",
@@ -557,7 +550,7 @@ COMMANDS = (
         ),
         (
             click.Argument(["parts"], type=FILE, nargs=-1, metavar="PART..."),
-            QUIET, PER_QUERY, DISTRIBUTION, *output(*FORMATS, "latex", "trec"),
+            ScoringOptions(("ignore",)), SETTINGS, QUIET, PER_QUERY, DISTRIBUTION, *output(*FORMATS, "latex", "trec"),
         ),
         verb="rankscope.verbs.merge.merge", way="merge", usage="PART..."),
     Command("playground", "Rearrange rankings in a page and see which metrics move.",

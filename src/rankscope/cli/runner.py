@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 Named = tuple[str | None, str]  # a file, and the name that was given to it
+ONE_METRIC = {"explain", "unjudged", "reconcile"}  # commands that look at the main metric unless others are typed
 
 
 class Call:
@@ -64,7 +65,9 @@ class Call:
             return None
         from rankscope.scoring.settings import settings_of
 
-        return settings_of(self.params["settings"], verb="gate" if self.command.name == "gate" else "compare")
+        return settings_of(
+            self.params["settings"], verb={"report": "compare"}.get(self.command.name, self.command.name)
+        )
 
     @cached_property
     def options(self) -> dict[str, Any]:
@@ -74,18 +77,24 @@ class Call:
         if self.settings is None:
             return explicit
         if self.of_scores:  # they were rankings once; what is settled about those is past
-            takes -= {name for name, one in self.own.items() if one.to == "policy" and name != "seed"}
+            takes -= {name for name, one in self.own.items() if one.to == "policy" and name not in {"seed", "ignore"}}
+        if any(name in explicit for name in self.command.alone):  # there are no rankings
+            takes -= {name for name, one in self.own.items() if one.to == "policy" or one.type is FILE}
         defaults = {name: value for name, value in self.settings.values.items() if name in takes}
         return defaults | explicit
 
     @cached_property
     def metrics(self) -> list[str] | None:
-        """The metrics that were typed, else those that are settled."""
+        """The metrics that were typed, else those that are settled: all of them, or the main one where a command looks at one."""
         explicit = list(self.params.get("metrics", ()))
         if explicit or self.settings is None:
             return explicit or None
-        default = self.settings.values.get("metrics") if "primary" in self.own else self.settings.metrics
-        return [default] if isinstance(default, str) else default
+        settled = self.settings.values.get("metrics")
+        if self.command.name in ONE_METRIC:
+            settled = self.settings.values.get("primary") or (settled or [None])[0]
+        elif self.command.name == "gate":
+            settled = self.settings.metrics
+        return [settled] if isinstance(settled, str) else settled
 
     # -- what it reads ------------------------------------------------------------------------------
 

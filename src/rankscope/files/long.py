@@ -17,7 +17,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.roles import ID_ROLES
-from rankscope.tables import Array, Fault, Qrels, Run, Source, blocks_of
+from rankscope.tables import Array, Blocks, Fault, Qrels, Run, Source, blocks_of
 
 RUN_LINE = "a TREC run line has 6 (query Q0 document rank score tag)"
 QRELS_LINE = "a TREC qrels line has 4 (query iteration document grade)"
@@ -147,11 +147,15 @@ def make_run(
 def make_qrels(frame: pl.DataFrame, source: Source, found: Findings, what: str) -> Qrels:
     """Build the qrels; their first note says how they were read."""
     blocks = blocks_of(frame["query_id"])
-    rows = words.counted(len(frame), "judgment")
-    first = f"read {source.label} as {what}: {rows}, {words.counted(len(blocks.query), 'query')}, {grades_of(frame['grade'])}"
-    qrels = Qrels(frame, found.added_to(source, first))
+    qrels = Qrels(frame, source_of_qrels(source, found, what, blocks, frame["grade"]))
     qrels.__dict__["blocks"] = blocks
     return qrels
+
+
+def source_of_qrels(source: Source, found: Findings, what: str, blocks: Blocks, grades: pl.Series) -> Source:
+    """The source of qrels with what reading them told; ``grades`` holds all that there are."""
+    sizes = words.counted(int(blocks.size.sum()), "judgment"), words.counted(len(blocks.query), "query")
+    return found.added_to(source, f"read {source.label} as {what}: {', '.join(sizes)}, {grades_of(grades)}")
 
 
 def line_finder(content: Callable[[], Array], left_out: Array) -> Callable[[int], int]:

@@ -177,15 +177,6 @@ def _graded(source: Any, columns: ColumnRoles | None, grades: Mapping[str, float
     """Judgments whose grades are words, which are worth these numbers."""
     token = GRADES.set(_named(grades))
     try:
-        if (
-            isinstance(source, str | PathLike)
-            and not any(sign in str(source) for sign in "*?")
-            and not Path(source).is_dir()
-        ):
-            raw = open_raw(Path(source) if isinstance(source, PathLike) else source, EXPECTED["qrels"])
-            raw = raw if columns is None else replace(raw, columns=columns)
-            kind = kind_of(raw)
-            return _lines_with_names(raw) if kind == "trec" else cast("Qrels", READERS[kind](raw, "qrels", None))
         return qrels_of(source, columns)
     finally:
         GRADES.reset(token)
@@ -242,6 +233,8 @@ def _of(
         raw = open_raw(path, EXPECTED[what])
         raw = raw if columns is None else replace(raw, columns=columns)
         kind = kind_of(raw)
+        if kind == "trec" and what == "qrels" and GRADES.get():
+            return _lines_with_names(raw)
         parts = PARTS[kind](raw, name) if in_parts and kind in PARTS and not raw.is_small else None
         return parts or READERS[kind](raw, what, name)
     if isinstance(source, Mapping):

@@ -14,7 +14,7 @@ import numpy as np
 from rankscope import words
 from rankscope.engines.base import Values, score
 from rankscope.errors import DataError, InputError
-from rankscope.lists import Array, Judged
+from rankscope.lists import Array, Ids, Judged
 from rankscope.panels.samples import mean
 from rankscope.scoring.health import examine
 from rankscope.scoring.inputs import CleanInput, clean, distinct_names, fraction_in, named_runs, read_any
@@ -105,21 +105,22 @@ def scores_of(
         for m in board_of(run.name, request, e)
     ]
     cautions = request.cautions({run.name: run.health for run in scored})
-    reach = {int(e.judged[0].retrieved.max(initial=0)) for e in evaluations}
+    reach = {int(e.judged[0].held("retrieved").max(initial=0)) for e in evaluations}
     strange = [  # a run that finds most judged documents writes ids as the judgments do, however few there are
         max(run.health.unjudged_at_cutoff.values(), default=0.0) >= MOSTLY
-        and 2 * np.count_nonzero(e.judged[0].rank) < len(e.judged[0].rank)
+        and bool(2 * np.count_nonzero(rank := e.judged[0].held("rank")) < len(rank))
         for run, e in zip(scored, evaluations, strict=True)
     ]
     if (
         len({m.value for m in board[:: len(request.metrics)]}) < len(scored)
         or (len(reach) > 1 and min(reach) < max(request.orders[0].cutoffs, default=0))
         or any(strange)
-        or any((e.judged[0].grade % 1).any() for e in evaluations[:1])
+        or any((e.judged[0].held("grade") % 1).any() for e in evaluations[:1])
     ):  # something is odd: a second look
         from rankscope.scoring.suspicions import suspicions_of
 
-        cautions += suspicions_of(request, evaluations, scored, strange, data, partial(_means_of, request))
+        second = suspicions_of(request, evaluations, scored, strange, data, partial(_means_of, request))
+        cautions += [caution for caution in second if caution.code not in (request.policies.ignore or ())]
     sources = [s for s in (qrels, *(e.source for e in evaluations)) if s is not None]
     notes = [note for source in sources for note in source.notes]
     if any(m.metric.aggregate == "pooled" for m in request.metrics):
@@ -292,7 +293,7 @@ def run_scores(name: str, e: RunEvaluation, request: Request) -> RunScores:
             weight[kept] = weight_of(m, v, e.query_id, np.flatnonzero(kept), request)
             weights[m.metric] = weight[at]
     return RunScores(
-        name, list(e.query_id) if all_kept else [e.query_id[int(i)] for i in at],
+        name, e.query_id if all_kept else Ids.take(e.query_id, at),
         {m.metric: v.value if kept.all() else np.where(kept, v.value, np.nan)[at] for m, v, kept in by_metric}, e.health,
         None if e.source is None else e.source.tag,
         {fact: relstrings(e.judged[0], at, min(signs, depth or signs)) for fact, signs in request.facts.items()},

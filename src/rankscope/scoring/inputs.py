@@ -15,6 +15,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import InputError
+from rankscope.lists import Ids
 from rankscope.metrics import CATALOGUE, Metric
 from rankscope.scoring.policies import POLICIES, Policies
 
@@ -41,8 +42,7 @@ class CleanInput:
     @property
     def queries(self) -> Collection[str]:
         """The queries that it holds."""
-        queries: Collection[str] = self.data if isinstance(self.data, dict) else self.data.queries
-        return queries
+        return self.data if isinstance(self.data, dict) else Ids(self.data.names)
 
     @property
     def source(self) -> Any:

@@ -22,6 +22,7 @@ from rankscope.scoring.policies import POLICIES, refuse_unknown
 from rankscope.scoring.scores import Scores
 
 if TYPE_CHECKING:
+    from rankscope.blocks import Caution
     from rankscope.files.matrices import ScoreTable
 
 USUAL = tuple(name for name in DEFAULT if not name.startswith("Judged"))
@@ -39,6 +40,7 @@ class Measurements:
 
     ``curve`` holds the primary metric at other cutoffs, ``replicates`` the variances of systems that ran several times, by metric
     and system, and ``members`` the runs of each such system; ``scores`` is there where runs were evaluated.
+    ``ignored`` are the codes of warnings to leave out.
     """
 
     panels: Sequence[Panel]
@@ -48,6 +50,15 @@ class Measurements:
     replicates: Mapping[str, Mapping[str, Replicates]] = field(default_factory=dict)
     inputs: Sequence[Mapping[str, Any]] = ()
     members: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    ignored: frozenset[str] = frozenset()
+
+    def heeded(self, cautions: Iterable[Caution]) -> list[Caution]:
+        """Those of these warnings that are not ignored."""
+        return [caution for caution in cautions if caution.code not in self.ignored]
+
+    def ignoring(self) -> dict[str, str]:
+        """What a result states of the warnings that it leaves out; nothing where it leaves out none."""
+        return {"ignore": POLICIES["ignore"].statement(self.ignored, ())} if self.ignored else {}
 
 
 def measure(
@@ -76,6 +87,10 @@ def measure(
         out = _of_scores(qrels, metrics, primary, as_given)
     else:
         out = _of_table(qrels, metrics, primary, as_given, _where(systems))
+    settled = None if out.scores is None else out.scores.request.policies.ignore
+    if settled or "ignore" in policies:
+        more = POLICIES["ignore"].check(policies.get("ignore"))
+        out = replace(out, ignored=(settled or frozenset()) | (more or frozenset()))
     for panel in out.panels:
         if panel.measure.aggregate == "pooled" and not panel.pools:
             raise InputError(f"{panel.name} is {panel.reason} and has no value of a query to compare: leave it out")
@@ -153,7 +168,7 @@ def lead_first(metrics: Any, primary: Any = None) -> list[Metric]:
 def _refuse_policies(policies: Iterable[str]) -> None:
     """One line for policies that say how rankings become scores, where scores are given."""
     for name in policies:
-        if name in POLICIES and name != "seed":
+        if name in POLICIES and name not in {"seed", "ignore"}:
             raise InputError(f"{name} says how rankings become scores, and these are scores already: leave it out")
 
 

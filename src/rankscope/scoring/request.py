@@ -190,7 +190,8 @@ class Request:
         queries, ties = self.statement_of("queries"), self.statement_of("ties")
         found = [one for name, h in health.items() for one in warnings_of_run(name, h, queries, ties)]
         found += warnings_of_judgments(health, [m.metric for m in self.metrics])
-        return [Caution(code, message, REMEDIES[code]) for code, message in found]
+        ignored = self.policies.ignore or ()
+        return [Caution(code, message, REMEDIES[code]) for code, message in found if code not in ignored]
 
     def small_print(self) -> str:
         """What was assumed, in one line: only what the metrics at hand depend on, and not what their names say."""

@@ -246,7 +246,7 @@ class Advice(Result):
         data = " · ".join(RESTS[fact](self.situation) for fact in ("queries", "relevant", "grades", "depth"))
         out += [EMPTY, Paragraph(data, quiet=True), Paragraph("next:")]
         out.append(Code(tuple(line for command in self.next for line in fold(command))))
-        out.append(Paragraph("or as settings in pyproject.toml, for compare, gate and the pytest fixture:"))
+        out.append(Paragraph("or as settings in pyproject.toml, for all commands and the pytest fixture:"))
         return [*out, Code(tuple(self.settings.splitlines()))]
 
     def envelope(self, **_: Any) -> dict[str, Any]:

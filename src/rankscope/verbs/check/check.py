@@ -23,8 +23,8 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     runs: Any,
     metrics: Any = None,
     *,
-    select: Iterable[str] = (),
-    ignore: Iterable[str] = (),
+    select: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     scale: Any = None,
     train: Any = None,
     docs_text: Any = None,
@@ -46,6 +46,7 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     ([('RS101', 'warning', {'RR': -0.5})], 1)
     """
     chosen = select_rules(select, ignore)
+    policies["ignore"] = ignore
     refuse_unknown(policies, "check")
     lenient = {} if policies.get("duplicates", "error") != "error" else {"duplicates": "first"}
     request = Request.of(metrics, {**policies, **lenient})

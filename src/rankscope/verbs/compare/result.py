@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,6 +17,7 @@ from rankscope.panels.method import Method
 from rankscope.panels.panel import Panel
 from rankscope.panels.slices import SliceContrast, Slices
 from rankscope.scoring.measurements import Measurements
+from rankscope.scoring.policies import POLICIES
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_notes, input_record
 from rankscope.verbs.compare.tables import (
@@ -227,7 +227,8 @@ class Comparison(Result):
     def warnings(self) -> list[Caution]:
         """What to know before believing the verdict: of the data, then of the comparison."""
         cautions = self.measurements.scores.warnings if self.measurements.scores is not None else []
-        return [*cautions, *doubts_of(self.family, self.slices, self.measurements.curve)]
+        found = [*cautions, *doubts_of(self.family, self.slices, self.measurements.curve)]
+        return self.measurements.heeded(found) if self.measurements.ignored else found
 
     def of(self, metric: str) -> list[Contrast]:
         """The contrasts on one metric."""
@@ -270,6 +271,7 @@ class Comparison(Result):
             "compared": len(self.systems),
             "candidates_tried": self.candidates_tried,
             "compare_seed": method.seed,
+            **self.measurements.ignoring(),
         }
 
     def facts(self) -> dict[str, Any]:
@@ -480,6 +482,8 @@ class Comparison(Result):
             yield f"{method.correction.name} {method.correction.calibration}"
         if self.measurements.scores is not None:
             yield self.measurements.scores.request.small_print()
+        elif self.measurements.ignored:
+            yield POLICIES["ignore"].brief(self.measurements.ignoring()["ignore"])
 
 
 # --- in words --------------------------------------------------------------------------------------------
@@ -520,9 +524,7 @@ def _of_many(family: Family, baseline: str, runs: Sequence[str]) -> Iterator[str
 def _detectable_range(contrasts: Sequence[Contrast]) -> str:
     """The range of the differences that could have been detected, of those contrasts that are not clear."""
     unclear = sorted(
-        c.detectable.difference
-        for c in contrasts
-        if c.verdict == "cannot tell" and not math.isnan(c.detectable.difference)
+        c.detectable.difference for c in contrasts if c.verdict == "cannot tell" and c.detectable.difference > 0
     )
     if not unclear:
         return ""

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from rankscope.errors import InputError
+from rankscope.scoring.keywords import PolicyOptions, with_policies
 from rankscope.scoring.places import evaluate_in_place
-from rankscope.scoring.policies import PolicyOptions, with_policies
 from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 

@@ -29,9 +29,10 @@ from rankscope.panels.tolerance import (
     queries_to_settle,
     tolerances_of,
 )
+from rankscope.scoring.keywords import PolicyOptions, with_policies
 from rankscope.scoring.measurements import in_clusters, panels_of
 from rankscope.scoring.places import evaluate_in_place
-from rankscope.scoring.policies import PolicyOptions, refuse_unknown, with_policies
+from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
 from rankscope.verbs.gate.baseline import as_pair, stored_baseline
 from rankscope.verbs.gate.result import FLIPS, LOSSES, NOTHING, Check, FailOn, Gate, Status
@@ -92,7 +93,7 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
             raise InputError(f"{panel.name} is {panel.reason} and has no interval to gate on: leave it out")
     drafts, notes = _drafts(panels, slices, allowances, fail_on, method)
     one, two = panels[0].systems
-    if panels[0].clusters is not None:
+    if panels[0].clusters is not None and "RS411" not in (request.policies.ignore or ()):
         notes += [caution.message for caution in few_clusters([contrast(panels[0], two, one, method)])]
     return Gate(_settle_checks(drafts, fail_on, method), one, two, scores, method, fail_on, stored, notes)
 # fmt: on

@@ -199,7 +199,9 @@ class Gate(OfScores):
     @cached_property
     def warnings(self) -> list[Caution]:
         """What to know before trusting the verdict."""
-        return [*self.scores.warnings, *self._lost_queries(), *self._left_out()]
+        ignored = self.scores.request.policies.ignore or ()
+        found = [*self.scores.warnings, *self._lost_queries(), *self._left_out()]
+        return [caution for caution in found if caution.code not in ignored]
 
     def _lost_queries(self) -> Iterator[Caution]:
         """Where only queries in common count: those that only the baseline answers, which would else be losses."""

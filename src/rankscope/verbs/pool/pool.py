@@ -12,7 +12,8 @@ from rankscope.errors import InputError
 from rankscope.metrics import Metric
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import clean, read_inputs
-from rankscope.scoring.policies import PolicyOptions, refuse_unknown, with_policies
+from rankscope.scoring.keywords import PolicyOptions, with_policies
+from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.pool.result import LeftOut, OwnDocuments, PoolReport

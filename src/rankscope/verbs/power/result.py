@@ -114,7 +114,8 @@ class Plan(Result):
     @cached_property
     def warnings(self) -> list[Caution]:
         """Cautions about the data, then about the plan."""
-        return [*(self.scores.warnings if self.scores else []), *filter(None, map(_caution, self.reaches))]
+        found = [*(self.scores.warnings if self.scores else []), *filter(None, map(_caution, self.reaches))]
+        return found if self.measurements is None else self.measurements.heeded(found)
 
     @property
     def conventions(self) -> dict[str, Any]:
@@ -123,7 +124,7 @@ class Plan(Result):
         return {
             **(self.scores.conventions if self.scores else {}), **self.aim.record(), "planned_queries": self.aim.n,
             "baseline": self.baseline, "clustered": measured is not None and measured.panels[0].clusters is not None,
-            "in_words": FORMULA,
+            "in_words": FORMULA, **({} if measured is None else measured.ignoring()),
         }  # fmt: skip
 
     def facts(self) -> dict[str, Any]:

@@ -91,12 +91,11 @@ def _slips(target: _Target, plain: Way, scores: Scores, bench: _Bench) -> SlipSe
         run.name: [value for value in run.values[plain.metric].tolist() if not math.isnan(value)] for run in scores.runs
     }
     counts = {run.name: (run.health.queries, run.health.judged_queries) for run in scores.runs}
-    # what was taken for a percentage may be a sum
-    wholes = [target, replace(target, number=100 * target.number, half=100 * target.half)][
-        : 1 + target.text.endswith("%")
-    ]
+    targets = [target]
+    if target.text.endswith("%"):  # it may be a sum as well
+        targets.append(replace(target, number=100 * target.number, half=100 * target.half))
     return search_slips(
-        target.text, lambda value: any(one.meets(value) for one in wholes), values, counts, others, plain.metric
+        target.text, lambda value: any(one.meets(value) for one in targets), values, counts, others, plain.metric
     )
 
 
