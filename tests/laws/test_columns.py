@@ -84,9 +84,9 @@ def test_an_evaluator_reads_them() -> None:
 def test_pages_read_them_again(files: Path) -> None:
     scores = rs.evaluate("odd/q.csv", ["odd/a.csv"], "AP", columns=ROLES)
     assert rs.report(scores).page.answer == rs.report("plain/q.csv", "plain/a.csv", "AP").page.answer
-    odd, usual = odd_tables(), tables()
-    page = rs.report(odd[0], list(odd[1:]), "AP", columns=ROLES).page
-    assert page.verdicts == rs.report(usual[0], list(usual[1:]), "AP").page.verdicts
+    (odd, *odd_runs), (plain, *plain_runs) = odd_tables(), tables()
+    page = rs.report(odd, odd_runs, "AP", columns=ROLES).page
+    assert page.verdicts == rs.report(plain, plain_runs, "AP").page.verdicts
 
 
 def test_parts_of_a_run_keep_them(files: Path) -> None:

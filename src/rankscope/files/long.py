@@ -256,12 +256,20 @@ def id_column(column: pl.Series, name: str, label: str, found: Findings) -> pl.S
         whole = column.drop_nulls().drop_nans()
         if not (whole == whole.floor()).all() or whole.is_infinite().any():
             odd = whole.filter((whole != whole.floor()) | whole.is_infinite())[0]
-            raise InputError(f"{label}: column {name} holds fractions ({odd}), not ids; ids are strings or integers")
+            raise InputError(f"{label}: {float_messages(name)[0].format(odd)}")
         if len(large := whole.filter(whole.abs() >= EXACT)):
-            raise InputError(f"{label}: column {name} holds {large[0]} as an id; {FLOAT_REMEDY}")
+            raise InputError(f"{label}: {float_messages(name)[1].format(large[0])}")
         found.notes.append(f"column {name} holds {FLOAT_NOTE}")
         return _whole_numbers(column.fill_nan(None).cast(pl.Int64))
     raise InputError(f"{label}: column {name} is of type {kind}; ids are strings or integers")
+
+
+def float_messages(name: str) -> tuple[str, str]:
+    """What is said of a column of ids that holds a fraction, and a float that stands for several whole numbers; {} is the number."""
+    name = name.replace("{", "{{").replace("}", "}}")
+    return (
+        f"column {name} holds fractions ({{}}), not ids; ids are strings or integers", f"column {name} holds {{}} as an id; {FLOAT_REMEDY}",
+    )  # fmt: skip
 
 
 def restore_floats(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:

@@ -358,7 +358,7 @@ def _open_path(path: Path, label: str) -> Raw:
     except InputError:
         raise
     except FileNotFoundError:
-        raise InputError(f"{label}: no such file{_near(path)}") from None
+        raise InputError(f"{label}: no such file{near_file(path)}") from None
     except IsADirectoryError:
         raise InputError(f"{label}: a folder, not a file: name the files in it") from None
     except PermissionError:
@@ -367,7 +367,8 @@ def _open_path(path: Path, label: str) -> Raw:
         raise InputError(f"{label}: cannot be opened: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _near(path: Path) -> str:
+def near_file(path: Path) -> str:
+    """The end of a message about a file that is not there: the nearest name in its folder, if any."""
     try:
         names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
     except OSError:

@@ -20,7 +20,7 @@ from rankscope.reporting.page import page_of, page_of_result
 from rankscope.reporting.subject import MANY, Subject
 from rankscope.scoring.inputs import read_inputs
 from rankscope.scoring.measurements import OPTIONS as COMPARING
-from rankscope.scoring.measurements import USUAL, lead_first
+from rankscope.scoring.measurements import USUAL, check_comparison, lead_first
 from rankscope.scoring.policies import POLICIES, refuse_unknown
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Result, fragment
@@ -160,6 +160,7 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     """
     if shown is not None:
         whole_number("shown", shown, 1, "how many documents of each ranking are shown, a whole number of at least 1")
+    marks = _marks(notes)
     alone = runs is None and metrics is None and not options
     if isinstance(qrels, Result) and (alone or not isinstance(qrels, Scores)):
         _refuse_settled(runs, metrics, options)
@@ -172,7 +173,7 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     else:
         refuse_unknown(options, "report", (*PAGE, *COMPARING))
         subject = _subject_of(qrels, runs, metrics, progress=progress, **options)
-    subject = with_texts(replace(subject, depth=shown, marks=_marks(notes)), queries_text, docs_text)
+    subject = with_texts(replace(subject, depth=shown, marks=marks), queries_text, docs_text)
     page = _page(subject, title, command)
     if about:
         page = replace(page, about=f"{page.about}. {about}")
@@ -200,6 +201,7 @@ def _subject_of(qrels: Any, runs: Any, metrics: Any, **options: Any) -> Subject[
     """The subject of what is compared, or scored where there is one run."""
     if runs is None:
         return Subject(compare(qrels, None, metrics, **options))
+    check_comparison(metrics, options)
     grades, data = read_inputs(qrels, runs, options.pop("columns", None))
     if len(data) > 1:
         return _with_rankings(_compared(grades, data, metrics, options), grades, data)

@@ -12,6 +12,7 @@ import polars as pl
 from rankscope.engines import spark
 from rankscope.engines.local import NAMELESS, check_subtopics, refuse_nameless
 from rankscope.errors import InputError
+from rankscope.files.long import FLOAT_NOTE, float_messages
 from rankscope.files.roles import ColumnRoles, roles_of
 from rankscope.scoring.inputs import Kind, clean, read_any
 from rankscope.scoring.request import Request
@@ -41,29 +42,29 @@ class SparkSource:
             )
         kinds = spark.kinds_of(frame)
         roles = roles_of([column for column in kinds if column != FAULT], kind, label, notes, given, graded=True)
-        columns, chosen = {}, {}
+        columns, chosen, floats = {}, {}, {}
         for role, column in roles.items():
             place, wanted = _fitting(role, column, kinds[column], label)
             columns[role] = (place, column)
             chosen[place] = (column, wanted)
+            if role in IDS and kinds[column] == "float":
+                floats[place] = tuple(text.replace("%", "%%").format("%s") for text in float_messages(column))
+                notes.append(f"column {column} holds {FLOAT_NOTE}")
         if FAULT in kinds:
             chosen[FAULT] = (FAULT, "string")
-        return cls(Layout(number, kind, label, columns), spark.lay_out(frame, chosen, ordered), tuple(notes))
+        return cls(Layout(number, kind, label, columns), spark.lay_out(frame, chosen, ordered, floats), tuple(notes))
 
 
 def _fitting(role: str, column: str, kind: str, label: str) -> tuple[str, str]:
     """The column of a part that holds a role, and the type that it has there."""
     if role in IDS:
-        if kind not in {"text", "whole"}:
-            whole = "bigint" if kind == "number" else "string"  # as a string 1221 would be 1221.0
-            remedy = f'; cast it: withColumn("{column}", col("{column}").cast("{whole}"))'
-            raise InputError(
-                f"{label}: column {column} is of type {kind if kind != 'number' else 'fraction'}; ids are strings or integers{remedy}"
-            )
+        if kind not in {"text", "whole", "float"}:
+            remedy = f'; cast it: withColumn("{column}", col("{column}").cast("string"))'
+            raise InputError(f"{label}: column {column} is of type {kind}; ids are strings or integers{remedy}")
         return role, "string"
     if kind == "text":
         return f"{role}_text", "string"
-    if kind not in {"whole", "number"}:
+    if kind not in {"whole", "float", "boolean"}:
         raise InputError(f"{label}: column {column} is of type {kind}; it should hold numbers")
     return role, "double"
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from rankscope.engines import spark
 from rankscope.errors import InputError
-from rankscope.files.long import EXPECTED, QRELS_LINE, RUN_LINE, stem
+from rankscope.files.long import EXPECTED, FLOAT_ID, QRELS_LINE, RUN_LINE, stem
 from rankscope.files.raw import open_raw
 from rankscope.files.readers import SEPARATORS, kind_of
-from rankscope.files.roles import known_header
+from rankscope.files.roles import ID_ROLES, ColumnRoles, known_header, roles_of
 from rankscope.scoring.inputs import Kind, distinct_names
 from rankscope.scoring.request import Request
 from rankscope.scoring.spark.evaluation import evaluate_frames
@@ -33,10 +33,11 @@ def evaluate_paths(
     for path in (qrels, *(path for _, path in runs)):
         if path == "-":
             raise InputError("- is standard input, which Spark cannot read: give a file or a folder")
-    named = request.policies.columns or {}
+    named: Mapping[str, str] = request.policies.columns or {}
     kinds = [_kind_of(qrels, "qrels", named), *(_kind_of(path, "run", named) for _, path in runs)]
     session = spark.session_of(master)
-    frames = [read_path(session, path, kind, what) for (path, what), kind in zip(
+    given = request.policies.columns
+    frames = [read_path(session, path, kind, what, given) for (path, what), kind in zip(
         [(qrels, "qrels"), *((path, "run") for _, path in runs)], kinds, strict=True
     )]  # fmt: skip
     labels = []
@@ -49,12 +50,17 @@ def evaluate_paths(
     return replace(scores, inputs=inputs)
 
 
-def read_path(session: Any, path: str, kind: str, what: str) -> Any:
-    """A run or qrels as a Spark frame, under the names that its file has for columns."""
+def read_path(session: Any, path: str, kind: str, what: str, given: ColumnRoles | None = None) -> Any:
+    """A run or qrels as a Spark frame, under the names that its file has for columns; ``given`` are roles that were given to some."""
     if kind == "parquet":
         return spark.read_parquet(session, path)
     if kind in SEPARATORS:
-        return spark.read_columns(session, path, SEPARATORS[kind])
+        frame = spark.read_columns(session, path, SEPARATORS[kind])
+        try:
+            roles = roles_of(frame.columns, what, path, [], given, graded=True)
+        except InputError:  # told of the run by its name
+            return frame
+        return spark.restore_floats(frame, [roles[role] for role in ID_ROLES if role in roles], FLOAT_ID)
     if kind == "jsonl":
         keys: dict[str, None] = {}
         for line in spark.head_of(session, path, 200):

@@ -50,11 +50,12 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     refuse_unknown(policies, "check")
     lenient = {} if policies.get("duplicates", "error") != "error" else {"duplicates": "first"}
     request = Request.of(metrics, {**policies, **lenient})
+    span = scale_of(scale)
     judgments, read = read_inputs(qrels, runs, request.policies.columns)
     grades = qrels_of(judgments)
     labels = [label_of(data, name, number) for number, (name, data) in enumerate(read, start=1)]
     tables = [InputTable(name, run_of(data)) for name, (_, data) in zip(distinct_names(labels), read, strict=True)]
-    case = CheckCase(InputTable(grades.source.label, grades), tables, request, scale_of(scale), train, docs_text)
+    case = CheckCase(InputTable(grades.source.label, grades), tables, request, span, train, docs_text)
     applied = [rule for rule in chosen if rule.applies(case)]
     findings = [finding for rule in applied for finding in rule.find(case)]
     findings = heeded(findings)

@@ -82,12 +82,12 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     one_of("fail_on", fail_on, ("loss", "tolerance"))
     method = method_of(test=test, interval=interval, alpha=alpha, seed=policies.get("seed", 0))
     request = Request.of(USUAL if metrics is None else metrics, policies)
+    allowances = tolerances_of(tolerance, [(m.spelling, m.metric) for m in request.metrics])
     stored = stored_baseline(baseline)
     runs = [candidate] if stored is not None else _name_runs(baseline, candidate)
     scores = evaluate_in_place(qrels, runs, request, progress)
     _refuse_undirected(scores.metrics, stored is not None)
     panels = in_clusters(panels_of(scores if stored is None else stored.beside(scores), scores.metrics), clusters)
-    allowances = tolerances_of(tolerance, [(m.spelling, m.metric) for m in request.metrics])
     for panel in panels:
         if panel.reason:
             raise InputError(f"{panel.name} is {panel.reason} and has no interval to gate on: leave it out")

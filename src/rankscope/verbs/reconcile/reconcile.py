@@ -51,15 +51,15 @@ def reconcile(
     >>> any("mlflow" in way.dialects for way in found.matches)
     True
     """
+    asked = [(str(one), parse(one)) for one in (metric if isinstance(metric, list | tuple) else [metric or "nDCG@10"])]
+    targets = [None if value is None else _target(value, one.range[1]) for _, one in asked]
     bench = _Bench(*read_inputs(qrels, runs, columns), duplicates)
-    metrics = metric if isinstance(metric, list | tuple) else [metric or "nDCG@10"]
-    first, *others = (_reconcile_metric(bench, one, value) for one in metrics)
+    first, *others = (_reconcile_metric(bench, *one, target) for one, target in zip(asked, targets, strict=True))
     return replace(first, more=others)
 
 
-def _reconcile_metric(bench: _Bench, metric: Any, value: float | str | None) -> Reconciliation:
-    plain = Way(parse(metric))
-    target = None if value is None else _target(value, plain.metric.range[1])
+def _reconcile_metric(bench: _Bench, spelling: str, metric: Metric, target: _Target | None) -> Reconciliation:
+    plain = Way(metric)
     fractions = fraction_in(CleanInput(bench.qrels)) is not None
     theirs = {
         name: way
@@ -72,7 +72,7 @@ def _reconcile_metric(bench: _Bench, metric: Any, value: float | str | None) -> 
     others = (_tool_values(name, plain, theirs.get(name), bench) for name in DIALECTS)
     return Reconciliation(
         metric=plain.metric,
-        spelling=str(metric),
+        spelling=spelling,
         runs=tuple(run.name for run in scores.runs),
         tools=[own, *filter(None, others)],
         value=None if target is None else target.text,
