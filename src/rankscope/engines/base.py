@@ -6,9 +6,9 @@ An engine has two operations: ``judge`` finds the judged documents of each query
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -100,12 +100,12 @@ def map_kernels(judged: Judged, kernels: Sequence[Callable[[Lists], Array]], all
     return out
 
 
-def columns_of(judged: Judged, metrics: Iterable[Scorable], all_cores: bool = True) -> dict[Hashable, Array]:
+def columns_of(judged: Judged, metrics: Iterable[Scorable], all_cores: bool = True) -> dict[Any, Array]:
     """What metrics give for each query: the value, and for one that is weighted also the weight, under ``(metric, "weight")``.
 
     What was computed already is not computed again.
     """
-    kernels: dict[Hashable, Callable[[Lists], Array]] = {}
+    kernels: dict[Any, Callable[[Lists], Array]] = {}
     for metric in metrics:
         kernels[metric] = metric.score
         if metric.aggregate == "weighted":
