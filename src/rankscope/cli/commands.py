@@ -194,11 +194,14 @@ def _option_of(policy: Any, text: str, levels: bool) -> Option:
         "weights": FILE,
         "fold": FILE,
         "fold_by": str,
+        "columns": str,
         "relevance_level": float,
         "ignore": str,
     }.get(policy.name)
     if policy.name == "queries":
         read = names.listed_queries
+    elif policy.name == "columns":
+        read = ",".join
     elif kind is None and policy.values:
         known = {str(value): value for value in policy.values}
         kind, read = tuple(known), known.__getitem__
@@ -498,7 +501,7 @@ COMMANDS = (
         """Say how much equal scores matter: how much of the top k is tied, and how far each metric could move.""",
         ("ties qrels.txt my.run", 'ties qrels.txt a.run b.run -m nDCG@10 -m "RR AP"'),
         (
-            *JUDGED, metric("A metric, like nDCG@10; may be repeated."), QUIET, ScoringOptions(("queries", "depth", "seed")), SETTINGS, *OUTPUT,
+            *JUDGED, metric("A metric, like nDCG@10; may be repeated."), QUIET, ScoringOptions(("queries", "depth", "columns", "seed")), SETTINGS, *OUTPUT,
         ),
         verb="rankscope.verbs.ties.ties"),
     Command("reconcile", "Say what other tools print, and why.",
@@ -516,7 +519,7 @@ COMMANDS = (
             metric("A metric, like nDCG@10 (the default); may be repeated."),
             QUIET,
             Option("--value", "A number that was printed somewhere, like 0.71: say which conventions give it.", str, "X"),
-            ScoringOptions(("duplicates",)), SETTINGS, *OUTPUT,
+            ScoringOptions(("duplicates", "columns")), SETTINGS, *OUTPUT,
         ),
         verb="rankscope.verbs.reconcile.reconcile", usage="QRELS RUN -m METRIC"),
     Command("advise", "Recommend metrics that fit the data and the task.",
@@ -530,7 +533,7 @@ COMMANDS = (
             Option("-k --k",
                 "How many results people see, the next stage takes, or the context of a language model holds. Default: that of "
                 "the task.", NUMBER, "N"),
-            ScoringOptions(("duplicates",), {"duplicates":
+            ScoringOptions(("duplicates", "columns"), {"duplicates":
                 "A document with several grades or ranks: take the grades for subtopics and refuse the ranks, or keep the first or the best."}),
             SETTINGS, QUIET, *OUTPUT,
         ),

@@ -122,8 +122,11 @@ class Call:
     def judgments(self) -> Any:
         """What the file of the judgments holds, whose grades are words."""
         from rankscope.files import read_qrels
+        from rankscope.files.roles import ColumnRoles
 
-        return read_qrels(str(self.qrels), grades=self.params["grades"])
+        if "columns" in self.options:  # of judgments and runs together it is told which columns are nowhere
+            self.options["columns"] = ColumnRoles.of(self.options["columns"])
+        return read_qrels(str(self.qrels), grades=self.params["grades"], columns=self.options.get("columns"))
 
     def _refuse_metrics_as_files(self) -> None:
         """Explain that -m takes one word, where a metric stands among the files."""

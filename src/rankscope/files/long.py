@@ -17,7 +17,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.roles import ID_ROLES
-from rankscope.tables import Array, Fault, Qrels, Run, Source, blocks_of
+from rankscope.tables import Array, Blocks, Fault, Qrels, Run, Source, blocks_of
 
 RUN_LINE = "a TREC run line has 6 (query Q0 document rank score tag)"
 QRELS_LINE = "a TREC qrels line has 4 (query iteration document grade)"
@@ -144,11 +144,16 @@ def make_run(
     return run
 
 
-def make_qrels(frame: pl.DataFrame, source: Source, found: Findings, what: str) -> Qrels:
-    """Build the qrels; their first note says how they were read."""
-    blocks = blocks_of(frame["query_id"])
-    rows = words.counted(len(frame), "judgment")
-    first = f"read {source.label} as {what}: {rows}, {words.counted(len(blocks.query), 'query')}, {grades_of(frame['grade'])}"
+def make_qrels(
+    frame: pl.DataFrame, source: Source, found: Findings, what: str, whole: tuple[Blocks, pl.Series] | None = None
+) -> Qrels:
+    """Build the qrels; their first note says how they were read.
+
+    ``whole`` are the blocks of all rows and the grades that there are, where the rows are not at hand.
+    """
+    blocks, grades = whole or (blocks_of(frame["query_id"]), frame["grade"])
+    sizes = words.counted(int(blocks.size.sum()), "judgment"), words.counted(len(blocks.query), "query")
+    first = f"read {source.label} as {what}: {', '.join(sizes)}, {grades_of(grades)}"
     qrels = Qrels(frame, found.added_to(source, first))
     qrels.__dict__["blocks"] = blocks
     return qrels

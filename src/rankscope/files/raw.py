@@ -20,6 +20,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
+from rankscope.files.roles import ColumnRoles
 from rankscope.files.zstd import open_zstd
 from rankscope.parallel import check_memory
 from rankscope.tables import Source
@@ -70,7 +71,7 @@ class Raw:
     feed: Path | bytes = field(repr=False)
     start: bytes = field(repr=False)
     stamp: tuple[int, int] | None = None
-    columns: Any = field(default=None, repr=False)
+    columns: ColumnRoles | None = field(default=None, repr=False)
 
     @cached_property
     def compression(self) -> str:

@@ -18,7 +18,7 @@ from rankscope.reporting import check_folder, check_page_file
 from rankscope.reporting.explorer.rankings import documents_of
 from rankscope.reporting.page import page_of, page_of_result
 from rankscope.reporting.subject import MANY, Subject
-from rankscope.scoring.inputs import named_runs, read_any
+from rankscope.scoring.inputs import read_inputs
 from rankscope.scoring.measurements import OPTIONS as COMPARING
 from rankscope.scoring.measurements import USUAL, lead_first
 from rankscope.scoring.policies import POLICIES, refuse_unknown
@@ -200,8 +200,7 @@ def _subject_of(qrels: Any, runs: Any, metrics: Any, **options: Any) -> Subject[
     """The subject of what is compared, or scored where there is one run."""
     if runs is None:
         return Subject(compare(qrels, None, metrics, **options))
-    grades = read_any("qrels", qrels)
-    data = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
+    grades, data = read_inputs(qrels, runs, options.pop("columns", None))
     if len(data) > 1:
         return _with_rankings(_compared(grades, data, metrics, options), grades, data)
     defaults = signature(compare).parameters
@@ -236,8 +235,8 @@ def _read_again(found: Scores | Comparison) -> Subject[Any]:
     qrels, runs = scores.data
     if any(isinstance(source, str) and source == "-" for source in (qrels, *(run for _, run in runs))):
         raise InputError("standard input is read only once: give report a file, or what rs.read_run made of it")
-    grades = read_any("qrels", qrels)
-    subject = _with_rankings(found, grades, [(name, read_any("run", run, name)) for name, run in runs])
+    grades, read = read_inputs(qrels, runs, scores.request.policies.columns)
+    subject = _with_rankings(found, grades, read)
     for source in scores.inputs:
         if source.same is not None:
             source.same()

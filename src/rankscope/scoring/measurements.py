@@ -17,7 +17,6 @@ from rankscope.metrics import DEFAULT, Metric, in_order, parse
 from rankscope.panels.panel import Panel
 from rankscope.panels.pooled import PooledPairs, pool_of
 from rankscope.panels.samples import UNKNOWN, Measure
-from rankscope.scoring.inputs import read_named
 from rankscope.scoring.policies import POLICIES, refuse_unknown
 from rankscope.scoring.scores import Scores
 
@@ -76,8 +75,6 @@ def measure(
 
     Queries are sorted by id unless their order matters to what follows (``as_given``).
     """
-    if "columns" in policies and runs is not None:
-        qrels, runs = read_named(qrels, runs, policies)
     refuse_unknown(policies, "compare", OPTIONS)
     if runs is None:
         _refuse_policies(policies)

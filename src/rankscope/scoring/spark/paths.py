@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,8 @@ def evaluate_paths(
     for path in (qrels, *(path for _, path in runs)):
         if path == "-":
             raise InputError("- is standard input, which Spark cannot read: give a file or a folder")
-    kinds = [_kind_of(qrels, "qrels"), *(_kind_of(path, "run") for _, path in runs)]
+    named = request.policies.columns or {}
+    kinds = [_kind_of(qrels, "qrels", named), *(_kind_of(path, "run", named) for _, path in runs)]
     session = spark.session_of(master)
     frames = [read_path(session, path, kind, what) for (path, what), kind in zip(
         [(qrels, "qrels"), *((path, "run") for _, path in runs)], kinds, strict=True
@@ -73,7 +74,7 @@ def _keys(line: str) -> list[str]:
     return list(value) if isinstance(value, dict) else []
 
 
-def _kind_of(path: str, what: Kind) -> str:
+def _kind_of(path: str, what: Kind, named: Mapping[str, str]) -> str:
     """The format of a file, or of the first file of a folder; of what lies elsewhere it is told by the name."""
     if "://" in path:
         return next((kind for ending, kind in ENDINGS.items() if ending in path.lower()), "trec")
@@ -83,7 +84,8 @@ def _kind_of(path: str, what: Kind) -> str:
         raise InputError(f"{path}: one JSON object, which Spark does not take apart: --engine local reads it")
     if raw.compression == "zstd" and kind != "parquet":
         raise InputError(f"{path}: zstd text, which Spark does not unpack: write it as gzip or Parquet")
-    if kind in SEPARATORS and not known_header(raw.first_line.replace('"', "").split(SEPARATORS[kind])):
+    header = raw.first_line.replace('"', "").split(SEPARATORS[kind]) if kind in SEPARATORS else []
+    if kind in SEPARATORS and not known_header(named.get(name, name) for name in header):
         kind = kind if raw.ending in ENDINGS else "trec"
     return kind
 

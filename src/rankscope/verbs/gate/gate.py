@@ -29,8 +29,7 @@ from rankscope.panels.tolerance import (
     queries_to_settle,
     tolerances_of,
 )
-from rankscope.scoring.inputs import read_named
-from rankscope.scoring.keywords import ReadingOptions, with_policies
+from rankscope.scoring.keywords import PolicyOptions, with_policies
 from rankscope.scoring.measurements import in_clusters, panels_of
 from rankscope.scoring.places import evaluate_in_place
 from rankscope.scoring.policies import refuse_unknown
@@ -47,7 +46,7 @@ OPTIONS = ("tolerance", "fail_on", "alpha", "slices", "clusters", "interval", "t
 def gate(  # noqa: PLR0913 - the options of the command line, each with its default
     qrels: Any, baseline: Any, candidate: Any, metrics: Any = None, *,
     tolerance: Any = None, fail_on: FailOn = "loss", alpha: float = 0.05, slices: Any = None, clusters: Any = None,
-    test: Any = None, interval: Any = None, progress: Callable[[str], None] | None = None, **policies: Unpack[ReadingOptions],
+    test: Any = None, interval: Any = None, progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
 ) -> Gate:
     """Say whether a candidate may replace a baseline: pass, fail, or cannot tell.
 
@@ -79,10 +78,6 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     >>> rs.gate(qrels, good, good, "RR").exit_code
     0
     """
-    if "columns" in policies:
-        alone = stored_baseline(baseline) is not None
-        qrels, read = read_named(qrels, [candidate] if alone else [baseline, candidate], policies)
-        baseline, candidate = (baseline, read[0]) if alone else read
     refuse_unknown(policies, "gate", OPTIONS)
     one_of("fail_on", fail_on, ("loss", "tolerance"))
     method = method_of(test=test, interval=interval, alpha=alpha, seed=policies.get("seed", 0))

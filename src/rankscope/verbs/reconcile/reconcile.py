@@ -28,14 +28,20 @@ ENOUGH = 10  # explanations of a number that are given
 
 
 def reconcile(
-    qrels: Any, runs: Any, metric: Any = "nDCG@10", *, value: float | str | None = None, duplicates: Any = "error"
+    qrels: Any,
+    runs: Any,
+    metric: Any = "nDCG@10",
+    *,
+    value: float | str | None = None,
+    duplicates: Any = "error",
+    columns: Mapping[str, str] | str | None = None,
 ) -> Reconciliation:
     """Say what other tools print for a metric on these data, and the one reason for each difference.
 
     With ``value``, a number that somebody printed, search the conventions and say which produce it (to as
     many decimals as were given: pass a string to say ``"0.710"``). With two runs or more, ``winners`` tells
     whether the choice of convention changes which is best. Of a list of metrics the first is in the result itself, the others in its
-    ``more``. Raises what ``evaluate`` raises.
+    ``more``. ``duplicates`` and ``columns`` are as in ``evaluate``. Raises what ``evaluate`` raises.
 
     >>> import rankscope as rs
     >>> qrels = {"q1": {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1}}
@@ -45,7 +51,7 @@ def reconcile(
     >>> any("mlflow" in way.dialects for way in found.matches)
     True
     """
-    bench = _Bench(*read_inputs(qrels, runs), duplicates)
+    bench = _Bench(*read_inputs(qrels, runs, columns), duplicates)
     metrics = metric if isinstance(metric, list | tuple) else [metric or "nDCG@10"]
     first, *others = (_reconcile_metric(bench, one, value) for one in metrics)
     return replace(first, more=others)
