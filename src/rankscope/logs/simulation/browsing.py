@@ -57,8 +57,8 @@ class Position(Browsing):
 class Cascade(Browsing):
     """From the top down until patience ends; after a click the reader has enough with the chance ``stop``."""
 
-    decay: Decay = 0.62
-    stop: Annotated[float, Param("how probable it is that a reader stops after a click", low=0.0, high=1.0)] = 0.2
+    decay: Decay = 0.77
+    stop: Annotated[float, Param("how probable it is that a reader stops after a click", low=0.0, high=1.0)] = 0.1
 
     def examine(self, tempted: Array, mood: Array) -> Array:
         patient = mood[:, -1:] < attention(tempted.shape[1], self.decay)

@@ -19,7 +19,7 @@ from rankscope.logs.simulation.log import Plan, play, true_effects
 from rankscope.logs.simulation.policies import Fixed, LoggingPolicy, PlackettLuce, parse_policy
 from rankscope.logs.simulation.world import World
 from rankscope.parallel import check_memory
-from rankscope.scoring.inputs import clean, distinct_names, label_of, read_inputs
+from rankscope.scoring.inputs import clean, distinct_names, label_of, read_any, read_inputs
 from rankscope.scoring.request import Request
 from rankscope.verbs.simulate.result import Simulation
 
@@ -108,15 +108,14 @@ def _rankers(
         if runs is not None:
             return candidates, list(zip(names, scores, strict=True))
     usual = QUALITY[kind]
-    each = usual if quality is None else tuple(quality) if isinstance(quality, Iterable) else (quality,)
-    return candidates, [(f"quality {value:g}", quality_scores(candidates, value)) for value in each]
+    each = usual if quality is None else tuple(quality) if isinstance(quality, Iterable) and not isinstance(quality, str) else (quality,)
+    scored = [(value, quality_scores(candidates, value)) for value in each]
+    return candidates, [(f"quality {value:g}", scores) for value, scores in scored]
 
 
 def _judged(world: World, qrels: Any, runs: Any) -> tuple[Candidates, list[Any], list[str]]:
     policies = Request.of(None, {"duplicates": "best"}).policies
-    grades, read = read_inputs(qrels, [] if runs is None else runs)
-    if runs is not None and not read:
-        raise InputError("runs are empty: give a ranking, or leave runs out")
+    grades, read = (read_any("qrels", qrels), []) if runs is None else read_inputs(qrels, runs)
     judged = clean(grades, policies, "qrels").table.frame.select("query_id", "doc_id", "grade")
     names = distinct_names([label_of(data, name, i + 1) for i, (name, data) in enumerate(read)])
     rankings = [
