@@ -18,6 +18,7 @@ FAMILIES = {
     "RS3": "Metrics against the data",
     "RS4": "Comparisons",
     "RS5": "Training data",
+    "RS6": "Logs",
 }
 
 

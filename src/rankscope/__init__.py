@@ -25,7 +25,30 @@ _PLACES = {
         "rankscope.files": ("read_qrels", "read_run"),
         "rankscope.files.logs": ("read_log",),
         "rankscope.files.writers": ("write_qrels", "write_run"),
+        "rankscope.impressions": ("Log",),
         "rankscope.lists": ("Lists",),
+        "rankscope.logs.base": ("OnlineMetric", "Parts"),
+        "rankscope.logs.metrics": (
+            "Abandonment",
+            "CTR",
+            "CVR",
+            "Dwell",
+            "GoodAbandonment",
+            "ItemsPerSession",
+            "LTV",
+            "ListCTR",
+            "Mean",
+            "OrderValue",
+            "RPM",
+            "Ratio",
+            "ReformulationRate",
+            "Retention",
+            "ReturnRate",
+            "SatisfiedClicks",
+            "SessionLength",
+            "SessionsPerUser",
+            "TimeToSuccess",
+        ),
         "rankscope.lists.overlap": ("jaccard", "rbo"),
         "rankscope.metrics": ("Example", "Metric", "Terms", "parse"),
         "rankscope.tables": ("Qrels", "Run"),
@@ -34,6 +57,7 @@ _PLACES = {
         "rankscope.verbs.advise.advise": ("advise",),
         "rankscope.verbs.advise.result": ("Advice",),
         "rankscope.verbs.catalogue.catalogue": ("catalogue",),
+        "rankscope.verbs.catalogue.online": ("OnlineCatalogue",),
         "rankscope.verbs.catalogue.result": ("Catalogue",),
         "rankscope.verbs.check.check": ("check", "rules"),
         "rankscope.verbs.check.result": ("Inspection",),
@@ -53,6 +77,8 @@ _PLACES = {
         "rankscope.verbs.gate.gate": ("gate",),
         "rankscope.verbs.gate.result": ("Gate",),
         "rankscope.verbs.merge.merge": ("merge",),
+        "rankscope.verbs.online.online": ("online",),
+        "rankscope.verbs.online.result": ("OnlineValues",),
         "rankscope.verbs.power.power": ("power",),
         "rankscope.verbs.power.result": ("Design", "Plan"),
         "rankscope.verbs.reconcile.reconcile": ("reconcile",),
@@ -82,9 +108,31 @@ if TYPE_CHECKING:
     from rankscope.files.logs import read_log as read_log
     from rankscope.files.writers import write_qrels as write_qrels
     from rankscope.files.writers import write_run as write_run
+    from rankscope.impressions import Log as Log
     from rankscope.lists import Lists as Lists
     from rankscope.lists.overlap import jaccard as jaccard
     from rankscope.lists.overlap import rbo as rbo
+    from rankscope.logs.base import OnlineMetric as OnlineMetric
+    from rankscope.logs.base import Parts as Parts
+    from rankscope.logs.metrics import CTR as CTR
+    from rankscope.logs.metrics import CVR as CVR
+    from rankscope.logs.metrics import LTV as LTV
+    from rankscope.logs.metrics import RPM as RPM
+    from rankscope.logs.metrics import Abandonment as Abandonment
+    from rankscope.logs.metrics import Dwell as Dwell
+    from rankscope.logs.metrics import GoodAbandonment as GoodAbandonment
+    from rankscope.logs.metrics import ItemsPerSession as ItemsPerSession
+    from rankscope.logs.metrics import ListCTR as ListCTR
+    from rankscope.logs.metrics import Mean as Mean
+    from rankscope.logs.metrics import OrderValue as OrderValue
+    from rankscope.logs.metrics import Ratio as Ratio
+    from rankscope.logs.metrics import ReformulationRate as ReformulationRate
+    from rankscope.logs.metrics import Retention as Retention
+    from rankscope.logs.metrics import ReturnRate as ReturnRate
+    from rankscope.logs.metrics import SatisfiedClicks as SatisfiedClicks
+    from rankscope.logs.metrics import SessionLength as SessionLength
+    from rankscope.logs.metrics import SessionsPerUser as SessionsPerUser
+    from rankscope.logs.metrics import TimeToSuccess as TimeToSuccess
     from rankscope.metrics import *
     from rankscope.metrics import Example as Example
     from rankscope.metrics import Metric as Metric
@@ -100,6 +148,7 @@ if TYPE_CHECKING:
     from rankscope.verbs.advise.advise import advise as advise
     from rankscope.verbs.advise.result import Advice as Advice
     from rankscope.verbs.catalogue.catalogue import catalogue as catalogue
+    from rankscope.verbs.catalogue.online import OnlineCatalogue as OnlineCatalogue
     from rankscope.verbs.catalogue.result import Catalogue as Catalogue
     from rankscope.verbs.check.check import check as check
     from rankscope.verbs.check.check import rules as rules
@@ -122,6 +171,8 @@ if TYPE_CHECKING:
     from rankscope.verbs.gate.gate import gate as gate
     from rankscope.verbs.gate.result import Gate as Gate
     from rankscope.verbs.merge.merge import merge as merge
+    from rankscope.verbs.online.online import online as online
+    from rankscope.verbs.online.result import OnlineValues as OnlineValues
     from rankscope.verbs.pool.pool import pool as pool
     from rankscope.verbs.pool.result import PoolReport as PoolReport
     from rankscope.verbs.power.power import power as power

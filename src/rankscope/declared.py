@@ -441,6 +441,34 @@ def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
         raise (error if message.startswith(kind.kind) else _unread(kind, text, message)) from None
 
 
+_APART = re.compile(r"[\s,]")
+# a comma that goes on with the cutoffs or values before it: nDCG@5,10, P.5,10, ndcg.1=3,2=9
+_GOES_ON = re.compile(r",(?=[-+]?[\d.]+(?:[eE][-+]?\d+)?(?:=[-+]?[\d.]+)?(?:-l\d+)?(?:,|$))")
+
+
+def split_spellings(text: str) -> list[str]:
+    """The spellings in a text, each of one name: blanks and commas between metrics part them; blanks and commas inside parentheses do not, nor commas between cutoffs.
+
+    >>> split_spellings("nDCG@5,10 RR, P(level=2)@10")
+    ['nDCG@5,10', 'RR', 'P(level=2)@10']
+    """
+    if not _APART.search(text):
+        return [text]
+    close = re.sub(r"\s*([(@=])\s*|\s*,\s*(?=[-+\d.])", lambda found: found[1] or ",", text)
+    spellings = re.findall(r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^\s()]|\)|\()+", close)
+    return [part for spelling in spellings for part in _split_commas(spelling)] or [text]
+
+
+def _split_commas(text: str) -> list[str]:
+    parts, depth, begin = [], 0, 0
+    for at, sign in enumerate(text):
+        depth += (sign == "(") - (sign == ")")
+        if sign == "," and depth <= 0 and not _GOES_ON.match(text, at):
+            parts.append(text[begin:at])
+            begin = at + 1
+    return [part for part in (*parts, text[begin:]) if part]
+
+
 def _keywords(kind: type[Declared], inside: str, text: str) -> list[tuple[str, Any]]:
     try:
         call = ast.parse(f"f({inside})", mode="eval").body

@@ -11,7 +11,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
-from rankscope.tables import Source
+from rankscope.sources import Source
 
 Kind = Literal["id", "time", "place", "flag", "number", "probability"]
 

@@ -79,7 +79,7 @@ def test_unknown_names_are_refused_with_the_nearest(run: Any) -> None:
 
 def test_the_catalogue_as_json(run: Any) -> None:
     told = json.loads(run("metrics", "--format", "json").out)
-    assert list(told) == ["schema", "rankscope", "metrics"]
+    assert list(told) == ["schema", "rankscope", "metrics", "online_metrics"]
     assert told["schema"] == "rankscope/metrics/1"
     assert [entry["name"] for entry in told["metrics"]] == ALL
     for entry in told["metrics"]:

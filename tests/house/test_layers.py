@@ -21,8 +21,8 @@ SRC = ROOT / "src" / "rankscope"
 # a module may import from its own room and from rooms on lower floors; each verb is a room of its own
 FLOORS = {
     "words": 0,
-    "errors": 1, "moments": 1, "_version": 1,
-    "declared": 2, "impressions": 2, "lists": 2, "blocks": 2, "tables": 2, "parallel": 2, "store": 2,
+    "errors": 1, "moments": 1, "sources": 1, "_version": 1,
+    "declared": 2, "lists": 2, "blocks": 2, "tables": 2, "impressions": 2, "parallel": 2, "store": 2,
     "metrics": 3, "inference": 3, "dialects": 3, "engines": 3, "files": 3, "show": 3,
     "logs": 3, "clicks": 3, "estimators": 3, "interleavings": 3, "rankers": 3,
     "panels": 4,
@@ -73,7 +73,7 @@ REGISTRIES = {
 # imports the packages of an extra; who calls it names them by literals
 LOADER = "rankscope.show.extra.import_extra"
 # metrics and rules are called as users spell them: a metric may be called Judged, and so may what it looks at
-SPELLED = ("rankscope.metrics", "rankscope.verbs.check.rules")
+SPELLED = ("rankscope.metrics", "rankscope.logs.metrics", "rankscope.verbs.check.rules")
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +133,10 @@ def test_the_map_names_the_rooms_that_exist() -> None:
     assert {room: FLOORS.get(room) for room in rooms} == rooms
     assert set(rooms) - there == set(), "rooms that there are not"
     assert there - set(rooms) == set(), "rooms that the map does not name"
+
+
+def test_the_map_is_read_at_one_go() -> None:
+    assert (ROOT / "AGENTS.md").read_text(encoding="utf-8").count("\n") <= 80
 
 
 @pytest.mark.parametrize("page", ["AGENTS.md", "CONTRIBUTING.md", "docs/design.md"])

@@ -87,13 +87,27 @@ def _tasks(_: str) -> Names:
     return ((task.name, task.about) for task in TASKS)
 
 
+def _online(_: str) -> Names:
+    from rankscope.verbs.catalogue.online import online_spellings
+
+    return online_spellings()
+
+
 METRIC = NameType("metric", _metrics)
+ONLINE = NameType("online metric", _online)
 FAMILY = NameType("name", _families)
 DIALECT = NameType("tool", _dialects)
 TEST = NameType("test", lambda _: _inferences("test"))
 INTERVAL = NameType("interval", lambda _: _inferences("interval"))
 TASK = NameType("task", _tasks)
 CORRECTION = NameType("correction", lambda _: _inferences("correction"))
+
+
+def label(text: str) -> str:
+    """What LaTeX refers to a table by. Raises InputError for what can be none."""
+    from rankscope.show.latex import check_label
+
+    return check_label(text)
 
 
 def listed_queries(text: str) -> str | list[str]:

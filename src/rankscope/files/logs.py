@@ -17,6 +17,7 @@ from rankscope.files.long import EXACT, FLOAT_ID, FLOAT_NOTE, FLOAT_REMEDY, is_f
 from rankscope.files.parquet import ParquetFile, open_parquet
 from rankscope.files.raw import Raw, open_raw
 from rankscope.files.readers import kind_of
+from rankscope.files.roles import said_columns
 from rankscope.files.sheets import INDEX, UNDEFINED, Sheet, is_path, open_sheet
 from rankscope.impressions import COLUMNS, Kind, Log
 from rankscope.tables import Source
@@ -32,7 +33,7 @@ EPOCHS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (0.0, "s"))  # by how large 
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
+class _Input:
     """The rows of an input: a frame with its own names of columns, and how to run queries over it."""
 
     frame: pl.LazyFrame
@@ -41,7 +42,7 @@ class _Rows:
     collect: Callable[[pl.LazyFrame], pl.DataFrame] = pl.LazyFrame.collect
 
 
-def read_log(source: Any, *, columns: Mapping[str, str] | None = None) -> Log:
+def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None) -> Log:
     """Read a log: a row a shown item and what was done with it, or a row a user with numbers.
 
     ``source`` is a path (CSV, TSV, JSON lines, Parquet, compressed or not), a folder or pattern of such files, or a data frame of
@@ -60,6 +61,31 @@ def read_log(source: Any, *, columns: Mapping[str, str] | None = None) -> Log:
         return source
     rows = _rows_of(source)
     roles, notes = _roles_of(list(rows.schema), columns, rows.source.label)
+    return _log(rows, roles, notes)
+
+
+DONE = {"shown", "click", "dwell_s", "conversion", "revenue", "variant"}  # what a log tells, and judgments do not
+OF = {"item_id", "impression_id", "unit_id"}  # and of what
+
+
+def log_of(source: Any, *, columns: Mapping[str, str] | str | None = None) -> Log | None:
+    """A log, where the columns of what is given are those of one; None for judgments, rankings and all else.
+
+    Raises InputError for a log that cannot be read, and for a file that is not there.
+    """
+    if isinstance(source, Log):
+        return source
+    try:
+        rows = _rows_of(source)
+    except InputError:
+        if is_path(source) and str(source) != "-" and not Path(source).exists():
+            raise
+        return None
+    roles, notes = _roles_of(list(rows.schema), columns, rows.source.label)
+    return _log(rows, roles, notes) if DONE & set(roles) and OF & set(roles) else None
+
+
+def _log(rows: _Input, roles: Mapping[str, str], notes: Sequence[str]) -> Log:
     if not roles:
         raise InputError(f"{rows.source.label}: no column is known among {words.listing(rows.schema)}; {EXPECTED}")
     typed, remarks = _typed(rows, roles)
@@ -78,24 +104,25 @@ def read_log(source: Any, *, columns: Mapping[str, str] | None = None) -> Log:
 # --- where rows come from -----------------------------------------------------------------------------------------
 
 
-def _rows_of(source: Any) -> _Rows:
+def _rows_of(source: Any) -> _Input:
     if isinstance(source, pl.LazyFrame):
-        return _Rows(source, dict(source.collect_schema()), Source("log"))
-    files = files_of(source) if is_path(source) and str(source) != "-" else None
+        return _Input(source, dict(source.collect_schema()), Source("log"))
+    several = is_path(source) and (any(sign in str(source) for sign in "*?") or Path(source).is_dir())
+    files = files_of(source) if several else None
     if files is None:
         return _of_file(source) if is_path(source) else _of_sheet(open_sheet(source, "log", EXPECTED), None)
     parts = [_of_file(file) for file in files]
     return _joined(str(source), parts)
 
 
-def _of_file(path: str | Path) -> _Rows:
+def _of_file(path: str | Path) -> _Input:
     raw = open_raw(path, EXPECTED)
     if kind_of(raw) == "parquet":
         return _of_parquet(open_parquet(raw))
     return _of_sheet(open_sheet(path, str(path), EXPECTED), raw)
 
 
-def _of_parquet(file: ParquetFile) -> _Rows:
+def _of_parquet(file: ParquetFile) -> _Input:
     schema = dict(file.scan.collect_schema())
 
     def collect(query: pl.LazyFrame) -> pl.DataFrame:
@@ -104,7 +131,7 @@ def _of_parquet(file: ParquetFile) -> _Rows:
         file.check(wanted)
         return file.collect(query)
 
-    return _Rows(file.scan, schema, file.raw.source("Parquet"), collect)
+    return _Input(file.scan, schema, file.raw.source("Parquet"), collect)
 
 
 def _read_by(query: pl.LazyFrame, names: Sequence[str]) -> set[str]:
@@ -113,17 +140,17 @@ def _read_by(query: pl.LazyFrame, names: Sequence[str]) -> set[str]:
     return {name for name in names if f'"{name}"' in plan} or set(names)
 
 
-def _of_sheet(sheet: Sheet | Mapping[str, Any], raw: Raw | None) -> _Rows:
+def _of_sheet(sheet: Sheet | Mapping[str, Any], raw: Raw | None) -> _Input:
     if isinstance(sheet, Mapping):
         raise InputError(f"{raw.label if raw else 'log'}: an object, not rows; {EXPECTED}")
     source = Source(sheet.label) if raw is None else raw.source("table")
     if sheet.lines is not None:
         lines = sheet.lines
         source = replace(source, line_of=lambda row: int(lines()[row]))
-    return _Rows(sheet.frame.lazy(), dict(sheet.frame.schema), source)
+    return _Input(sheet.frame.lazy(), dict(sheet.frame.schema), source)
 
 
-def _joined(label: str, parts: Sequence[_Rows]) -> _Rows:
+def _joined(label: str, parts: Sequence[_Input]) -> _Input:
     """Several files as one log. Raises InputError where their columns differ."""
     first = parts[0]
     for part in parts[1:]:
@@ -141,7 +168,7 @@ def _joined(label: str, parts: Sequence[_Rows]) -> _Rows:
 
     frame = pl.concat([part.frame for part in parts], how="vertical_relaxed")
     source = Source(label, "folder", label, sha256=digest, notes=(f"{label}: {words.counted(len(parts), 'file')}",))
-    return _Rows(
+    return _Input(
         frame, dict(frame.collect_schema()), source, parts[0].collect if len(parts) == 1 else pl.LazyFrame.collect
     )
 
@@ -149,7 +176,9 @@ def _joined(label: str, parts: Sequence[_Rows]) -> _Rows:
 # --- what columns are ---------------------------------------------------------------------------------------------
 
 
-def _roles_of(names: Sequence[str], columns: Mapping[str, str] | None, label: str) -> tuple[dict[str, str], list[str]]:
+def _roles_of(
+    names: Sequence[str], columns: Mapping[str, str] | str | None, label: str
+) -> tuple[dict[str, str], list[str]]:
     """The column of each role, by what was said and by usual names; and what was assumed."""
     roles = _said_roles(names, columns, label) if columns else {}
     notes = []
@@ -171,9 +200,9 @@ def _roles_of(names: Sequence[str], columns: Mapping[str, str] | None, label: st
     return {role: roles[role] for role in COLUMNS if role in roles}, notes
 
 
-def _said_roles(names: Sequence[str], columns: Mapping[str, str], label: str) -> dict[str, str]:
+def _said_roles(names: Sequence[str], columns: Mapping[str, str] | str, label: str) -> dict[str, str]:
     out: dict[str, str] = {}
-    for name, said in columns.items():
+    for name, said in _turned(names, dict(said_columns(columns, "visitor=unit_id,hit=click"))).items():
         role = next(
             (
                 role
@@ -194,10 +223,19 @@ def _said_roles(names: Sequence[str], columns: Mapping[str, str], label: str) ->
     return out
 
 
+def _turned(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]:
+    """What was said of columns, with those turned round that name the role first: ``user=unit_id`` where there is no column user."""
+    known = {plain_name(one) for role, column in COLUMNS.items() for one in (role, *column.names)}
+    turns = {
+        name for name, said in columns.items() if name not in names and said in names and plain_name(str(name)) in known
+    }
+    return {said if name in turns else name: name if name in turns else said for name, said in columns.items()}
+
+
 # --- cells as what they are ---------------------------------------------------------------------------------------
 
 
-def _typed(rows: _Rows, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr], list[str]]:
+def _typed(rows: _Input, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr], list[str]]:
     """Each column in its type, and what was assumed. The first cell that cannot be read is refused, with its row."""
     typed, odd, notes = {}, {}, []
     for role, name in roles.items():
@@ -226,7 +264,7 @@ def _typed(rows: _Rows, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr], l
     return typed, notes
 
 
-def _are_floats(rows: _Rows, name: str) -> bool:
+def _are_floats(rows: _Input, name: str) -> bool:
     """Whether each id of a column of text was written as a float, as a join does it: ``1221.0``."""
     first = rows.collect(rows.frame.select(pl.col(name).drop_nulls().first())).item()
     if first is None or not is_float_id(first):
@@ -240,11 +278,11 @@ EXPECTS: dict[Kind, str] = {
     "place": "a position is a whole number from 1",
     "flag": "true or false, yes or no, 1 or 0, or a number of times; an empty cell where it was not observed",
     "number": "a finite number is expected; an empty cell where it was not observed",
-    "probability": "a probability is a number above 0 and at most 1",
+    "probability": "a finite number is expected, above 0 and at most 1; an empty cell where it is not known",
 }
 
 
-def _refuse(rows: _Rows, name: str, row: int, kind: Kind) -> None:
+def _refuse(rows: _Input, name: str, row: int, kind: Kind) -> None:
     value = rows.collect(rows.frame.select(pl.col(name)).slice(row, 1)).item()
     raise InputError(f"{rows.source.at(row)}, column {name}: {words.quote(str(value))}: {EXPECTS[kind]}")
 
@@ -288,18 +326,12 @@ def _place(column: pl.Expr, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr | None
     return value.cast(pl.Int64, strict=False), odd if faulty is None else faulty | odd
 
 
-def _probability(column: pl.Expr, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr | None]:
-    value, faulty = _number(column, dtype)
-    odd = ~value.is_between(0.0, 1.0, closed="right")
-    return value, odd if faulty is None else faulty | odd
-
-
 READ: dict[Kind, Callable[[pl.Expr, pl.DataType], tuple[pl.Expr, pl.Expr | None]]] = {
-    "id": _id, "number": _number, "flag": _flag, "place": _place, "probability": _probability,
+    "id": _id, "number": _number, "flag": _flag, "place": _place, "probability": _number,
 }  # fmt: skip
 
 
-def _time(rows: _Rows, name: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
+def _time(rows: _Input, name: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
     """Times in UTC, which cells are none, and what was assumed of their zone."""
     column, dtype = pl.col(name), rows.schema[name]
     naive = f"column {name} says no time zone: its times are taken as UTC"
@@ -324,7 +356,7 @@ def _since_1970(column: pl.Expr, largest: float) -> pl.Expr:
     return (column.cast(pl.Float64) * factor).round().cast(pl.Int64).cast(pl.Datetime("us", "UTC"))
 
 
-def _written_time(rows: _Rows, name: str, naive: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
+def _written_time(rows: _Input, name: str, naive: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
     text = pl.col(name).str.strip_chars().str.replace(" ", "T", literal=True)
     known = ~text.str.to_lowercase().is_in(UNDEFINED)
     number = text.cast(pl.Float64, strict=False)
@@ -334,7 +366,7 @@ def _written_time(rows: _Rows, name: str, naive: str) -> tuple[pl.Expr, pl.Expr 
     largest, with_zone, without = facts.row(0)
     if with_zone and without:
         raise InputError(
-            f"{rows.source.label}: {words.counted(with_zone, 'time')} in column {name} say their zone and {words.count(without)} do not; "
+            f"{rows.source.label}: {words.counted(with_zone, 'time')} in column {name} {words.agree(with_zone, 'says')} the zone and {words.count(without)} {words.agree(without, 'does')} not; "
             "write all of them in UTC, with Z"
         )
     bare = text.str.replace(ZONE, "")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal
 
 import polars as pl
 
-from rankscope.declared import Declared, Param, parse_all
+from rankscope.declared import Declared, Param, parse_all, split_spellings
 from rankscope.errors import InputError
 from rankscope.impressions import Log
 
@@ -99,8 +99,28 @@ def parse_online(text: Any) -> OnlineMetric:
     found = _CALL.fullmatch(text.strip())
     cls = OnlineMetric.catalogue.get(found["name"]) if found else None
     spelled = _named(found["inside"], cls.of_columns) if found and cls is not None and cls.of_columns else None
-    (metric,) = parse_all(OnlineMetric, f"{found['name']}({spelled})" if found and spelled is not None else text)
-    return metric  # type: ignore[no-any-return] # the catalogue holds these alone
+    several = parse_all(OnlineMetric, f"{found['name']}({spelled})" if found and spelled is not None else text)
+    if len(several) > 1:
+        raise InputError(f"{text} is {len(several)} online metrics: name one, like {several[0]}")
+    return several[0]  # type: ignore[no-any-return] # the catalogue holds these alone
+
+
+def parse_online_metrics(given: Any) -> list[OnlineMetric]:
+    """Read online metrics: one, several, or texts that name several: ``"CTR Retention@1,7"``; each once.
+
+    >>> import rankscope.logs.metrics
+    >>> parse_online_metrics(["CTR, Ratio(orders, sessions)", "Retention@1,7"])
+    [CTR, Ratio(orders, sessions), Retention@1, Retention@7]
+    """
+    if isinstance(given, str | type | OnlineMetric) or not isinstance(given, Iterable):
+        given = [given]
+    out: list[OnlineMetric] = []
+    for one in given:
+        for part in split_spellings(one) if isinstance(one, str) else (one,):
+            name, at, cuts = part.rpartition("@") if isinstance(part, str) and "," in part else ("", "", "")
+            several = [f"{name}@{cut}" for cut in cuts.split(",")] if at and "(" not in cuts else [part]
+            out += map(parse_online, several)
+    return list(dict.fromkeys(out))
 
 
 def _named(inside: str, names: tuple[str, ...]) -> str | None:

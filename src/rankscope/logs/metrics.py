@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 import polars as pl
 
-from rankscope.declared import Param
+from rankscope.declared import Param, required_parameters
 from rankscope.errors import InputError
 from rankscope.impressions import Log
 from rankscope.logs.base import Column, Days, OnlineMetric, Parts
@@ -335,3 +335,10 @@ class Ratio(OnlineMetric):
 
     def parts(self, log: Log, end: datetime | None) -> Parts:
         return Parts("row", log.number(self.numerator).fill_null(0.0), log.number(self.denominator).fill_null(0.0))
+
+
+def usual_metrics(log: Log) -> list[OnlineMetric]:
+    """The metrics that need no more than the columns of a log, as they are mostly asked for."""
+    known = dict.fromkeys(cls for cls in OnlineMetric.catalogue.values() if cls.__module__ == __name__)
+    usual = [cls() for cls in known if not required_parameters(cls)]
+    return [metric for metric in usual if log.has(*metric.columns(log))]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from rankscope import words
-from rankscope.declared import doc_of, parse_all
+from rankscope.declared import doc_of, parse_all, split_spellings
 from rankscope.errors import InputError
 from rankscope.metrics.base import Example, Metric, Terms
 from rankscope.metrics.browsing import ERR, RBP, Compat, RBPResidual
@@ -19,6 +19,7 @@ from rankscope.metrics.labels import LRAP, CoverageError, LabelRankingLoss, Perc
 from rankscope.metrics.pairs import AUC, GAUC, LAUC, OPA, Accuracy
 from rankscope.metrics.pooled import Bpref, GBpref, Judged, Unjudged, infAP
 from rankscope.metrics.preferences import AvgAP, AvgP, AvgRprec, NumPrefs, NumPrefsFul, Prefs, PrefsR
+from rankscope.metrics.ranx_names import parse_ranx
 from rankscope.metrics.recommendation import FallOut, HitCount, MeanP, MeanR, PFound, RelevantPosition, pAP, pAUC
 from rankscope.metrics.relevance import AP, GMAP, RR, F, IPrec, IPrecAvg, P, R, Rprec, Success
 from rankscope.metrics.sets import NumNonrelRet, NumQ, NumRel, NumRelRet, NumRet, SetAP, SetF, SetP, SetR, Utility
@@ -94,32 +95,13 @@ def parse_many(text: str | Metric | type[Metric]) -> list[tuple[str, Metric]]:
             return parse_many(str(text))
         raise InputError(f"a metric is a name like 'nDCG@10' or an object like nDCG @ 10, not {text!r}")
     asked = text.strip()
-    parts = _split_spellings(asked) if _APART.search(asked) else [asked]
+    parts = split_spellings(asked)
     if len(parts) == 1:  # what was asked is kept to the letter
         return _read(parts[0], asked)
     return [pair for part in parts for pair in _read(part, part)]
 
 
-_APART = re.compile(r"[\s,]")
-# a comma that goes on with the cutoffs or values before it: nDCG@5,10, P.5,10, ndcg.1=3,2=9
-_GOES_ON = re.compile(r",(?=[-+]?[\d.]+(?:[eE][-+]?\d+)?(?:=[-+]?[\d.]+)?(?:,|$))")
-
-
-def _split_spellings(text: str) -> list[str]:
-    """Blanks and commas between metrics part them; blanks and commas inside parentheses do not, nor commas between cutoffs."""
-    close = re.sub(r"\s*([(@=])\s*|\s*,\s*(?=[-+\d.])", lambda found: found[1] or ",", text)
-    spellings = re.findall(r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^\s()]|\)|\()+", close)
-    return [part for spelling in spellings for part in _split_commas(spelling)] or [text]
-
-
-def _split_commas(text: str) -> list[str]:
-    parts, depth, begin = [], 0, 0
-    for at, sign in enumerate(text):
-        depth += (sign == "(") - (sign == ")")
-        if sign == "," and depth <= 0 and not _GOES_ON.match(text, at):
-            parts.append(text[begin:at])
-            begin = at + 1
-    return [part for part in (*parts, text[begin:]) if part]
+_RANX = re.compile(r"-l\d+$|^rbp\.\d+$|^(?:precision|f1|n?dcg_burges)$")  # what only ranx writes
 
 
 def _read(text: str, asked: str) -> list[tuple[str, Metric]]:
@@ -129,11 +111,14 @@ def _read(text: str, asked: str) -> list[tuple[str, Metric]]:
     # the name of a class with a cutoff or parameters is none of trec_eval's: those end there, or in values after a dot
     name, *rest = re.split("[(@]", text, maxsplit=1)
     ours = bool(rest) and name in CATALOGUE and CATALOGUE[name].__name__ == name
+    if _RANX.search(text) and text not in CATALOGUE:
+        found = parse_ranx(text, lambda name: _read(name, name))
+        return [(asked if len(found) == 1 else str(metric), metric) for metric in found]
     named = None if ours else parse_trec(text, CATALOGUE)
     if named is not None and (len(named) > 1 or text not in CATALOGUE):
         return [(metric.trec_name() or text, metric) for metric in named]
-    found = parse_all(Metric, text)
-    return [(asked if len(found) == 1 else str(metric), metric) for metric in found]
+    several = parse_all(Metric, text)
+    return [(asked if len(several) == 1 else str(metric), metric) for metric in several]
 
 
 # families that share a module with another one; what any other is, its module says

@@ -11,7 +11,7 @@ from rankscope.blocks import Block, Chart, Explorer, Page, Paragraph, Section, T
 from rankscope.show.charts import runtime, svg_of, themes
 from rankscope.show.extra import import_extra
 from rankscope.show.html import assets
-from rankscope.show.html.parts import Parts, environment
+from rankscope.show.html.parts import PageBlocks, environment
 from rankscope.show.html.tables import table_of
 
 MOST = 200  # rows of a table
@@ -68,18 +68,19 @@ def render(page: Page) -> str:
     static, so that they can be read where no script runs. Raises MissingExtraError without the packages of ``[report]``.
     """
     markup = import_extra("markupsafe").Markup
-    parts = Parts(page)
+    parts = PageBlocks(page)
     answer = parts.answer(page.answer) if page.answer is not None else None
     verdicts = [(verdict, parts.deciding(verdict)) for verdict in page.verdicts]
     sections = [_section(section, parts) for section in page.sections]
     drawn = any(isinstance(b, Chart) and b.rows for section in page.sections for b in section.blocks)
     explored = page.explorer is not None
-    first, scripts = assets.static(assets.FIRST), list(_scripts(drawn, explored))
+    first, scripts, drawing = assets.static(assets.FIRST), list(_scripts(drawn, explored)), runtime() if drawn else ""
     styles = [*assets.STYLES, *(assets.EXPLORER_STYLES if explored else ()), *assets.LAST_STYLES]
     filled = environment().get_template("page.html.j2").render(
         page=page, sections=sections, first=markup(first), themes=markup(assets.as_data(themes())) if drawn else "",
         answer=answer, verdicts=verdicts,
-        policy=assets.policy([first, *scripts]),
+        runtime=markup(assets.packed(drawing)) if drawn else "", runtime_size=len(drawing.encode()),
+        policy=assets.policy([first, *scripts, *([drawing] if drawn else [])]),
         styles=[markup(assets.static(name)) for name in styles],
         scripts=[markup(script) for script in scripts],
     )  # fmt: skip
@@ -87,9 +88,7 @@ def render(page: Page) -> str:
 
 
 def _scripts(drawn: bool, explored: bool) -> Iterator[str]:
-    """The scripts of a page in their order; the runtime of the charts only where there are charts."""
-    if drawn:
-        yield runtime()
+    """The scripts of a page in their order; the runtime of the charts is none of them: they run it when the first chart is drawn."""
     yield from map(assets.static, assets.SCRIPTS)
     if drawn:
         yield from map(assets.static, assets.CHART_SCRIPTS)
@@ -97,6 +96,6 @@ def _scripts(drawn: bool, explored: bool) -> Iterator[str]:
         yield from map(assets.static, assets.EXPLORER_SCRIPTS)
 
 
-def _section(section: Section, parts: Parts) -> dict[str, Any]:
+def _section(section: Section, parts: PageBlocks) -> dict[str, Any]:
     made = [parts.part(block, section) for block in section.blocks if block != Paragraph("")]
     return {"parts": made, **{name: getattr(section, name) for name in ("name", "title", "lead", "folded")}}

@@ -110,7 +110,7 @@ class Deciding:
 
 
 @dataclass
-class Parts:
+class PageBlocks:
     """The blocks of a page made ready for its templates, each with an id and a name of its own."""
 
     page: Page

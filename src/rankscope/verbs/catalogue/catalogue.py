@@ -8,14 +8,16 @@ from rankscope.declared import class_like, parameters, required_parameters
 from rankscope.errors import InputError
 from rankscope.metrics import NICKNAMES, Metric, families, parse, parse_many
 from rankscope.metrics.description import rewards
+from rankscope.verbs.catalogue.online import OnlineCatalogue, online_catalogue
 from rankscope.verbs.catalogue.result import Catalogue, all_metrics, usual
 
 
-def catalogue(name: str | Sequence[str] | None = None) -> Catalogue:
+def catalogue(name: str | Sequence[str] | None = None) -> Catalogue | OnlineCatalogue:
     """Say what a metric means: formula, what to watch out for, parameters, a worked example, its source; without a name all metrics.
 
     ``name`` is a metric, an alias, any spelling such as ``ndcg_cut_10``, a set such as ``official``, or a family such as
-    ``diversity``; or several of these. Raises InputError for a name that no metric has.
+    ``diversity``; or several of these. Online metrics such as ``CTR`` are told, too, and ``online`` lists them. Raises InputError
+    for a name that no metric has.
 
     >>> import rankscope as rs
     >>> rs.catalogue("ndcg_cut_10").metrics[0].__name__
@@ -29,13 +31,29 @@ def catalogue(name: str | Sequence[str] | None = None) -> Catalogue:
         found = [catalogue(one) for one in name]
         if len(found) == 1:
             return found[0]
-        return Catalogue(tuple(dict.fromkeys(cls for one in found for cls in one.metrics)), " ".join(name))
+        return _together(name, found)
     if name in families() and name not in Metric.catalogue:
         return Catalogue(tuple(families()[name]), name)
     members = find_set(name)
     if members:
         return Catalogue(tuple(dict.fromkeys(type(metric) for _, metric in members)), name, tuple(members))
-    return Catalogue((find_metric(name),), name)
+    try:
+        return Catalogue((find_metric(name),), name)
+    except InputError:
+        if (found := online_catalogue(name)) is None:
+            raise
+        return found
+
+
+def _together(names: Sequence[str], found: Sequence[Catalogue | OnlineCatalogue]) -> Catalogue | OnlineCatalogue:
+    """Several as one; InputError where some are of judgments and others of logs, which have not the same traits."""
+    ours = [one for one in found if isinstance(one, Catalogue)]
+    online = [one for one in found if not isinstance(one, Catalogue)]
+    if ours and online:
+        raise InputError(f"{online[0].name} is a metric of logs, and {ours[0].name} of judgments: ask for either alone")
+    if ours:
+        return Catalogue(tuple(dict.fromkeys(cls for one in ours for cls in one.metrics)), " ".join(names))
+    return type(online[0])(tuple(dict.fromkeys(cls for one in online for cls in one.metrics)), " ".join(names))
 
 
 def find_metric(name: str) -> type[Metric]:

@@ -14,6 +14,7 @@ from rankscope.declared import Lookup, parameters, plain, required_parameters
 from rankscope.metrics import DEFAULT, NICKNAMES, Example, Metric, describe_family, families, family_of, parse
 from rankscope.metrics.description import DIRECTIONS, rewards, unfit_for
 from rankscope.show.result import Col, Result, View
+from rankscope.verbs.catalogue.online import OnlineCatalogue, online_list, online_metrics
 
 BETTER = {"higher": "high", "lower": "low", "neither": "-"}
 KINDS = {int: "a whole number", float: "a number", bool: "True or False", Lookup: "a table", NoneType: "None"}
@@ -57,17 +58,22 @@ def _list(groups: Mapping[str, Sequence[type[Metric]]]) -> list[Block]:
         title = describe_family(name)
         blocks += [Heading(title), Facts(tuple((cls.__name__, rewards(cls)) for cls in group), room), EMPTY]
     if len(groups) == 1:
-        step = f"next: rankscope metrics --table {name} compares them"
-        return [*blocks, Paragraph(step, quiet=True)]
+        step = words.either(f"rankscope metrics --table {name}", f'rs.catalogue("{name}").to_polars()')
+        return [*blocks, Paragraph(f"next: {step} compares them", quiet=True)]
+    blocks += [*online_list(), EMPTY]
     usually = f"Without -m, evaluate computes {', '.join(DEFAULT)}. Sets: {', '.join(NICKNAMES)}."
-    step = "next: rankscope metrics ERR tells one in full · rankscope metrics --table compares them"
-    return [*blocks, Paragraph(usually, quiet=True), Paragraph(step, quiet=True)]
+    step = words.either(
+        "rankscope metrics ERR tells one in full · rankscope metrics --table compares them",
+        'rs.catalogue("ERR") tells one in full · rs.catalogue().to_polars() compares them',
+    )
+    return [*blocks, Paragraph(usually, quiet=True), Paragraph(f"next: {step}", quiet=True)]
 
 
 def _set(name: str, metrics: Sequence[tuple[str, Metric]]) -> list[Block]:
     """The metrics of a set, one line each: the name in the set and the spelling here."""
     facts = Facts(tuple((own, str(metric)) for own, metric in metrics), max(len(own) for own, _ in metrics))
-    step = Paragraph(f"next: rankscope evaluate qrels.txt my.run -m {name}", quiet=True)
+    command, call = f"rankscope evaluate qrels.txt my.run -m {name}", f'rs.evaluate(qrels, run, "{name}")'
+    step = Paragraph(f"next: {words.either(command, call)}", quiet=True)
     return [Heading(f"{name}: trec_eval's set of {len(metrics)} metrics"), EMPTY, facts, EMPTY, step]
 
 
@@ -105,7 +111,8 @@ def _in_full(cls: type[Metric]) -> list[Block]:
         title = "Worked example" if len(cls.examples) == 1 else "Worked examples"
         blocks += [EMPTY, Heading(title), Code(tuple(_example_lines(cls)))]
     spelling = f'"{m}"' if any(sign in str(m) for sign in "()'* ") else str(m)
-    return [*blocks, EMPTY, Paragraph(f"next: rankscope evaluate qrels.txt my.run -m {spelling}", quiet=True)]
+    step = words.either(f"rankscope evaluate qrels.txt my.run -m {spelling}", f'rs.evaluate(qrels, run, "{spelling}")')
+    return [*blocks, EMPTY, Paragraph(f"next: {step}", quiet=True)]
 
 
 def _parameters(cls: type[Metric]) -> Iterator[tuple[str, str]]:
@@ -262,9 +269,12 @@ class Catalogue(Result):
     )  # fmt: skip
 
     def envelope(self, **_: Any) -> dict[str, Any]:
-        """The metrics for other programs, under ``metrics``."""
+        """The metrics for other programs, under ``metrics``; where all are asked for, those of logs under ``online_metrics``."""
         found = super().envelope()
-        return {"schema": found["schema"], "rankscope": found["rankscope"], "metrics": found["results"]}
+        whole = {"schema": found["schema"], "rankscope": found["rankscope"], "metrics": found["results"]}
+        if self.name:
+            return whole
+        return {**whole, "online_metrics": OnlineCatalogue(tuple(online_metrics())).to_dicts()}
 
     def blocks(self, *, traits: bool = False, **_: Any) -> list[Block | Chart]:
         """Metrics in full, those of a set or a family a line each, or with ``traits`` tables that compare them."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from rankscope.scoring.request import Request
 from rankscope.scoring.rescore import places_of, rescore
 from rankscope.scoring.runs import RunEvaluation, RunScores
 from rankscope.scoring.scores import Scores
-from rankscope.tables import Qrels, Run
+from rankscope.tables import Qrels, Run, Source
 
 TableT = TypeVar("TableT", Run, Qrels)
 
@@ -219,6 +219,23 @@ class CheckCase:
     scale: tuple[float, float] | None = None
     train: Any = None
     docs_text: Any = None
+
+    of: ClassVar[str] = "judgments"
+
+    @property
+    def sources(self) -> list[Source]:
+        """Where the qrels and the runs came from."""
+        return [self.qrels.table.source, *(run.table.source for run in self.runs)]
+
+    @property
+    def conventions(self) -> Mapping[str, Any]:
+        """The policies under which the numbers were computed; none where nothing could be scored."""
+        return self.scores.conventions if self.scores else {}
+
+    @property
+    def data_health(self) -> Mapping[str, Any]:
+        """The state of the data of each run; nothing where nothing could be scored."""
+        return self.scores.data_health if self.scores else {}
 
     @cached_property
     def comparable(self) -> list[InputTable[Run]]:
@@ -471,7 +488,7 @@ class CheckCase:
     @cached_property
     def interactions(self) -> Frame:
         """The training interactions: ``query_id`` (the user), ``doc_id`` (the item), ``time``; read when first needed."""
-        return interactions_of(self.train)
+        return interactions_of(self.train, self.request.policies.columns)
 
     @cached_property
     def judgments(self) -> Frame:

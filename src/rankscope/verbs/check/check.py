@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rankscope.errors import InputError
 from rankscope.files import qrels_of, run_of
-from rankscope.scoring.inputs import distinct_names, label_of, read_inputs, read_named
+from rankscope.files.logs import log_of
+from rankscope.scoring.inputs import distinct_names, label_of, read_inputs
 from rankscope.scoring.policies import refuse_unknown
-from rankscope.scoring.request import Request
+from rankscope.scoring.request import Request, heeded
 from rankscope.verbs.check.case import CheckCase, InputTable
+from rankscope.verbs.check.log_case import LogCase
 from rankscope.verbs.check.result import Inspection, RuleBook
+from rankscope.verbs.check.rule import Rule
 from rankscope.verbs.check.rules import all_rules, rule_named, select_rules
 
+SINGLE = "no run was given: rankscope check QRELS RUN..., like rankscope check qrels.txt my.run"
 NUMBER = r"[+-]?\d+(?:\.\d+)?"
 
 
 def check(  # noqa: PLR0913 - the options of the command line, each with its default
     qrels: Any,
-    runs: Any,
+    runs: Any = None,
     metrics: Any = None,
     *,
-    select: Iterable[str] = (),
-    ignore: Iterable[str] = (),
+    select: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     scale: Any = None,
     train: Any = None,
     docs_text: Any = None,
+    covariates: Iterable[str] = (),
     **policies: Any,
 ) -> Inspection:
     """Look for what can make the numbers of these rankings wrong, unfair or misleading, by rules with stable codes.
@@ -38,6 +43,9 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     ``docs_text`` the texts of documents: ``{id: text}``, a data frame, or a file (JSONL, TSV, CSV, Parquet, TREC documents ...).
     Policies are those of ``evaluate``, under the same names.
 
+    One input alone, which has the columns of a log (see ``read_log``; ``columns`` gives roles), is looked at as a log of what users were
+    shown and did: ``covariates`` are columns that were measured before an experiment began.
+
     Raises InputError for what cannot be read at all, for a rule that does not exist, and for wrong options.
 
     >>> import rankscope as rs
@@ -45,21 +53,51 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     >>> [(f.code, f.severity, f.effect) for f in found], found.exit_code
     ([('RS101', 'warning', {'RR': -0.5})], 1)
     """
+    if runs is None:
+        return _check_log(
+            qrels, select, ignore, covariates, policies if metrics is None else {**policies, "metrics": metrics}
+        )
     chosen = select_rules(select, ignore)
-    if "columns" in policies:
-        qrels, runs = read_named(qrels, runs, policies)
+    policies["ignore"] = ignore
     refuse_unknown(policies, "check")
     lenient = {} if policies.get("duplicates", "error") != "error" else {"duplicates": "first"}
     request = Request.of(metrics, {**policies, **lenient})
-    judgments, read = read_inputs(qrels, runs)
+    span = scale_of(scale)
+    judgments, read = read_inputs(qrels, runs, request.policies.columns)
     grades = qrels_of(judgments)
     labels = [label_of(data, name, number) for number, (name, data) in enumerate(read, start=1)]
     tables = [InputTable(name, run_of(data)) for name, (_, data) in zip(distinct_names(labels), read, strict=True)]
-    case = CheckCase(InputTable(grades.source.label, grades), tables, request, scale_of(scale), train, docs_text)
+    case = CheckCase(InputTable(grades.source.label, grades), tables, request, span, train, docs_text)
     applied = [rule for rule in chosen if rule.applies(case)]
     findings = [finding for rule in applied for finding in rule.find(case)]
+    findings = heeded(findings)
     findings.sort(key=lambda finding: (finding.severity != "warning", finding.code))
-    return Inspection(findings, applied, case, [rule for rule in chosen if rule not in applied])
+    return Inspection(findings, applied, case, _not_applied(chosen, applied, "judgments", select))
+
+
+def _not_applied(chosen: Sequence[Rule], applied: Sequence[Rule], of: str, select: Iterable[str]) -> list[Rule]:
+    """The rules that were chosen and not applied; those of other inputs only where they were named."""
+    return [rule for rule in chosen if rule not in applied and (rule.of == of or select)]
+
+
+def _check_log(
+    source: Any, select: Iterable[str], ignore: Iterable[str], covariates: Iterable[str], policies: dict[str, Any]
+) -> Inspection:
+    """Look at one input, which must have the columns of a log. Raises InputError where it has not."""
+    log = log_of(source, columns=policies.pop("columns", None))
+    if log is None:
+        raise InputError(
+            f"{SINGLE}; one file alone is looked at as a log, with columns such as item, user and click, and this has none"
+        )
+    refuse_unknown({name: value for name, value in policies.items() if name != "metrics"}, "check")
+    if policies:
+        raise InputError(f"{next(iter(policies))} is about rankings, and {log.label} is a log: leave it out")
+    chosen = select_rules(select, ignore)
+    case = LogCase(log, [covariates] if isinstance(covariates, str) else list(covariates))
+    applied = [rule for rule in chosen if rule.applies(case)]
+    findings = [finding for rule in applied for finding in rule.find(case)]  # type: ignore[arg-type] # of logs, by `applies`
+    findings.sort(key=lambda finding: (finding.severity != "warning", finding.code))
+    return Inspection(findings, applied, case, _not_applied(chosen, applied, "log", select))
 
 
 def scale_of(scale: Any) -> tuple[float, float] | None:

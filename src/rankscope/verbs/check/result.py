@@ -12,6 +12,7 @@ from rankscope.blocks import EMPTY, Caution, Code, Facts, Paragraph
 from rankscope.show.result import Col, Result, Shown, View, input_record
 from rankscope.tables import Source
 from rankscope.verbs.check.case import CheckCase
+from rankscope.verbs.check.log_case import LogCase
 from rankscope.verbs.check.rule import Finding, Rule
 
 PLACES = 3  # places that the table names; JSON has two more
@@ -27,8 +28,15 @@ def _message(finding: Finding) -> str:
     return f"{finding.message}: {' · '.join(places)}{rest}"
 
 
-def _why_not(rule: Rule) -> str:
-    return f"reported by {rule.other_verb}" if rule.other_verb else f"needs --{rule.needs.replace('_', '-')}"
+def _why_not(rule: Rule, of: str = "") -> str:
+    if of and rule.of != of:
+        return (
+            "about a log alone: rankscope check LOG"
+            if rule.of == "log"
+            else "about judgments and runs: rankscope check QRELS RUN..."
+        )
+    needs = words.keywords(f"needs --{rule.needs.replace('_', '-')}")
+    return f"reported by {rule.other_verb}" if rule.other_verb else needs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,14 +76,17 @@ class Inspection(Result):
         ),
         View(
             "not_applied",
-            (Col("code", head="code"), Col("reason", head="reason", of=_why_not)),
-            lambda inspection: inspection.not_applied,
+            (
+                Col("code", head="code", of=lambda pair: pair[0].code),
+                Col("reason", head="reason", of=lambda pair: _why_not(*pair)),
+            ),
+            lambda inspection: [(rule, inspection.case.of) for rule in inspection.not_applied],
         ),
     )
 
     findings: Sequence[Finding]
     rules: Sequence[Rule]
-    case: CheckCase
+    case: CheckCase | LogCase
     not_applied: Sequence[Rule] = ()
 
     def __iter__(self) -> Iterator[Finding]:
@@ -89,12 +100,12 @@ class Inspection(Result):
     @property
     def conventions(self) -> Mapping[str, Any]:
         """The policies under which the numbers were computed; none where nothing could be scored."""
-        return self.case.scores.conventions if self.case.scores else {}
+        return self.case.conventions
 
     @property
     def sources(self) -> list[Source]:
-        """Where the qrels and the runs came from."""
-        return [self.case.qrels.table.source, *(run.table.source for run in self.case.runs)]
+        """Where what was looked at came from."""
+        return self.case.sources
 
     @property
     def notes(self) -> list[str]:
@@ -117,7 +128,7 @@ class Inspection(Result):
         return {
             **super().facts(),
             "inputs": [input_record(source) for source in self.sources],
-            "data_health": self.case.scores.data_health if self.case.scores else {},
+            "data_health": self.case.data_health,
         }
 
     def envelope(self, **options: Any) -> dict[str, Any]:
@@ -135,7 +146,7 @@ class Inspection(Result):
     def sentences(self) -> Iterator[str]:
         """How many warnings and notes there are, and how many rules were applied; why, where none was."""
         if not self.rules:
-            why = {rule.code: _why_not(rule) for rule in self.not_applied}
+            why = {rule.code: _why_not(rule, self.case.of) for rule in self.not_applied}
             alike = {text: [code for code in why if why[code] == text] for text in why.values()}
             yield "; ".join(f"{', '.join(codes)} not applied: {text}" for text, codes in alike.items())
             return
@@ -153,7 +164,8 @@ class Inspection(Result):
         summary = [Paragraph(text) for text in self.sentences()]
         if not self.findings:
             return [*summary]
-        step = f"next: rankscope check --explain {self.findings[0].code}"
+        code = self.findings[0].code
+        step = words.either(f"next: rankscope check --explain {code}", f'next: rs.rules("{code}")')
         return [self.table(), EMPTY, *summary, Paragraph(step, quiet=True)]
 
     def __str__(self) -> str:
@@ -176,7 +188,7 @@ class RuleBook(Result):
                 Col("severity", head="severity", cell=lambda rule: SHORT[rule.severity]),
                 Col("what", of=lambda rule: rule.what(), head="what is wrong", wraps=True),
                 Col("why"),
-                Col("remedy"),
+                Col("remedy", of=lambda rule: words.keywords(rule.remedy)),
             ),
             lambda book: book.rules,
         ),
@@ -198,12 +210,19 @@ class RuleBook(Result):
             return [self.table()]
         (rule,) = self.rules
         remedy = f"{rule.remedy[:1].upper()}{rule.remedy[1:]}{'' if rule.remedy.endswith('.') else '.'}"
+        call = f'rs.check({"log" if rule.of == "log" else "qrels, runs"}, select="{rule.code}")'
         return [
             Paragraph(f"{rule.code} {rule.name} ({rule.severity})"),
             EMPTY,
             Facts((("what", rule.what()), ("why", rule.why), ("to do", remedy)), room=6),
             EMPTY,
-            Code((f"rankscope check QRELS RUN... --select {rule.code}",)),
+            Code(
+                (
+                    words.either(
+                        f"rankscope check {'LOG' if rule.of == 'log' else 'QRELS RUN...'} --select {rule.code}", call
+                    ),
+                )
+            ),
         ]
 
     def sentences(self) -> Iterator[str]:

@@ -12,6 +12,7 @@ from rankscope.blocks import Caution
 from rankscope.declared import Declared, doc_of
 from rankscope.scoring.health import NOTABLE
 from rankscope.verbs.check.case import EXAMPLES, CheckCase
+from rankscope.verbs.check.log_case import LogCase
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +43,7 @@ class Rule(Declared, kind="rule"):
     The class statement names ``code``, ``severity`` and so on: ``class Refused(Rule, code="RS109")``.
     ``tail`` ends the message of a finding with an effect that is worth a word: ``{}`` stands for the changes. ``needs`` names what
     must be stated beside the data (an attribute of the ``CheckCase``), ``other_verb`` the command that alone can find this.
+    ``of`` says what it looks at: ``judgments`` with rankings, or a ``log``.
     """
 
     code: ClassVar[str] = ""
@@ -51,11 +53,12 @@ class Rule(Declared, kind="rule"):
     tail: ClassVar[str] = ""
     needs: ClassVar[str] = ""
     other_verb: ClassVar[str] = ""
+    of: ClassVar[str] = "judgments"
     listed_by: ClassVar[str] = "rankscope check --list"
 
     def __init_subclass__(cls, *, code: str = "", aliases: tuple[str, ...] = (), kind: str = "", **traits: str) -> None:
         for name, value in {"code": code, **traits}.items():
-            if name not in {"code", "severity", "tail", "needs", "other_verb"}:
+            if name not in {"code", "severity", "tail", "needs", "other_verb", "of"}:
                 raise TypeError(f"rule {cls.__name__}: a rule has no {name}")
             setattr(cls, name, value)
         super().__init_subclass__(kind=kind, aliases=(code, *aliases) if code else aliases)
@@ -70,9 +73,9 @@ class Rule(Declared, kind="rule"):
         """What is wrong, in one line."""
         return doc_of(cls).splitlines()[0].rstrip(".")
 
-    def applies(self, case: CheckCase) -> bool:
+    def applies(self, case: CheckCase | LogCase) -> bool:
         """Whether ``check`` can look for this in a case: what it needs was stated, and it is not for another command."""
-        return not self.other_verb and (not self.needs or getattr(case, self.needs) is not None)
+        return self.of == case.of and not self.other_verb and (not self.needs or getattr(case, self.needs) is not None)
 
     def find(self, case: CheckCase) -> Iterable[Finding]:
         """The findings of this rule in a case, none where all is well; the one method that every rule must define."""

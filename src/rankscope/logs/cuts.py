@@ -1,0 +1,71 @@
+"""A log cut into parts: by day, by position, by the values of a column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from rankscope import words
+from rankscope.errors import DataError, InputError
+from rankscope.impressions import Log
+from rankscope.lists import Array
+from rankscope.logs.health import LogHealth
+from rankscope.logs.rollup import Units
+
+DAY = " day"  # no column of a log is called so
+IDS = ("unit_id", "impression_id", "session_id", "timestamp")
+
+
+def with_days(log: Log) -> Log:
+    """The rows that have a time, with the day (in UTC) of each."""
+    log.require(("timestamp",), "by day")
+    day = pl.col("timestamp").dt.date().alias(DAY)
+    return replace(log, frame=log.frame.filter(pl.col("timestamp").is_not_null()).with_columns(day))
+
+
+def with_positions(log: Log, health: LogHealth) -> Log:
+    """The rows that have a position, counted from 1. Raises DataError where one is below what positions count from."""
+    log.require(("position",), "by position")
+    frame = log.frame.filter(pl.col("position").is_not_null())
+    if health.first_position == 0:
+        frame = frame.with_columns(pl.col("position") + 1)
+    lowest = log.collect(frame.select(pl.col("position").min())).item()
+    if lowest is not None and lowest < 1:
+        raise DataError(
+            f"{log.label}: a row has position {lowest}: positions count from 1 (rankscope check LOG tells more)"
+        )
+    return replace(log, frame=frame)
+
+
+def column_of(log: Log, name: str) -> str:
+    """The column to slice by, by its name in the input or here. Raises InputError where there is none, or it is of ids or times."""
+    own = {given: role for role, given in log.roles.items()}
+    column = name if name in log.attributes or name in log.roles else own.get(name)
+    if column is None:
+        known = [*log.roles.values(), *log.attributes]
+        raise InputError(f"{log.label}: no column {name!r} to slice by{words.hint(name, known)}")
+    if column in IDS:
+        raise InputError(
+            f"{log.label}: column {name} is taken as {column}; slices are of columns with few values, like a country or a device"
+        )
+    return column
+
+
+def parts_by(units: Units, column: str, most: int = 0) -> Iterator[tuple[Any, Array]]:
+    """Each value of a column with the places of its units, in the order of the values; at most so many, those with the most units."""
+    groups = (
+        units.groups[column]
+        .rename("value")
+        .to_frame()
+        .with_row_index("at")
+        .group_by("value")
+        .agg("at", pl.len().alias("units"))
+    )
+    if most:
+        groups = groups.sort("units", "value", descending=[True, False], nulls_last=True).head(most)
+    for value, places, _ in groups.sort("value", nulls_last=True).iter_rows():
+        yield value, np.sort(np.asarray(places, dtype=np.int64))

@@ -1,0 +1,1 @@
+"""Online metrics: what users did with what they were shown."""

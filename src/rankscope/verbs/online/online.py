@@ -1,0 +1,182 @@
+"""Compute online metrics from a log of what users were shown and did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rankscope import words
+from rankscope.errors import DataError, InputError
+from rankscope.files.logs import read_log
+from rankscope.impressions import COLUMNS, Log
+from rankscope.inference.base import Bounds, check_between
+from rankscope.lists import Array, exact_sum
+from rankscope.logs.base import OnlineMetric, parse_online_metrics
+from rankscope.logs.cuts import DAY, column_of, parts_by, with_days, with_positions
+from rankscope.logs.health import LogHealth, examine
+from rankscope.logs.metrics import usual_metrics
+from rankscope.logs.rollup import Units, roll_up
+from rankscope.panels.panel import Panel
+from rankscope.panels.samples import Measure
+from rankscope.verbs.online.result import OnlineValue, OnlineValues
+
+MOST = 50  # values of a slice that are looked at, those with the most units
+OVER = ("day", "position")
+
+
+def online(
+    log: Any,
+    metrics: Any = None,
+    *,
+    columns: Mapping[str, str] | str | None = None,
+    by: str | Iterable[str] = (),
+    slices: str | Iterable[str] = (),
+    level: float = 0.95,
+) -> OnlineValues:
+    """Say what users did: click-through rate and other online metrics of a log, with intervals that hold where users come back.
+
+    ``log`` is a path (CSV, TSV, JSON lines, Parquet, a folder), a data frame or what ``read_log`` gave: a row a shown item, or a row
+    a user. ``metrics`` are names such as ``"CTR"`` or ``"Retention@7"``, objects, or several; without them all that the columns allow. ``columns``
+    gives columns their role, as in ``{"visitor": "unit_id"}``. ``by`` is ``"day"``, ``"position"`` or both, ``slices`` names columns whose values are looked
+    at one by one. ``level`` is that of the intervals: the delta method at the unit (the user; or the session, the list, the row, where
+    none is named), Wilson's where each unit is a success or none.
+
+    Raises InputError for what cannot be read or is no metric, DataError where the log lacks a column that a metric needs.
+
+    >>> import polars as pl, rankscope as rs
+    >>> log = pl.DataFrame(
+    ...     {"item": ["a", "b", "c", "a", "b"], "shown": [True] * 5, "clicked": ["yes", "no", "yes", "no", "yes"]}
+    ... )
+    >>> print(next(rs.online(log, "CTR").sentences()))
+    CTR is 60.0% (95% interval 23.1% to 88.2%): 3 out of 5 impressions that were shown.
+    """
+    check_between("level", level, 0.95)
+    over = _listed(by, "by")
+    if strange := [name for name in over if name not in OVER]:
+        raise InputError(f"by={strange[0]!r}: by is {words.choices(OVER)}")
+    read = read_log(log, columns=columns)
+    health = examine(read)
+    chosen = parse_online_metrics(metrics) if metrics else usual_metrics(read)
+    if not chosen:
+        raise DataError(
+            f"{read.label}: no metric can be computed from its columns ({words.listing([*read.roles.values(), *read.attributes], most=12)}): "
+            f"clicks allow CTR (--columns NAME=click says what a column is); a column of numbers is averaged with -m 'Mean({_like(read)})'"
+        )
+    units = roll_up(read, chosen)
+    values = [_value(units, metric, np.arange(units.count), level) for metric in chosen]
+    if not metrics:  # what was not observed for long enough was not asked for either
+        values = [one for one in values if one.denominator or not one.metric.windowed] or values
+    chosen = [one.metric for one in values]
+    remarks = [text for text in (units.remark, *_censored(values), health.remark(), read.allowance()) if text]
+    parts = {name: _over(name, read, health, chosen, level, remarks) for name in over}
+    sliced = [one for name in _listed(slices, "slices") for one in _slices(read, chosen, level, name, remarks)]
+    return OnlineValues(
+        values, read.source, health, units.count, units.noun, level, parts.get("day", ()), parts.get("position", ()), sliced,
+        [_sentence(text) for text in remarks],
+    )  # fmt: skip
+
+
+def _like(log: Log) -> str:
+    """A column that a mean can be of, for an example."""
+    numbers = [name for role, name in log.roles.items() if COLUMNS[role].kind in {"flag", "number"}]
+    return next(iter([*numbers, *log.attributes]), "COLUMN")
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+
+
+def _listed(given: str | Iterable[str], name: str) -> list[str]:
+    if isinstance(given, str):
+        return [given]
+    out = list(given)
+    if not all(isinstance(one, str) for one in out):
+        raise InputError(f"{name}={given!r}: names of columns are expected")
+    return list(dict.fromkeys(out))
+
+
+def _censored(values: Sequence[OnlineValue]) -> Iterator[str]:
+    """How many units a windowed metric leaves out, as they were not observed for long enough."""
+    for one in values:
+        if one.censored:
+            noun = "unit" if not one.metric.unit else one.metric.unit
+            yield (
+                f"{one.metric} counts {words.counted(one.units, noun)} and leaves out {words.count(one.censored)}, first seen too near the end of the log"
+            )
+
+
+# --- one value ------------------------------------------------------------------------------------------------------
+
+
+def _value(units: Units, metric: OnlineMetric, inside: Array, level: float, **part: Any) -> OnlineValue:
+    """A metric over some of the units (by their places), with its interval."""
+    row = units.metrics.index(metric)
+    above, below = units.numerators[row][inside], units.denominators[row][inside]
+    censored = 0
+    if metric.windowed or not units.unit:  # units that were not observed for long enough, or not shown, are none
+        seen = below != 0
+        censored = int(len(below) - seen.sum()) if metric.windowed else 0
+        above, below = above[seen], below[seen]
+    over, under = exact_sum(above) if len(above) else 0.0, exact_sum(below) if len(below) else 0.0
+    value = over / under if under else np.nan
+    return OnlineValue(
+        metric,
+        value,
+        _bounds(metric, above, below, value, level, units.noun),
+        len(above),
+        over,
+        under,
+        censored,
+        **part,
+    )
+
+
+def _bounds(metric: OnlineMetric, above: Array, below: Array, value: float, level: float, noun: str) -> Bounds:
+    """The interval of a ratio of sums, from what each unit adds to it (linearised)."""
+    whole = exact_sum(below) if len(below) else 0.0
+    if not whole:
+        return Bounds.none(f"nothing below the line ({metric.below})")
+    parts = above if (below == 1).all() else value + (above - value * below) * (len(below) / whole)
+    measure = Measure(str(metric), metric.better, metric.range, unit=noun)
+    found = Panel(measure, ("log",), (), parts[np.newaxis]).interval("log", level)
+    reason = found.reason.replace("queries", words.plural(noun)).replace("query", noun)
+    return replace(found, reason=reason)
+
+
+# --- parts ----------------------------------------------------------------------------------------------------------
+
+
+def _parts(log: Log, metrics: Sequence[OnlineMetric], level: float, column: str, **part: Any) -> list[OnlineValue]:
+    """The metrics for each value of a column, metric by metric; of many values those with the most units."""
+    units = roll_up(log, metrics, [column])
+    most = MOST if part else 0
+    groups = list(parts_by(units, column, most))
+    return [_value(units, metric, inside, level, part=value, **part) for metric in metrics for value, inside in groups]
+
+
+def _over(
+    name: str, log: Log, health: LogHealth, metrics: Sequence[OnlineMetric], level: float, remarks: list[str]
+) -> list[OnlineValue]:
+    """The metrics by day, or by position: those that are made of what happens there, and which are not is said."""
+    whole = [metric for metric in metrics if not metric.windowed]
+    if name == "day":
+        cut, column, within = with_days(log), DAY, whole
+    else:
+        cut, column = with_positions(log, health), "position"
+        within = [metric for metric in whole if metric.parts(log, None).level == "row"]
+    if left := [str(metric) for metric in metrics if metric not in within]:
+        remarks.append(f"Not by {name}: {words.listing(left, most=20)}")
+    return _parts(cut, within, level, column) if within else []
+
+
+def _slices(
+    log: Log, metrics: Sequence[OnlineMetric], level: float, name: str, remarks: list[str]
+) -> list[OnlineValue]:
+    """The metrics for each value of a column of the log."""
+    found = _parts(log, metrics, level, column_of(log, name), attribute=name)
+    if len(found) >= MOST * len(metrics):
+        remarks.append(f"Of {name} the {MOST} values with the most units are looked at, and no others")
+    return found

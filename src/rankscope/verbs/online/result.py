@@ -1,0 +1,230 @@
+"""What ``online`` gives: the value of each metric with its interval, by day, by position and by slice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, ClassVar
+
+from rankscope import words
+from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, NumberText, Paragraph, Value, ValueRange
+from rankscope.inference.base import Bounds
+from rankscope.logs.base import OnlineMetric
+from rankscope.logs.health import LogHealth
+from rankscope.show.result import Col, Result, Shown, View, input_record
+from rankscope.tables import Source
+
+LINES = 4  # metrics that have a chart of their own
+OBSERVED = "Click rates by position are observed: they mix what people look at with how good what stands there is."
+
+
+@dataclass(frozen=True)
+class OnlineValue:
+    """A metric of a log, or of a part of it: its ``value`` with the interval ``bounds``, and the sums that it is made of.
+
+    ``units`` are those that count, ``censored`` those that were not observed for long enough. ``part`` is the day, the position or
+    the value of a slice, ``attribute`` the column of the slice.
+    """
+
+    metric: OnlineMetric
+    value: float
+    bounds: Bounds
+    units: int
+    numerator: float
+    denominator: float
+    censored: int = 0
+    part: Any = None
+    attribute: str = ""
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a part of a whole, written in percent."""
+        return self.metric.range == (0.0, 1.0)
+
+    def write(self, number: float) -> str:
+        """A number on the scale of this value: a share in percent, with as many digits as the value needs."""
+        if math.isnan(number):
+            return words.number(number)
+        if not self.is_share:
+            return words.amount(number)
+        size = abs(self.value)
+        return words.share(number, 1 if size >= 0.01 or not size else 2 if size >= 0.001 else 3)
+
+    @property
+    def in_words(self) -> str:
+        """The value."""
+        return self.write(self.value)
+
+    @property
+    def interval_in_words(self) -> str:
+        """The two ends of the interval; why there is none."""
+        if not self.bounds.known:
+            return f"no interval: {self.bounds.reason}"
+        return f"{self.write(self.bounds.lower)} to {self.write(self.bounds.upper)}"
+
+    @property
+    def sums_in_words(self) -> str:
+        """What the value is made of: ``3 of 5``, ``250 / 40``."""
+        return f"{words.amount(self.numerator)} {'of' if self.is_share else '/'} {words.amount(self.denominator)}"
+
+    @property
+    def range_value(self) -> Value:
+        """The value with its interval, as charts have it."""
+        return ValueRange(self.value, self.bounds.lower, self.bounds.upper) if self.bounds.known else self.value
+
+
+def _columns(*first: Col) -> tuple[Col, ...]:
+    return (
+        *first,
+        Col("metric", of=lambda one: str(one.metric), head="metric"),
+        Col("value", head="value", kind="value", cell=lambda one: NumberText(one.in_words, one.value)),
+        Col("ci_lower", "ci_upper", of=lambda one: (one.bounds.lower, one.bounds.upper), head="interval", cell=lambda one: one.interval_in_words),
+        Col("numerator", head="sums", cell=lambda one: one.sums_in_words),
+        Col("denominator"),
+        Col("of", of=lambda one: one.metric.unit),
+        Col("units", head="units", kind="count"),
+        Col("censored", kind="count"),
+        Col("better", of=lambda one: one.metric.better),
+        Col("interval", of=lambda one: one.bounds.method),
+        Col("reason", of=lambda one: one.bounds.reason or None),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OnlineValues(Result):
+    """Online metrics of a log: ``values`` over all of it, ``days``, ``positions`` and ``slices`` of parts.
+
+    ``result["CTR"]`` is the value of a metric; ``result.values`` have intervals, too. ``unit`` is what counts as independent (a user;
+    or a session, a list, a row, where nothing names users), of which there are ``units``. ``health`` says what is wrong with the log.
+        ``remarks`` are sentences on what was left out and what would allow more.
+    """
+
+    schema: ClassVar[str] = "online/1"
+    views: ClassVar[tuple[View, ...]] = (
+        View("results", _columns(), lambda result: result.values),
+        View("by_day", _columns(Col("day", of=lambda one: str(one.part), head="day")), lambda result: result.days, "By day", labels=2),
+        View("by_position", _columns(Col("position", of=lambda one: one.part, head="position", kind="count")), lambda result: result.positions,
+             "By position", OBSERVED, labels=2),
+        View("slices", _columns(Col("attribute", head="slice"), Col("slice", of=lambda one: one.part, head="is", cell=lambda one: _named(one.part))),
+             lambda result: result.slices, "By slice", labels=3),
+    )  # fmt: skip
+
+    values: Sequence[OnlineValue]
+    source: Source
+    health: LogHealth
+    units: int
+    unit: str
+    level: float = 0.95
+    days: Sequence[OnlineValue] = ()
+    positions: Sequence[OnlineValue] = ()
+    slices: Sequence[OnlineValue] = ()
+    remarks: Sequence[str] = ()
+
+    def __getitem__(self, metric: Any) -> float:
+        name = str(metric)
+        found = [one.value for one in self.values if name in {str(one.metric), type(one.metric).__name__}]
+        if not found:
+            raise KeyError(f"{name}: there are {words.listing(map(str, self.metrics), most=30)}")
+        return found[0]
+
+    @property
+    def metrics(self) -> list[OnlineMetric]:
+        """The metrics, in the order in which they were asked for."""
+        return [one.metric for one in self.values]
+
+    @property
+    def conventions(self) -> Mapping[str, Any]:
+        """What counts as independent, and how intervals are made."""
+        return {
+            "unit": self.unit,
+            "level": self.level,
+            "in_words": {
+                "value": "what is summed above the line, over all units, divided by what is summed below it",
+                "interval": "delta method at the unit, Student's t; Wilson's where each unit is a success or none",
+            },
+        }
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """How the log was read."""
+        return self.source.notes
+
+    @property
+    def warnings(self) -> Sequence[Caution]:
+        """What is wrong with the log."""
+        return self.health.facts
+
+    def facts(self) -> Mapping[str, Any]:
+        """How the numbers were made, what was read, and the state of the log."""
+        return {
+            "verdict": list(self.sentences()), **super().facts(), "units": self.units, "inputs": [input_record(self.source)],
+            "data_health": {self.source.label: self.health.as_dict()},
+        }  # fmt: skip
+
+    def beside(self, **_: Any) -> Iterator[str]:
+        """The parts that were asked for."""
+        yield from (name for name, held in self._parts if held)
+
+    @property
+    def _parts(self) -> tuple[tuple[str, Sequence[OnlineValue]], ...]:
+        return ("by_day", self.days), ("by_position", self.positions), ("slices", self.slices)
+
+    def sentences(self) -> Iterator[str]:
+        """The first metric, what it is of, and what to know of it."""
+        first = self.values[0]
+        made_of = f"{words.amount(first.numerator)} {'out of' if first.is_share else 'over'} {words.amount(first.denominator)}"
+        interval = (
+            f"{words.percent(self.level)} interval {first.interval_in_words}"
+            if first.bounds.known
+            else first.interval_in_words
+        )
+        yield f"{first.metric} is {first.in_words} ({interval}): {made_of} {first.metric.below}."
+        rows, units = words.counted(self.health.rows, "row"), words.counted(self.units, self.unit)
+        yield f"{rows}." if self.unit == "row" else f"{rows} of {units}."
+        yield from self.remarks
+
+    def blocks(self, **_: Any) -> list[Shown]:
+        """The sentences and the values, then by day, by position and by slice, where these were asked for."""
+        first, *rest = self.sentences()
+        out: list[Shown] = [
+            Paragraph(first),
+            EMPTY,
+            self.table(),
+            EMPTY,
+            *(Paragraph(text, quiet=True) for text in rest),
+        ]
+        for name, held in self._parts:
+            if held:
+                view = self.view(name)
+                chart = next((one for one in self.charts() if one.name.startswith(name)), None)
+                out += [EMPTY, Heading(view.title), self.table(name), *([EMPTY, chart] if chart else [])]
+        return out
+
+    def charts(self) -> Iterator[Chart]:
+        """The first metrics by day and by position, each with its interval."""
+        yield from _lines(self.days, "by_day", "day", "The first day is 1.")
+        yield from _lines(self.positions, "by_position", "position", "As observed at each position.")
+
+
+def _lines(values: Sequence[OnlineValue], name: str, over: str, caption: str) -> Iterator[Chart]:
+    """A line a metric over days or positions."""
+    by_metric: Callable[[OnlineValue], str] = lambda one: str(one.metric)  # noqa: E731 - it is a key
+    each = {metric: list(group) for metric, group in groupby(sorted(values, key=by_metric), key=by_metric)}
+    for metric in list(dict.fromkeys(map(by_metric, values)))[:LINES]:
+        known = [one for one in sorted(each[metric], key=lambda one: one.part) if not math.isnan(one.value)]
+        if len(known) < 2:
+            continue
+        first = known[0].part
+        rows: tuple[tuple[Value, ...], ...] = tuple(
+            (metric, (one.part - first).days + 1 if over == "day" else one.part, one.range_value) for one in known
+        )
+        columns = Column("metric"), Column(over, "count"), Column("value", "value")
+        yield Chart(
+            f"{name}-{metric}", f"{metric} by {over}", "lines", columns, rows, x=over, y="value", series="metric", caption=caption, told=True,
+        )  # fmt: skip
+
+
+def _named(value: Any) -> str:
+    return "(empty)" if value is None else str(value)

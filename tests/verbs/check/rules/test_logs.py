@@ -1,0 +1,185 @@
+"""Rules of logs: a minimal bad case and a clean case for each, and what one file alone is taken for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import rankscope as rs
+from rankscope.errors import InputError
+from rankscope.logs.health import MANY, examine
+from rankscope.verbs.check.rule import Finding
+from rankscope.verbs.check.rules import all_rules, rule_named
+
+CLEAN: dict[str, list[Any]] = {  # two lists of two users in an experiment, with all that rules look at
+    "user": ["a", "a", "b", "b"],
+    "session": ["s1", "s1", "s2", "s2"],
+    "list_id": ["l1", "l1", "l2", "l2"],
+    "item": ["x", "y", "x", "y"],
+    "position": [1, 2, 1, 2],
+    "shown": [True, True, True, True],
+    "click": [1, 0, 0, 0],
+    "dwell": [12.0, None, None, None],
+    "revenue": [9.5, 0.0, 0.0, 0.0],
+    "variant": ["A", "A", "B", "B"],
+    "time": ["2024-01-01T10:00:00Z", "2024-01-01T10:00:05Z", "2024-01-02T10:00:00Z", "2024-01-02T10:00:05Z"],
+    "p_item_pos": [0.5, 0.5, 0.25, 0.25],
+    "p_prefix": [0.5, 0.25, 0.5, 0.25],
+    "p_slate": [0.25, 0.25, 0.25, 0.25],
+    "orders_before": [3, 3, 4, 4],
+}
+BAD: dict[str, tuple[str, dict[str, list[Any]], str]] = {
+    "positions from 0": ("RS601", {"position": [0, 1, 0, 1]}, "positions start at 0 (position): 1 is added to all"),
+    "positions below 0": ("RS601", {"position": [-1, 2, 1, 2]}, "positions start at -1"),
+    "a gap in positions": ("RS602", {"position": [1, 3, 1, 2]}, "in 1 of 2 lists the positions are not 1, 2, 3 and so on"),
+    "one position twice": ("RS602", {"position": [1, 1, 1, 2]}, "in 1 of 2 lists"),
+    "a list that starts at 2": ("RS602", {"position": [2, 3, 1, 2]}, "in 1 of 2 lists"),
+    "a click outside of what was shown": ("RS603", {"shown": [False, True, True, True]}, "1 row was clicked and not shown (shown)"),
+    "an item twice in a list": ("RS604", {"item": ["x", "x", "x", "y"]}, "1 row repeats an item of the same list, in 1 list"),
+    "a unit in two variants": ("RS605", {"variant": ["A", "B", "B", "B"]}, "1 of 2 users has rows in several variants"),
+    "one variant": ("RS606", {"variant": ["A"] * 4}, "all rows are of one variant, A"),
+    "a clock that goes back": (
+        "RS607", {"time": ["2024-01-01T10:00:05Z", "2024-01-01T10:00:00Z", "2024-01-02T10:00:00Z", "2024-01-02T10:00:05Z"]},
+        "times go back from row to row in 1 of 2 sessions",
+    ),
+    "a probability of 0": ("RS608", {"p_item_pos": [0.0, 0.5, 0.25, 0.25]}, "1 row has a p_item_pos that is not above 0 and at most 1"),
+    "a probability above 1": ("RS608", {"p_slate": [1.5, 1.5, 0.25, 0.25]}, "2 rows have a p_slate"),
+    "a prefix that rises": ("RS609", {"p_prefix": [0.25, 0.5, 0.5, 0.25]}, "p_prefix rises with the position in 1 of 2 lists"),
+    "a slate that varies": ("RS610", {"p_slate": [0.25, 0.2, 0.25, 0.25]}, "p_slate is not one number in each list"),
+    "a slate above its prefix": ("RS610", {"p_slate": [0.4, 0.4, 0.25, 0.25]}, "in 1 of 2 lists"),
+    "clicks without a 0": ("RS611", {"click": [1, None, None, None]}, "click is empty in 3 rows and 0 in none"),
+    "revenue without a 0": ("RS611", {"revenue": [9.5, None, None, None]}, "revenue is empty in 3 rows and 0 in none"),
+    "negative revenue": ("RS612", {"revenue": [-9.5, 0, 0, 0]}, "1 row has a negative revenue (revenue)"),
+    "negative dwell time": ("RS612", {"dwell": [-1.0, None, None, None]}, "1 row has a negative time (dwell)"),
+    "a day without traffic": (
+        "RS613", {"time": ["2024-01-01"] * 2 + ["2024-01-03"] * 2},
+        "1 of the 3 days from 2024-01-01 to 2024-01-03 has no row (2024-01-02)",
+    ),
+    "an empty user": ("RS614", {"user": ["a", None, "b", "b"]}, "user is empty in 1 of 4 rows"),
+    "an empty item": ("RS614", {"item": ["x", "", "x", "y"]}, "item is empty in 1 of 4 rows"),
+    "a covariate that changes": ("RS615", {"orders_before": [3, 4, 4, 4]}, "orders_before changes within 1 user"),
+    "a list of two users": ("RS616", {"user": ["a", "c", "b", "b"]}, "1 of 2 lists has rows of several users"),
+}  # fmt: skip
+
+
+def log_of(**changed: list[Any]) -> pl.DataFrame:
+    return pl.DataFrame({**CLEAN, **changed})
+
+
+def found(code: str, frame: Any, **options: Any) -> list[Finding]:
+    return list(rs.check(frame, select=[code], **options))
+
+
+def test_a_clean_log_has_nothing() -> None:
+    assert [f.message for f in rs.check(log_of())] == []
+
+
+def test_every_rule_of_logs_has_a_bad_case() -> None:
+    assert {code for code, _, _ in BAD.values()} == {rule.code for rule in all_rules() if rule.of == "log"}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_each_rule_finds_its_minimal_bad_case(case: str) -> None:
+    code, changed, said = BAD[case]
+    assert not found(code, log_of())
+    findings = found(code, log_of(**changed))
+    assert len(findings) == 1
+    assert said in findings[0].message
+    assert (findings[0].count or 0) > 0
+    assert findings[0].hint
+
+
+@pytest.mark.parametrize("case", [case for case in BAD if BAD[case][0] != "RS607"])
+def test_order_of_rows_does_not_matter_but_for_clocks(case: str) -> None:
+    code, changed, _ = BAD[case]
+    backward = log_of(**changed).reverse()
+    assert [f.message for f in found(code, backward)] == [f.message for f in found(code, log_of(**changed))]
+
+
+def test_a_log_in_no_order_of_time_is_no_disorder() -> None:
+    assert not found("RS607", log_of().reverse())
+
+
+def test_a_covariate_that_differs_between_variants() -> None:
+    users = pl.DataFrame({
+        "user": range(200), "variant": ["A", "B"] * 100, "revenue": [1.0] * 200,
+        "spent": [float(i % 2 * 3 + i // 2 % 3) for i in range(200)], "before": [float(i // 2 % 3) for i in range(200)],
+    })  # fmt: skip
+    assert not found("RS615", users)
+    (finding,) = found("RS615", users, covariates=["spent"])
+    assert "spent differs between variants A and B by more than chance does (0.990 and 3.990)" in finding.message
+
+
+def test_effects_are_arithmetic() -> None:
+    (zeros,) = found("RS611", log_of(click=[1, None, None, None]))
+    assert zeros.effect == {"CTR": pytest.approx(1 / 4 - 1 / 1)}
+    (outside,) = found("RS603", log_of(shown=[False, True, True, True]))
+    assert outside.effect == {"CTR": pytest.approx(1 / 4 - 0 / 3)}
+    (twice,) = found("RS604", log_of(item=["x", "x", "x", "y"], click=[1, 1, 0, 0]))
+    assert twice.effect == {"CTR": pytest.approx(1 / 3 - 2 / 4)}
+
+
+def test_large_logs_are_grouped_where_the_whole_is_asked_for() -> None:
+    log = rs.read_log(
+        pl.DataFrame({"list_id": ["l"], "item": ["x"], "click": [1]}).select(pl.all().repeat_by(MANY + 1).explode())
+    )
+    quick, whole = examine(log), examine(log, whole=True)
+    assert (quick.left, quick.of("RS604")) == (("RS604",), ())
+    assert whole.left == ()
+    assert whole.of("RS604")[0].count == MANY
+    assert quick.as_dict() == {"rows": MANY + 1, "RS604": None}
+    assert "RS604" in quick.remark()
+
+
+# --- what one file is taken for
+
+
+def test_judgments_alone_are_no_log(tmp_path: Path) -> None:
+    qrels = tmp_path / "qrels.csv"
+    qrels.write_text("query_id,doc_id,grade\nq1,a,1\n")
+    for one in (str(qrels), {"q1": {"a": 1}}, pl.read_csv(qrels)):
+        with pytest.raises(InputError, match="no run was given"):
+            rs.check(one)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        rs.check(str(tmp_path / "log.csv"))
+
+
+def test_options_of_rankings_are_refused() -> None:
+    with pytest.raises(InputError, match="ties is about rankings"):
+        rs.check(log_of(), ties="docid")
+    with pytest.raises(InputError, match="metrics is about rankings"):
+        rs.check(log_of(), None, "nDCG@10")
+
+
+def test_rules_of_the_other_kind_are_told_where_they_were_named() -> None:
+    of_log = rs.check(log_of(), select=["RS101", "RS603"])
+    assert [rule.code for rule in of_log.rules] == ["RS603"]
+    assert of_log.to_dicts("not_applied") == [
+        {"code": "RS101", "reason": "about judgments and runs: rankscope check QRELS RUN..."}
+    ]
+    of_runs = rs.check({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, select=["RS101", "RS603"])
+    assert of_runs.to_dicts("not_applied") == [{"code": "RS603", "reason": "about a log alone: rankscope check LOG"}]
+    assert not [
+        code
+        for code in rs.check({"q1": {"a": 1}}, {"q1": {"a": 1.0}}).to_dicts("not_applied")
+        if code["code"].startswith("RS6")
+    ]
+
+
+def test_a_rule_of_logs_is_explained() -> None:
+    text = rs.rules("RS601").to_text()
+    assert "PositionsFromZero" in text
+    assert "rankscope check LOG --select RS601" in text
+    assert rule_named("ClickOutsideShown").code == "RS603"
+
+
+def test_columns_give_roles() -> None:
+    frame = pl.DataFrame({"visitor_number": [1], "hit": [1], "seen": [0], "item": ["x"]})
+    (finding,) = rs.check(frame, columns={"hit": "click", "seen": "shown"}, select=["RS603"])
+    assert finding.message.startswith("1 row was clicked and not shown (seen)")
