@@ -233,6 +233,11 @@ class Estimate:
         """None: clusters are in the error already."""
 
     @property
+    def differing(self) -> int:
+        """As many units as there are, where anything varies or differs."""
+        return self.count if self.error or self.mean else 0
+
+    @property
     def mirror(self) -> Estimate:
         """The same with the two systems in each other's place."""
         return replace(self, mean=-self.mean)
@@ -269,12 +274,13 @@ class Interval(Declared, kind="interval"):
     """Base of every interval of a mean. ``in_words``, ``best_for`` and ``source`` are for people; ``of`` does the work.
 
     ``in_words`` is what a text calls it, ``fits`` on which values alone it stands (empty: on any).
-    ``by_moments``, ``every_look`` and ``in_order`` are as for a ``PairedTest``.
+    ``by_moments``, ``every_look`` and ``in_order`` are as for a ``PairedTest``; ``has_test`` says that the test of this name belongs to it.
     """
 
     by_moments: ClassVar[bool] = False
     every_look: ClassVar[bool] = False
     in_order: ClassVar[bool] = False
+    has_test: ClassVar[bool] = False
     in_words: ClassVar[str] = ""
     fits: ClassVar[str] = ""
     source: ClassVar[str] = ""
@@ -299,7 +305,7 @@ class PairedTest(Declared, kind="test"):
       but where a query weighs differently in the two systems: there the linearised ones stand in.
 
     ``by_moments`` says that the mean, its error and the degrees of freedom are all that the test looks at; ``every_look`` that it holds
-    however often one looks; ``in_order`` that the order of the queries matters to it. A test that ``needs_many`` errs more often than
+    however often one looks; ``in_order`` that the order of the queries matters to it; ``has_interval`` that the interval of this name belongs to it. A test that ``needs_many`` errs more often than
     it says below so many queries where differences are skewed.
     """
 
@@ -307,6 +313,7 @@ class PairedTest(Declared, kind="test"):
     by_moments: ClassVar[bool] = False
     every_look: ClassVar[bool] = False
     in_order: ClassVar[bool] = False
+    has_interval: ClassVar[bool] = False
     needs_many: ClassVar[int] = 0
     hypothesis: ClassVar[str] = "the mean difference is 0"
     in_words: ClassVar[str] = ""
@@ -328,7 +335,7 @@ class PairedTest(Declared, kind="test"):
         """Which way the test sees the differences go: 1, -1, or 0 where neither; that of the mean unless it looks at something else."""
         return int(np.sign(sample.mean)) if sample.count else 0
 
-    def refuse_clusters(self, sample: Sample) -> None:
+    def refuse_clusters(self, sample: Sample | Estimate) -> None:
         """One line where queries come in clusters and the test takes them as independent."""
         if sample.clusters is not None:
             remedy = "with clusters use t, permutation or bootstrap"

@@ -97,7 +97,7 @@ class EstimatedPair:
     @property
     def differing(self) -> int:
         """As many units as there are, where anything varies or differs."""
-        return self.means.count if self.means.error or self.means.mean else 0
+        return self.means.differing
 
     def sample_for(self, test: PairedTest, shift: float = 0.0) -> Sample:
         """The estimate, moved by ``shift``, for tests that look at nothing else; InputError for others."""
