@@ -20,6 +20,7 @@ from rankscope.files.readers import kind_of
 from rankscope.files.roles import said_columns
 from rankscope.files.sheets import INDEX, Sheet, is_path, open_sheet
 from rankscope.impressions import COLUMNS, Kind, Log
+from rankscope.sources import UNDEFINED
 from rankscope.tables import Source
 from rankscope.words import plain_name
 
