@@ -85,6 +85,8 @@ _PLACES = {
         "rankscope.verbs.reconcile.result": ("Reconciliation",),
         "rankscope.verbs.pool.pool": ("pool",),
         "rankscope.verbs.pool.result": ("PoolReport",),
+        "rankscope.verbs.simulate.result": ("Simulation",),
+        "rankscope.verbs.simulate.simulate": ("simulate",),
         "rankscope.verbs.ties.result": ("TieReport",),
         "rankscope.verbs.ties.ties": ("ties",),
         "rankscope.verbs.unjudged.result": ("UnjudgedReport",),
@@ -178,6 +180,8 @@ if TYPE_CHECKING:
     from rankscope.verbs.power.result import Plan as Plan
     from rankscope.verbs.reconcile.reconcile import reconcile as reconcile
     from rankscope.verbs.reconcile.result import Reconciliation as Reconciliation
+    from rankscope.verbs.simulate.result import Simulation as Simulation
+    from rankscope.verbs.simulate.simulate import simulate as simulate
     from rankscope.verbs.ties.result import TieReport as TieReport
     from rankscope.verbs.ties.ties import ties as ties
     from rankscope.verbs.unjudged.result import UnjudgedReport as UnjudgedReport

@@ -64,6 +64,8 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "ties": lambda: rs.ties(*world(), METRICS),
     "reconcile": lambda: rs.reconcile(*world(), "nDCG@10"),
     "advise": lambda: rs.advise(*world()),
+    "simulate": lambda: rs.simulate(users=60, items=5, seed=3),
+    "simulate an experiment": lambda: rs.simulate("experiment", users=60, items=5, seed=3, truth=60, metrics="CTR"),
     "catalogue": lambda: rs.catalogue("nDCG"),
 }
 

@@ -302,6 +302,38 @@ LOG_COLUMNS = Option(
     read=_pairs,
 )
 
+
+def _numbers(option: str) -> Callable[[Sequence[str]], list[float]]:
+    """How the numbers of an option that may be repeated are read: apart at commas, too."""
+
+    def read(texts: Sequence[str]) -> list[float]:
+        out = []
+        for part in (part.strip() for text in texts for part in text.split(",")):
+            try:
+                out.append(float(part))
+            except ValueError:
+                raise InputError(f"{option} {part}: that is no number; write it like {option} 0.5,0.6") from None
+        return out
+
+    return read
+
+
+def _parameters(texts: Sequence[str]) -> dict[str, Any]:
+    """``NAME=VALUE`` of each text: a number, several in brackets, or a word."""
+    from ast import literal_eval
+
+    out: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise InputError(f"--set {text}: write a parameter and its value, like --set taste=0.3")
+        try:
+            out[name.strip()] = literal_eval(value.strip())
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            out[name.strip()] = value.strip()
+    return out
+
+
 # fmt: off
 COMMANDS = (
     Command("evaluate", "Score rankings against judgments.",
@@ -558,6 +590,47 @@ COMMANDS = (
             ALPHA, LOG_COLUMNS, QUIET, *OUTPUT,
         ),
         verb="rankscope.verbs.experiment.experiment", usage="LOG"),
+    Command("simulate", "Make a log of users, or an experiment, whose truth is known.",
+        """Make a log of impressions of users who are made up, or an experiment with them: to try things on, to plan by, to test with.
+
+        Users come, ask, look, click, stay, buy, ask again, come back and leave for good. KIND is log, for lists by one or several policies whose
+        probabilities the log tells exactly, or experiment, for users who were given variants whose true effect is told. One seed gives one log.""",
+        (
+            "simulate log -o log.parquet",
+            "simulate experiment -o log.parquet",
+            "simulate experiment --quality 0.5,0.5 --users 20000 --seed 7 -o same.parquet",
+            "simulate experiment --set before=28 --units users.csv",
+            'simulate log --policy Fixed --policy "PlackettLuce(temperature=1)" -o log.parquet',
+            "simulate log --interleave --quality 0.5,0.6 -o mixed.csv",
+            "simulate experiment --qrels qrels.txt --run old.run --run new.run -o log.parquet",
+        ),
+        (
+            click.Argument(["kind"], type=click.Choice(["log", "experiment"]), metavar="log|experiment"),
+            Option("--users", "How many users there are. Default: 5000.", NUMBER, "N"),
+            Option("--days", "How many days the log spans. Default: 14.", NUMBER, "N"),
+            Option("--items", "How many items a list shows. Default: 20.", NUMBER, "N"),
+            Option("--seed", "What all that is random depends on.", WholeNumber(min=0), "N", default=0),
+            Option("--quality", "Of rankers, from 0 (by chance) to 1 (ideal). Default: 0.6, of an experiment 0.5,0.6.",
+                str, "X,...", multiple=True, read=_numbers("--quality")),
+            Option("--policy", "How lists are made: Fixed, PlackettLuce(temperature=0.3), EpsilonShuffle(epsilon=0.1), TopShuffle(top=5).",
+                str, "POLICY", multiple=True, read=list),
+            Option("--browsing", "How users look: Position(decay=0.85) or Cascade(decay=0.62, stop=0.2). Default: Position.", str, "BROWSING"),
+            Option("--qrels", "Judgments that say what draws clicks.", FILE, to="command"),
+            Option("--run runs", "With --qrels: a ranking to show; may be repeated.", FILE, multiple=True, to="command"),
+            Option("--interleave", "Of a log: lists mix two rankers' items (team draft).", bool),
+            Option("--split", "Of an experiment: the shares of users of each variant. Default: even.", str, "X,...",
+                multiple=True, read=_numbers("--split")),
+            Option("--truth", "Of an experiment: how many further users meet every variant, to know the truth. Default: 20000.",
+                WholeNumber(min=0), "N"),
+            Option("-m --metric metrics", "Of an experiment: a metric whose true effect is told; may be repeated.", str, "METRIC", multiple=True, read=list),
+            Option("--set parameters", "Another parameter of the world, like taste=0.3 or attraction=(0.1,0.5).", str, "NAME=VALUE",
+                multiple=True, to="command", read=_parameters),
+            QUIET,
+            Option("--format form", "How to print what was made. Default: table.", FORMATS, to="command"),
+            Option("-o --output place", "Write the log to FILE (.parquet .csv .tsv .jsonl; also .gz).", PLACE, to="command"),
+            Option("--units", "Write the users to FILE: a row a user, with what each did before.", PLACE, to="command"),
+        ),
+        verb="rankscope.verbs.simulate.simulate", way="simulate", usage="log|experiment"),
     Command("pool", "Say whether judgments favour the runs that were pooled.",
         """Say whether judgments favour the runs that they were made from: each run is scored without the judgments of the documents
         that it alone found. Also how far metrics order the systems alike (Kendall's tau).""",

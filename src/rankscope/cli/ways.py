@@ -230,6 +230,32 @@ def unjudged(call: Call) -> int:
     return code
 
 
+def simulate(call: Call) -> int:
+    """Make a log, write it and its users where that is asked for, and say what is true of it."""
+    from rankscope.files.writers import check_ending
+
+    places = [(name, call.params[name]) for name in ("place", "units") if call.params[name] is not None]
+    for name, place in places:
+        if place == "-":
+            flag = "-o" if name == "place" else "--units"
+            raise InputError(f"{flag} -: name a file, like {flag} {'log' if name == 'place' else 'users'}.parquet")
+        check_ending(place)
+    call.check_places()
+    inputs = {"qrels": call.qrels, "runs": call.files or None}
+    own = call.explicit.get("parameters", {})
+    if both := sorted(own.keys() & call.options.keys()):
+        raise InputError(f"--set {both[0]}: --{both[0]} says it, too; leave one out")
+    made = call.command.function(call.params["kind"], **inputs, **call.options, **own)
+    output.write(made.write(call.params["form"] or "table", width=output.room()[0], colour=output.room()[1]), drawn=True)
+    for name, place in places:
+        (made.write_log if name == "place" else made.write_units)(place)
+        rows = words.counted(len(made.log if name == "place" else made.units), "row")
+        output.say_where(place, rows, call.quiet)
+    if not places and not call.quiet:
+        output.say("nothing was written: add -o log.parquet to keep the log")
+    return 0
+
+
 def metrics(call: Call) -> int:
     """Say what metrics mean, or draw what one gives for each rank."""
     several, traits = list(call.params["names"]), call.params["traits"]

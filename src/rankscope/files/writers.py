@@ -18,6 +18,7 @@ from rankscope.store import write_file
 from rankscope.tables import Qrels, Run
 
 BLANK = r"\s"
+ENDINGS = (".parquet", ".pq", ".csv", ".tsv", ".jsonl", ".ndjson")  # of tables whose rows any columns may have
 
 
 def write_run(run: Any, path: str | Path, *, name: str | None = None) -> Path:
@@ -101,30 +102,63 @@ def _refuse_blanks(rows: pl.DataFrame, path: str | Path, tag: str = "tag") -> No
 
 def _write(rows: pl.DataFrame, path: str | Path, lines: Callable[[], str], queries: list[str]) -> Path:
     """Write a table in the format of the ending; ``lines`` gives it as TREC lines."""
+    place, ending, packed = _ending(path)
+    if ending != ".json" and rows["query_id"].n_unique() < len(queries):
+        raise InputError(f"{place}: a query without documents cannot stand in rows; write .json")
+    data: str | bytes
+    if ending in ENDINGS:
+        data = _as_rows(rows, ending)
+    elif ending == ".json":
+        data = json.dumps(_by_query(rows, queries, place), ensure_ascii=False) + "\n"
+    else:
+        data = lines()
+    return _keep(place, data, packed)
+
+
+def _ending(path: str | Path) -> tuple[Path, str, bool]:
+    """The place, the ending that says the format, and whether it is packed."""
     place = Path(path)
     packed = place.suffix.lower() == ".gz"
     ending = (Path(place.stem) if packed else place).suffix.lower()
     if ending in {".zst", ".zstd", ".xz", ".bz2"}:
         raise InputError(f"{place}: only .gz packs what is written; leave {ending} out")
-    if ending != ".json" and rows["query_id"].n_unique() < len(queries):
-        raise InputError(f"{place}: a query without documents cannot stand in rows; write .json")
-    data: str | bytes
-    if ending == ".parquet":
+    return place, ending, packed
+
+
+def _as_rows(rows: pl.DataFrame, ending: str) -> str | bytes:
+    if ending in {".parquet", ".pq"}:
         stream = io.BytesIO()
         rows.write_parquet(stream)
-        data = stream.getvalue()
-    elif ending in {".csv", ".tsv"}:
-        data = rows.write_csv(separator="," if ending == ".csv" else "\t")
-    elif ending in {".jsonl", ".ndjson"}:
-        data = rows.write_ndjson()
-    elif ending == ".json":
-        data = json.dumps(_by_query(rows, queries, place), ensure_ascii=False) + "\n"
-    else:
-        data = lines()
+        return stream.getvalue()
+    if ending in {".csv", ".tsv"}:
+        return rows.write_csv(separator="," if ending == ".csv" else "\t")
+    return rows.write_ndjson()
+
+
+def _keep(place: Path, data: str | bytes, packed: bool) -> Path:
     if packed:
         data = gzip.compress(data.encode("utf-8") if isinstance(data, str) else data, mtime=0)
     write_file(place, [data])
     return place
+
+
+def check_ending(path: str | Path) -> None:
+    """Refuse a file whose ending is none that a table of rows is written with."""
+    place, ending, _ = _ending(path)
+    if ending not in ENDINGS:
+        raise InputError(f"{place}: rows are written as .parquet, .csv, .tsv or .jsonl (also .gz): name such a file")
+
+
+def write_rows(rows: pl.DataFrame, path: str | Path) -> Path:
+    """Write a table in the format of the file's ending (.parquet .csv .tsv .jsonl, with .gz packed), and give its path.
+
+    Times are written in UTC, as 2024-01-01T12:00:00.000Z where the format is text. Raises InputError for another ending.
+    """
+    check_ending(path)
+    place, ending, packed = _ending(path)
+    if ending not in {".parquet", ".pq"}:
+        rows = rows.with_columns(pl.selectors.datetime(time_zone="*").dt.strftime("%Y-%m-%dT%H:%M:%S%.3fZ"))
+    return _keep(place, _as_rows(rows, ending), packed)
 
 
 def _by_query(rows: pl.DataFrame, queries: list[str], place: Path) -> Mapping[str, Mapping[str, Any]]:

@@ -1,0 +1,185 @@
+"""What users do with what they are shown: clicks, time, money, another query, and whether they ever come back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rankscope.lists import Array
+from rankscope.logs.simulation.browsing import Browsing
+from rankscope.logs.simulation.items import Candidates
+from rankscope.logs.simulation.policies import TINY, LoggingPolicy, ranked
+from rankscope.logs.simulation.visits import Visits
+from rankscope.logs.simulation.world import World
+
+LOOK = 15.0  # seconds that a list takes, the median, beside those on what was clicked
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """What some users are shown: a ranker's ``scores`` (queries x candidates), shown by a ``policy``; with a ``rival``, two rankers' interleaved."""
+
+    name: str
+    scores: Array
+    policy: LoggingPolicy
+    items: int
+    rival: Array | None = None
+
+    @cached_property
+    def chances(self) -> Array:
+        """How probable each candidate is at each place: queries x candidates x places."""
+        return self.policy.chances(self.scores, self.items)
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """What happened: a row a list that there was, with what lies at each place.
+
+    ``order`` has the candidates (-1 where there are none), ``team`` the ranker that put each there (0, 1; -1 without interleaving), and
+    ``prefix`` how probable the list was down to there. ``dwell`` is NaN where nothing was clicked.
+    """
+
+    lists: Array
+    visit: Array
+    user: Array
+    arm: Array
+    time: Array
+    order: Array
+    team: Array
+    prefix: Array
+    examined: Array
+    click: Array
+    dwell: Array
+    conversion: Array
+    revenue: Array
+
+
+class Behaviour:
+    """How the users of a world act on its candidates; ``events`` plays some visits through, under the arm of each list."""
+
+    def __init__(self, world: World, candidates: Candidates, browsing: Browsing) -> None:
+        self.world, self.candidates, self.browsing = world, candidates, browsing
+        self.attraction = candidates.by_grade(world.attraction)
+        self.conversion = candidates.by_grade(world.conversion)
+        self.dwell = np.log(candidates.by_grade(world.dwell))
+        self.order_value = np.log(max(world.order_value, 1e-12)) - world.order_spread**2 / 2
+
+    def events(self, visits: Visits, arms: Sequence[Arm], arm: Array, *, stay: bool = False, days: float | None = None) -> Events:
+        """What happens where each list is shown by its ``arm``; with ``stay`` nobody leaves for good."""
+        order, team, prefix = self._shown(visits, arms, arm)
+        there = order >= 0
+        cell = visits.query[:, None], order
+        tempted = there & (visits.click < self.attraction[cell] * visits.taste[visits.user[visits.visit]][:, None])
+        examined = there & self.browsing.examine(tempted, visits.mood)
+        row, place = np.nonzero(examined & tempted)
+        clicked = visits.query[row], order[row, place]
+        seconds = np.round(np.exp(self.dwell[clicked] + self.world.dwell_spread * visits.dwell[row, place]), 1)
+        bought = visits.bought[row, place] < self.conversion[clicked]
+        paid = np.exp(self.order_value + self.world.order_spread * visits.spent[row, place])
+        money = np.where(bought, np.maximum(np.round(paid, 2), 0.01), 0.0) if self.world.order_value else np.zeros(len(row))
+        good = np.zeros(len(order), dtype=bool)
+        good[row[seconds >= self.world.satisfied]] = True
+        kept, time = self._happening(visits, good, np.bincount(row, seconds, minlength=len(order)), stay, days)
+        full = [np.full(order.shape, np.nan), np.zeros(order.shape), np.zeros(order.shape)]
+        for matrix, values in zip(full, (seconds, bought, money), strict=True):
+            matrix[row, place] = values
+        dwell, conversion, revenue = full
+        visit = visits.visit[kept]
+        return Events(
+            kept, visit, visits.user[visit], arm[kept], time[kept], order[kept], team[kept], prefix[kept], examined[kept],
+            (examined & tempted)[kept], dwell[kept], conversion[kept], revenue[kept],
+        )  # fmt: skip
+
+    def _shown(self, visits: Visits, arms: Sequence[Arm], arm: Array) -> tuple[Array, Array, Array]:
+        order = np.full((len(arm), self.world.items), -1)
+        team, prefix = np.full(order.shape, -1, dtype=np.int8), np.ones(order.shape)
+        for number, one in enumerate(arms):
+            rows = np.flatnonzero(arm == number)
+            if not len(rows):
+                continue
+            query = visits.query[rows]
+            if one.rival is None:
+                lists, chance = one.policy.show(one.scores, query, visits.ranking[rows], self.world.items)
+                prefix[rows, : chance.shape[1]] = chance
+                prefix[rows, chance.shape[1] :] = chance[:, -1:]
+            else:
+                lists, teams = team_draft(one.scores, one.rival, query, visits.coin[rows], self.world.items)
+                team[rows, : teams.shape[1]] = teams
+            order[rows, : lists.shape[1]] = lists
+        return order, team, prefix
+
+    def _happening(self, visits: Visits, good: Array, seconds: Array, stay: bool, days: float | None) -> tuple[Array, Array]:
+        """Which of the lists that could be there are, and when each is: those that nobody stopped or left before, in time."""
+        world = self.world
+        most = max(world.again_bad, world.again_good)
+        goes_on = visits.again * most < np.where(good, world.again_good, world.again_bad)
+        begins = np.flatnonzero(visits.turn == 0)
+        lasts = LOOK * np.exp(0.5 * visits.pause) + seconds
+        reached = _before(~goes_on, begins) == 0
+        time = np.round(visits.time[visits.visit] + _before(lasts, begins), 3)
+        reached &= time < (world.days if days is None else days) * 86_400
+        if len(begins) and not stay:
+            success = np.logical_or.reduceat(reached & good, begins)
+            left = visits.leave < np.where(success, world.leave_good, world.leave_bad)
+            starts = np.flatnonzero(visits.number == 0)
+            reached &= (_before(left, starts) == 0)[visits.visit]
+        return np.flatnonzero(reached), time
+
+
+def _before(values: Array, begins: Array) -> Array:
+    """The sum of what stands before each value in its group; ``begins`` says where groups begin."""
+    total = np.cumsum(values, dtype=float) - values
+    sizes = np.diff(np.append(begins, len(values)))
+    return total - np.repeat(total[begins], sizes)
+
+
+def team_draft(one: Array, other: Array, query: Array, coin: Array, items: int) -> tuple[Array, Array]:
+    """Lists of two rankers' items, as two captains choose teams: in each round a coin says who goes first, and each takes its best that is left.
+
+    Gives the candidates (lists x places, -1 past the end) and whose pick each is: 0 or 1.
+    Source: Radlinski, Kurup and Joachims, How does clickthrough data reflect retrieval quality? CIKM 2008.
+    """
+    rankings = [ranked(scores, scores.shape[1])[query] for scores in (one, other)]
+    many, wide = rankings[0].shape
+    rows = np.arange(many)
+    taken = np.zeros((many, wide + 1), dtype=bool)  # the last stands for none
+    order, team = np.full((many, items), -1), np.full((many, items), -1, dtype=np.int8)
+    first = np.zeros(many, dtype=bool)
+    at = [np.zeros(many, dtype=int), np.zeros(many, dtype=int)]
+    for place in range(min(items, wide)):
+        if place % 2 == 0:
+            first = coin[:, place] < 0.5
+        picks = np.where(first, 0, 1) if place % 2 == 0 else np.where(first, 1, 0)
+        best = []
+        for captain in (0, 1):
+            at[captain] = _next_left(rankings[captain], at[captain], taken)
+            best.append(np.append(rankings[captain], np.full((many, 1), -1), axis=1)[rows, at[captain]])
+        picks = np.where(best[0] < 0, 1, np.where(best[1] < 0, 0, picks))  # who has none left lets the other pick
+        choice = np.where(picks == 0, best[0], best[1])
+        order[:, place], team[:, place] = choice, np.where(choice >= 0, picks, -1)
+        taken[rows, choice] = True
+        taken[:, -1] = False
+    return order, team
+
+
+def _next_left(ranking: Array, at: Array, taken: Array) -> Array:
+    """Where the best that is left stands in each ranking, from where it stood; the end where none is."""
+    rows = np.arange(len(ranking))
+    wide = ranking.shape[1]
+    while True:
+        here = np.minimum(at, wide - 1)
+        gone = (at < wide) & (ranking[rows, here] >= 0) & taken[rows, ranking[rows, here]]
+        if not gone.any():
+            return np.where((at < wide) & (ranking[rows, here] < 0), wide, at)
+        at = at + gone
+
+
+def place_chances_of(arm: Arm, query: Array, order: Array) -> Array:
+    """How probable each item was at its place; 1 past the end of a list."""
+    if arm.rival is not None:
+        return np.ones(order.shape)
+    found = np.maximum(arm.chances[query[:, None], order, np.arange(order.shape[1])], TINY)
+    return np.where(order >= 0, found, 1.0)

@@ -1,0 +1,228 @@
+"""What ``simulate`` gives: the log, its users, what was made in numbers, and the true effects of an experiment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from rankscope import words
+from rankscope.blocks import EMPTY, Chart, Column, Heading, Paragraph
+from rankscope.files.writers import write_rows
+from rankscope.logs.base import parse_online
+from rankscope.logs.simulation.log import Effect, Outcome, Plan, by_arm, by_position, design_effect
+from rankscope.show.result import Col, Result, Shown, View
+
+TOLD = (1, 2, 3, 10, 20)  # positions whose click-through rate is told in a sentence
+
+
+@dataclass(frozen=True)
+class Place:
+    """A position with how many items were ``shown``, ``examined`` and ``clicks`` there."""
+
+    position: int
+    shown: int
+    examined: int
+    clicks: int
+
+    @property
+    def ctr(self) -> float:
+        """The click-through rate."""
+        return self.clicks / self.shown
+
+
+@dataclass(frozen=True)
+class Part:
+    """What was made under a variant or a policy."""
+
+    name: str
+    users: int
+    lists: int
+    rows: int
+    clicks: int
+
+    @property
+    def ctr(self) -> float:
+        """The click-through rate."""
+        return self.clicks / self.rows
+
+
+def _relative(effect: Effect) -> float:
+    return effect.difference / effect.baseline_value if effect.baseline_value else math.nan
+
+
+def _rate(head: str) -> Col:
+    return Col("ctr", head=head, kind="value", cell=lambda one: words.share(one.ctr, 2))
+
+
+def _signed(value: float) -> str:
+    return words.in_table(words.number(value, sign=True, digits=5))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation(Result):
+    """What was made: ``log`` has a row a shown item, ``units`` a row a user, ``effects`` what each variant would do to everybody.
+
+    ``made["treatment", "CTR"]`` is one true effect, with ``value``, ``baseline_value``, ``difference`` and the standard ``error`` of that.
+    ``design_effect`` says how much larger the variance of CTR is than if rows were independent.
+    """
+
+    kind: str
+    plan: Plan
+    outcome: Outcome
+    effects: Sequence[Effect]
+    truth_users: int
+
+    schema = "simulate/1"
+    views = (
+        View(
+            "results",
+            (
+                Col("position", head="position", kind="count"),
+                Col("shown", head="shown", kind="count"),
+                Col("examined", head="examined", kind="count"),
+                Col("clicks", head="clicks", kind="count"),
+                _rate("click-through"),
+            ),
+            lambda made: made.places,
+        ),
+        View(
+            "effects",
+            (
+                Col("metric", of=lambda e: str(e.metric), head="metric"),
+                Col("variant", of=lambda e: e.arm, head="variant"),
+                Col("baseline"),
+                Col("value", head="value", kind="value", cell=lambda e: words.cell(e.value, 5)),
+                Col("baseline_value", head="baseline", kind="value", cell=lambda e: words.cell(e.baseline_value, 5)),
+                Col("difference", head="true difference", kind="value", cell=lambda e: _signed(e.difference)),
+                Col("error", head="±", kind="value", cell=lambda e: words.cell(e.error, 5)),
+                Col("relative", of=_relative, head="lift", kind="value", cell=lambda e: words.relative(_relative(e)) if math.isfinite(_relative(e)) else ""),
+            ),
+            lambda made: made.effects,
+            labels=2,
+        ),
+        View(
+            "arms",
+            (
+                Col("name", head="shown by"),
+                Col("users", head="users", kind="count"),
+                Col("lists", head="lists", kind="count"),
+                Col("rows", head="rows", kind="count"),
+                Col("clicks", head="clicks", kind="count"),
+                _rate("click-through"),
+            ),
+            lambda made: made.parts,
+        ),
+    )  # fmt: skip
+
+    # -- what was made ------------------------------------------------------------------------------
+
+    @property
+    def log(self) -> Any:
+        """The log, a Polars frame with a row a shown item, in order of time; ``rs.read_log`` and ``rs.experiment`` take it."""
+        return self.outcome.log
+
+    @property
+    def units(self) -> Any:
+        """A Polars frame with a row a user: what each did, under which variant, and before."""
+        return self.outcome.units
+
+    def write_log(self, path: str | Path) -> Path:
+        """Write the log to a file, in the format of its ending: .parquet .csv .tsv .jsonl, with .gz packed; gives the path."""
+        return write_rows(self.log, path)
+
+    def write_units(self, path: str | Path) -> Path:
+        """Write the users to a file, as ``write_log`` does."""
+        return write_rows(self.units, path)
+
+    def __getitem__(self, key: Any) -> Effect:
+        *arms, metric = key if isinstance(key, tuple) else (key,)
+        name = str(parse_online(metric))
+        chosen = [e for e in self.effects if str(e.metric) == name and tuple(arms) in {(), (e.arm,)}]
+        if len(chosen) != 1:
+            known = "; ".join(f"{e.arm}, {e.metric}" for e in self.effects[:6]) or "none"
+            raise KeyError(f"name the variant and the metric, like made['treatment', 'CTR']: there are {known}")
+        return chosen[0]
+
+    @cached_property
+    def places(self) -> list[Place]:
+        """Each position with what was shown, examined and clicked there."""
+        return [Place(*row) for row in by_position(self.log)]
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        """Each variant or policy with what was made under it."""
+        found = {row[0]: Part(*row) for row in by_arm(self.log)}
+        return [found[arm.name] for arm in self.plan.arms if arm.name in found]
+
+    @cached_property
+    def design_effect(self) -> float:
+        """How much larger the variance of the click-through rate is than if rows were independent; NaN where nothing can be said."""
+        units = self.units
+        groups = units["variant"] if "variant" in units.columns else units["unit_id"].str.slice(0, 1)
+        return design_effect(units["clicks"].to_numpy(), units["impressions"].to_numpy(), groups.to_numpy())
+
+    # -- for programs -------------------------------------------------------------------------------
+
+    @property
+    def conventions(self) -> dict[str, Any]:
+        """The parameters of the world, and what was shown how."""
+        arms = [{"name": arm.name, "policy": str(arm.policy), "share": share} for arm, share in zip(self.plan.arms, self.plan.shares, strict=True)]
+        return {
+            **asdict(self.plan.behaviour.world), "browsing": str(self.plan.behaviour.browsing), "arms": arms,
+            "interleaved": any(arm.rival is not None for arm in self.plan.arms), "truth": self.truth_users,
+        }  # fmt: skip
+
+    def facts(self) -> dict[str, Any]:
+        """How much was made, and under which parameters."""
+        sums = self.units.select("sessions", "lists", "impressions", "clicks", "orders", "revenue").sum().row(0, named=True)
+        return {
+            "kind": self.kind, "rows": len(self.log), "users": len(self.units), **sums, "days": self.plan.behaviour.world.days,
+            "design_effect": words.finite(self.design_effect), "conventions": self.conventions,
+        }  # fmt: skip
+
+    # -- for people ---------------------------------------------------------------------------------
+
+    def sentences(self) -> Iterator[str]:
+        """What was made, how click-through falls with position, and what is true."""
+        world = self.plan.behaviour.world
+        lists = words.counted(int(self.units["lists"].sum()), "list")
+        users = f"{words.counted(len(self.units), 'user')} in {words.counted(world.days, 'day')}"
+        yield f"Made {words.counted(len(self.log), 'row')}: {lists} of {users}, from {world.start} on (seed {world.seed})."
+        told = [f"{words.share(p.ctr, 1)} at {p.position}" for p in self.places if p.position in TOLD]
+        yield f"Click-through by position: {words.listing(told)}."
+        if self.effects:
+            first = self.effects[0].metric
+            for e in (e for e in self.effects if e.metric == first):
+                change = f"{words.number(e.difference, sign=True, digits=5)} ± {words.number(e.error, digits=5)}"
+                yield (
+                    f"The truth: {e.arm} changes {e.metric} by {change}, from {words.number(e.baseline_value, digits=5)} to "
+                    f"{words.number(e.value, digits=5)} ({words.relative(_relative(e))}), if all users meet it."
+                )
+        if math.isfinite(self.design_effect):
+            wrong = math.erfc(1.959964 / math.sqrt(2 * max(self.design_effect, 1e-9)))
+            yield (
+                f"Rows of one user are alike: the design effect of CTR is {words.number(self.design_effect, digits=1)}. A test that takes rows "
+                f"for independent would find a difference in {words.share(wrong)} of experiments without any, rather than in 5%."
+            )
+
+    def blocks(self, **_: Any) -> list[Shown]:
+        """The sentences, the truth, what was shown by what, and the first positions."""
+        blocks: list[Shown] = [*map(Paragraph, self.sentences()), EMPTY]
+        if self.effects:
+            title = f"the truth: {words.counted(self.truth_users, 'further user')} under each variant"
+            blocks += [Heading(title), self.table("effects"), EMPTY]
+        if self.parts:
+            blocks += [self.table("arms"), EMPTY]
+        return [*blocks, self.table()]
+
+    def charts(self) -> Iterator[Chart]:
+        """Click-through by position."""
+        yield Chart(
+            "positions", "Click-through by position", "points", (Column("position", "count"), Column("click-through in percent", "value")),
+            tuple((p.position, 100 * p.ctr) for p in self.places), x="position", y="click-through in percent",
+            caption="Observed: what was clicked out of what was shown. How often a place is examined is another curve, which starts at 1.",
+        )  # fmt: skip

@@ -1,0 +1,184 @@
+"""Simulate what users do: a log of impressions, or an experiment whose true effects are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from rankscope import words
+from rankscope.declared import one_of, whole_number
+from rankscope.engines.base import Order
+from rankscope.engines.top import top
+from rankscope.errors import InputError
+from rankscope.logs.base import OnlineMetric, parse_online
+from rankscope.logs.metrics import CTR, CVR, RPM, ListCTR, SatisfiedClicks, SessionsPerUser
+from rankscope.logs.simulation.behaviour import Arm, Behaviour
+from rankscope.logs.simulation.browsing import parse_browsing
+from rankscope.logs.simulation.items import Candidates, judged_candidates, made_candidates, quality_scores
+from rankscope.logs.simulation.log import Plan, play, true_effects
+from rankscope.logs.simulation.policies import Fixed, LoggingPolicy, PlackettLuce, parse_policy
+from rankscope.logs.simulation.world import World
+from rankscope.parallel import check_memory
+from rankscope.scoring.inputs import clean, distinct_names, label_of, read_inputs
+from rankscope.scoring.request import Request
+from rankscope.verbs.simulate.result import Simulation
+
+KINDS = ("log", "experiment")
+QUALITY = {"log": (0.6,), "experiment": (0.5, 0.6)}  # of rankers, unless others are named
+BEFORE = 14  # days over which covariates of an experiment are measured
+TRUTH = 20_000  # users who meet every variant
+USUAL = (CTR, ListCTR, SatisfiedClicks, CVR, RPM, SessionsPerUser)
+
+
+# fmt: off
+def simulate(
+    kind: Literal["log", "experiment"] = "log", *, users: int = 5000, days: int = 14, items: int = 20, seed: int = 0,
+    quality: float | Sequence[float] | None = None, policy: Any = None, browsing: Any = "Position",
+    qrels: Any = None, runs: Any = None, interleave: bool = False, split: Sequence[float] | None = None,
+    truth: int | None = None, metrics: Any = None, **parameters: Any,
+) -> Simulation:
+    """Make a log of users of a search or recommender, or of an experiment with them; all that is true of it is known.
+
+    Users come at random, each with a pace of their own (a few come very often), ask, look at the list, click on what draws them, stay,
+    buy, ask again, come back another day, and leave for good sooner where lists were bad. One ``seed`` gives one log.
+
+    - ``kind``: ``"log"`` for lists by one or several policies, ``"experiment"`` for users who were given variants.
+    - ``users``, ``days``, ``items`` of a list, and the ``seed`` that all chance depends on.
+    - ``quality``: of the ranker, from 0 (by chance) to 1 (ideal); several for several rankers. In an experiment the first is the control.
+    - ``policy``: how a list is made of a ranker's scores: ``"Fixed"``, ``"PlackettLuce(temperature=0.3)"``, ``"EpsilonShuffle"``,
+      ``"TopShuffle(top=5)"``; of a log several may be named, and each list is by one of them. The log says exactly how probable each
+      list was: ``p_item_pos``, ``p_prefix`` and ``p_slate``.
+    - ``browsing``: how users look at a list: ``"Position"`` or ``"Cascade"``.
+    - ``qrels``, ``runs``: judgments that say what draws clicks, and rankings to show, as ``evaluate`` takes them. Without runs, rankers
+      of the ``quality`` order what is judged.
+    - ``interleave``: of a log, whether lists mix two rankers' items (team draft); columns ``team``, ``rank_a``, ``rank_b``.
+    - ``split``: of an experiment, the shares of users who are given each variant; even unless given.
+    - ``truth``: of an experiment, how many further users meet every variant, to know the true effects on the ``metrics``; 0 for none.
+    - ``metrics``: of an experiment, those whose true effects are told: ``"CTR"``, ``"RPM"``, ``"Retention(days=7)"`` and the like.
+    - ``parameters``: all else of the world, like ``taste=0.3``; docs/online.md lists them.
+
+    ``.log`` is a Polars frame with a row a shown item, ``.units`` one with a row a user (with what they did before, where that is
+    measured), ``.effects`` the truth; ``.write_log(path)`` writes the log. Raises InputError for what is out of bounds.
+
+    >>> made = simulate("experiment", users=300, seed=7, truth=500)
+    >>> made.log.columns[:7]
+    ['unit_id', 'session_id', 'impression_id', 'query_id', 'timestamp', 'item_id', 'position']
+    >>> made.units["variant"].unique().sort().to_list(), made["treatment", "CTR"].difference > 0
+    (['control', 'treatment'], True)
+    """
+    one_of("kind", kind, KINDS)
+    experiment = kind == "experiment"
+    world = World.of({"before": BEFORE if experiment else 0, **parameters, "users": users, "days": days, "items": items, "seed": seed})
+    check_memory("simulate", world.size, "this log")
+    policies = _policies(policy, experiment, interleave)
+    candidates, scores = _rankers(world, kind, quality, qrels, runs)
+    arms = _arms(scores, policies, world, experiment, interleave)
+    shares = _shares(split, len(arms), experiment)
+    plan = Plan(Behaviour(world, candidates, parse_browsing(browsing)), arms, shares, experiment)
+    everybody = _truth(truth, experiment)
+    wanted = _metrics(metrics, experiment)
+    return Simulation(kind, plan, play(plan), true_effects(plan, wanted, everybody) if everybody else [], everybody)
+# fmt: on
+
+
+def _policies(said: Any, experiment: bool, interleave: bool) -> list[LoggingPolicy]:
+    if said is None:
+        return [Fixed() if experiment or interleave else PlackettLuce()]
+    each = [said] if isinstance(said, str | type | LoggingPolicy) else list(said)
+    out = list(dict.fromkeys(parse_policy(one) for one in each))
+    if len(out) != 1 and (experiment or not out):
+        raise InputError(f"policy={said!r}: the variants of an experiment are shown by one policy; name one" if out else "policy=[]: name a policy, like Fixed")  # fmt: skip
+    if interleave and out != [Fixed()]:
+        raise InputError(f"policy={said!r}: interleaved lists are made of two rankings as they are; leave the policy out")
+    return out
+
+
+def _rankers(
+    world: World, kind: str, quality: Any, qrels: Any, runs: Any
+) -> tuple[Candidates, list[tuple[str, Any]]]:
+    """The candidates, and each ranker by its name; without a name where it is known by its quality alone."""
+    if runs is not None and qrels is None:
+        raise InputError("runs need judgments, which say what draws clicks: give qrels, too")
+    if runs is not None and quality is not None:
+        raise InputError("runs are rankings of their own: give them or a quality, not both")
+    if qrels is None:
+        candidates = made_candidates(world)
+    else:
+        candidates, scores, names = _judged(world, qrels, runs)
+        if runs is not None:
+            return candidates, list(zip(names, scores, strict=True))
+    usual = QUALITY[kind]
+    each = usual if quality is None else tuple(quality) if isinstance(quality, Iterable) else (quality,)
+    return candidates, [(f"quality {value:g}", quality_scores(candidates, value)) for value in each]
+
+
+def _judged(world: World, qrels: Any, runs: Any) -> tuple[Candidates, list[Any], list[str]]:
+    policies = Request.of(None, {"duplicates": "best"}).policies
+    grades, read = read_inputs(qrels, [] if runs is None else runs)
+    if runs is not None and not read:
+        raise InputError("runs are empty: give a ranking, or leave runs out")
+    judged = clean(grades, policies, "qrels").table.frame.select("query_id", "doc_id", "grade")
+    names = distinct_names([label_of(data, name, i + 1) for i, (name, data) in enumerate(read)])
+    rankings = [
+        top(clean(data, policies, "run").data, Order("trec", None), world.candidates, name)
+        for name, (_, data) in zip(names, read, strict=True)
+    ]
+    candidates, scores = judged_candidates(world, judged, rankings)
+    return candidates, scores, names
+
+
+def _arms(
+    rankers: list[tuple[str, Any]], policies: list[LoggingPolicy], world: World, experiment: bool, interleave: bool
+) -> list[Arm]:
+    if experiment:
+        if len(rankers) < 2:
+            raise InputError("an experiment has two variants or more: give the quality of each, like quality=(0.5, 0.6), or two runs")
+        if interleave:
+            raise InputError("interleave is of a log: in an experiment each user meets one ranker")
+        known = rankers[0][0].startswith("quality ")
+        usual = ["control", "treatment", *(f"treatment_{n}" for n in range(2, len(rankers)))]
+        names = usual if known else [name for name, _ in rankers]
+        return [Arm(name, scores, policies[0], world.items) for name, (_, scores) in zip(names, rankers, strict=True)]
+    if interleave:
+        if len(rankers) != 2:
+            raise InputError(f"interleaving takes two rankers, not {words.count(len(rankers))}: give quality=(0.5, 0.6), or two runs")
+        (one, scores), (other, rival) = rankers
+        return [Arm(f"{one} and {other}", scores, policies[0], world.items, rival)]
+    if not rankers:
+        raise InputError("quality=(): name the quality of a ranker, like 0.6")
+    out = []
+    for name, scores in rankers:
+        for policy in policies:
+            own = name if len(policies) == 1 else str(policy) if len(rankers) == 1 else f"{name}, {policy}"
+            out.append(Arm(own, scores, policy, world.items))
+    return out
+
+
+def _shares(split: Any, arms: int, experiment: bool) -> list[float]:
+    if split is None:
+        return [1 / arms] * arms
+    if not experiment:
+        raise InputError("split is of an experiment: a log's policies make equal shares of its lists")
+    shares = list(split) if isinstance(split, Iterable) and not isinstance(split, str) else [split]
+    if not all(isinstance(x, int | float) and not isinstance(x, bool) and 0 < x < float("inf") for x in shares) or len(shares) != arms:
+        raise InputError(f"split={split!r}: give a share above 0 for each of {words.counted(arms, 'variant')}, like {', '.join(['1'] * arms)}")
+    return [float(x) / sum(shares) for x in shares]
+
+
+def _truth(users: int | None, experiment: bool) -> int:
+    if not experiment:
+        if users:
+            raise InputError("truth is of an experiment: a log has no effects")
+        return 0
+    value = TRUTH if users is None else users
+    whole_number("truth", value, 0, "how many users meet every variant: a whole number, 0 for none")
+    return value
+
+
+def _metrics(said: Any, experiment: bool) -> list[OnlineMetric]:
+    if said is not None and not experiment:
+        raise InputError("metrics are of an experiment, whose true effects on them are told: leave them out")
+    if said is None:
+        return [cls() for cls in USUAL]
+    each = [said] if isinstance(said, str | type | OnlineMetric) else list(said)
+    return list(dict.fromkeys(parse_online(one) for one in each))
