@@ -200,9 +200,9 @@ class OnlineValues(Result):
         for name, held in self._parts:
             if held:
                 view = self.view(name)
-                chart = next((one for one in self.charts() if one.name.startswith(name)), None)
+                drawn: list[Shown] = [chart for chart in self.charts() if chart.name.startswith(name)][:1]
                 shown = self.table(name) if len({one.metric for one in held}) == 1 else _side_by_side(view, held)
-                out += [EMPTY, Heading(view.title), shown, *([EMPTY, chart] if chart else [])]
+                out += [EMPTY, Heading(view.title), shown, *([EMPTY, *drawn] if drawn else [])]
         return out
 
     def charts(self) -> Iterator[Chart]:
