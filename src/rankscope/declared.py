@@ -443,7 +443,7 @@ def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
 
 _APART = re.compile(r"[\s,]")
 # a comma that goes on with the cutoffs or values before it: nDCG@5,10, P.5,10, ndcg.1=3,2=9
-_GOES_ON = re.compile(r",(?=[-+]?[\d.]+(?:[eE][-+]?\d+)?(?:=[-+]?[\d.]+)?(?:,|$))")
+_GOES_ON = re.compile(r",(?=[-+]?[\d.]+(?:[eE][-+]?\d+)?(?:=[-+]?[\d.]+)?(?:-l\d+)?(?:,|$))")
 
 
 def split_spellings(text: str) -> list[str]:

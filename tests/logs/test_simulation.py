@@ -129,7 +129,9 @@ def test_a_user_does_not_depend_on_how_many_there_are() -> None:
 
 
 def test_streams_of_chance_are_apart() -> None:
-    draws = np.stack([stream(3, name, phase, part).random(2000) for name in STREAMS for phase in ("log", "truth") for part in (0, 1)])
+    draws = np.stack(
+        [stream(3, name, phase, part).random(2000) for name in STREAMS for phase in ("log", "truth") for part in (0, 1)]
+    )
     off_diagonal = np.corrcoef(draws) - np.eye(len(draws))
     assert np.abs(off_diagonal).max() < 5 / math.sqrt(2000)
 
@@ -198,7 +200,9 @@ def test_the_first_place_is_always_examined_and_the_others_as_the_curve_says() -
 
 def test_a_cascade_that_stops_has_one_click_a_list() -> None:
     log = rs.simulate(browsing="Cascade(decay=0, stop=1)", **SMALL).log
-    lists = log.sort("impression_id", "position").group_by("impression_id", maintain_order=True).agg("click", "examined")
+    lists = (
+        log.sort("impression_id", "position").group_by("impression_id", maintain_order=True).agg("click", "examined")
+    )
     for row in lists.iter_rows(named=True):
         last = row["click"].index(1) if 1 in row["click"] else len(row["click"]) - 1
         assert sum(row["click"]) <= 1
@@ -217,7 +221,9 @@ def test_what_users_did_before_tells_of_what_they_do() -> None:
     units = made.units
     for name in ("sessions", "clicks"):
         assert np.corrcoef(units[f"{name}_before"], units[name])[0, 1] > 0.4
-    by_variant = units.group_by("variant").agg(pl.col("clicks_before").mean(), pl.col("clicks_before").std().alias("s"), pl.len())
+    by_variant = units.group_by("variant").agg(
+        pl.col("clicks_before").mean(), pl.col("clicks_before").std().alias("s"), pl.len()
+    )
     (one, s, n), (other, t, m) = (by_variant.row(i)[1:] for i in (0, 1))
     assert abs(one - other) < 4 * math.sqrt(s**2 / n + t**2 / m)  # nobody had met a variant
     assert not [name for name in rs.simulate(**SMALL).units.columns if name.endswith("_before")]
@@ -234,7 +240,9 @@ def test_other_policies_are_estimated_without_bias() -> None:
     firsts = pl.col("impression_id").str.ends_with(".1.1")  # a first list is there under every policy
     log, truth = (made.log.filter(firsts) for made in (logged, target))
     fixed = truth.group_by("query_id", "item_id", "position").agg(pl.len()).drop("len").with_columns(match=1.0)
-    weighed = log.join(fixed, on=["query_id", "item_id", "position"], how="left").with_columns(pl.col("match").fill_null(0.0))
+    weighed = log.join(fixed, on=["query_id", "item_id", "position"], how="left").with_columns(
+        pl.col("match").fill_null(0.0)
+    )
     whole = pl.col("match").min().over("impression_id")
     for weight in (pl.col("match") / pl.col("p_item_pos"), whole / pl.col("p_slate")):
         values = weighed.group_by("impression_id").agg((weight * pl.col("click")).sum().alias("v"))["v"]
@@ -246,7 +254,10 @@ def test_other_policies_are_estimated_without_bias() -> None:
 
 
 def test_effects_turn_their_sign_with_the_variants() -> None:
-    there, back = (rs.simulate("experiment", users=10, quality=q, truth=600, metrics=["CTR", "RPM"]) for q in ((0.3, 0.8), (0.8, 0.3)))
+    there, back = (
+        rs.simulate("experiment", users=10, quality=q, truth=600, metrics=["CTR", "RPM"])
+        for q in ((0.3, 0.8), (0.8, 0.3))
+    )
     for one, other in zip(there.effects, back.effects, strict=True):
         assert (one.value, one.baseline_value) == (other.baseline_value, other.value)
         assert one.difference == -other.difference
@@ -291,7 +302,9 @@ def test_rows_are_not_independent_and_users_are() -> None:
 
 
 def test_interleaved_lists_are_drafts() -> None:
-    log = rs.simulate(interleave=True, quality=(0.1, 0.9), **SMALL | {"users": 2000}).log.sort("impression_id", "position")
+    log = rs.simulate(interleave=True, quality=(0.1, 0.9), **SMALL | {"users": 2000}).log.sort(
+        "impression_id", "position"
+    )
     for row in log.group_by("impression_id", maintain_order=True).agg(pl.all()).head(500).iter_rows(named=True):
         teams = row["team"]
         assert all(set(teams[i : i + 2]) == {"a", "b"} for i in range(0, len(teams) - 1, 2))  # one each a round
@@ -306,13 +319,25 @@ def test_interleaved_lists_are_drafts() -> None:
 
 
 QRELS = {"q1": {"a": 3, "b": 0, "c": 1}, "q2": {"a": 0, "x": 2}, "q9": {"z": 0}}
-RUNS = {"old": {"q1": {"b": 3.0, "a": 2.0, "n": 2.0}, "q2": {"x": 1.0}}, "new": {"q1": {"a": 9.0, "c": 1.0}, "q2": {"x": 2.0, "a": 1.0}}}
+RUNS = {
+    "old": {"q1": {"b": 3.0, "a": 2.0, "n": 2.0}, "q2": {"x": 1.0}},
+    "new": {"q1": {"a": 9.0, "c": 1.0}, "q2": {"x": 2.0, "a": 1.0}},
+}
 
 
 def test_runs_are_shown_as_they_rank() -> None:
     made = rs.simulate("experiment", qrels=QRELS, runs=RUNS, users=600, truth=100, metrics="CTR")
-    expected = {("old", "q1"): ["b", "n", "a"], ("old", "q2"): ["x"], ("new", "q1"): ["a", "c"], ("new", "q2"): ["x", "a"]}
-    lists = made.log.sort("impression_id", "position").group_by("impression_id").agg("item_id", "label", pl.col("variant", "query_id").first())
+    expected = {
+        ("old", "q1"): ["b", "n", "a"],
+        ("old", "q2"): ["x"],
+        ("new", "q1"): ["a", "c"],
+        ("new", "q2"): ["x", "a"],
+    }
+    lists = (
+        made.log.sort("impression_id", "position")
+        .group_by("impression_id")
+        .agg("item_id", "label", pl.col("variant", "query_id").first())
+    )
     assert set(zip(lists["variant"], lists["query_id"], strict=True)) == set(expected)
     for row in lists.iter_rows(named=True):
         assert row["item_id"] == expected[row["variant"], row["query_id"]]
@@ -373,7 +398,9 @@ def test_what_cannot_be_is_refused_in_one_line(options: dict[str, Any], message:
     ("qrels", "runs", "message"),
     [
         pytest.param({"q1": {"a": 0}}, None, "no document is judged relevant", id="nothing relevant"),
-        pytest.param({"q1": {"a": 1}}, {"q7": {"a": 1.0}}, "the query ids of judgments and runs", id="no query of both"),
+        pytest.param(
+            {"q1": {"a": 1}}, {"q7": {"a": 1.0}}, "the query ids of judgments and runs", id="no query of both"
+        ),
     ],
 )
 def test_judgments_that_say_nothing_are_refused(qrels: Any, runs: Any, message: str) -> None:

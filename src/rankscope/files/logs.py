@@ -17,6 +17,7 @@ from rankscope.files.long import EXACT, FLOAT_ID, FLOAT_NOTE, FLOAT_REMEDY, is_f
 from rankscope.files.parquet import ParquetFile, open_parquet
 from rankscope.files.raw import Raw, open_raw
 from rankscope.files.readers import kind_of
+from rankscope.files.roles import said_columns
 from rankscope.files.sheets import INDEX, UNDEFINED, Sheet, is_path, open_sheet
 from rankscope.impressions import COLUMNS, Kind, Log
 from rankscope.tables import Source
@@ -41,7 +42,7 @@ class _Input:
     collect: Callable[[pl.LazyFrame], pl.DataFrame] = pl.LazyFrame.collect
 
 
-def read_log(source: Any, *, columns: Mapping[str, str] | None = None) -> Log:
+def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None) -> Log:
     """Read a log: a row a shown item and what was done with it, or a row a user with numbers.
 
     ``source`` is a path (CSV, TSV, JSON lines, Parquet, compressed or not), a folder or pattern of such files, or a data frame of
@@ -67,7 +68,7 @@ DONE = {"shown", "click", "dwell_s", "conversion", "revenue", "variant"}  # what
 OF = {"item_id", "impression_id", "unit_id"}  # and of what
 
 
-def log_of(source: Any, *, columns: Mapping[str, str] | None = None) -> Log | None:
+def log_of(source: Any, *, columns: Mapping[str, str] | str | None = None) -> Log | None:
     """A log, where the columns of what is given are those of one; None for judgments, rankings and all else.
 
     Raises InputError for a log that cannot be read, and for a file that is not there.
@@ -192,7 +193,9 @@ def _joined(label: str, parts: Sequence[_Input]) -> _Input:
 # --- what columns are ---------------------------------------------------------------------------------------------
 
 
-def _roles_of(names: Sequence[str], columns: Mapping[str, str] | None, label: str) -> tuple[dict[str, str], list[str]]:
+def _roles_of(
+    names: Sequence[str], columns: Mapping[str, str] | str | None, label: str
+) -> tuple[dict[str, str], list[str]]:
     """The column of each role, by what was said and by usual names; and what was assumed."""
     roles = _said_roles(names, columns, label) if columns else {}
     notes = []
@@ -214,9 +217,9 @@ def _roles_of(names: Sequence[str], columns: Mapping[str, str] | None, label: st
     return {role: roles[role] for role in COLUMNS if role in roles}, notes
 
 
-def _said_roles(names: Sequence[str], columns: Mapping[str, str], label: str) -> dict[str, str]:
+def _said_roles(names: Sequence[str], columns: Mapping[str, str] | str, label: str) -> dict[str, str]:
     out: dict[str, str] = {}
-    for name, said in _turned(names, columns).items():
+    for name, said in _turned(names, dict(said_columns(columns, "visitor=unit_id,hit=click"))).items():
         role = next(
             (
                 role

@@ -9,8 +9,8 @@ from rankscope.errors import InputError
 
 # the names of each kind, the usual one first: help lists them without loading what they do
 NAMES = {
-    "interval": ("t", "anytime", "bca", "betting", "percentile", "studentised", "wilson"),
-    "test": ("t", "anytime", "betting", "bootstrap", "permutation", "sign", "wilcoxon"),
+    "interval": ("t", "anytime", "bca", "betting", "group_sequential", "percentile", "studentised", "wilson"),
+    "test": ("t", "anytime", "betting", "bootstrap", "group_sequential", "permutation", "sign", "wilcoxon"),
     "correction": ("holm", "bh", "bonferroni", "max_t", "none", "randomised_tukey", "tukey"),
 }
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from rankscope.inference.base import Bounds, Interval, Sample, check_between
+from rankscope.inference.base import Bounds, Estimate, Interval, Sample, check_between
+from rankscope.inference.intervals import without_interval
+from rankscope.inference.looks import Look, Looks, Planned, Spending
 from rankscope.inference.sequential import First, High, Low, Narrowest, check_range, is_constant, lowest, prior, within
 
 
@@ -24,6 +26,8 @@ class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
     """
 
     every_look = True
+    has_test = True
+    by_moments = True
     in_words = "intervals that hold at every look (asymptotic confidence sequences)"
     source = "Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence sequences, Annals of Statistics 2024"
     best_for = "queries that are judged one after the other, to stop as soon as enough is known; from 20 queries"
@@ -31,7 +35,7 @@ class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
     first: First = 20
     narrowest: Narrowest = 100
 
-    def of(self, sample: Sample, level: float = 0.95) -> Bounds:
+    def of(self, sample: Sample | Estimate, level: float = 0.95) -> Bounds:
         """The interval at this look; none before the first look, without spread, or for clusters."""
         check_between("level", level, 0.95)
         alpha = 1 - level
@@ -43,6 +47,34 @@ class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
             return Bounds.none("every query has the same value")
         x = prior(sample.count, self.narrowest)
         away = math.sqrt((1 + 1 / x) * (math.log1p(x) - 2 * math.log(alpha))) * sample.error
+        return Bounds(sample.mean - away, sample.mean + away, str(self))
+
+
+class group_sequential(Planned, Interval, aliases=("sequential", "alpha_spending")):
+    """The interval at one of some planned looks: over all of them together it misses no more often than alpha.
+
+    >>> import numpy as np
+    >>> bounds = group_sequential(look=1, looks=5).of(Sample(np.array([0.3, 0.1, 0.2, 0.4, -0.1] * 10)))
+    >>> round(bounds.lower, 3), round(bounds.upper, 3)
+    (0.06, 0.3)
+    """
+
+    by_moments = True
+    has_test = True
+    in_words = "intervals at planned looks (alpha spending)"
+    source = "Jennison and Turnbull, Interim analyses: the repeated confidence interval approach, JRSS B 1989"
+    best_for = "experiments that are looked at a few times, at dates that were planned"
+
+    look: Look = 1
+    looks: Looks = 1
+    spending: Spending = "obrien_fleming"
+
+    def of(self, sample: Sample | Estimate, level: float = 0.95) -> Bounds:
+        """The interval at this look; none for fewer than two units, or without spread."""
+        check_between("level", level, 0.95)
+        if reason := without_interval(sample):
+            return Bounds.none(reason)
+        away = self.reach(1 - level) * sample.error
         return Bounds(sample.mean - away, sample.mean + away, str(self))
 
 
@@ -61,6 +93,7 @@ class betting(Interval):
     """
 
     every_look = True
+    has_test = True
     in_order = True
     in_words = "intervals that hold at every look (betting)"
     source = "Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting, JRSS B 2024"

@@ -10,7 +10,9 @@ import numpy as np
 from rankscope import words
 from rankscope.declared import Param, plain
 from rankscope.errors import InputError
-from rankscope.inference.base import CLOSE, PairedTest, Sample
+from rankscope.inference.base import CLOSE, Estimate, PairedTest, Sample
+from rankscope.inference.intervals import without_interval
+from rankscope.inference.looks import Look, Looks, Planned, Spending
 from rankscope.lists import Array
 
 _FEWEST = "the number of queries at which the interval is narrowest, decided beforehand"
@@ -83,7 +85,7 @@ def prior(count: int, narrowest: int) -> float:
     return _BEST * count / narrowest
 
 
-def is_constant(sample: Sample) -> bool:
+def is_constant(sample: Sample | Estimate) -> bool:
     """Whether all values are the same up to rounding, so that their spread is unknown."""
     return sample.error <= CLOSE * sample.largest
 
@@ -109,6 +111,8 @@ class anytime(PairedTest, aliases=("asymptotic",)):
     """
 
     every_look = True
+    has_interval = True
+    by_moments = True
     needs_many = 100
     hypothesis = "the mean difference is 0, at every look"
     in_words = "a test that holds at every look (asymptotic confidence sequences)"
@@ -118,7 +122,7 @@ class anytime(PairedTest, aliases=("asymptotic",)):
     first: First = 20
     narrowest: Narrowest = 100
 
-    def p_value(self, sample: Sample) -> float:
+    def p_value(self, sample: Sample | Estimate) -> float:
         """The smallest alpha at which the interval ``anytime`` excludes 0."""
         self.refuse_clusters(sample)
         if sample.count and not sample.differing:
@@ -128,6 +132,48 @@ class anytime(PairedTest, aliases=("asymptotic",)):
         x = prior(sample.count, self.narrowest)
         z = sample.mean / sample.error
         return min(1.0, math.exp((math.log1p(x) - z * z * x / (1 + x)) / 2))
+
+
+class group_sequential(Planned, PairedTest, aliases=("sequential", "alpha_spending")):
+    """A test at one of some planned looks, which together err no more often than alpha.
+
+    Plan how many looks there will be, at equal numbers of units, and say which this is: ``group_sequential(look=2, looks=5)``. The p-value
+    is the smallest alpha of the whole plan at which this look would end it. ``obrien_fleming`` asks for very much at first and hardly more
+    than a single test at the end; ``pocock`` asks for the same each time.
+
+    >>> import numpy as np
+    >>> sample = Sample(np.array([0.3, 0.1, 0.2, 0.4, -0.1] * 10))
+    >>> group_sequential(look=1, looks=5).p_value(sample) > group_sequential(look=5, looks=5).p_value(sample)
+    True
+    """
+
+    by_moments = True
+    has_interval = True
+    hypothesis = "the mean difference is 0, at the planned looks"
+    in_words = "a group-sequential test (alpha spending)"
+    source = "Lan and DeMets, Discrete sequential boundaries for clinical trials, Biometrika 70(3), 1983"
+    best_for = "experiments that are looked at a few times, at dates that were planned; more power than anytime"
+
+    look: Look = 1
+    looks: Looks = 1
+    spending: Spending = "obrien_fleming"
+
+    def p_value(self, sample: Sample | Estimate) -> float:
+        """The smallest alpha at which this look ends the experiment; NaN without spread or units."""
+        if sample.count and not sample.differing:
+            return 1.0
+        if without_interval(sample):
+            return math.nan
+        away = abs(sample.mean) / sample.error
+        low, high = 1e-12, 1.0 - 1e-9
+        if away <= self.reach(high):
+            return 1.0
+        for _ in range(60):
+            middle = math.sqrt(low * high) if high < 0.5 else (low + high) / 2
+            low, high = (low, middle) if away >= self.reach(middle) else (middle, high)
+            if high / low < 1 + 1e-9:
+                break
+        return high
 
 
 class betting(PairedTest):
@@ -143,6 +189,7 @@ class betting(PairedTest):
     """
 
     every_look = True
+    has_interval = True
     in_order = True
     hypothesis = "the mean difference is 0, at every look"
     in_words = "a test that holds at every look (betting)"

@@ -110,8 +110,9 @@ def method_of(  # noqa: PLR0913 - each is an option of the command line
 
 
 def _dual(part: PairedTest | Interval, other: type[T]) -> T | None:
-    """The test to an interval, or the interval to a test, that holds however often one looks; None for others."""
-    return find_method(other, str(part)) if part.every_look else None
+    """The test that belongs to an interval, or the interval that belongs to a test; None where the usual one does."""
+    own = part.has_interval if isinstance(part, PairedTest) else part.has_test
+    return find_method(other, str(part)) if own else None
 
 
 def _margin(margin: Any) -> float | Mapping[str, float]:

@@ -67,7 +67,9 @@ class Behaviour:
         self.dwell = np.log(candidates.by_grade(world.dwell))
         self.order_value = np.log(max(world.order_value, 1e-12)) - world.order_spread**2 / 2
 
-    def events(self, visits: Visits, arms: Sequence[Arm], arm: Array, *, stay: bool = False, days: float | None = None) -> Events:
+    def events(
+        self, visits: Visits, arms: Sequence[Arm], arm: Array, *, stay: bool = False, days: float | None = None
+    ) -> Events:
         """What happens where each list is shown by its ``arm``; with ``stay`` nobody leaves for good."""
         order, team, prefix = self._shown(visits, arms, arm)
         there = order >= 0
@@ -79,7 +81,9 @@ class Behaviour:
         seconds = np.round(np.exp(self.dwell[clicked] + self.world.dwell_spread * visits.dwell[row, place]), 1)
         bought = visits.bought[row, place] < self.conversion[clicked]
         paid = np.exp(self.order_value + self.world.order_spread * visits.spent[row, place])
-        money = np.where(bought, np.maximum(np.round(paid, 2), 0.01), 0.0) if self.world.order_value else np.zeros(len(row))
+        money = (
+            np.where(bought, np.maximum(np.round(paid, 2), 0.01), 0.0) if self.world.order_value else np.zeros(len(row))
+        )
         good = np.zeros(len(order), dtype=bool)
         good[row[seconds >= self.world.satisfied]] = True
         kept, time = self._happening(visits, good, np.bincount(row, seconds, minlength=len(order)), stay, days)
@@ -111,7 +115,9 @@ class Behaviour:
             order[rows, : lists.shape[1]] = lists
         return order, team, prefix
 
-    def _happening(self, visits: Visits, good: Array, seconds: Array, stay: bool, days: float | None) -> tuple[Array, Array]:
+    def _happening(
+        self, visits: Visits, good: Array, seconds: Array, stay: bool, days: float | None
+    ) -> tuple[Array, Array]:
         """Which of the lists that could be there are, and when each is: those that nobody stopped or left before, in time."""
         world = self.world
         most = max(world.again_bad, world.again_good)

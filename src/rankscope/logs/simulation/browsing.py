@@ -10,7 +10,9 @@ from rankscope.declared import Declared, Param, parse_all
 from rankscope.errors import InputError
 from rankscope.lists import Array
 
-Decay = Annotated[float, Param("how fast attention falls: place k is examined with the chance k to minus this", low=0.0, high=10.0)]
+Decay = Annotated[
+    float, Param("how fast attention falls: place k is examined with the chance k to minus this", low=0.0, high=10.0)
+]
 
 
 class Browsing(Declared, kind="browsing"):

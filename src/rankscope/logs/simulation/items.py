@@ -34,7 +34,11 @@ class Candidates:
     def by_grade(self, values: Sequence[float]) -> Array:
         """Values given from the lowest grade to the highest, for each candidate."""
         there = np.nan_to_num(self.grades)
-        return np.interp(there, np.linspace(0.0, 1.0, len(values)), values) if len(values) > 1 else np.full(there.shape, values[0])
+        return (
+            np.interp(there, np.linspace(0.0, 1.0, len(values)), values)
+            if len(values) > 1
+            else np.full(there.shape, values[0])
+        )
 
 
 def made_candidates(world: World) -> Candidates:
@@ -42,14 +46,23 @@ def made_candidates(world: World) -> Candidates:
     draws = stream(world.seed, "items")
     shape = world.queries, world.candidates
     bounds = np.round(np.cumsum(world.grades) * world.candidates).astype(int)
-    labels = np.searchsorted(bounds, np.arange(world.candidates), side="right").clip(max=len(world.grades) - 1).astype(float)
+    labels = (
+        np.searchsorted(bounds, np.arange(world.candidates), side="right").clip(max=len(world.grades) - 1).astype(float)
+    )
     labels = np.broadcast_to(labels, shape)
     weights = np.arange(1, world.queries + 1) ** -world.popularity
     digits = len(str(world.candidates))
     queries = pl.Series("query_id", [f"q{q + 1}" for q in range(world.queries)])
     numbers = [f"d{d + 1:0{digits}}" for d in range(world.candidates)]
     items = pl.Series("item_id", [f"{q}-{d}" for q in queries for d in numbers])
-    return Candidates(queries, weights / weights.sum(), items, labels, labels / max(len(world.grades) - 1, 1), draws.standard_normal(shape))
+    return Candidates(
+        queries,
+        weights / weights.sum(),
+        items,
+        labels,
+        labels / max(len(world.grades) - 1, 1),
+        draws.standard_normal(shape),
+    )
 
 
 def judged_candidates(
@@ -88,7 +101,12 @@ def judged_candidates(
     noise = draws.standard_normal((len(queries), wide))
     weights = (draws.permutation(len(queries)) + 1.0) ** -world.popularity
     made = Candidates(
-        queries, weights / weights.sum(), items, labels.reshape(noise.shape), labels.reshape(noise.shape) / highest, noise
+        queries,
+        weights / weights.sum(),
+        items,
+        labels.reshape(noise.shape),
+        labels.reshape(noise.shape) / highest,
+        noise,
     )
     return made, [_run_scores(top, pool, noise.shape) for top in tops]
 
@@ -112,4 +130,3 @@ def quality_scores(candidates: Candidates, quality: float) -> Array:
     spread = float(np.nanstd(candidates.grades)) or 1.0
     scores = quality * candidates.grades / spread + (1 - quality + HAIR) * candidates.noise
     return np.where(np.isnan(candidates.labels), -np.inf, scores)
-

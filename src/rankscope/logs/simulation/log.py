@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 import numpy as np
 import polars as pl
@@ -14,8 +14,8 @@ from rankscope.lists import Array
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.rollup import roll_up
 from rankscope.logs.simulation.behaviour import Arm, Behaviour, Events, place_chances_of
-from rankscope.logs.simulation.draws import Phase, stream
-from rankscope.logs.simulation.policies import Fixed, ranked
+from rankscope.logs.simulation.draws import stream
+from rankscope.logs.simulation.policies import Fixed
 from rankscope.logs.simulation.visits import PART, Visits, made_visits
 
 BEFORE = ("sessions_before", "impressions_before", "clicks_before", "revenue_before")
@@ -85,7 +85,7 @@ def _names(arms: Sequence[Arm], codes: Array) -> pl.Series:
 
 
 def _times(seconds: Array, start: datetime) -> pl.Series:
-    begin = int((start - datetime(1970, 1, 1, tzinfo=timezone.utc)).total_seconds())
+    begin = int((start - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds())
     return pl.Series((seconds * 1000).round().astype(np.int64) + begin * 1000).cast(pl.Datetime("ms", "UTC"))
 
 
@@ -132,7 +132,11 @@ def _chances(plan: Plan, events: Events, query: Array, row: Array, place: Array)
     for number, arm in enumerate(plan.arms):
         lists = np.flatnonzero(events.arm == number)
         chances[lists] = place_chances_of(arm, query[lists], events.order[lists])
-    columns = ("p_item_pos", chances[row, place]), ("p_prefix", events.prefix[row, place]), ("p_slate", events.prefix[row, -1])
+    columns = (
+        ("p_item_pos", chances[row, place]),
+        ("p_prefix", events.prefix[row, place]),
+        ("p_slate", events.prefix[row, -1]),
+    )
     return [pl.Series(name, values) for name, values in columns]
 
 

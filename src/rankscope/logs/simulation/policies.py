@@ -76,14 +76,18 @@ class Fixed(LoggingPolicy):
 class PlackettLuce(LoggingPolicy):
     """Items drawn one after the other, each in proportion to exp(score / temperature) among those left."""
 
-    temperature: Annotated[float, Param("how much is left to chance: near 0 the list by score, very high any order", low=0.05, high=1e6)] = 0.3
+    temperature: Annotated[
+        float, Param("how much is left to chance: near 0 the list by score, very high any order", low=0.05, high=1e6)
+    ] = 0.3
 
     def chances(self, scores: Array, items: int) -> Array:
         return place_chances(np.exp(self._logits(scores)), items)
 
     def show(self, scores: Array, query: Array, noise: Array, items: int) -> tuple[Array, Array]:
         logits = self._logits(scores)[query]
-        keys = logits - np.log(-np.log(noise[:, : scores.shape[1]]))  # by Gumbel's noise the order of the keys is the draw
+        keys = logits - np.log(
+            -np.log(noise[:, : scores.shape[1]])
+        )  # by Gumbel's noise the order of the keys is the draw
         order = np.argsort(-keys, axis=1, kind="stable")
         weights = np.exp(np.take_along_axis(logits, order, axis=1))
         left = np.cumsum(weights[:, ::-1], axis=1)[:, ::-1]

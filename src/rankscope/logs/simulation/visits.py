@@ -45,7 +45,9 @@ class Visits:
     spent: Array
 
 
-def made_visits(world: World, candidates: Candidates, part: int, phase: Phase = "log", days: int | None = None) -> Visits:
+def made_visits(
+    world: World, candidates: Candidates, part: int, phase: Phase = "log", days: int | None = None
+) -> Visits:
     """The users of one part, what they could come for in so many days, and in what mood.
 
     In the phase ``before`` they are the users of the log, with their tastes and habits.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from datetime import date, datetime, timezone
+from datetime import UTC, date, datetime
 from typing import Annotated, Any, get_args, get_type_hints
 
 from rankscope import words
@@ -72,7 +72,7 @@ class World:
             raise InputError(f"simulate(start={self.start!r}): the first day is written like 2024-01-01") from None
         if not 1971 <= day.year <= 2200:
             raise InputError(f"simulate(start={self.start!r}): the first day lies between the years 1971 and 2200")
-        return datetime(day.year, day.month, day.day, tzinfo=timezone.utc)
+        return datetime(day.year, day.month, day.day, tzinfo=UTC)
 
     @property
     def size(self) -> int:

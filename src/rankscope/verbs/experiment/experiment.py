@@ -13,6 +13,7 @@ from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.errors import DataError, InputError
 from rankscope.files.logs import read_log
+from rankscope.files.roles import said_columns
 from rankscope.impressions import COLUMNS, Log
 from rankscope.lists import Array
 from rankscope.logs.base import OnlineMetric, parse_online
@@ -37,7 +38,7 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     variant: str | None = None, baseline: str | None = None, primary: Any = None, guardrails: Any = None,
     covariates: Any = None, split: Any = None, strata: str | None = None, winsorise: float | None = None,
     slices: Any = None, test: Any = None, interval: Any = None, correction: Any = "holm", alpha: float = 0.05,
-    columns: Mapping[str, str] | None = None, seed: int = 0,
+    columns: Mapping[str, str] | str | None = None, seed: int = 0,
 ) -> Experiment:
     """Say which variant of an experiment is better for users, by how much, and whether that can be believed.
 
@@ -69,7 +70,8 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     ('better', 0.033)
     """
     method = method_of(test=test, interval=interval, correction=correction, family="all", alpha=alpha, seed=seed)
-    given = read_log(log, columns={**(columns or {}), **({variant: "variant"} if variant else {})} or None)
+    said = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
+    given = read_log(log, columns={**said, **({variant: "variant"} if variant else {})} or None)
     given.require(("variant",), "an experiment")
     roles = _roles(given, metrics, primary, guardrails)
     adjust = _covariates(covariates, roles)

@@ -32,7 +32,7 @@ def online(
     log: Any,
     metrics: Any = None,
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | str | None = None,
     by: str | Iterable[str] = (),
     slices: str | Iterable[str] = (),
     level: float = 0.95,

@@ -170,7 +170,10 @@ class Simulation(Result):
     @property
     def conventions(self) -> dict[str, Any]:
         """The parameters of the world, and what was shown how."""
-        arms = [{"name": arm.name, "policy": str(arm.policy), "share": share} for arm, share in zip(self.plan.arms, self.plan.shares, strict=True)]
+        arms = [
+            {"name": arm.name, "policy": str(arm.policy), "share": share}
+            for arm, share in zip(self.plan.arms, self.plan.shares, strict=True)
+        ]
         return {
             **asdict(self.plan.behaviour.world), "browsing": str(self.plan.behaviour.browsing), "arms": arms,
             "interleaved": any(arm.rival is not None for arm in self.plan.arms), "truth": self.truth_users,
@@ -178,7 +181,11 @@ class Simulation(Result):
 
     def facts(self) -> dict[str, Any]:
         """How much was made, and under which parameters."""
-        sums = self.units.select("sessions", "lists", "impressions", "clicks", "orders", "revenue").sum().row(0, named=True)
+        sums = (
+            self.units.select("sessions", "lists", "impressions", "clicks", "orders", "revenue")
+            .sum()
+            .row(0, named=True)
+        )
         return {
             "kind": self.kind, "rows": len(self.log), "users": len(self.units), **sums, "days": self.plan.behaviour.world.days,
             "design_effect": words.finite(self.design_effect), "conventions": self.conventions,

@@ -89,13 +89,13 @@ def _policies(said: Any, experiment: bool, interleave: bool) -> list[LoggingPoli
     if len(out) != 1 and (experiment or not out):
         raise InputError(f"policy={said!r}: the variants of an experiment are shown by one policy; name one" if out else "policy=[]: name a policy, like Fixed")  # fmt: skip
     if interleave and out != [Fixed()]:
-        raise InputError(f"policy={said!r}: interleaved lists are made of two rankings as they are; leave the policy out")
+        raise InputError(
+            f"policy={said!r}: interleaved lists are made of two rankings as they are; leave the policy out"
+        )
     return out
 
 
-def _rankers(
-    world: World, kind: str, quality: Any, qrels: Any, runs: Any
-) -> tuple[Candidates, list[tuple[str, Any]]]:
+def _rankers(world: World, kind: str, quality: Any, qrels: Any, runs: Any) -> tuple[Candidates, list[tuple[str, Any]]]:
     """The candidates, and each ranker by its name; without a name where it is known by its quality alone."""
     if runs is not None and qrels is None:
         raise InputError("runs need judgments, which say what draws clicks: give qrels, too")
@@ -132,7 +132,9 @@ def _arms(
 ) -> list[Arm]:
     if experiment:
         if len(rankers) < 2:
-            raise InputError("an experiment has two variants or more: give the quality of each, like quality=(0.5, 0.6), or two runs")
+            raise InputError(
+                "an experiment has two variants or more: give the quality of each, like quality=(0.5, 0.6), or two runs"
+            )
         if interleave:
             raise InputError("interleave is of a log: in an experiment each user meets one ranker")
         known = rankers[0][0].startswith("quality ")
@@ -141,7 +143,9 @@ def _arms(
         return [Arm(name, scores, policies[0], world.items) for name, (_, scores) in zip(names, rankers, strict=True)]
     if interleave:
         if len(rankers) != 2:
-            raise InputError(f"interleaving takes two rankers, not {words.count(len(rankers))}: give quality=(0.5, 0.6), or two runs")
+            raise InputError(
+                f"interleaving takes two rankers, not {words.count(len(rankers))}: give quality=(0.5, 0.6), or two runs"
+            )
         (one, scores), (other, rival) = rankers
         return [Arm(f"{one} and {other}", scores, policies[0], world.items, rival)]
     if not rankers:
@@ -160,8 +164,13 @@ def _shares(split: Any, arms: int, experiment: bool) -> list[float]:
     if not experiment:
         raise InputError("split is of an experiment: a log's policies make equal shares of its lists")
     shares = list(split) if isinstance(split, Iterable) and not isinstance(split, str) else [split]
-    if not all(isinstance(x, int | float) and not isinstance(x, bool) and 0 < x < float("inf") for x in shares) or len(shares) != arms:
-        raise InputError(f"split={split!r}: give a share above 0 for each of {words.counted(arms, 'variant')}, like {', '.join(['1'] * arms)}")
+    if (
+        not all(isinstance(x, int | float) and not isinstance(x, bool) and 0 < x < float("inf") for x in shares)
+        or len(shares) != arms
+    ):
+        raise InputError(
+            f"split={split!r}: give a share above 0 for each of {words.counted(arms, 'variant')}, like {', '.join(['1'] * arms)}"
+        )
     return [float(x) / sum(shares) for x in shares]
 
 

@@ -1,0 +1,63 @@
+"""Looks that were planned: boundaries as published, p-values that agree with intervals, and errors within alpha."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from rankscope.errors import InputError
+from rankscope.inference.base import Estimate, Sample
+from rankscope.inference.looks import critical, spent
+from rankscope.inference.sequences import group_sequential as interval
+from rankscope.inference.sequential import group_sequential
+
+# two-sided, alpha 5%, equally spaced: Jennison and Turnbull, Group Sequential Methods, 2000, and gsDesign's sfLDOF and sfLDPocock
+PUBLISHED = {
+    ("obrien_fleming", 2): (2.9626, 1.9686),
+    ("obrien_fleming", 3): (3.7103, 2.5114, 1.9930),
+    ("obrien_fleming", 5): (4.8769, 3.3569, 2.6803, 2.2898, 2.0310),
+    ("pocock", 2): (2.1570, 2.2010),
+    ("pocock", 5): (2.4380, 2.4268, 2.4101, 2.3966, 2.3859),
+}
+
+
+@pytest.mark.parametrize(("spending", "looks"), PUBLISHED, ids=lambda part: f"{part}")
+def test_boundaries_are_the_published_ones(spending: str, looks: int) -> None:
+    assert critical(looks, looks, 0.05, spending) == pytest.approx(PUBLISHED[spending, looks], abs=6e-4)
+
+
+@pytest.mark.parametrize("spending", ["obrien_fleming", "pocock"])
+def test_one_look_is_a_single_test_and_all_is_spent_at_the_end(spending: str) -> None:
+    assert critical(1, 1, 0.05, spending)[0] == pytest.approx(1.959964, abs=1e-5)
+    assert spent(1.0, 0.05, spending) == pytest.approx(0.05)
+    parts = [spent(part, 0.05, spending) for part in (0.1, 0.4, 0.7, 1.0)]
+    assert parts == sorted(parts)
+
+
+@pytest.mark.parametrize("look", [1, 2, 4])
+def test_the_p_value_is_where_the_interval_ends_at_0(look: int) -> None:
+    found = Estimate(0.3, 0.1, 500, 502, 2.0)
+    test = group_sequential(look=look, looks=4)
+    p = test.p_value(found)
+    bounds = interval(look=look, looks=4).of(found, 1 - p)
+    assert bounds.lower == pytest.approx(0.0, abs=1e-5)
+
+
+def test_a_plan_of_looks_errs_no_more_often_than_alpha() -> None:
+    rng = np.random.default_rng(5)
+    sums = rng.normal(size=(20_000, 5)).cumsum(axis=1) / np.sqrt(np.arange(1, 6))
+    for spending in ("obrien_fleming", "pocock"):
+        ends = np.array(critical(5, 5, 0.05, spending))
+        rejected = (np.abs(sums) > ends).any(axis=1).mean()
+        assert rejected == pytest.approx(0.05, abs=3 * math.sqrt(0.05 * 0.95 / 20_000))
+    assert (np.abs(sums) > 1.96).any(axis=1).mean() > 0.12  # a single test, repeated
+
+
+def test_what_cannot_be_told() -> None:
+    assert group_sequential().p_value(Sample(np.zeros(5))) == 1.0
+    assert math.isnan(group_sequential().p_value(Sample(np.array([0.3]))))
+    assert not interval().of(Sample(np.array([0.3]))).known
+    with pytest.raises(InputError, match="look is at most looks"):
+        group_sequential(look=3, looks=2)

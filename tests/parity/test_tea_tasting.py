@@ -1,0 +1,58 @@
+"""Experiments as tea-tasting analyses them, on the users that it makes: means, ratios, covariates, the split."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import rankscope as rs
+
+CLOSE = {"rel": 1e-10, "abs": 1e-12}
+CASES = {
+    "a mean": ("Mean(sessions)", None, lambda tt: tt.Mean("sessions")),
+    "money": ("Mean(revenue)", None, lambda tt: tt.Mean("revenue")),
+    "a ratio": ("Ratio(orders, sessions)", None, lambda tt: tt.RatioOfMeans("orders", "sessions")),
+    "a mean and a covariate": ("Mean(revenue)", "revenue_covariate", lambda tt: tt.Mean("revenue", "revenue_covariate")),
+    "a ratio and a ratio as covariate": (
+        "Ratio(orders, sessions)",
+        "Ratio(orders_covariate, sessions_covariate)",
+        lambda tt: tt.RatioOfMeans("orders", "sessions", "orders_covariate", "sessions_covariate"),
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def peer(need: Any) -> Any:
+    return need("tea_tasting")
+
+
+@pytest.mark.parametrize("seed", [1, 42], ids=["one draw of users", "another draw"])
+@pytest.mark.parametrize("name", CASES)
+def test_values_intervals_and_p_values(peer: Any, name: str, seed: int) -> None:
+    metric, covariate, make = CASES[name]
+    users = peer.make_users_data(rng=seed, covariates=True, n_users=3000, ratio=1.5, return_type="polars")
+    theirs = peer.Experiment({"it": make(peer)}).analyze(users)["it"]
+    ours = rs.experiment(users, metric, covariates={metric: covariate} if covariate else None, split={"0": 1, "1": 1.5})
+    (row,) = ours.to_dicts()
+    assert row["baseline_value"] == pytest.approx(theirs.control, **CLOSE)
+    assert row["value"] == pytest.approx(theirs.treatment, **CLOSE)
+    assert row["difference"] == pytest.approx(theirs.effect_size, **CLOSE)
+    assert row["ci_lower"] == pytest.approx(theirs.effect_size_ci_lower, **CLOSE)
+    assert row["ci_upper"] == pytest.approx(theirs.effect_size_ci_upper, **CLOSE)
+    assert row["relative"] == pytest.approx(theirs.rel_effect_size, **CLOSE)
+    assert row["relative_ci_lower"] == pytest.approx(theirs.rel_effect_size_ci_lower, **CLOSE)
+    assert row["relative_ci_upper"] == pytest.approx(theirs.rel_effect_size_ci_upper, **CLOSE)
+    assert row["p_value"] == pytest.approx(theirs.pvalue, **CLOSE)
+
+
+@pytest.mark.parametrize(
+    ("users", "ratio"), [(600, 1.0), (900, 1.2), (5000, 1.0), (5000, 1.1)],
+    ids=["few users split evenly", "few users split unevenly", "many users split evenly", "many users split unevenly"],
+)  # fmt: skip
+def test_the_split(peer: Any, users: int, ratio: float) -> None:
+    data = peer.make_users_data(rng=7, n_users=users, ratio=ratio, return_type="polars")
+    theirs = peer.Experiment({"it": peer.SampleRatio()}).analyze(data)["it"]
+    ours = rs.experiment(data, "Mean(sessions)").sample_ratio
+    assert [*ours.counts.values()] == [theirs.control, theirs.treatment]
+    assert ours.p_value == pytest.approx(theirs.pvalue, **CLOSE)
