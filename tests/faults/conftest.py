@@ -34,6 +34,9 @@ TYPED = {
     "advise": "advise {}/qrels.txt",
     "merge": "merge {}/1.parquet {}/2.parquet",
     "playground": "playground --no-open",
+    "online": "online {}/users.csv -m Mean(orders)",
+    "experiment": "experiment {}/users.csv --primary Mean(orders)",
+    "simulate": "simulate log --users 40 --items 5",
     "metrics": "metrics RR",
     "demo": "demo",
     "completion": "completion bash",
@@ -58,12 +61,14 @@ class Ended:
 
 @pytest.fixture(scope="session")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Judgments, two runs of which the second is better, and the two parts of an evaluation."""
+    """Judgments, two runs of which the second is better, the two parts of an evaluation, and users of an experiment."""
     folder = tmp_path_factory.mktemp("faults")
     (folder / "qrels.txt").write_text("".join(f"{q} 0 good {1 + i % 2}\n{q} 0 poor 0\n" for i, q in enumerate(QUERIES)))
     for name, documents in (("old", ("poor", "good", "other")), ("new", ("good", "other", "poor"))):
         rows = (f"{q} Q0 {d} {r} {9 - r} {name}\n" for q in QUERIES for r, d in enumerate(documents, 1))
         (folder / f"{name}.run").write_text("".join(rows))
+    users = (f"u{i},{'AB'[i % 2]},{i % 3}\n" for i in range(60))
+    (folder / "users.csv").write_text("user,variant,orders\n" + "".join(users))
     for part in (1, 2):
         made = ["evaluate", "qrels.txt", "old.run", "--partition", f"{part}/2", "-o", f"{part}.parquet"]
         subprocess.run([sys.executable, "-m", "rankscope", *made], cwd=folder, check=True, env=ENV, capture_output=True)

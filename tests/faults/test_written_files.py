@@ -49,7 +49,7 @@ def _name(command: str, flag: str) -> str:
         else "out.xml"
         if flag == "--junit"
         else "out.csv"
-        if flag == "--worklist"
+        if flag == "--worklist" or command == "simulate"
         else "out.json"
     )
 

@@ -610,7 +610,7 @@ COMMANDS = (
                 str, "X,...", multiple=True, read=_numbers("--quality")),
             Option("--policy", "How lists are made: Fixed, PlackettLuce(temperature=0.3), EpsilonShuffle(epsilon=0.1), TopShuffle(top=5).",
                 str, "POLICY", multiple=True, read=list),
-            Option("--browsing", "How users look: Position(decay=0.85) or Cascade(decay=0.62, stop=0.2). Default: Position.", str, "BROWSING"),
+            Option("--browsing", "How users look: PositionBased(decay=0.85) or Cascade(decay=0.77, stop=0.1). Default: PositionBased.", str, "BROWSING"),
             Option("--qrels", "Judgments that say what draws clicks.", FILE, to="command"),
             Option("--run runs", "With --qrels: a ranking to show; may be repeated.", FILE, multiple=True, to="command"),
             Option("--interleave", "Of a log: lists mix two rankers' items (team draft).", bool),

@@ -18,8 +18,9 @@ from rankscope.files.parquet import ParquetFile, open_parquet
 from rankscope.files.raw import Raw, open_raw
 from rankscope.files.readers import kind_of
 from rankscope.files.roles import said_columns
-from rankscope.files.sheets import INDEX, UNDEFINED, Sheet, is_path, open_sheet
+from rankscope.files.sheets import INDEX, Sheet, is_path, open_sheet
 from rankscope.impressions import COLUMNS, Kind, Log
+from rankscope.sources import UNDEFINED
 from rankscope.tables import Source
 from rankscope.words import plain_name
 

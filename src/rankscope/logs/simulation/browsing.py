@@ -27,13 +27,13 @@ class Browsing(Declared, kind="browsing"):
 
 
 def parse_browsing(text: Any) -> Browsing:
-    """Read a way to look at a list: ``Position``, ``Cascade(stop=0.7)``. Raises InputError for what is none, with the nearest."""
+    """Read a way to look at a list: ``PositionBased``, ``Cascade(stop=0.7)``. Raises InputError for what is none, with the nearest."""
     if isinstance(text, Browsing):
         return text
     if isinstance(text, type) and issubclass(text, Browsing):
         return text()
     if not isinstance(text, str):
-        raise InputError(f"{text!r} is no way to look at a list: write it like Position or Cascade(stop=0.7)")
+        raise InputError(f"{text!r} is no way to look at a list: write it like PositionBased or Cascade(stop=0.7)")
     (browsing,) = parse_all(Browsing, text)
     return browsing  # type: ignore[no-any-return] # the catalogue holds these alone
 
@@ -47,7 +47,7 @@ def attention(places: int, decay: float) -> Array:
     return np.arange(1, places + 1) ** -decay
 
 
-class Position(Browsing):
+class PositionBased(Browsing):
     """Each place is examined with a chance of its own, whatever was clicked above: click = examination x attraction."""
 
     decay: Decay = 0.85
@@ -59,8 +59,8 @@ class Position(Browsing):
 class Cascade(Browsing):
     """From the top down until patience ends; after a click the reader has enough with the chance ``stop``."""
 
-    decay: Decay = 0.62
-    stop: Annotated[float, Param("how probable it is that a reader stops after a click", low=0.0, high=1.0)] = 0.2
+    decay: Decay = 0.77
+    stop: Annotated[float, Param("how probable it is that a reader stops after a click", low=0.0, high=1.0)] = 0.1
 
     def examine(self, tempted: Array, mood: Array) -> Array:
         patient = mood[:, -1:] < attention(tempted.shape[1], self.decay)

@@ -23,7 +23,7 @@ AT_ONCE = 64  # parts whose users are summed up at once
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Scenario:
     """Who meets what: the ``arms``, the ``shares`` of users or lists that meet each, and whether it is drawn ``by_user``, as in an experiment."""
 
     behaviour: Behaviour
@@ -48,32 +48,32 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a plan made: the ``log``, a row a shown item in order of time, and ``units``, a row a user."""
+    """What a scenario made: the ``log``, a row a shown item in order of time, and ``units``, a row a user."""
 
     log: pl.DataFrame
     units: pl.DataFrame
 
 
-def play(plan: Plan) -> Outcome:
-    """Make the log of a plan, and the sums of each user beside it."""
-    world = plan.behaviour.world
+def play(scenario: Scenario) -> Outcome:
+    """Make the log of a scenario, and the sums of each user beside it."""
+    world = scenario.behaviour.world
     logs, units = [], []
     for part in range(-(-world.users // PART)):
-        visits = made_visits(world, plan.behaviour.candidates, part)
-        arm = plan.arm_of(visits, part)
-        events = plan.behaviour.events(visits, plan.arms, arm)
+        visits = made_visits(world, scenario.behaviour.candidates, part)
+        arm = scenario.arm_of(visits, part)
+        events = scenario.behaviour.events(visits, scenario.arms, arm)
         users = min(PART, world.users - part * PART)
         sums = _unit_sums(events, visits, users)
-        if plan.by_user:
+        if scenario.by_user:
             variant = np.zeros(PART, dtype=int)
             variant[visits.user[visits.visit]] = arm
-            sums = sums.with_columns(variant=_names(plan.arms, variant[:users]))
+            sums = sums.with_columns(variant=_names(scenario.arms, variant[:users]))
         if world.before:
-            sums = sums.hstack(_sums_before(plan, part, users))
+            sums = sums.hstack(_sums_before(scenario, part, users))
         units.append(sums)
-        logs.append(_rows(plan, visits, events, sums))
+        logs.append(_rows(scenario, visits, events, sums))
     table = pl.concat(units)
-    wanted = ["unit_id", *(["variant"] if plan.by_user else [])]
+    wanted = ["unit_id", *(["variant"] if scenario.by_user else [])]
     return Outcome(pl.concat(logs).sort("timestamp", maintain_order=True), table.select(*wanted, pl.exclude(wanted)))
 
 
@@ -89,9 +89,9 @@ def _times(seconds: Array, start: datetime) -> pl.Series:
     return pl.Series((seconds * 1000).round().astype(np.int64) + begin * 1000).cast(pl.Datetime("ms", "UTC"))
 
 
-def _rows(plan: Plan, visits: Visits, events: Events, units: pl.DataFrame) -> pl.DataFrame:
+def _rows(scenario: Scenario, visits: Visits, events: Events, units: pl.DataFrame) -> pl.DataFrame:
     """The rows of some users' lists."""
-    candidates, world = plan.behaviour.candidates, plan.behaviour.world
+    candidates, world = scenario.behaviour.candidates, scenario.behaviour.world
     ours = events.user < len(units)
     row, place = np.nonzero((events.order >= 0) & ours[:, None])
     query, order = visits.query[events.lists], events.order
@@ -117,19 +117,19 @@ def _rows(plan: Plan, visits: Visits, events: Events, units: pl.DataFrame) -> pl
         pl.Series("revenue", events.revenue[row, place]),
         pl.Series("label", candidates.labels.ravel()[flat]),
     )
-    arm = _names(plan.arms, events.arm[row])
-    if len(plan.arms) > 1 or not plan.by_user:
-        out = out.with_columns(arm.alias("variant" if plan.by_user else "logger_id"))
-    if plan.with_chances:
-        out = out.with_columns(_chances(plan, events, query, row, place))
-    if any(one.rival is not None for one in plan.arms):
-        out = out.with_columns(_teams(plan, events, query, row, place))
+    arm = _names(scenario.arms, events.arm[row])
+    if len(scenario.arms) > 1 or not scenario.by_user:
+        out = out.with_columns(arm.alias("variant" if scenario.by_user else "logger_id"))
+    if scenario.with_chances:
+        out = out.with_columns(_chances(scenario, events, query, row, place))
+    if any(one.rival is not None for one in scenario.arms):
+        out = out.with_columns(_teams(scenario, events, query, row, place))
     return out
 
 
-def _chances(plan: Plan, events: Events, query: Array, row: Array, place: Array) -> list[pl.Series]:
+def _chances(scenario: Scenario, events: Events, query: Array, row: Array, place: Array) -> list[pl.Series]:
     chances = np.ones(events.order.shape)
-    for number, arm in enumerate(plan.arms):
+    for number, arm in enumerate(scenario.arms):
         lists = np.flatnonzero(events.arm == number)
         chances[lists] = place_chances_of(arm, query[lists], events.order[lists])
     columns = (
@@ -140,15 +140,15 @@ def _chances(plan: Plan, events: Events, query: Array, row: Array, place: Array)
     return [pl.Series(name, values) for name, values in columns]
 
 
-def _teams(plan: Plan, events: Events, query: Array, row: Array, place: Array) -> list[pl.Series]:
+def _teams(scenario: Scenario, events: Events, query: Array, row: Array, place: Array) -> list[pl.Series]:
     """Whose item each is, and its rank in both rankings; null where a ranking does not have it."""
     ranks = {"rank_a": np.zeros(len(row)), "rank_b": np.zeros(len(row))}
     item, of = events.order[row, place], events.arm[row]
-    for number, arm in enumerate(plan.arms):
+    for number, arm in enumerate(scenario.arms):
         if arm.rival is None:
             continue
         ours = np.flatnonzero(of == number)
-        for (name, out), scores in zip(ranks.items(), (arm.scores, arm.rival), strict=True):
+        for name, scores in zip(ranks, (arm.scores, arm.rival), strict=True):
             table = np.argsort(np.argsort(-scores, axis=1, kind="stable"), axis=1) + 1.0
             table[np.isneginf(scores)] = np.nan
             ranks[name][ours] = table[query[row[ours]], item[ours]]
@@ -181,12 +181,12 @@ def _money(events: Events, users: int) -> Array:
     return np.bincount(events.user, events.revenue.sum(axis=1), minlength=PART)[:users].round(2)
 
 
-def _sums_before(plan: Plan, part: int, users: int) -> pl.DataFrame:
+def _sums_before(scenario: Scenario, part: int, users: int) -> pl.DataFrame:
     """What the same users did in the days before the start, when all were shown the first arm and nobody left."""
-    behaviour = plan.behaviour
+    behaviour = scenario.behaviour
     days = behaviour.world.before
     visits = made_visits(behaviour.world, behaviour.candidates, part, "before", days)
-    events = behaviour.events(visits, plan.arms, np.zeros(len(visits.visit), dtype=int), stay=True, days=days)
+    events = behaviour.events(visits, scenario.arms, np.zeros(len(visits.visit), dtype=int), stay=True, days=days)
     counts = _counts(events, users)
     values = counts["sessions"], counts["impressions"], counts["clicks"], _money(events, users)
     return pl.DataFrame(dict(zip(BEFORE, values, strict=True)))
@@ -212,19 +212,19 @@ class Effect:
         return self.value - self.baseline_value
 
 
-def true_effects(plan: Plan, metrics: Sequence[OnlineMetric], users: int) -> list[Effect]:
+def true_effects(scenario: Scenario, metrics: Sequence[OnlineMetric], users: int) -> list[Effect]:
     """What each arm would do against the first one: so many further users meet every arm, each time in the same mood.
 
     The difference is taken user by user, so that its error is small: nothing but what the arms show is different.
     """
-    sums = [np.concatenate(batch, axis=2) for batch in zip(*_sums_of_arms(plan, metrics, users), strict=True)]
+    sums = [np.concatenate(batch, axis=2) for batch in zip(*_sums_of_arms(scenario, metrics, users), strict=True)]
     base = sums[0]
     out = []
-    for arm, these in zip(plan.arms[1:], sums[1:], strict=True):
+    for arm, these in zip(scenario.arms[1:], sums[1:], strict=True):
         for i, metric in enumerate(metrics):
             (value, moved), (usual, was) = _ratio(these[i]), _ratio(base[i])
             error = float(np.std(moved - was, ddof=1) / np.sqrt(len(moved))) if len(moved) > 1 else float("nan")
-            out.append(Effect(metric, arm.name, plan.arms[0].name, value, usual, error))
+            out.append(Effect(metric, arm.name, scenario.arms[0].name, value, usual, error))
     return out
 
 
@@ -235,16 +235,16 @@ def _ratio(sums: Array) -> tuple[float, Array]:
     return value, (above - value * below) / below.mean()
 
 
-def _sums_of_arms(plan: Plan, metrics: Sequence[OnlineMetric], users: int) -> Iterator[list[Array]]:
+def _sums_of_arms(scenario: Scenario, metrics: Sequence[OnlineMetric], users: int) -> Iterator[list[Array]]:
     """Of some users at once, what each adds above and below the line, under each arm: metrics x 2 x users."""
-    behaviour = plan.behaviour
+    behaviour = scenario.behaviour
     parts = -(-users // PART)
     for first in range(0, parts, AT_ONCE):
-        frames: list[list[pl.DataFrame]] = [[] for _ in plan.arms]
+        frames: list[list[pl.DataFrame]] = [[] for _ in scenario.arms]
         for part in range(first, min(first + AT_ONCE, parts)):
             visits = made_visits(behaviour.world, behaviour.candidates, part, "truth")
             for number, into in enumerate(frames):
-                events = behaviour.events(visits, plan.arms, np.full(len(visits.visit), number))
+                events = behaviour.events(visits, scenario.arms, np.full(len(visits.visit), number))
                 into.append(_lean(events, visits, part, users, behaviour.world.begins))
         yield [_sums(pl.concat(some), metrics) for some in frames]
 

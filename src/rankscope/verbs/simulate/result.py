@@ -13,14 +13,14 @@ from rankscope import words
 from rankscope.blocks import EMPTY, Chart, Column, Heading, Paragraph
 from rankscope.files.writers import write_rows
 from rankscope.logs.base import parse_online
-from rankscope.logs.simulation.log import Effect, Outcome, Plan, by_arm, by_position, design_effect
+from rankscope.logs.simulation.log import Effect, Outcome, Scenario, by_arm, by_position, design_effect
 from rankscope.show.result import Col, Result, Shown, View
 
 TOLD = (1, 2, 3, 10, 20)  # positions whose click-through rate is told in a sentence
 
 
 @dataclass(frozen=True)
-class Place:
+class PlaceCounts:
     """A position with how many items were ``shown``, ``examined`` and ``clicks`` there."""
 
     position: int
@@ -35,7 +35,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Part:
+class ArmCounts:
     """What was made under a variant or a policy."""
 
     name: str
@@ -71,7 +71,7 @@ class Simulation(Result):
     """
 
     kind: str
-    plan: Plan
+    scenario: Scenario
     outcome: Outcome
     effects: Sequence[Effect]
     truth_users: int
@@ -148,15 +148,15 @@ class Simulation(Result):
         return chosen[0]
 
     @cached_property
-    def places(self) -> list[Place]:
+    def places(self) -> list[PlaceCounts]:
         """Each position with what was shown, examined and clicked there."""
-        return [Place(*row) for row in by_position(self.log)]
+        return [PlaceCounts(*row) for row in by_position(self.log)]
 
     @cached_property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[ArmCounts]:
         """Each variant or policy with what was made under it."""
-        found = {row[0]: Part(*row) for row in by_arm(self.log)}
-        return [found[arm.name] for arm in self.plan.arms if arm.name in found]
+        found = {row[0]: ArmCounts(*row) for row in by_arm(self.log)}
+        return [found[arm.name] for arm in self.scenario.arms if arm.name in found]
 
     @cached_property
     def design_effect(self) -> float:
@@ -172,11 +172,11 @@ class Simulation(Result):
         """The parameters of the world, and what was shown how."""
         arms = [
             {"name": arm.name, "policy": str(arm.policy), "share": share}
-            for arm, share in zip(self.plan.arms, self.plan.shares, strict=True)
+            for arm, share in zip(self.scenario.arms, self.scenario.shares, strict=True)
         ]
         return {
-            **asdict(self.plan.behaviour.world), "browsing": str(self.plan.behaviour.browsing), "arms": arms,
-            "interleaved": any(arm.rival is not None for arm in self.plan.arms), "truth": self.truth_users,
+            **asdict(self.scenario.behaviour.world), "browsing": str(self.scenario.behaviour.browsing), "arms": arms,
+            "interleaved": any(arm.rival is not None for arm in self.scenario.arms), "truth": self.truth_users,
         }  # fmt: skip
 
     def facts(self) -> dict[str, Any]:
@@ -187,7 +187,7 @@ class Simulation(Result):
             .row(0, named=True)
         )
         return {
-            "kind": self.kind, "rows": len(self.log), "users": len(self.units), **sums, "days": self.plan.behaviour.world.days,
+            "kind": self.kind, "rows": len(self.log), "users": len(self.units), **sums, "days": self.scenario.behaviour.world.days,
             "design_effect": words.finite(self.design_effect), "conventions": self.conventions,
         }  # fmt: skip
 
@@ -195,7 +195,7 @@ class Simulation(Result):
 
     def sentences(self) -> Iterator[str]:
         """What was made, how click-through falls with position, and what is true."""
-        world = self.plan.behaviour.world
+        world = self.scenario.behaviour.world
         lists = words.counted(int(self.units["lists"].sum()), "list")
         users = f"{words.counted(len(self.units), 'user')} in {words.counted(world.days, 'day')}"
         yield f"Made {words.counted(len(self.log), 'row')}: {lists} of {users}, from {world.start} on (seed {world.seed})."

@@ -15,11 +15,11 @@ from rankscope.logs.metrics import CTR, CVR, RPM, ListCTR, SatisfiedClicks, Sess
 from rankscope.logs.simulation.behaviour import Arm, Behaviour
 from rankscope.logs.simulation.browsing import parse_browsing
 from rankscope.logs.simulation.items import Candidates, judged_candidates, made_candidates, quality_scores
-from rankscope.logs.simulation.log import Plan, play, true_effects
+from rankscope.logs.simulation.log import Scenario, play, true_effects
 from rankscope.logs.simulation.policies import Fixed, LoggingPolicy, PlackettLuce, parse_policy
 from rankscope.logs.simulation.world import World
 from rankscope.parallel import check_memory
-from rankscope.scoring.inputs import clean, distinct_names, label_of, read_inputs
+from rankscope.scoring.inputs import clean, distinct_names, label_of, read_any, read_inputs
 from rankscope.scoring.request import Request
 from rankscope.verbs.simulate.result import Simulation
 
@@ -31,9 +31,9 @@ USUAL = (CTR, ListCTR, SatisfiedClicks, CVR, RPM, SessionsPerUser)
 
 
 # fmt: off
-def simulate(
+def simulate(  # noqa: PLR0913 - the options of the command line, each with its default
     kind: Literal["log", "experiment"] = "log", *, users: int = 5000, days: int = 14, items: int = 20, seed: int = 0,
-    quality: float | Sequence[float] | None = None, policy: Any = None, browsing: Any = "Position",
+    quality: float | Sequence[float] | None = None, policy: Any = None, browsing: Any = "PositionBased",
     qrels: Any = None, runs: Any = None, interleave: bool = False, split: Sequence[float] | None = None,
     truth: int | None = None, metrics: Any = None, **parameters: Any,
 ) -> Simulation:
@@ -48,7 +48,7 @@ def simulate(
     - ``policy``: how a list is made of a ranker's scores: ``"Fixed"``, ``"PlackettLuce(temperature=0.3)"``, ``"EpsilonShuffle"``,
       ``"TopShuffle(top=5)"``; of a log several may be named, and each list is by one of them. The log says exactly how probable each
       list was: ``p_item_pos``, ``p_prefix`` and ``p_slate``.
-    - ``browsing``: how users look at a list: ``"Position"`` or ``"Cascade"``.
+    - ``browsing``: how users look at a list: ``"PositionBased"`` or ``"Cascade"``.
     - ``qrels``, ``runs``: judgments that say what draws clicks, and rankings to show, as ``evaluate`` takes them. Without runs, rankers
       of the ``quality`` order what is judged.
     - ``interleave``: of a log, whether lists mix two rankers' items (team draft); columns ``team``, ``rank_a``, ``rank_b``.
@@ -74,10 +74,10 @@ def simulate(
     candidates, scores = _rankers(world, kind, quality, qrels, runs)
     arms = _arms(scores, policies, world, experiment, interleave)
     shares = _shares(split, len(arms), experiment)
-    plan = Plan(Behaviour(world, candidates, parse_browsing(browsing)), arms, shares, experiment)
+    scenario = Scenario(Behaviour(world, candidates, parse_browsing(browsing)), arms, shares, experiment)
     everybody = _truth(truth, experiment)
     wanted = _metrics(metrics, experiment)
-    return Simulation(kind, plan, play(plan), true_effects(plan, wanted, everybody) if everybody else [], everybody)
+    return Simulation(kind, scenario, play(scenario), true_effects(scenario, wanted, everybody) if everybody else [], everybody)
 # fmt: on
 
 
@@ -108,15 +108,20 @@ def _rankers(world: World, kind: str, quality: Any, qrels: Any, runs: Any) -> tu
         if runs is not None:
             return candidates, list(zip(names, scores, strict=True))
     usual = QUALITY[kind]
-    each = usual if quality is None else tuple(quality) if isinstance(quality, Iterable) else (quality,)
-    return candidates, [(f"quality {value:g}", quality_scores(candidates, value)) for value in each]
+    each = (
+        usual
+        if quality is None
+        else tuple(quality)
+        if isinstance(quality, Iterable) and not isinstance(quality, str)
+        else (quality,)
+    )
+    scored = [(value, quality_scores(candidates, value)) for value in each]
+    return candidates, [(f"quality {value:g}", scores) for value, scores in scored]
 
 
 def _judged(world: World, qrels: Any, runs: Any) -> tuple[Candidates, list[Any], list[str]]:
     policies = Request.of(None, {"duplicates": "best"}).policies
-    grades, read = read_inputs(qrels, [] if runs is None else runs)
-    if runs is not None and not read:
-        raise InputError("runs are empty: give a ranking, or leave runs out")
+    grades, read = (read_any("qrels", qrels), []) if runs is None else read_inputs(qrels, runs)
     judged = clean(grades, policies, "qrels").table.frame.select("query_id", "doc_id", "grade")
     names = distinct_names([label_of(data, name, i + 1) for i, (name, data) in enumerate(read)])
     rankings = [
