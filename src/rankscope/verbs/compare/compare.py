@@ -61,9 +61,7 @@ def compare(  # noqa: PLR0913 - the options of the command line, each with its d
     >>> found["high", "RR"].verdict, found["high", "RR"].difference
     ('better', 0.375)
     """
-    method = method_of(
-        test=test, interval=interval, correction=correction, family=family, alpha=alpha, margin=margin, bayes=bayes, seed=seed,
-    )
+    method = method_of(test=test, interval=interval, correction=correction, family=family, alpha=alpha, margin=margin, bayes=bayes, seed=seed)
     within = None if not limits else check_limits(limits, costs)
     candidates = None if tried is None else _check_tried(tried)
     if all_pairs and baseline is not None:
