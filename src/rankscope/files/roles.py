@@ -120,9 +120,6 @@ class ColumnRoles(dict[str, str]):
                 there = words.hint(name, self.names, most=12) if self.names else "; what was read has no named columns"
                 raise InputError(f"columns: no input has a column {name!r} that could be the {role}{there}")
 
-    def __str__(self) -> str:
-        return ",".join(f"{name}={role}" for name, role in self.items())
-
 
 def roles_of(
     names: Sequence[str],

@@ -45,7 +45,7 @@ def evaluate_request(
 ) -> Scores:
     """Score rankings as a request asks; ``resume`` is a folder in which work is kept. Raises DataError where a run and the qrels share no query."""
     grades = clean(
-        read_any("qrels", qrels, columns=request.policies.columns),
+        read_any("qrels", qrels, reading=request.policies),
         request.policies,
         "qrels",
         [m.metric for m in request.metrics],
@@ -137,7 +137,7 @@ def scores_of(
 def _means_of(request: Request, qrels: Any, run: Any) -> dict[Any, float]:
     """The means of another run, by metric."""
     grades = clean(
-        read_any("qrels", qrels, columns=request.policies.columns),
+        read_any("qrels", qrels, reading=request.policies),
         request.policies,
         "qrels",
         [m.metric for m in request.metrics],

@@ -44,7 +44,7 @@ class Evaluator:
         """
         self.request = Request.of(metrics, policies)
         grades = clean(
-            read_any("qrels", qrels, columns=self.request.policies.columns),
+            read_any("qrels", qrels, reading=self.request.policies),
             self.request.policies,
             "qrels",
             [m.metric for m in self.request.metrics],
