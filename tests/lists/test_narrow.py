@@ -116,8 +116,9 @@ def test_ids_are_texts_when_they_are_looked_at() -> None:
     both = Ids.join([ids, Ids(pl.Series(["d"]))])
     assert isinstance(both, Ids)
     assert "texts" not in vars(ids)
-    assert both == ["a", "b", "c", "d"]
-    assert both == ["a", "b", "c", "d"]
+    texts = ["a", "b", "c", "d"]
+    assert both == texts
+    assert texts == both
     assert both != ["a"]
     assert Ids.join([ids, ["x"]]) == ["a", "b", "c", "x"]
     assert Ids.take(ids, np.array([2, 0])) == ["c", "a"] == Ids.take(["a", "b", "c"], np.array([2, 0]))

@@ -155,18 +155,19 @@ def make_run(
     return run
 
 
-def make_qrels(frame: pl.DataFrame, source: Source, found: Findings, what: str) -> Qrels:
-    """Build the qrels; their first note says how they were read."""
-    blocks = blocks_of(frame["query_id"])
-    qrels = Qrels(frame, source_of_qrels(source, found, what, blocks, frame["grade"]))
+def make_qrels(
+    frame: pl.DataFrame, source: Source, found: Findings, what: str, whole: tuple[Blocks, pl.Series] | None = None
+) -> Qrels:
+    """Build the qrels; their first note says how they were read.
+
+    ``whole`` are the blocks of all rows and the grades that there are, where the rows are not at hand.
+    """
+    blocks, grades = whole or (blocks_of(frame["query_id"]), frame["grade"])
+    sizes = words.counted(int(blocks.size.sum()), "judgment"), words.counted(len(blocks.query), "query")
+    first = f"read {source.label} as {what}: {', '.join(sizes)}, {grades_of(grades)}"
+    qrels = Qrels(frame, found.added_to(source, first))
     qrels.__dict__["blocks"] = blocks
     return qrels
-
-
-def source_of_qrels(source: Source, found: Findings, what: str, blocks: Blocks, grades: pl.Series) -> Source:
-    """The source of qrels with what reading them told; ``grades`` holds all that there are."""
-    sizes = words.counted(int(blocks.size.sum()), "judgment"), words.counted(len(blocks.query), "query")
-    return found.added_to(source, f"read {source.label} as {what}: {', '.join(sizes)}, {grades_of(grades)}")
 
 
 def line_finder(content: Callable[[], Array], left_out: Array) -> Callable[[int], int]:

@@ -333,7 +333,7 @@ class _Lines:
         comment = None
         if data.startswith(BOM) and data[:256] != self.raw.head[: min(len(data), 256)]:
             return None  # a mark within the file, which the parser would take for one before it
-        if not data.strip(BLANK_BYTES):
+        if not data[:64].strip(BLANK_BYTES) and not data.strip(BLANK_BYTES):  # which copies all of it
             return _Rows(pl.DataFrame(schema={name: self.layout.schema[name] for name in self.layout.columns}))
         # a line that lacks a field could pass for a whole one where the tag is a number, or nobody looks at its last column
         sure = not words.is_number(self.tag) if self.tag else self.layout.names[-1] in self.layout.columns

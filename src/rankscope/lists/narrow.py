@@ -39,7 +39,8 @@ class NarrowJudged(Judged):
     @classmethod
     def narrow(cls, judged: Judged) -> Judged:
         """These judged documents in fewer bytes, unless more is known of each than its grade and rank."""
-        if isinstance(judged, NarrowJudged) or not judged.aspects is judged.score is judged.by_id is None:
+        more = judged.aspects, judged.score, judged.by_id
+        if isinstance(judged, NarrowJudged) or any(one is not None for one in more):
             return judged
         return cls(**{field.name: getattr(judged, field.name) for field in fields(judged) if field.init})
 

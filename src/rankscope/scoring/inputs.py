@@ -15,7 +15,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.lists import Ids
+from rankscope.lists import MANY, Ids
 from rankscope.metrics import CATALOGUE, Metric
 from rankscope.scoring.policies import Policies
 
@@ -33,16 +33,19 @@ class NumberedQueries(dict[str, Any]):
 
 @dataclass(frozen=True, eq=False)
 class CleanInput:
-    """An input after the policies, and what they removed."""
+    """An input after the policies, and what they removed; ``chunks`` says that later chunks of a document are in it."""
 
     data: Any
     duplicates: int = 0
     self_matches: int = 0
+    chunks: bool = False
 
     @property
     def queries(self) -> Collection[str]:
         """The queries that it holds."""
-        return self.data if isinstance(self.data, dict) else Ids(self.data.names)
+        if isinstance(self.data, dict):
+            return self.data
+        return Ids(self.data.names) if len(self.data.names) > MANY else self.data.queries  # type: ignore[no-any-return] # a table's
 
     @property
     def source(self) -> Any:
@@ -182,7 +185,9 @@ def clean(data: Any, policies: Policies, kind: Kind, metrics: Sequence[Metric] |
             data = fold(data)
         own = [query for query, documents in data.items() if drop_own and query in documents]
         kept = {query: {doc: score for doc, score in data[query].items() if doc != query} for query in own}
-        return CleanInput(data | kept if own else data, 0, len(own))
+        return CleanInput(
+            data | kept if own else data, 0, len(own), fold is not None and policies.fold_cutoffs == "chunks"
+        )
     if faults := data.source.faults:
         more = f" (and {len(faults) - 1} more like it)" if len(faults) > 1 else ""
         raise InputError(faults[0].message + more)
@@ -204,7 +209,7 @@ def clean(data: Any, policies: Policies, kind: Kind, metrics: Sequence[Metric] |
         data = fold(data)
     if drop_own:
         data, matches = data.without_self_matches()
-    return CleanInput(data, len(repeated), matches)
+    return CleanInput(data, len(repeated), matches, fold is not None and policies.fold_cutoffs == "chunks")
 
 
 def taker_of_one_grade(metrics: Sequence[Metric]) -> str | None:

@@ -22,7 +22,6 @@ from rankscope.scoring.policies import POLICIES, refuse_unknown
 from rankscope.scoring.scores import Scores
 
 if TYPE_CHECKING:
-    from rankscope.blocks import Caution
     from rankscope.files.matrices import ScoreTable
 
 USUAL = tuple(name for name in DEFAULT if not name.startswith("Judged"))
@@ -51,10 +50,6 @@ class Measurements:
     inputs: Sequence[Mapping[str, Any]] = ()
     members: Mapping[str, Sequence[str]] = field(default_factory=dict)
     ignored: frozenset[str] = frozenset()
-
-    def heeded(self, cautions: Iterable[Caution]) -> list[Caution]:
-        """Those of these warnings that are not ignored."""
-        return [caution for caution in cautions if caution.code not in self.ignored]
 
     def ignoring(self) -> dict[str, str]:
         """What a result states of the warnings that it leaves out; nothing where it leaves out none."""

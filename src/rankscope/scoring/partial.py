@@ -303,7 +303,9 @@ def _judged(rows: pl.DataFrame, shape: Mapping[str, Any]) -> Judged:
 
 
 def _facts(told: Mapping[str, Any]) -> DataFacts:
-    by_cutoff = {name: {int(k): count for k, count in told[name].items()} for name in ("tied_at", "tied_in_top")}
+    by_cutoff = {
+        name: {int(k): count for k, count in told[name].items()} for name in ("tied_at", "tied_in_top", "again_in_top")
+    }
     return DataFacts(**{**told, **by_cutoff, "missing": (), "extra": ()})
 
 

@@ -531,10 +531,10 @@ def test_a_task_that_was_not_named_is_doubted() -> None:
     found = advise(GRADED)
     first, second = found.likeliest
     doubt = next(iter(found.doubts()))
-    assert doubt.startswith(f"No --task was given. The data look like {first.task} (")
+    assert doubt.startswith(f"No task= was given. The data look like {first.task} (")
     assert "); this is " in doubt
     assert f". Next comes {second.task} (" in doubt
-    assert doubt.endswith("). Name the task with --task.")
+    assert doubt.endswith("). Name the task with task=.")
 
 
 # --- what is said of the data is true of them ----------------------------------------------------------

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import rankscope as rs
+from rankscope import words
 from rankscope.blocks import Table
 from rankscope.engines.base import SEVERAL
 from rankscope.errors import DataError, InputError
@@ -321,7 +322,7 @@ def test_real_runs_are_told_within_80_columns(shared_data: Callable[[str], Path]
         text = found.to_text(80)
         assert max(map(len, text.splitlines())) <= 80 or str(qrels) in text
         assert text.startswith(f" {found.runs[0].name} loses ")
-        assert "next: rankscope explain" in text.replace("\n", " ")
+        assert "next: rs.explain(" in text.replace("\n", " ")
         for run in found.runs:
             lost = run.loss
             assert lost.value <= lost.tops[10] <= lost.tops[50] <= lost.tops[100] <= lost.ceiling <= lost.best
@@ -368,15 +369,16 @@ def test_the_envelope_is_json_with_stable_keys() -> None:
         assert result["never_retrieved"] + result["ordered_badly"] == pytest.approx(result["lost"])
 
 
-def test_the_next_step_names_files_and_quotes_ids(tmp_path: Path) -> None:
+def test_the_next_step_names_files_and_quotes_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = rs.diagnose({"a b": {"x": 1}}, {"a b": ranked("n", "x")}, "RR")
-    assert found.next_step() == "next: rankscope explain QRELS RUN --query 'a b' -m RR"
+    assert found.next_step() == "next: rs.explain(qrels, run, \"RR\", query='a b')"
     qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
     qrels.write_text("q 0 a 1\n")
     run.write_text("q Q0 b 1 1.0 r\n")
-    assert (
-        rs.diagnose(str(qrels), str(run), "RR").next_step() == f"next: rankscope explain {qrels} {run} --query q -m RR"
-    )
+    found = rs.diagnose(str(qrels), str(run), "RR")
+    assert found.next_step() == f"next: rs.explain({str(qrels)!r}, {str(run)!r}, \"RR\", query='q')"
+    monkeypatch.setitem(words.SPEAKS, "options", True)
+    assert found.next_step() == f"next: rankscope explain {qrels} {run} --query q -m RR"
 
 
 # --- bad input ---------------------------------------------------------------------------------------

@@ -456,7 +456,7 @@ def test_a_metric_without_a_value_is_told_as_such() -> None:
     missed = placed([0] * 4 + [2] * 36)
     verdict = gate(QRELS, SAME, missed, "RR", tolerance="5%", nothing_found="skip")
     assert [w.hint for w in verdict.warnings if w.code == "RS407"] == [
-        "use --nothing-found metric to score a query that finds nothing"
+        'use nothing_found="metric" to score a query that finds nothing'
     ]
     qrels = {query: {"good": 1, "d1": 0} for query in QRELS}
     only = {query: {"good": 1.0} if query < "q04" else docs for query, docs in SAME.items()}

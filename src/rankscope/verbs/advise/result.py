@@ -153,6 +153,9 @@ class Advice(Result):
 
     def doubts(self) -> Iterator[str]:
         """What to doubt: the task where none was named, the level, unjudged documents, ties, queries without an answer."""
+        yield from map(words.keywords, self._doubts())
+
+    def _doubts(self) -> Iterator[str]:
         if self.sure != "said":
             first, second = self.likeliest
             yield (

@@ -10,7 +10,7 @@ from rankscope.errors import InputError
 from rankscope.files import qrels_of, run_of
 from rankscope.scoring.inputs import distinct_names, label_of, read_inputs
 from rankscope.scoring.policies import refuse_unknown
-from rankscope.scoring.request import Request
+from rankscope.scoring.request import Request, heeded
 from rankscope.verbs.check.case import CheckCase, InputTable
 from rankscope.verbs.check.result import Inspection, RuleBook
 from rankscope.verbs.check.rules import all_rules, rule_named, select_rules
@@ -58,6 +58,7 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     case = CheckCase(InputTable(grades.source.label, grades), tables, request, span, train, docs_text)
     applied = [rule for rule in chosen if rule.applies(case)]
     findings = [finding for rule in applied for finding in rule.find(case)]
+    findings = heeded(findings)
     findings.sort(key=lambda finding: (finding.severity != "warning", finding.code))
     return Inspection(findings, applied, case, [rule for rule in chosen if rule not in applied])
 
