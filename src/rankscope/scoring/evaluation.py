@@ -44,6 +44,10 @@ def evaluate_request(
     qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None, resume: Any = None
 ) -> Scores:
     """Score rankings as a request asks; ``resume`` is a folder in which work is kept. Raises DataError where a run and the qrels share no query."""
+    if resume is not None:
+        from rankscope.scoring.resume import KeptWork, check_parent
+
+        check_parent(resume)
     grades = clean(
         read_any("qrels", qrels, reading=request.policies),
         request.policies,
@@ -52,11 +56,7 @@ def evaluate_request(
     )
     if request.facts or request.policies.dialect is not None:
         check_grades(grades, request)
-    judge = judge_run
-    if resume is not None:
-        from rankscope.scoring.resume import KeptWork
-
-        judge = KeptWork(resume, grades, request).judge
+    judge = judge_run if resume is None else KeptWork(resume, grades, request).judge
     evaluations = []
     given = list(named_runs(runs))
     for number, (name, run) in enumerate(given, start=1):
