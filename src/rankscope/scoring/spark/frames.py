@@ -48,7 +48,8 @@ class SparkSource:
             columns[role] = (place, column)
             chosen[place] = (column, wanted)
             if role in IDS and kinds[column] == "float":
-                floats[place] = tuple(text.replace("%", "%%").format("%s") for text in float_messages(column))
+                fraction, large = (text.replace("%", "%%").format("%s") for text in float_messages(column))
+                floats[place] = fraction, large
                 notes.append(f"column {column} holds {FLOAT_NOTE}")
         if FAULT in kinds:
             chosen[FAULT] = (FAULT, "string")

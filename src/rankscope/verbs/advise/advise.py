@@ -78,16 +78,21 @@ def advise(
     recommended = list(_recommend(data, chosen))
     metrics = [one.metric for one in recommended]
     request = Request.of(metrics, {"duplicates": duplicates})
-    stated = lambda name: "" if (value := getattr(policies, name)) is None else POLICIES[name].statement(value, ())  # noqa: E731
     scores = evaluate_request(cleaned, named, request) if named else None
     return Advice(
         situation=data, task=chosen, sure=sure, likeliest=likeliest, recommended=recommended,
         avoid=list(misfits_of(data, chosen.name, list(map(str, metrics)))),
         showable=_sensitivity(data, metrics[0], scores),
         notes=preview.notes if preview else getattr(getattr(read, "source", None), "notes", ()), scores=scores,
-        duplicates=duplicates, columns=stated("columns"), grades=stated("grades"), qrels=_path(read) if not isinstance(qrels, str | Path) else str(qrels),
+        duplicates=duplicates, columns=_stated(policies, "columns"), grades=_stated(policies, "grades"), qrels=_path(read) if not isinstance(qrels, str | Path) else str(qrels),
         runs=[_run_argument(name, run) for name, run in named], own_cutoff=k,
     )  # fmt: skip
+
+
+def _stated(policies: Policies, name: str) -> str:
+    """What a policy says, as an option takes it; empty where it is not used."""
+    value = getattr(policies, name)
+    return "" if value is None else str(POLICIES[name].statement(value, ()))
 
 
 def _refuse_nothing(data: Situation) -> None:
