@@ -146,7 +146,7 @@ def roles_of(
         ids = [name for name in fits if plain_name(name) != "item"]
         if role == "doc_id" and len(ids) > 1:
             several = f"columns {words.listing(ids, last='and')} could each be the document"
-            raise InputError(f"{label}: {several}: say which is, like --columns '{ids[-1]}=doc_id'")
+            raise InputError(f"{label}: {several}: say which it is, like --columns '{ids[-1]}=doc_id'")
         if len(fits) > 1:
             notes.append(f"columns {words.listing(fits)} could all be the {role}: {fits[0]} is used")
     if what == "qrels" and "grade" not in roles and "score" in by_plain and by_plain["score"] not in taken:
