@@ -44,19 +44,19 @@ def evaluate_request(
     qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None, resume: Any = None
 ) -> Scores:
     """Score rankings as a request asks; ``resume`` is a folder in which work is kept. Raises DataError where a run and the qrels share no query."""
+    if resume is not None:
+        from rankscope.scoring.resume import KeptWork, check_parent
+
+        check_parent(resume)
     grades = clean(
-        read_any("qrels", qrels, columns=request.policies.columns),
+        read_any("qrels", qrels, reading=request.policies),
         request.policies,
         "qrels",
         [m.metric for m in request.metrics],
     )
     if request.facts or request.policies.dialect is not None:
         check_grades(grades, request)
-    judge = judge_run
-    if resume is not None:
-        from rankscope.scoring.resume import KeptWork
-
-        judge = KeptWork(resume, grades, request).judge
+    judge = judge_run if resume is None else KeptWork(resume, grades, request).judge
     evaluations = []
     given = list(named_runs(runs))
     for number, (name, run) in enumerate(given, start=1):
@@ -137,7 +137,7 @@ def scores_of(
 def _means_of(request: Request, qrels: Any, run: Any) -> dict[Any, float]:
     """The means of another run, by metric."""
     grades = clean(
-        read_any("qrels", qrels, columns=request.policies.columns),
+        read_any("qrels", qrels, reading=request.policies),
         request.policies,
         "qrels",
         [m.metric for m in request.metrics],

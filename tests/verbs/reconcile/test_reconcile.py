@@ -11,6 +11,7 @@ import rankscope as rs
 from rankscope.engines import mappings
 from rankscope.errors import InputError
 from rankscope.scoring.inputs import read_inputs
+from rankscope.scoring.policies import Policies
 from rankscope.scoring.ways import Way, changes, options_of
 from rankscope.verbs.reconcile.reconcile import _Bench, reconcile
 
@@ -96,7 +97,7 @@ def test_the_search_computes_what_evaluate_computes(metric: str, ties: int, extr
     """On what was judged once, with values and orders shared between its rounds: the same bits."""
     qrels, run = world(ties, extra)
     plain = Way(rs.parse(metric))
-    searched, alone = (_Bench(*read_inputs(qrels, run), "error") for _ in range(2))
+    searched, alone = (_Bench(*read_inputs(qrels, run, Policies()), Policies()) for _ in range(2))
     searched.begin([plain])
     for count in (1, 2):
         searched.add(filter(None, map(plain.having, changes(options_of(plain), count))))

@@ -19,7 +19,7 @@ from rankscope._version import __version__
 from rankscope.engines import local
 from rankscope.engines.packing import Part, PartStream
 from rankscope.errors import DataError, InputError, RankscopeError
-from rankscope.files.long import NO_ROWS, Findings, make_table
+from rankscope.files.long import NO_ROWS, Findings, make_table, named_grades
 from rankscope.lists import Array
 from rankscope.parallel import limits
 from rankscope.scoring.evaluation import check_grades, evaluate_judged, mark_averaged, run_scores, weight_of
@@ -131,7 +131,8 @@ class Scoring:
             rows = judgments_of(self.judgments).filter(pl.col("query_id").is_in(queries.implode()))
         else:
             rows = part[JUDGMENTS]
-        table, _ = read_part(self.qrels, rows)
+        with named_grades(request.policies.grades):
+            table, _ = read_part(self.qrels, rows)
         table = replace(table, more_queries=tuple(queries.to_list()))
         grades = clean(table, request.policies, "qrels", [m.metric for m in request.metrics])
         check_grades(grades, request)

@@ -67,8 +67,7 @@ def compare(  # noqa: PLR0913 - the options of the command line, each with its d
     if all_pairs and baseline is not None:
         raise InputError("all_pairs compares every run with every other: leave out the baseline, or all_pairs")
     given = measure(
-        qrels, runs, metrics, primary=primary, clusters=clusters, systems=systems, as_given=method.in_order,
-        progress=progress, seed=seed, **policies,
+        qrels, runs, metrics, primary=primary, clusters=clusters, systems=systems, as_given=method.in_order, progress=progress, seed=seed, **policies,
     )
     if method.margin is not None:
         method.check_margins([panel.name for panel in given.panels])

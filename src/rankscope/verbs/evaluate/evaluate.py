@@ -83,10 +83,6 @@ def evaluate(  # noqa: PLR0913
         from rankscope.scoring.partition import evaluate_partition
 
         return evaluate_partition(qrels, runs, request, partition)
-    if resume is not None:
-        from rankscope.scoring.resume import check_parent
-
-        check_parent(resume)
     scores = evaluate_in_place(qrels, runs, request, progress, resume)
     if slices is None:
         return scores
