@@ -30,6 +30,7 @@ REMEDIES = {  # what to do about each warning, here and where ``check`` explains
     "RS104": "remove the repeated rows at their source; --duplicates first or best says which one to keep",
     "RS105": "remove the query from its own ranking, or let --self-match drop do it, and say which",
     "RS106": "find out why nothing was returned for them (rankscope check lists them)",
+    "RS111": "check that the document ids of run and qrels are those of the same collection, written alike",
     "RS113": "write the ids alike; spreadsheets and data frames drop leading zeros and add .0",
     "RS114": "write the ids alike; --fold chunks.csv or --fold-by PATTERN makes documents of chunks",
     "RS115": "compare the files: one may be a copy, or the change between them has no effect",
