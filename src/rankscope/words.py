@@ -45,13 +45,16 @@ def number(value: float, sign: bool = False, digits: int | None = None) -> str:
     ('0.021', '0.00042', '−0.500', '1,234.500', '0.000')
     >>> number(0.0214, digits=4), number(-0.00001, digits=4), number(float("nan")), number(float("-inf"))
     ('0.0214', '0.0000', '-', '−∞')
+    >>> number(1e149)
+    '1e+149'
     """
     if math.isnan(value):
         return UNDEFINED
     size = abs(value)
     if digits is None:  # three, or two that count for what is smaller than three decimals show
         digits = 3 if size >= 0.001 or size < NOTHING else min(1 - math.floor(math.log10(size)), 12)
-    text = f"{size:,.{digits}f}" if size < math.inf else "∞"
+    pattern = f",.{digits}f" if size < 1e15 else ".4g"  # no more digits than a number has
+    text = f"{size:{pattern}}" if size < math.inf else "∞"
     if not any(digit in text for digit in "123456789∞"):
         return text
     return f"{MINUS if value < 0 else '+' if sign else ''}{text}"

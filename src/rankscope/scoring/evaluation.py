@@ -14,7 +14,7 @@ import numpy as np
 from rankscope import words
 from rankscope.engines.base import Values, score
 from rankscope.errors import DataError, InputError
-from rankscope.lists import Array, Judged
+from rankscope.lists import Array, Ids, Judged
 from rankscope.panels.samples import mean
 from rankscope.scoring.health import examine
 from rankscope.scoring.inputs import CleanInput, clean, distinct_names, fraction_in, named_runs, read_any
@@ -44,7 +44,12 @@ def evaluate_request(
     qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None, resume: Any = None
 ) -> Scores:
     """Score rankings as a request asks; ``resume`` is a folder in which work is kept. Raises DataError where a run and the qrels share no query."""
-    grades = clean(read_any("qrels", qrels), request.policies, "qrels", [m.metric for m in request.metrics])
+    grades = clean(
+        read_any("qrels", qrels, columns=request.policies.columns),
+        request.policies,
+        "qrels",
+        [m.metric for m in request.metrics],
+    )
     if request.facts or request.policies.dialect is not None:
         check_grades(grades, request)
     judge = judge_run
@@ -61,6 +66,8 @@ def evaluate_request(
             progress(evaluations[-1].labels[0])
     if request.policies.folding is not None and resume is None:
         (request.policies.fold or request.policies.fold_by).refuse_unused()
+    if request.policies.columns is not None:
+        request.policies.columns.refuse_absent()
     data = (qrels, given)
     return scores_of(request, evaluations, grades.queries, grades.source, data, lambda: grades.content_sha256)
 
@@ -97,10 +104,10 @@ def scores_of(
         for m in board_of(run.name, request, e)
     ]
     cautions = request.cautions({run.name: run.health for run in scored})
-    reach = {int(e.judged[0].retrieved.max(initial=0)) for e in evaluations}
+    reach = {int(e.judged[0].held("retrieved").max(initial=0)) for e in evaluations}
     strange = [  # a run that finds most judged documents writes ids as the judgments do, however few there are
         max(run.health.unjudged_at_cutoff.values(), default=0.0) >= MOSTLY
-        and bool(2 * np.count_nonzero(e.judged[0].rank) < len(e.judged[0].rank))
+        and bool(2 * np.count_nonzero(rank := e.judged[0].held("rank")) < len(rank))
         for run, e in zip(scored, evaluations, strict=True)
     ]
     if (
@@ -108,7 +115,7 @@ def scores_of(
         or (len(reach) > 1 and min(reach) < max(request.orders[0].cutoffs, default=0))
         or any(strange)
         or any(run.health.missing_queries and run.health.extra_queries for run in scored)
-        or any((e.judged[0].grade % 1).any() for e in evaluations[:1])
+        or any((e.judged[0].held("grade") % 1).any() for e in evaluations[:1])
     ):  # something is odd: a second look
         from rankscope.scoring.suspicions import suspicions_of
 
@@ -129,7 +136,12 @@ def scores_of(
 
 def _means_of(request: Request, qrels: Any, run: Any) -> dict[Any, float]:
     """The means of another run, by metric."""
-    grades = clean(read_any("qrels", qrels), request.policies, "qrels", [m.metric for m in request.metrics])
+    grades = clean(
+        read_any("qrels", qrels, columns=request.policies.columns),
+        request.policies,
+        "qrels",
+        [m.metric for m in request.metrics],
+    )
     found = evaluate_judged(judge_run(run, None, 1, grades, request), grades.duplicates, request)
     return {m.metric: m.value for m in scores_of(request, [found], grades.queries, grades.source).board}
 
@@ -286,7 +298,7 @@ def run_scores(name: str, e: RunEvaluation, request: Request) -> RunScores:
             weight[kept] = weight_of(m, v, e.query_id, np.flatnonzero(kept), request)
             weights[m.metric] = weight[at]
     return RunScores(
-        name, list(e.query_id) if all_kept else [e.query_id[int(i)] for i in at],
+        name, e.query_id if all_kept else Ids.take(e.query_id, at),
         {m.metric: v.value if kept.all() else np.where(kept, v.value, np.nan)[at] for m, v, kept in by_metric}, e.health,
         None if e.source is None else e.source.tag,
         {fact: relstrings(e.judged[0], at, min(signs, depth or signs)) for fact, signs in request.facts.items()},

@@ -38,18 +38,12 @@ class Fold:
         >>> Fold("#.*").document("d1#3"), Fold("^(.+)_p[0-9]+$").document("d_7_p12"), Fold("#.*").document("d1")
         ('d1', 'd_7', 'd1')
         """
+        found: str | None = chunk
         if self.documents is not None:
             found = self.documents.get(chunk, chunk)
-        else:
-            match = re.search(self.label, chunk)
-            inside = (
-                None
-                if match is None
-                else match[1]
-                if match.re.groups
-                else chunk[: match.start()] + chunk[match.end() :]
-            )
-            found = inside or chunk  # nothing is left of it: no document
+        elif match := re.search(self.label, chunk):
+            found = match[1] if match.re.groups else chunk[: match.start()] + chunk[match.end() :]
+        found = found or chunk  # nothing is left of it: no document
         self.used = self.used or found != chunk
         return found
 

@@ -185,6 +185,8 @@ def terms_of(request: Request) -> dict[str, Any]:
             value = sorted(value)
         elif name == "fold" and value is not None:
             value = {"label": value.label, "documents": dict(value.documents)}
+        elif name == "columns" and value is not None:
+            value = dict(value)
         elif name == "fold_by" and value is not None:
             value = value.label
         if value != policy.default:

@@ -27,7 +27,7 @@ from rankscope.blocks import (
     Value,
 )
 from rankscope.errors import InputError, MissingExtraError
-from rankscope.show import ENDINGS
+from rankscope.show import ENDINGS, OF_PAPER
 from rankscope.show.text import as_csv, as_json, as_jsonl, as_latex, as_markdown
 from rankscope.store import write_file
 
@@ -312,7 +312,7 @@ class Result:
         if form not in self.formats:
             raise InputError(f"this is written as {', '.join(self.formats)}, not as {form}")
         if form != "latex" and (own := [name for name in self.of_latex if options.get(name) is not None]):
-            raise InputError(f"{own[0]} is of the table of a paper: leave it out, or choose latex, not {form}")
+            raise InputError(OF_PAPER.format(own[0], form))
         if form == "table":
             return [self.to_text(width, colour=colour, **options)]
         if form == "json":

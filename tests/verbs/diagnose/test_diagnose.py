@@ -286,6 +286,16 @@ def test_documents_to_look_at_have_the_ids_of_the_input() -> None:
     ]
 
 
+def test_documents_to_look_at_are_first_those_of_queries_that_lose_most() -> None:
+    """RR: nothing found loses 1, rank 4 loses 3/4, rank 2 loses 1/2; FEW are shown."""
+    qrels = {query: {"n": 0, "a": 1} for query in ("half", "none", "most")}
+    run = {"half": ranked("n", "a"), "none": ranked("n"), "most": ranked("n", "y", "z", "a")}
+    found = rs.diagnose(qrels, run, "RR")
+    looked = [d.query_id for d in found.examples.of(found.runs[0]) if d.what == "not relevant, high up"]
+    assert looked == ["none", "most", "half"][: len(looked)]
+    assert len(looked) > 1
+
+
 def test_documents_follow_the_policies_of_ties_and_depth(tmp_path: Path) -> None:
     qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
     qrels.write_text("q 0 a 0\nq 0 b 0\nq 0 c 1\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -526,9 +525,7 @@ def _of_many(family: Family, baseline: str, runs: Sequence[str]) -> Iterator[str
 def _detectable_range(contrasts: Sequence[Contrast]) -> str:
     """The range of the differences that could have been detected, of those contrasts that are not clear."""
     unclear = sorted(
-        c.detectable.difference
-        for c in contrasts
-        if c.verdict == "cannot tell" and not math.isnan(c.detectable.difference)
+        c.detectable.difference for c in contrasts if c.verdict == "cannot tell" and c.detectable.difference > 0
     )
     if not unclear:
         return ""
