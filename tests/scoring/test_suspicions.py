@@ -202,3 +202,22 @@ def test_a_run_that_finds_nothing_that_was_judged_is_told() -> None:
         == f"run: none of {judged} judged documents is retrieved for any query, so nDCG@10 says nothing of the run"
     )
     assert told("RS111", QRELS, RUN) == told("RS111", QRELS, renamed(str.lower)) == []
+
+
+# --- queries that score as empty, with their cost ---------------------------------------------------------
+
+
+def test_queries_without_a_ranking_are_told_with_what_the_metric_is_over_the_others() -> None:
+    """Three of twelve queries are missing or empty; the others are those of the whole run."""
+    part = {q: docs for q, docs in RUN.items() if q not in QUERIES[:3]}
+    rest = rs.evaluate({q: QRELS[q] for q in part}, part, ["nDCG@10", "AP"])
+    for code, run in (("RS101", part), ("RS106", {**{q: {} for q in QUERIES[:3]}, **part})):
+        (message,) = told(code, QRELS, {"b": OTHER, "a": run}, ["nDCG@10", "AP"])
+        assert message.endswith(f", scored as empty; nDCG@10 is {rest['nDCG@10']:.4f} over the other 9")
+        assert rest["nDCG@10"] > rs.evaluate(QRELS, run, "nDCG@10")["nDCG@10"]
+
+
+@pytest.mark.parametrize("metric", ["NumRelRet", "GMAP"])
+def test_sums_and_geometric_means_are_not_told_over_other_queries(metric: str) -> None:
+    (message,) = told("RS101", QRELS, {q: docs for q, docs in RUN.items() if q != "q3"}, metric)
+    assert message.endswith("scored as empty")

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from rankscope.engines.top import top
 from rankscope.errors import RankscopeError
 from rankscope.files import qrels_of, run_of
 from rankscope.lists import Array, Judged
+from rankscope.panels.samples import mean
 from rankscope.scoring.fold import Fold, fold_run
 from rankscope.scoring.health import REMEDIES
 from rankscope.scoring.request import Request
@@ -64,6 +66,25 @@ def suspicions_of(
                 yield from found
                 if not found and not e.judged[0].rank.any():
                     yield _nothing_judged(scores, e.judged[0])
+
+
+def with_cost(
+    cautions: Iterable[Caution], evaluations: Sequence[RunEvaluation], runs: Sequence[RunScores]
+) -> Iterator[Caution]:
+    """The warnings, those of queries that score as empty with what the first metric is over the others."""
+    told: dict[str, str] = {}
+    for run, e in zip(runs, evaluations, strict=True):
+        metric, values = next(iter(run.values.items()))
+        none = dict(zip(e.query_id, e.judged[0].retrieved == 0, strict=True))
+        kept = np.array([not none[query] for query in run.query_ids]) & ~np.isnan(values)
+        if metric.aggregate in {"mean", "weighted"} and 0 < kept.sum() < len(kept):
+            weights = run.weights.get(metric, np.ones(len(values)))
+            value = words.number(mean(metric, values[kept], weights[kept]), digits=4)
+            told[run.name] = f"; {metric} is {value} over the other {words.count(int(kept.sum()))}"
+    for c in cautions:
+        name = next((name for name in told if c.message.startswith(f"{name} has ")), None)
+        empty = c.code in {"RS101", "RS106"} and name is not None
+        yield replace(c, message=c.message + told[name]) if empty and name else c
 
 
 def _nothing_judged(scores: RunScores, judged: Judged) -> Caution:
