@@ -116,7 +116,7 @@ def test_unjudged_says_nothing_where_judgments_are_positive_only() -> None:
 
 NUMBERED = {f"{i:03}": {"a": 1, "b": 0} for i in range(12)}
 RANKED = {query: {"a": 2.0, "b": 1.0} for query in NUMBERED}
-SPELLED = {
+SPELLED: dict[str, Any] = {
     "leading zeros": lambda query: str(int(query)),
     "a prefix": lambda query: f"q{query}",
     "a decimal point": lambda query: f"{query}.0",
