@@ -180,16 +180,9 @@ def _option_of(policy: Any, text: str, levels: bool) -> Option:
         flag += " --level"
     read: Callable[[str], Any] | None = None
     kind: Any = {
-        "queries": str,
-        "dialect": names.DIALECT,
-        "weights": FILE,
-        "fold": FILE,
-        "fold_by": str,
-        "columns": str,
-        "grades": str,
-        "relevance_level": float,
-        "ignore": str,
-    }.get(policy.name)
+        "queries": str, "dialect": names.DIALECT, "weights": FILE, "fold": FILE, "fold_by": str, "columns": str, "grades": str,
+        "relevance_level": float, "ignore": str,
+    }.get(policy.name)  # fmt: skip
     if policy.name == "queries":
         read = names.listed_queries
     elif policy.name in {"columns", "grades"}:

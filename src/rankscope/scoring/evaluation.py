@@ -114,13 +114,13 @@ def scores_of(
         len({m.value for m in board[:: len(request.metrics)]}) < len(scored)
         or (len(reach) > 1 and min(reach) < max(request.orders[0].cutoffs, default=0))
         or any(strange)
-        or any(run.health.missing_queries and run.health.extra_queries for run in scored)
+        or any(run.health.missing_queries or run.health.empty_queries for run in scored)
         or any((e.judged[0].held("grade") % 1).any() for e in evaluations[:1])
     ):  # something is odd: a second look
-        from rankscope.scoring.suspicions import suspicions_of
+        from rankscope.scoring.suspicions import suspicions_of, with_cost
 
         second = suspicions_of(request, evaluations, scored, strange, data, partial(_means_of, request))
-        cautions += heeded(second, request.policies.ignore)
+        cautions = [*with_cost(cautions, evaluations, scored), *heeded(second, request.policies.ignore)]
     sources = [s for s in (qrels, *(e.source for e in evaluations)) if s is not None]
     notes = [note for source in sources for note in source.notes]
     if any(m.metric.aggregate == "pooled" for m in request.metrics):

@@ -24,12 +24,13 @@ NOTABLE = 0.0005  # a smaller change of a mean prints as 0.000 and is not worth 
 # to these, and to what is made of them, unjudged is not "not relevant"
 BLIND = {"Judged", "Bpref", "infAP", "AUC", "_Count"}
 REMEDIES = {  # what to do about each warning, here and where ``check`` explains its rule
-    "RS101": "find out why they are missing; --queries both leaves them out, for all runs alike",
+    "RS101": "find out why they are missing (rankscope check lists them); --queries both leaves them out, for all runs alike",
     "RS102": "expected where a run covers more than the qrels do; --queries judged leaves them out, run counts them",
-    "RS103": "keep them to match trec_eval, or leave them out with --no-relevant skip, and say which",
+    "RS103": "keep them to match trec_eval, or leave them out with --no-relevant skip, and say which (rankscope check lists them)",
     "RS104": "remove the repeated rows at their source; --duplicates first or best says which one to keep",
     "RS105": "remove the query from its own ranking, or let --self-match drop do it, and say which",
-    "RS106": "find out why nothing was returned for them",
+    "RS106": "find out why nothing was returned for them (rankscope check lists them)",
+    "RS111": "check that the document ids of run and qrels are those of the same collection, written alike",
     "RS113": "write the ids alike; spreadsheets and data frames drop leading zeros and add .0",
     "RS114": "write the ids alike; --fold chunks.csv or --fold-by PATTERN makes documents of chunks",
     "RS115": "compare the files: one may be a copy, or the change between them has no effect",

@@ -76,10 +76,9 @@ class Policy:
         if value is None and self.default is None:
             return None
         if not self.accepts(value):
-            above = (
-                f", and at most {MOST:,}" if self.least is not None and isinstance(value, int) and value > MOST else ""
-            )
-            raise InputError(f"{self.name}={value!r}: {self.name} is {self.expects}{above}")
+            above = self.least is not None and isinstance(value, int) and value > MOST
+            limit = f", and at most {MOST:,}" if above else ""
+            raise InputError(f"{self.name}={value!r}: {self.name} is {self.expects}{limit}")
         return value if self.least is None else int(value)
 
     def conflict(self, value: Any, policies: Policies) -> str:
@@ -529,16 +528,13 @@ class Ignored(Policy):
     help = "Leave out these warnings: RS203, or RS2 for a family (rankscope check --list); may be repeated."
 
     def accepts(self, value: Any) -> bool:
-        if isinstance(value, str):
-            return bool(value.strip())
-        return isinstance(value, list | tuple | set | frozenset) and all(isinstance(one, str) for one in value)
+        several = isinstance(value, list | tuple | set | frozenset) and all(isinstance(one, str) for one in value)
+        return several or super().accepts(value)
 
     def check(self, value: Any) -> frozenset[str] | None:
-        if not super().check(value):
-            return None
         from rankscope.scoring.codes import codes_of
 
-        return frozenset(codes_of(value))
+        return frozenset(codes_of(value)) if super().check(value) else None
 
     def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
         return ",".join(sorted(value))
@@ -574,8 +570,8 @@ class Policies(SimpleNamespace):
 
         self.fold_score = self.fold_score or ("first" if self.ties == "rank" else "max")
         self.fold_cutoffs = self.fold_cutoffs or "documents"
-        fold = self.fold or self.fold_by
-        self.folding = partial(fold_run, fold=fold, score=self.fold_score, cutoffs=self.fold_cutoffs)
+        how = {"score": self.fold_score, "cutoffs": self.fold_cutoffs}
+        self.folding = partial(fold_run, fold=self.fold or self.fold_by, **how)
 
     def having(self, **changes: Any) -> Policies:
         """The same with other values of some policies."""
@@ -592,8 +588,7 @@ BY_METRIC = tuple(policy for policy in POLICIES.values() if policy.by_metric)  #
 
 def refuse_unknown(options: Iterable[str], verb: str, own: Iterable[str] = ()) -> None:
     """One line for an option that neither the verb nor ``evaluate`` has, with the nearest that there is."""
-    known = [*own, *POLICIES]
     for name in options:
-        if name not in known:
+        if name not in (known := [*own, *POLICIES]):
             hint = words.hint(name, known, otherwise="; it takes those of evaluate")
             raise InputError(f"{verb} has no option {name!r}{hint}")
