@@ -134,7 +134,9 @@ def test_long_tables_unfold_into_a_box_of_their_own(made: Callable[[str], str], 
     assert rows.count() == 10
 
 
-def test_further_charts_of_a_folded_section_are_folded_under_their_titles(opened: Opened, made: Callable[[str], str]) -> None:
+def test_further_charts_of_a_folded_section_are_folded_under_their_titles(
+    opened: Opened, made: Callable[[str], str]
+) -> None:
     made("plain")  # where the packages are missing, it is skipped here
     from rankscope.show.html.page import render
 

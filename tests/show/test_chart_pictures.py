@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.show.made_charts import FORMS, chart, letters, made, rows_of_anything, valid
 
-from rankscope.blocks import Form
+from rankscope.blocks import Chart, Column, Form
 from rankscope.errors import InputError, MissingExtraError
 from rankscope.show.charts import pdf_of, png_of, runtime, spec_of, svg_of
 

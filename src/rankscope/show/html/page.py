@@ -99,7 +99,9 @@ def _scripts(drawn: bool, explored: bool) -> Iterator[str]:
 
 def _section(section: Section, parts: Parts) -> dict[str, Any]:
     blocks = [block for block in section.blocks if block != Paragraph("")]
-    made = [(title, [parts.part(block, section) for block in group]) for title, group in _groups(blocks, section.folded)]
+    made = [
+        (title, [parts.part(block, section) for block in group]) for title, group in _groups(blocks, section.folded)
+    ]
     return {"groups": made, **{name: getattr(section, name) for name in ("name", "title", "lead", "folded", "blocks")}}
 
 
