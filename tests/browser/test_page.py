@@ -154,6 +154,8 @@ def test_further_charts_of_a_folded_section_are_folded_under_their_titles(
     further.locator("> summary").click()
     page.locator("#chart-waterfall svg").wait_for()
     left, right = (page.locator(f"#chart-{name}").bounding_box() for name in ("waterfall", "scatter"))
+    assert left is not None
+    assert right is not None
     assert left["y"] == right["y"]
     assert left["x"] + left["width"] <= right["x"]
 
