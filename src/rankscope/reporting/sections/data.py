@@ -11,6 +11,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.blocks import Block, Caution, Column, Heading, Note, Notes, NumberText, Paragraph, Table, Value
+from rankscope.reporting.sections.verdicts import DOUBTFUL
 from rankscope.reporting.subject import PagePart, Subject
 from rankscope.scoring.health import Health
 from rankscope.scoring.overlap import same_rankings, same_values
@@ -59,8 +60,16 @@ class DataPart(PagePart):
         return f"{text}; {words.counted(doubts, 'warning')} to read first."
 
     def caution(self) -> str:
-        """The first of the doubts, without what is said of others like it."""
-        return next(iter(self.same), "") or next(iter(caution_notes(self.subject.result.warnings[:1])), Note("")).text
+        """The first of the doubts, without what is said of others like it: one that makes a comparison unfair, of the best runs first."""
+        place = {system: i for i, system in enumerate(self.subject.merit())}
+
+        def of_best(caution: Caution) -> int:
+            return place.get(caution.message.partition(": ")[0], len(place))
+
+        cautions = sorted(self.subject.result.warnings, key=of_best)
+        unfair = sorted((c for c in cautions if c.code in DOUBTFUL), key=lambda c: c.code, reverse=True)
+        gravest = [*unfair, *cautions][:1]
+        return next(iter(self.same), "") or next(iter(caution_notes(gravest)), Note("")).text
 
 
 def warnings_table(cautions: Sequence[Caution]) -> Table:

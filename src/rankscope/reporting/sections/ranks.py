@@ -294,6 +294,7 @@ def _origin_chart(found: Sequence[Origin], bands: Sequence[tuple[str, list[float
         "origin", f"What each rank adds to the difference on {metric}", "bars",
         (Column("ranks"), Column("adds", "value", hint=f"to the difference on {metric}"), Column("pair")),
         rows, x="ranks", y="adds", series="pair", caption=ADDS, guide="zero", told=True,
+        axes=(("adds", f"adds to the difference on {metric}"),),
     )  # fmt: skip
 
 
