@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.data import make
 from benchmarks.measure import Answer, Call, Command, Job, Trial
-from benchmarks.scope import METRICS, TEN, Scope, evaluate, peer, printed
+from benchmarks.scope import METRICS, TEN, Scope, evaluate, on_threads, peer, printed
 
 HUGE = 69_800  # queries of the file that is made where it may be so large
 WHOLE = 7_000_000  # lines beyond which those that hold a whole file are left out
@@ -79,6 +79,17 @@ def ranx(qrels: str, run: str) -> Callable[[], Answer]:
     return work
 
 
+def started(qrels: str, run: str) -> Callable[[], Answer]:
+    """Files by rankscope in a process that has loaded all it needs: what is left is reading, judging and scoring."""
+    import rankscope as rs
+
+    def work() -> Answer:
+        scores = rs.evaluate(qrels, run, METRICS)
+        return {metric: scores[metric] for metric in METRICS}
+
+    return work
+
+
 def trec_eval(binary: str, qrels: Path, run: Path) -> Command:
     """trec_eval itself, with the measures that are nearest to ours."""
     asked = ("-m", "ndcg_cut.10", "-m", "map", "-m", "recip_rank", "-m", "recall.100", "-m", "P.10")
@@ -86,7 +97,7 @@ def trec_eval(binary: str, qrels: Path, run: Path) -> Command:
 
 
 def _forms(scope: Scope, queries: int) -> Iterator[Trial]:
-    """The largest file with one metric and ten, on one thread and two, packed, and as Parquet."""
+    """The largest file with one metric and ten, on one thread and two (whole processes, and one that has started), packed, and as Parquet."""
     qrels, run = make("write_files", scope.folder, f"deep-{queries}", queries=queries, depth=DEPTH, judged=1)
     lines, what = queries * DEPTH, f"{queries:,} queries × {DEPTH:,} documents"
     yield Trial(
@@ -107,6 +118,17 @@ def _forms(scope: Scope, queries: int) -> Iterator[Trial]:
         {
             "rankscope, 2 threads": evaluate(qrels, run, threads=2),
             "rankscope, 1 thread": evaluate(qrels, run, threads=1),
+        },
+    )
+    paths = {"qrels": str(qrels), "run": str(run)}
+    yield Trial(
+        f"files/threads-started/{lines}",
+        f"one thread and two in a process that has started, TREC file, {what}",
+        lines,
+        "lines",
+        {
+            "rankscope, 2 threads": Call("benchmarks.files:started", paths, env=on_threads(2)),
+            "rankscope, 1 thread": Call("benchmarks.files:started", paths, env=on_threads(1)),
         },
     )
     yield from _packed(qrels, run, lines, what)

@@ -134,13 +134,14 @@ class Call:
     """Work on input that is in memory: ``module:function`` makes the input from the arguments and returns the work.
 
     ``python`` is the interpreter of another environment, where the tool needs one. Work that takes no more than milliseconds is done
-    ``repeats`` times a turn, as in a loop, and a turn takes the mean of them.
+    ``repeats`` times a turn, as in a loop, and a turn takes the mean of them. ``env`` is set in its process.
     """
 
     function: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     python: str = sys.executable
     repeats: int = 1
+    env: Mapping[str, str] = field(default_factory=dict)
 
     def start(self) -> Process:
         """Start the process that holds the input, and wait until it has it."""
@@ -167,7 +168,7 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=self._errors,
             text=True,
-            env=_environment({}),
+            env=_environment(call.env),
             cwd=ROOT,
         )
         try:

@@ -39,8 +39,12 @@ def evaluate(qrels: Path, run: Path, metrics: Sequence[str] = METRICS, *options:
     """The command line, as a user runs it; on so many threads where it is said."""
     asked = [part for metric in metrics for part in ("-m", metric)]
     argv = ("-m", "rankscope", "evaluate", str(qrels), str(run), *asked, "--format", "csv", *options)
-    limits = ("RANKSCOPE_THREADS", "POLARS_MAX_THREADS")
-    return Command((sys.executable, *argv), means, dict.fromkeys(limits, str(threads)) if threads else {})
+    return Command((sys.executable, *argv), means, on_threads(threads) if threads else {})
+
+
+def on_threads(threads: int) -> dict[str, str]:
+    """What a process is told that is to work on so many threads."""
+    return dict.fromkeys(("RANKSCOPE_THREADS", "POLARS_MAX_THREADS"), str(threads))
 
 
 def peer(name: str, qrels: Path, run: Path, needs: str = "") -> Command:

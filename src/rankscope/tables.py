@@ -21,6 +21,7 @@ from rankscope.errors import HUGE
 Array = npt.NDArray[Any]
 FEW = 1000
 IN_CACHE = 1 << 17  # rows that are worked on at once: they stay in the processor's cache
+NEAR = 4  # times as many queries before and behind, where their neighbours are looked for first
 SEED = 17  # of hashes of ids: equal ids have equal hashes, and others hardly ever do
 NO_ROWS = np.empty(0, dtype=np.int64)
 # a partial result has a column and an attribute of this name, so that it is never taken for anything else
@@ -313,10 +314,16 @@ class Qrels(_Table):
 
     def places_of(self, queries: pl.Series) -> Array:
         """The place of each of these queries in ``queries``, -1 for one that is not there."""
-        names = self.names
-        first = names.index_of(queries[0]) if len(queries) and len(names) else None
-        if first is not None and names.slice(first, len(queries)).equals(queries):  # as where both are sorted
-            return np.arange(first, first + len(queries))
+        names, count = self.names, len(queries)
+        near = self.__dict__.get("_near", 0)  # where those were that were looked up before
+        for first, many in ((max(near - NEAR * count, 0), 2 * NEAR * count), (0, len(names))):
+            window = names.slice(first, many)
+            at = window.index_of(queries[0]) if count and len(window) else None
+            if at is not None and names.slice(first + at, count).equals(queries):  # as where both are sorted
+                self.__dict__["_near"] = first + at + count
+                return np.arange(first + at, first + at + count)
+            if at is not None:
+                break
         known, place = self._by_hash
         if not len(known):
             return np.full(len(queries), -1)
@@ -333,7 +340,7 @@ class Qrels(_Table):
         """The judgments of the queries at these places of ``queries``. The rows of each query must stand together."""
         first, last = (int(places[0]), int(places[-1]) + 1) if len(places) else (0, 0)
         if last - first == len(places) and (places[1:] > places[:-1]).all():
-            if last - first == len(self.queries):
+            if last - first == len(self.names):
                 return self
             if last <= len(self.blocks.size):
                 return self._slice(first, last)
@@ -341,19 +348,22 @@ class Qrels(_Table):
         at, more = places[has_rows], self.names.gather(column(places[~has_rows])).to_list()
         size = self.blocks.size[at]
         rows = np.repeat(self.blocks.start[at] - np.cumsum(size) + size, size) + np.arange(int(size.sum()))
-        part = Qrels(self.frame[column(rows)], self.source, tuple(more))
         names = self.blocks.query.gather(column(at))
+        part = Qrels(self._rows(rows, names, size), self.source, tuple(more))
         part.__dict__["blocks"] = Blocks(np.cumsum(size) - size, size, names, np.arange(len(at)), whole=True)
         return part
 
     def _slice(self, first: int, last: int) -> Qrels:
         """The judgments of the queries from the place ``first`` to before ``last``, which have rows."""
         start, size = self.blocks.start[first:last], self.blocks.size[first:last]
-        part = Qrels(self.frame.slice(int(start[:1].sum()), int(size.sum())), self.source)
-        names = self.blocks.query.slice(first, last - first)
+        names, at = self.blocks.query.slice(first, last - first), int(start[:1].sum())
+        part = Qrels(self._rows(slice(at, at + int(size.sum())), names, size), self.source)
         part.__dict__["blocks"] = Blocks(start - start[:1], size, names, np.arange(last - first), whole=True)
-        part.__dict__["queries"] = self.queries[first:last]
         return part
+
+    def _rows(self, rows: Array | slice, queries: pl.Series, size: Array) -> pl.DataFrame:
+        """These rows, which are of these queries, as many of each as its ``size`` is."""
+        return self.frame[rows] if isinstance(rows, slice) else self.frame[column(rows)]
 
     @cached_property
     def repetitions_by_aspect(self) -> Array:
@@ -371,3 +381,40 @@ class Qrels(_Table):
         for query, doc, grade in self.frame.select("query_id", "doc_id", "grade").iter_rows():
             out[query][doc] = grade
         return out
+
+
+class PackedQrels(Qrels):
+    """Judgments of millions of queries in a third of the memory: the id of a query is kept once, and grades in as few bytes as they need.
+
+    ``frame`` is made when it is asked for. The rows of each query stand together, and no pair comes twice.
+    """
+
+    documents: pl.Series
+    grades: Array
+
+    def __new__(cls, *arguments: Any, **fields: Any) -> Any:
+        """Made of a frame, as a copy with another one is, they are like any others."""
+        return Qrels(*arguments, **fields)
+
+    @classmethod
+    def of(cls, blocks: Blocks, documents: pl.Series, grades: Array, source: Source) -> PackedQrels:
+        """The judgments in these blocks of rows, each of them whole; all was checked that may be wrong with a row."""
+        made = object.__new__(cls)
+        made.__dict__ |= {
+            "documents": documents, "grades": grades, "blocks": blocks, "source": source, "more_queries": (),
+            "as_read": True, "nan_rows": NO_ROWS, "repetitions": NO_ROWS,
+        }  # fmt: skip
+        return made
+
+    def __getattr__(self, name: str) -> pl.DataFrame:
+        if name != "frame":
+            raise AttributeError(name)
+        return self._rows(slice(None), self.blocks.query, self.blocks.size)
+
+    def _rows(self, rows: Array | slice, queries: pl.Series, size: Array) -> pl.DataFrame:
+        ids = queries.gather(column(np.repeat(np.arange(len(size)), size)))
+        if not isinstance(rows, slice) and self.documents.n_chunks() > 1:
+            self.__dict__["documents"] = self.documents.rechunk()  # or each part would make one of its own
+        documents = self.documents[rows] if isinstance(rows, slice) else self.documents.gather(column(rows))
+        grade = pl.Series(self.grades[rows].astype(np.float64))
+        return pl.DataFrame({"query_id": ids, "doc_id": documents, "grade": grade})

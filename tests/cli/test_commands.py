@@ -12,7 +12,7 @@ import pytest
 
 import rankscope
 from rankscope.cli.app import app
-from rankscope.cli.commands import COMMANDS, Command, Option
+from rankscope.cli.commands import COMMANDS, Command, Option, ScoringOptions
 from rankscope.cli.commands import POLICIES as ALL_POLICIES
 from rankscope.scoring.policies import POLICIES
 from rankscope.show.result import Result
@@ -103,8 +103,11 @@ def test_every_policy_is_an_option_with_its_words(command: Command) -> None:
 
 
 def test_commands_on_rankings_take_all_policies_or_say_which() -> None:
-    partly = {command.name for command in VERBS if options(command, "policy") and ALL_POLICIES not in command.takes}
-    assert partly == {"ties", "reconcile", "advise"}
+    every = {
+        command.name for command in VERBS for one in command.takes if isinstance(one, ScoringOptions) and not one.only
+    }
+    partly = {command.name for command in VERBS if options(command, "policy")} - every
+    assert partly == {"ties", "reconcile", "advise", "merge"}
 
 
 @pytest.mark.parametrize("command", [c for c in VERBS if c.name != "report"], ids=name)

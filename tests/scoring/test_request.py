@@ -19,7 +19,8 @@ from rankscope.dialects import Convention
 from rankscope.dialects import base as dialects
 from rankscope.errors import InputError
 from rankscope.metrics import parse
-from rankscope.scoring.policies import BY_METRIC, MIXED, POLICIES, Policies, Policy, PolicyOptions
+from rankscope.scoring.keywords import PolicyOptions
+from rankscope.scoring.policies import BY_METRIC, MIXED, POLICIES, Policies, Policy
 from rankscope.scoring.request import Request
 
 QRELS: dict[str, dict[str, int]] = {

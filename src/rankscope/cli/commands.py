@@ -28,13 +28,13 @@ class Option(click.Option):
 
     The ``verb`` takes it as a keyword of the same name, also where it is a ``policy`` of scoring; the ``result`` takes it where
     it is written; all others are for the ``command`` alone. What is not typed is left to the defaults of whoever reads it;
-    of what is typed ``read`` makes the value that is meant.
+    of what is typed ``read`` makes the value that is meant. ``form`` is the format of results that it is for, where it is for one.
     ``{names}`` in the help stands for the names that the kind knows: they are looked up when the help is shown.
     """
 
     def __init__(
         self, flags: str, text: str, kind: Any = str, metavar: str | None = None, *, to: Reader = "verb",
-        read: Callable[[Any], Any] | None = None, **more: Any,
+        read: Callable[[Any], Any] | None = None, form: str = "", **more: Any,
     ) -> None:  # fmt: skip
         if kind is bool:
             more["is_flag"] = True
@@ -44,7 +44,7 @@ class Option(click.Option):
             metavar = "DIR" if kind is FOLDER else "FILE"
         has_default = more.get("default") is not None
         super().__init__(flags.split(), help=text, metavar=metavar, show_default=has_default, **more)
-        self.to, self.read = to, read
+        self.to, self.read, self.form = to, read, form
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """The flags and the help, with the names that the type knows."""
@@ -194,16 +194,22 @@ def _option_of(policy: Any, text: str, levels: bool) -> Option:
         "weights": FILE,
         "fold": FILE,
         "fold_by": str,
+        "columns": str,
         "relevance_level": float,
+        "ignore": str,
     }.get(policy.name)
     if policy.name == "queries":
         read = names.listed_queries
+    elif policy.name == "columns":
+        read = ",".join
     elif kind is None and policy.values:
         known = {str(value): value for value in policy.values}
         kind, read = tuple(known), known.__getitem__
     elif kind is None:
         kind = (WholeNumber if policy.most == MOST else click.IntRange)(min=policy.least)
-    return Option(flag, text, kind, policy.metavar, to="policy", read=read, default=policy.default)
+    return Option(
+        flag, text, kind, policy.metavar, to="policy", read=read, default=policy.default, multiple=policy.several
+    )
 
 
 # --- how the result is written --------------------------------------------------------------------
@@ -306,7 +312,7 @@ COMMANDS = (
             PER_QUERY, DISTRIBUTION,
             interval("Of each mean: {names}; with parameters: bca(rounds=20000). Default: t, and wilson for scores of 0 and 1."),
             Option("--level", "The level of intervals, between 0.5 and 1; from 1 to 10 it is that of --relevance-level.", float, default=0.95),
-            CLUSTERS, SLICES, *ENGINE, POLICIES, *LIMITS,
+            CLUSTERS, SLICES, *ENGINE, POLICIES, SETTINGS, *LIMITS,
             Option("--partition",
                 "Only the I-th of N parts of one run, written to -o part.parquet; rankscope merge makes the result of all.",
                 str, "I/N"),
@@ -330,9 +336,11 @@ COMMANDS = (
         ),
         (
             *JUDGED, metric(SEVERAL), QUIET, *COMPARISON, DETAILS, POLICIES, *LIMITS, *output(*FORMATS, "latex"),
-            Option("--caption", "With --format latex: what stands above the table.", str, "TEXT", to="result"),
-            Option("--label", "With --format latex: what the text refers to the table by. Default: tab:systems.", str, "NAME", to="result"),
-            Option("--digits", "With --format latex: digits after the decimal point. Default: 3.", WholeNumber(min=1), "N", to="result"),
+            Option("--caption", "With --format latex: what stands above the table.", str, "TEXT", to="result", form="latex"),
+            Option("--label", "With --format latex: what the text refers to the table by. Default: tab:systems.", str, "NAME", to="result", form="latex",
+                read=names.label),
+            Option("--digits", "With --format latex: digits after the decimal point. Default: 3.", WholeNumber(min=1, max=9), "N", to="result",
+                form="latex"),
         ),
         verb="rankscope.verbs.compare.compare", usage="QRELS RUN RUN...", bar=True),
     Command("report", "Make one page of it all: verdict, charts, every query to look into.",
@@ -378,7 +386,7 @@ COMMANDS = (
             *JUDGED, metric("A metric, like nDCG@10 (the default)."), QUIET,
             Option("--query", "The query to explain.", str, "ID"),
             Option("--docs-text", "With --query: texts of the documents, shown beneath it; TSV, CSV, JSONL (BEIR) or TREC documents.", FILE),
-            POLICIES, *OUTPUT,
+            POLICIES, SETTINGS, *OUTPUT,
         ),
         verb="rankscope.verbs.explain.explain", way="explain", usage="QRELS RUN [RUN] --query ID"),
     Command("check", "Find what can make a number wrong.",
@@ -389,14 +397,13 @@ COMMANDS = (
         (
             *JUDGED, metric("A metric, like nDCG@10; may be repeated."), QUIET,
             Option("--select", "Only these rules: RS101, or RS1 for a family.", str, "CODES", multiple=True),
-            Option("--ignore", "All rules but these.", str, "CODES", multiple=True),
             Option("--exit-zero", "Exit with 0 even if there are warnings.", bool, to="command"),
             Option("--explain", "Explain a rule: what it is about, why it matters, what to do.", str, "CODE", to="command"),
             Option("--list list", "List all rules.", bool, to="command"),
             Option("--scale", "The intended scale of the grades, like 0-3.", str, "LOW-HIGH"),
             Option("--train", "Interactions that a recommender was trained on.", FILE),
             Option("--docs-text", "Texts of documents: JSONL, TSV, CSV, Parquet or TREC documents.", FILE),
-            POLICIES, *OUTPUT,
+            ScoringOptions(helps={"ignore": "All rules but these: RS101, or RS1 for a family; may be repeated."}), SETTINGS, *OUTPUT,
         ),
         verb="rankscope.verbs.check.check", way="check", alone=("explain", "list")),
     Command("gate", "Pass or fail a change, for continuous integration.",
@@ -460,7 +467,7 @@ COMMANDS = (
             Option("--variance", "For --design: of differences (t, interval), within systems (anova).", float, "V"),
             Option("--systems", "For --design anova: how many systems will be compared.", WholeNumber(), "M"),
             Option("--width", "For --design interval: from end to end.", float, "W", multiple=True),
-            DETAILS, POLICIES, *OUTPUT,
+            DETAILS, POLICIES, SETTINGS, *OUTPUT,
         ),
         verb="rankscope.verbs.power.power", usage="QRELS RUN RUN...", alone=("deviation", "design", "variance", "width"), bar=True),
     Command("unjudged", "Say how much depends on unjudged documents.",
@@ -479,7 +486,7 @@ COMMANDS = (
             Option("-n", "Documents to judge.", WholeNumber(min=0), "N", default=50),
             Option("--worklist",
                 "Write the documents to judge to FILE, as CSV: query, document, ranks and effect.", PLACE, to="command"),
-            POLICIES, *OUTPUT,
+            POLICIES, SETTINGS, *OUTPUT,
         ),
         verb="rankscope.verbs.unjudged.unjudged", way="unjudged"),
     Command("pool", "Say whether judgments favour the runs that were pooled.",
@@ -489,14 +496,14 @@ COMMANDS = (
         (
             *JUDGED, metric("A metric, like nDCG@10; may be repeated."), QUIET,
             Option("--pool-depth", "How many documents of each ranking were pooled.", NUMBER, "N", default=100),
-            POLICIES, *OUTPUT,
+            POLICIES, SETTINGS, *OUTPUT,
         ),
         verb="rankscope.verbs.pool.pool", usage="QRELS RUN RUN..."),
     Command("ties", "Say how much equal scores matter.",
         """Say how much equal scores matter: how much of the top k is tied, and how far each metric could move.""",
         ("ties qrels.txt my.run", 'ties qrels.txt a.run b.run -m nDCG@10 -m "RR AP"'),
         (
-            *JUDGED, metric("A metric, like nDCG@10; may be repeated."), QUIET, ScoringOptions(("queries", "depth", "seed")), *OUTPUT,
+            *JUDGED, metric("A metric, like nDCG@10; may be repeated."), QUIET, ScoringOptions(("queries", "depth", "columns", "seed")), SETTINGS, *OUTPUT,
         ),
         verb="rankscope.verbs.ties.ties"),
     Command("reconcile", "Say what other tools print, and why.",
@@ -514,7 +521,7 @@ COMMANDS = (
             metric("A metric, like nDCG@10 (the default); may be repeated."),
             QUIET,
             Option("--value", "A number that was printed somewhere, like 0.71: say which conventions give it.", str, "X"),
-            ScoringOptions(("duplicates",)), *OUTPUT,
+            ScoringOptions(("duplicates", "columns")), SETTINGS, *OUTPUT,
         ),
         verb="rankscope.verbs.reconcile.reconcile", usage="QRELS RUN -m METRIC"),
     Command("advise", "Recommend metrics that fit the data and the task.",
@@ -528,9 +535,9 @@ COMMANDS = (
             Option("-k --k",
                 "How many results people see, the next stage takes, or the context of a language model holds. Default: that of "
                 "the task.", NUMBER, "N"),
-            ScoringOptions(("duplicates",), {"duplicates":
+            ScoringOptions(("duplicates", "columns"), {"duplicates":
                 "A document with several grades or ranks: take the grades for subtopics and refuse the ranks, or keep the first or the best."}),
-            QUIET, *OUTPUT,
+            SETTINGS, QUIET, *OUTPUT,
         ),
         verb="rankscope.verbs.advise.advise", usage="QRELS [RUN...]"),
     Command("merge", "Put the parts of an evaluation together.",
@@ -543,7 +550,7 @@ COMMANDS = (
         ),
         (
             click.Argument(["parts"], type=FILE, nargs=-1, metavar="PART..."),
-            QUIET, PER_QUERY, DISTRIBUTION, *output(*FORMATS, "latex", "trec"),
+            ScoringOptions(("ignore",)), SETTINGS, QUIET, PER_QUERY, DISTRIBUTION, *output(*FORMATS, "latex", "trec"),
         ),
         verb="rankscope.verbs.merge.merge", way="merge", usage="PART..."),
     Command("playground", "Rearrange rankings in a page and see which metrics move.",

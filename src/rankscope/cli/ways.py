@@ -32,6 +32,8 @@ def evaluate(call: Call) -> int:
         raise InputError(
             f"--{apart} is for one machine; Spark parts the work itself: leave out --{apart}, or --engine spark"
         )
+    if "slices" not in call.explicit and (by_spark or "partition" in call.options or call.params["form"] == "trec"):
+        call.options.pop("slices", None)  # what a project settles is for evaluations that have room for it
     if "partition" in call.options:
         return _evaluate_partition(call)
     options = _display(call)
@@ -53,8 +55,8 @@ def _evaluate_partition(call: Call) -> int:
     if call.display or call.params["form"] is not None:
         option = "--format" if not call.display else f"--{next(iter(call.display)).replace('_', '-')}"
         raise InputError(f"{option}: a part is no result, rankscope merge shows that of all parts: leave it out")
-    arguments, options = call.arguments()
     call.check_places()
+    arguments, options = call.arguments()
     part = call.command.function(*arguments, call.metrics, **options)
     part.save(call.out)
     output.say_where(call.out, str(part), call.quiet)
@@ -71,7 +73,7 @@ def merge(call: Call) -> int:
     output.check_place(call.out, parts)
     options = _display(call)
     _ = call.form
-    return _show(call, call.command.function(parts), options)
+    return _show(call, call.command.function(parts, **call.options), options)
 
 
 def _show(call: Call, scores: Scores, options: dict[str, Any]) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -38,7 +38,8 @@ class DataFacts:
     ``tied_at[k]`` counts judged queries in which the documents at ranks k and k + 1 share a score, so that
     the order of equals decides who is in the top k; ``tied_in_top[k]`` counts the documents in the top k of
     judged queries whose score another document of the query shares. ``disagreeing`` counts queries whose rank column
-    contradicts their scores; None where there is no rank column.
+    contradicts their scores; None where there is no rank column. ``again_in_top[k]`` counts the rows in the top k of judged queries that
+    stand for a judged document once more, as later chunks of it do; empty where rankings are of documents.
     """
 
     rows: int = 0
@@ -49,6 +50,7 @@ class DataFacts:
     tied_at: Mapping[int, int] = field(default_factory=dict)
     disagreeing: int | None = None
     tied_in_top: Mapping[int, int] = field(default_factory=dict)
+    again_in_top: Mapping[int, int] = field(default_factory=dict)
 
 
 class Scorable(Protocol):
@@ -79,27 +81,48 @@ class Values:
     sampled_queries: int = 0
 
 
-def map_kernels(judged: Judged, kernels: Sequence[Callable[[Lists], Array]]) -> list[Array]:
+def map_kernels(judged: Judged, kernels: Sequence[Callable[[Lists], Array]], all_cores: bool = True) -> list[Array]:
     """Map plain functions over judged documents, in chunks of queries that fit the processor's memory."""
     out = [np.full(len(judged), np.nan) for _ in kernels]
     chunks = judged.chunks() if kernels else []
 
     def work(chunk: Array) -> list[Array]:
         lists = judged.lists(chunk)
-        return [kernel(lists) for kernel in kernels]
+        found = [kernel(lists) for kernel in kernels]
+        if len(chunks) > 1:
+            lists.forget()
+        return found
 
-    for chunk, found in zip(chunks, map_parts(work, chunks) if len(chunks) > 1 else map(work, chunks), strict=True):
-        for values, of_chunk in zip(out, found, strict=True):
+    found = map_parts(work, chunks) if all_cores and len(chunks) > 1 else map(work, chunks)
+    for chunk, of_kernels in zip(chunks, found, strict=True):
+        for values, of_chunk in zip(out, of_kernels, strict=True):
             values[chunk] = of_chunk
     return out
 
 
+def columns_of(judged: Judged, metrics: Iterable[Scorable], all_cores: bool = True) -> dict[Any, Array]:
+    """What metrics give for each query: the value, and for one that is weighted also the weight, under ``(metric, "weight")``.
+
+    What was computed already is not computed again.
+    """
+    kernels: dict[Any, Callable[[Lists], Array]] = {}
+    for metric in metrics:
+        kernels[metric] = metric.score
+        if metric.aggregate == "weighted":
+            kernels[metric, "weight"] = metric.weight
+    missing = [name for name in kernels if name not in judged.scored]
+    found = map_kernels(judged, [kernels[name] for name in missing], all_cores)
+    return judged.scored | dict(zip(missing, found, strict=True))
+
+
 def score(judged: Judged, metrics: Iterable[Scorable]) -> list[Values]:
     """Map metrics over judged documents."""
-    metrics = list(metrics)
+    metrics, plain = list(metrics), np.ones(len(judged))
+    if judged.scored:
+        known = columns_of(judged, metrics)
+        return [Values(known[metric], known.get((metric, "weight"), plain)) for metric in metrics]
     weighted = [metric for metric in metrics if metric.aggregate == "weighted"]
     found = map_kernels(judged, [*(metric.score for metric in metrics), *(metric.weight for metric in weighted)])
     weights = dict(zip(map(id, weighted), found[len(metrics) :], strict=True))
-    plain = np.ones(len(judged))
     pairs = zip(metrics, found[: len(metrics)], strict=True)
     return [Values(value, weights.get(id(metric), plain)) for metric, value in pairs]

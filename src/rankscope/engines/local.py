@@ -7,6 +7,7 @@ judged in parts of whole queries, each while it lies in the processor's cache, a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -17,12 +18,16 @@ import polars as pl
 
 from rankscope.engines.base import SEVERAL, DataFacts, Order
 from rankscope.errors import InputError
-from rankscope.lists import Array, Aspects, Judged, judged_order
+from rankscope.lists import MANY, Array, Aspects, Ids, Judged, NarrowJudged, judged_order
 from rankscope.parallel import map_parts
 from rankscope.tables import IN_CACHE, Qrels, Run, column
 
 PART = IN_CACHE  # rows of a part
 NO_RUN = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64, "rank": pl.Int32}  # the columns of a run
+SHORT = 64  # rows of a query up to which each judgment may be compared with all of them
+BY_CELLS = 8  # comparisons a row up to which that is faster than sorting
+AT_ONCE = 1 << 13  # judgments that are compared at once
+NO_PLACES = np.empty(0, dtype=np.int64)
 NAMELESS = {"0", "Q0"}  # what stands in column 2 of qrels without subtopics
 
 
@@ -113,17 +118,18 @@ def judge(run: Run, qrels: Qrels, order: Order, place: Array | None = None) -> t
     graded = several(qrels) if order.needs & SEVERAL else None
     qrels = graded.qrels if graded else qrels
     extra = run.names.gather(column(np.flatnonzero(place < 0))).to_list()
-    names = [*qrels.queries, *extra] if order.extra else qrels.queries
+    names: Sequence[str] = Ids(qrels.names) if len(qrels.names) > MANY else qrels.queries
+    names = Ids.join([names, extra]) if order.extra and extra else names
     # queries without a row stand behind the others
     size = np.append(ranked.size, np.zeros(len(place) - len(ranked.size), dtype=np.int64))
     retrieved = np.zeros(len(names), dtype=np.int64)
     retrieved[place[place >= 0]] = size[place >= 0]
     if order.extra:
-        retrieved[len(qrels.queries) :] = size[place < 0]
+        retrieved[len(qrels.names) :] = size[place < 0]
     if order.depth is not None:
         retrieved = np.minimum(retrieved, order.depth)
 
-    missing = np.ones(len(qrels.queries), dtype=bool)
+    missing = np.ones(len(qrels.names), dtype=bool)
     missing[place[place >= 0]] = False
     place = place[: len(ranked.size)]
     judged = _lay_out(qrels, _rows_of(qrels, run, place), ranked, names, retrieved, order, graded)
@@ -157,19 +163,23 @@ def judge_part(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]
 
 def join(parts: Sequence[tuple[Judged, DataFacts]], qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
     """What was found in the parts of a run as one, with the queries of the qrels that no part has."""
-    laid = Judged.join([judged for judged, _ in parts])
-    place = qrels.places_of(pl.Series(laid.query_id, dtype=pl.String))
+    place = np.concatenate([places_of(qrels, judged.query_id) for judged, _ in parts]) if parts else NO_PLACES
     without = np.ones(len(qrels.names), dtype=bool)
     without[place[place >= 0]] = False
     if without.any():
         parts = [*parts, judge_missing(qrels.only(np.flatnonzero(without)), order)]
-        laid = Judged.join([laid, parts[-1][0]])
         place = np.append(place, np.flatnonzero(without))
+    laid = NarrowJudged.join([judged for judged, _ in parts])
     # judged queries in the order of the qrels, then the others as they come
-    at = np.argsort(np.where(place < 0, len(qrels.queries), place), kind="stable")
-    if (at[1:] < at[:-1]).any():
-        laid = laid.of(at)
+    place = np.where(place < 0, len(qrels.names), place)
+    if (place[1:] < place[:-1]).any():
+        laid = laid.of(np.argsort(place, kind="stable"))
     return laid, join_facts([found for _, found in parts], order)
+
+
+def places_of(qrels: Qrels, queries: Sequence[str]) -> Array:
+    """The place in the qrels of each of these queries, -1 for one that is not there."""
+    return qrels.places_of(queries.column if isinstance(queries, Ids) else pl.Series(queries, dtype=pl.String))
 
 
 def judge_missing(qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
@@ -190,6 +200,7 @@ def join_facts(facts: Sequence[DataFacts], order: Order) -> DataFacts:
         tied_at={k: sum(found.tied_at[k] for found in facts) for k in order.cutoffs},
         disagreeing=None if None in ranks else sum(filter(None, ranks)),
         tied_in_top={k: sum(found.tied_in_top[k] for found in facts) for k in order.cutoffs},
+        again_in_top=dict(sum((Counter(found.again_in_top) for found in facts), Counter())),
     )
 
 
@@ -199,6 +210,9 @@ def _rows_of(qrels: Qrels, run: Run, number: Array) -> Array:
     ``number`` is that of each query of the run, -1 where it has no judgments. A pair is first looked up as one number, made of its
     query and a hash of its document.
     """
+    width = int(run.blocks.size.max(initial=0))
+    if 0 < width <= SHORT and width * len(qrels.doc_hash) <= BY_CELLS * run.frame.height:
+        return _rows_of_short(qrels, run, number, width)
     row = run.rows_of(qrels.doc_hash)
     query = number[run.query_code[row]]
     row, query = row[query >= 0], query[query >= 0]
@@ -222,6 +236,30 @@ def _rows_of(qrels: Qrels, run: Run, number: Array) -> Array:
     return found
 
 
+def _rows_of_short(qrels: Qrels, run: Run, number: Array, width: int) -> Array:
+    """The same where all rankings are short, of ``width`` rows at most: each judgment is compared with all rows of its query, by few bits first."""
+    bits = np.append(run.doc_hash.astype(np.uint16), np.zeros(width - 1, dtype=np.uint16))
+    wanted, blocks = qrels.doc_hash.astype(np.uint16), run.blocks
+    block = np.full(len(qrels.names), -1)
+    held = number[: len(blocks.size)]  # a query without a row has no block
+    block[held[held >= 0]] = np.flatnonzero(held >= 0)
+    block = block[qrels.query_code]
+    judged, rows = np.flatnonzero(block >= 0), np.lib.stride_tricks.sliding_window_view(bits, width)
+    start, size = blocks.start[block[judged]], blocks.size[block[judged]]
+    hits = [np.empty(0, dtype=np.int64)]
+    for at in range(0, len(judged), AT_ONCE):  # few enough to stay in the cache
+        some = slice(at, at + AT_ONCE)
+        alike = rows[start[some]] == wanted[judged[some], None]
+        hits.append(np.flatnonzero(alike) + at * width)
+    which, place = np.divmod(np.concatenate(hits), width)
+    inside = place < size[which]
+    at, row = judged[which[inside]], (start[which] + place)[inside]
+    same = (qrels.frame["doc_id"].gather(column(at)) == run.frame["doc_id"].gather(column(row))).to_numpy()
+    found = np.full(len(wanted), -1)
+    found[at[same]] = row[same]
+    return found
+
+
 def _rows_in_full(qrels: Qrels, run: Run, row: Array, query: Array) -> Array:
     """The same among these rows, of queries with these numbers, by the ids themselves: the hashes of two documents meet."""
     judgments = qrels.frame.select(column(qrels.query_code).alias("query"), "doc_id")
@@ -234,7 +272,7 @@ def _lay_out(
     qrels: Qrels,
     row: Array,
     ranked: RankedRun,
-    names: list[str],
+    names: Sequence[str],
     retrieved: Array,
     order: Order,
     graded: Several | None,

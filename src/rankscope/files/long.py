@@ -17,7 +17,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.roles import ID_ROLES
-from rankscope.tables import Array, Fault, Qrels, Run, Source, blocks_of
+from rankscope.tables import Array, Blocks, Fault, Qrels, Run, Source, blocks_of
 
 RUN_LINE = "a TREC run line has 6 (query Q0 document rank score tag)"
 QRELS_LINE = "a TREC qrels line has 4 (query iteration document grade)"
@@ -144,11 +144,16 @@ def make_run(
     return run
 
 
-def make_qrels(frame: pl.DataFrame, source: Source, found: Findings, what: str) -> Qrels:
-    """Build the qrels; their first note says how they were read."""
-    blocks = blocks_of(frame["query_id"])
-    rows = words.counted(len(frame), "judgment")
-    first = f"read {source.label} as {what}: {rows}, {words.counted(len(blocks.query), 'query')}, {grades_of(frame['grade'])}"
+def make_qrels(
+    frame: pl.DataFrame, source: Source, found: Findings, what: str, whole: tuple[Blocks, pl.Series] | None = None
+) -> Qrels:
+    """Build the qrels; their first note says how they were read.
+
+    ``whole`` are the blocks of all rows and the grades that there are, where the rows are not at hand.
+    """
+    blocks, grades = whole or (blocks_of(frame["query_id"]), frame["grade"])
+    sizes = words.counted(int(blocks.size.sum()), "judgment"), words.counted(len(blocks.query), "query")
+    first = f"read {source.label} as {what}: {', '.join(sizes)}, {grades_of(grades)}"
     qrels = Qrels(frame, found.added_to(source, first))
     qrels.__dict__["blocks"] = blocks
     return qrels
@@ -251,12 +256,20 @@ def id_column(column: pl.Series, name: str, label: str, found: Findings) -> pl.S
         whole = column.drop_nulls().drop_nans()
         if not (whole == whole.floor()).all() or whole.is_infinite().any():
             odd = whole.filter((whole != whole.floor()) | whole.is_infinite())[0]
-            raise InputError(f"{label}: column {name} holds fractions ({odd}), not ids; ids are strings or integers")
+            raise InputError(f"{label}: {float_messages(name)[0].format(odd)}")
         if len(large := whole.filter(whole.abs() >= EXACT)):
-            raise InputError(f"{label}: column {name} holds {large[0]} as an id; {FLOAT_REMEDY}")
+            raise InputError(f"{label}: {float_messages(name)[1].format(large[0])}")
         found.notes.append(f"column {name} holds {FLOAT_NOTE}")
         return _whole_numbers(column.fill_nan(None).cast(pl.Int64))
     raise InputError(f"{label}: column {name} is of type {kind}; ids are strings or integers")
+
+
+def float_messages(name: str) -> tuple[str, str]:
+    """What is said of a column of ids that holds a fraction, and a float that stands for several whole numbers; {} is the number."""
+    name = name.replace("{", "{{").replace("}", "}}")
+    return (
+        f"column {name} holds fractions ({{}}), not ids; ids are strings or integers", f"column {name} holds {{}} as an id; {FLOAT_REMEDY}",
+    )  # fmt: skip
 
 
 def restore_floats(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:

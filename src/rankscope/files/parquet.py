@@ -17,14 +17,16 @@ import polars as pl
 
 from rankscope.errors import InputError
 from rankscope.files.footers import READ, DamageError, Footer, check_pages, read_footer
-from rankscope.files.long import Findings, make_table
+from rankscope.files.long import Findings, id_column, make_qrels, make_table
 from rankscope.files.parts import PartFacts, RunParts, table_part, table_parts
 from rankscope.files.raw import UNREADABLE, Raw
 from rankscope.files.roles import roles_of
-from rankscope.parallel import check_memory
-from rankscope.tables import MARK, PARTIAL, Qrels, Run
+from rankscope.lists import Array, narrowed
+from rankscope.parallel import check_memory, map_parts
+from rankscope.tables import MARK, PARTIAL, SEED, Blocks, PackedQrels, Qrels, Run
 
 PART = 1 << 19  # rows of a part
+MANY = 1 << 20  # judgments from which on they are kept in few bytes
 BEYOND = 1 << 10  # rows read beyond a part at first, to find where its last query ends
 VIEW = 16  # bytes that a text takes in a table beside its letters
 
@@ -180,8 +182,46 @@ def read_parquet(raw: Raw, what: str, name: str | None) -> Run | Qrels:
 def _read(file: ParquetFile, what: str, name: str | None) -> Run | Qrels:
     found = Findings()
     roles = roles_of(file.names, what, file.raw.label, found.notes, file.raw.columns)
+    if what == "qrels" and file.footer.rows >= MANY and (packed := _read_packed(file, roles, found)) is not None:
+        return packed
     frame = file.table(roles.values())
     return make_table(frame, roles, file.raw.source(f"Parquet {what}"), found, what, name)
+
+
+def _read_packed(file: ParquetFile, roles: dict[str, str], found: Findings) -> Qrels | None:
+    """Judgments of many queries, read part by part and kept in few bytes; None where something is odd, which takes all rows to tell."""
+    wanted, label = [roles.get(role, "") for role in ("query_id", "doc_id", "grade")], file.raw.label
+    kinds = file.scan.collect_schema()
+    texts = all(kinds.get(name) == pl.String or kinds.get(name, pl.Null).is_integer() for name in wanted[:2])
+    if len(roles) > len(wanted) or not texts or not kinds.get(wanted[2], pl.Null).is_numeric():
+        return None
+    file.check(wanted)
+    scan = file.scan.select(wanted)
+
+    def read(start: int) -> tuple[Blocks, pl.Series, Array, Array] | None:
+        rows = _whole_queries(file, scan, wanted[0], start, PART)
+        ids = [id_column(rows[name], name, label, found) for name in wanted[:2]]
+        grade = rows[wanted[2]].cast(pl.Float64)
+        part = Qrels(pl.DataFrame({"query_id": ids[0], "doc_id": ids[1], "grade": grade}))
+        odd = any(one.null_count() or (one == "").any() for one in ids) or grade.null_count()
+        if odd or len(part.nan_rows) or not part.blocks.whole or len(part.repetitions):
+            return None
+        return part.blocks, ids[1], narrowed(grade.to_numpy()), grade.unique().to_numpy()
+
+    parts = list(map_parts(read, range(0, file.footer.rows, PART)))
+    kept = [part for part in parts if part is not None]
+    if len(kept) < len(parts):
+        return None
+    names = pl.concat([blocks.query for blocks, *_ in kept], rechunk=True)
+    hashes = np.sort(names.hash(seed=SEED).to_numpy())
+    if (hashes[1:] == hashes[:-1]).any():  # a query comes back, or seems to
+        return None
+    size = np.concatenate([blocks.size for blocks, *_ in kept])
+    blocks = Blocks(np.cumsum(size) - size, size, names, np.arange(len(size)), whole=True)
+    documents, grades = pl.concat([part[1] for part in kept], rechunk=False), np.concatenate([part[2] for part in kept])
+    all_grades = pl.Series(np.concatenate([part[3] for part in kept]))
+    named = make_qrels(pl.DataFrame(), file.raw.source("Parquet qrels"), found, "Parquet qrels", (blocks, all_grades))
+    return PackedQrels.of(blocks, documents, grades, named.source)
 
 
 def parquet_parts(raw: Raw, name: str | None) -> RunParts:
@@ -210,12 +250,24 @@ def _whole_queries(file: ParquetFile, scan: pl.LazyFrame, query: str, start: int
     before, beyond = min(start, 1), BEYOND
     while True:
         rows = file.collect(scan.slice(start - before, before + size + beyond))
-        sizes = rows[query].rle().struct.field("len").cast(pl.Int64).to_numpy()
-        begins = np.cumsum(sizes) if start else np.append(np.cumsum(sizes) - sizes, len(rows))
         end = min(before + size, len(rows))
-        first, last = np.searchsorted(begins, [before, end])
-        if begins[first] >= end:  # all of it belongs to a query that begins in an earlier part
+        first, last = (_next_query(rows[query], at) for at in (before, end))
+        if first >= end and end:  # all of it belongs to a query that begins in an earlier part
             return rows.clear()
-        if begins[last] < len(rows) or len(rows) < before + size + beyond:
-            return rows.slice(int(begins[first]), int(begins[last] - begins[first]))
+        if last < len(rows) or len(rows) < before + size + beyond:
+            return rows.slice(first, last - first)
         beyond *= 8
+
+
+def _next_query(queries: pl.Series, at: int) -> int:
+    """The first row from this one on with which a query begins; as many as there are, where none does."""
+    if not at:
+        return 0
+    window = 64
+    while at < len(queries):
+        here = queries.slice(at - 1, window)
+        other = here.slice(1).ne_missing(here.head(len(here) - 1)).arg_true()
+        if len(other):
+            return at + int(other[0])
+        at, window = at + len(here) - 1, 8 * window
+    return len(queries)

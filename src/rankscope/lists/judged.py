@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 
+from rankscope.lists.ids import Ids
 from rankscope.lists.rectangle import Ideal, Lists, Pool
 from rankscope.lists.sums import Array
 
@@ -60,7 +60,8 @@ class Judged:
     ``rank`` is 1-based, and 0 where the document was not retrieved. ``tie_start`` and ``tie_size``
     tell the first rank and the number of the documents that share its score. ``retrieved`` counts
     all documents retrieved for the query, judged or not. ``score``, ``aspects`` and ``by_id`` (the place
-    of the document among the query's judged ones when their ids rise) are there where a metric needs them.
+    of the document among the query's judged ones when their ids rise) are there where a metric needs them. ``scored`` are values of the
+    queries that were computed already, while their documents lay in the cache, by metric.
     """
 
     query_id: Sequence[str]
@@ -74,6 +75,7 @@ class Judged:
     score: Array | None = None
     aspects: Aspects | None = None
     by_id: Array | None = None
+    scored: dict[Hashable, Array] = field(init=False, repr=False, default_factory=dict)
 
     @classmethod
     def join(cls, parts: Sequence[Judged]) -> Judged:
@@ -83,14 +85,19 @@ class Judged:
         columns = ("retrieved", "size", "in_run", "grade", "rank", "tie_start", "tie_size", "score", "by_id")
         held = [name for name in columns if getattr(parts[0], name) is not None]
         aspects = [part.aspects for part in parts if part.aspects is not None]
-        return cls(
-            query_id=list(chain.from_iterable(part.query_id for part in parts)),
+        return Judged(
+            query_id=Ids.join([part.query_id for part in parts]),
             **{name: np.concatenate([getattr(part, name) for part in parts]) for name in held},
             aspects=Aspects.join(aspects) if aspects else None,
         )
 
     def __len__(self) -> int:
         return len(self.retrieved)
+
+    def held(self, name: str) -> Array:
+        """A column, in whatever type of numbers it is kept."""
+        column: Array = getattr(self, name)
+        return column
 
     @cached_property
     def start(self) -> Array:
@@ -107,7 +114,7 @@ class Judged:
         rows, inside = rectangle(self.start[queries], self.size[queries])
         at = rows[inside]
         return Judged(
-            query_id=list(map(self.query_id.__getitem__, queries.tolist())),
+            query_id=Ids.take(self.query_id, queries),
             retrieved=self.retrieved[queries],
             size=self.size[queries],
             in_run=self.in_run[queries],

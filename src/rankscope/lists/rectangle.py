@@ -157,6 +157,14 @@ class Lists:
             self._tops[cutoff] = replace(self, shown=shown, retrieved=retrieved, uncut=self.uncut or self)
         return self._tops[cutoff]
 
+    def forget(self) -> None:
+        """Let go of the cut and spread rankings made of these, which know them in turn: else their memory is free only when someone looks for it."""
+        condensed = [vars(self)["condensed"]] if "condensed" in vars(self) else []
+        for made in (*self._tops.values(), *self._spreads.values(), *condensed):
+            made.forget()
+        self._tops.clear()
+        self._spreads.clear()
+
     @cached_property
     def condensed(self) -> Lists:
         """The same rankings without unjudged documents, the gaps closed."""

@@ -106,5 +106,11 @@ def log2_discounts(rank: Array) -> Array:
 
 def not_before(chance: Array) -> Array:
     """The chance that what happens with these chances has not happened before each cell."""
-    stays = np.cumprod(1.0 - chance, axis=1)
-    return np.hstack([np.ones((len(chance), 1)), stays[:, :-1]])
+    rows, columns = chance.shape
+    if rows < MANY or columns > NARROW:
+        stays = np.cumprod(1.0 - chance, axis=1)
+        return np.hstack([np.ones((rows, 1)), stays[:, :-1]])
+    out = np.ones((rows, columns))
+    for column in range(1, columns):
+        out[:, column] = out[:, column - 1] * (1.0 - chance[:, column - 1])
+    return out

@@ -118,7 +118,9 @@ class DCG(_GainMetric):
 
     def best_down_to(self, gain: Array, depth: Array | float) -> Array:
         """The discounted gain of documents in the best order, one a rank, down to a depth (of each query, or of all)."""
-        best = -np.sort(-gain, axis=1)  # gains need not rise with the grade
+        best = gain
+        if (gain[:, 1:] > gain[:, :-1]).any():  # gains need not rise with the grade
+            best = -np.sort(-gain, axis=1)
         rank = np.arange(1, best.shape[1] + 1)
         worth = best * self.discounts(rank)
         return total(worth if np.all(np.isinf(depth)) else worth * (rank <= np.reshape(depth, (-1, 1))))

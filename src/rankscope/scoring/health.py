@@ -30,6 +30,7 @@ REMEDIES = {  # what to do about each warning, here and where ``check`` explains
     "RS104": "remove the repeated rows at their source; --duplicates first or best says which one to keep",
     "RS105": "remove the query from its own ranking, or let --self-match drop do it, and say which",
     "RS106": "find out why nothing was returned for them",
+    "RS113": "write the ids alike; spreadsheets and data frames drop leading zeros and add .0",
     "RS114": "write the ids alike; --fold chunks.csv or --fold-by PATTERN makes documents of chunks",
     "RS115": "compare the files: one may be a copy, or the change between them has no effect",
     "RS116": "give the judgments first, then the run: QRELS RUN",
@@ -102,24 +103,27 @@ def examine(
     Where ``ties`` takes all orders of equal scores, unjudged documents are counted over all of them, too: as many as are expected in the
     top k, the fewest (best) or the most (worst). ``removed`` counts what the policies left out: ``duplicates``, ``self_matches`` and ``qrels_duplicates``.
     """
-    so_far = np.append(0, np.cumsum(judged.grade >= 1))
-    good = (so_far[judged.start + judged.size] - so_far[judged.start])[:judged_queries]
-    rated = judged.grade.size and judged.grade.max() >= STARS  # or it need not be looked at
+    grade, rank, size = judged.held("grade"), judged.held("rank"), judged.held("size")[:judged_queries]
+    relevant, filled = grade >= 1, np.flatnonzero(size)
+    start = (np.cumsum(size, dtype=np.int64) - size)[filled]
+    good = int(np.count_nonzero(np.logical_or.reduceat(relevant, start))) if len(filled) else 0
+    rated = len(grade) and grade.max() >= STARS  # or it need not be looked at
     unjudged, tied = {}, {}
-    retrieved = judged.retrieved[:judged_queries]
+    retrieved = judged.held("retrieved")[:judged_queries].astype(np.int64)
     for k in cutoffs:
         shown = int(np.minimum(retrieved, k).sum())
-        known: float = int(((judged.rank > 0) & (judged.rank <= k)).sum())
+        known: float = int(np.count_nonzero((rank > 0) & (rank <= k)))
         if ties in {"expected", "best", "worst"}:
             known = _known_over_orders(judged, k, ties)
+        known += seen.again_in_top.get(k, 0)
         unjudged[k] = (shown - known) / shown if shown else 0.0
         tied[k] = seen.tied_in_top.get(k, 0) / shown if shown else 0.0
     return Health(
         rows=seen.rows, queries=seen.queries, judged_queries=judged_queries, missing_queries=len(seen.missing),
         missing=tuple(seen.missing[:LISTED]), extra_queries=len(seen.extra), extra=tuple(seen.extra[:LISTED]),
-        queries_without_relevant=int((good == 0).sum()), tied_rows=seen.tied_rows, ties_at_cutoff=dict(seen.tied_at),
+        queries_without_relevant=len(size) - good, tied_rows=seen.tied_rows, ties_at_cutoff=dict(seen.tied_at),
         unjudged_at_cutoff=unjudged, rank_disagreements=seen.disagreeing,
-        judgments=len(judged.grade), not_relevant=len(judged.grade) - int(so_far[-1]),
+        judgments=len(grade), not_relevant=len(grade) - int(np.count_nonzero(relevant)),
         empty_queries=max(int((retrieved == 0).sum()) - len(seen.missing), 0),
         tied_at_cutoff=tied, ratings=_liked(judged.grade) if rated else None, **removed,
     )  # fmt: skip

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from rankscope.engines.base import SEVERAL, DataFacts, Order, Ties
-from rankscope.errors import InputError
-from rankscope.lists import Judged
+import numpy as np
+
+from rankscope.engines.base import SEVERAL, DataFacts, Order, Ties, columns_of
+from rankscope.errors import InputError, RankscopeError
+from rankscope.lists import Array, Judged, NarrowJudged
 from rankscope.parallel import check_whole, map_parts
 from rankscope.scoring.inputs import CleanInput, clean, label_of, read_any
-from rankscope.scoring.policies import Policies
+from rankscope.scoring.policies import OVER_ORDERS, Policies
 from rankscope.scoring.request import Request
 
 if TYPE_CHECKING:
     import polars as pl
 
     from rankscope.files.parts import PartFacts, RunParts
+    from rankscope.metrics import Metric
     from rankscope.tables import Qrels, Run
 
 Findings = tuple[Judged, DataFacts]
@@ -41,12 +45,55 @@ class JudgedRun:
 
 @dataclass(frozen=True, eq=False)
 class JudgedPart:
-    """What was found in a part of a file under each order; ``facts`` and ``removed`` are what the reader and the policies tell."""
+    """What was found in a part of a file under each order; ``facts`` and ``removed`` are what the reader and the policies tell.
+
+    ``queries`` are all that it has, unless values are computed ahead; ``place`` are those of its judged ones among those of the qrels.
+    """
 
     queries: pl.Series
     found: list[Findings]
     facts: PartFacts
     removed: tuple[int, int]
+    place: Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+
+class ValuesAhead:
+    """Values of the ``count`` queries of the qrels that are computed part by part, while what was judged lies in the processor's cache.
+
+    They follow the queries of the qrels. Where a metric refuses what was judged, there are none: who asks for them later is told why.
+    """
+
+    def __init__(self, metrics: Sequence[Metric], count: int) -> None:
+        self.metrics, self.count = metrics, count
+        self.columns: dict[Hashable, Array] = {}
+        self.lock = Lock()
+
+    def add(self, judged: Judged, place: Array) -> None:
+        """Compute those of some queries, which have these places in the qrels."""
+        try:
+            found = columns_of(judged, self.metrics, all_cores=False)
+        except RankscopeError:
+            self.metrics = ()
+            return
+        with self.lock:  # made once
+            for name in found.keys() - self.columns.keys():
+                self.columns[name] = np.empty(self.count)
+        rows = (
+            place
+            if (place[1:] - place[:-1] != 1).any()
+            else slice(place[0], place[0] + len(place))
+            if len(place)
+            else place
+        )
+        for name, values in found.items():
+            self.columns[name][rows] = values
+
+    def give(self, judged: Judged, without: Array) -> None:
+        """Let the judged documents of all queries have them; queries at the places ``without`` were in no part."""
+        if len(without):
+            self.add(judged.of(without), without)
+        if self.metrics:
+            judged.scored.update(self.columns)
 
 
 def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, request: Request) -> JudgedRun:
@@ -54,10 +101,13 @@ def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, reque
 
     Raises InputError for what no number can be made of.
     """
-    data, orders = read_any("run", run, name, parts=True), list(dict.fromkeys(request.orders))
+    data, orders = (
+        read_any("run", run, name, parts=True, columns=request.policies.columns),
+        list(dict.fromkeys(request.orders)),
+    )
     if hasattr(data, "reads"):
         try:
-            return _judge_parts(data, name, number, grades.table, orders, request.policies)
+            return _judge_parts(data, name, number, grades.table, request)
         except InputError:
             check_whole(data.label, data.size)
             data = data.whole()  # which can be read, or says what is at fault, and where
@@ -92,7 +142,20 @@ def judge_clean(
         if "subtopics" in orders[0].needs:
             local.check_subtopics(qrels)
         judge = partial(local.judge if len(table.frame) <= local.PART else local.judge_in_parts, table, qrels)
-    return {order: judge(order) for order in orders} if len(orders) == 1 else _judge_each(judge, orders)
+    found = {order: judge(order) for order in orders} if len(orders) == 1 else _judge_each(judge, orders)
+    if run.chunks:
+        found = dict(zip(found, with_chunks(run, found.values(), grades.table, list(found)), strict=True))
+    return found
+
+
+def with_chunks(run: CleanInput, found: Iterable[Findings], qrels: Qrels, orders: Sequence[Order]) -> list[Findings]:
+    """What was found under each order in a ranking that holds later chunks of documents, which are not unjudged where these are judged."""
+    from rankscope.scoring.fold import count_again
+
+    return [
+        (judged, replace(facts, again_in_top=count_again(run.data, qrels, order)))
+        for (judged, facts), order in zip(found, orders, strict=True)
+    ]
 
 
 def _judge_each(judge: Callable[[Order], Findings], orders: Sequence[Order]) -> dict[Order, Findings]:
@@ -110,9 +173,12 @@ def _judge_each(judge: Callable[[Order], Findings], orders: Sequence[Order]) -> 
 
 
 def judge_reads(
-    reads: Iterable[Callable[[], tuple[Run, PartFacts]]], qrels: Qrels, orders: Sequence[Order], policies: Policies
-) -> list[JudgedPart]:
+    reads: Iterable[Callable[[], tuple[Run, PartFacts]]], qrels: Qrels, orders: Sequence[Order], policies: Policies,
+    ahead: Sequence[ValuesAhead | None] = (),
+) -> list[JudgedPart]:  # fmt: skip
     """What is found in each of these parts of a file, which are read, cleaned and judged on all cores.
+
+    Values are computed ``ahead`` where they are given, one for each order.
 
     Raises InputError where it takes all rows to read one, or to say what is at fault.
     """
@@ -122,29 +188,54 @@ def judge_reads(
         rows, facts = read()
         cleaned = clean(rows, policies, "run")
         found = [local.judge_part(cleaned.data, qrels, order) for order in orders]
-        return JudgedPart(rows.names, found, facts, (cleaned.duplicates, cleaned.self_matches))
+        if cleaned.chunks:
+            found = with_chunks(cleaned, found, qrels, orders)
+        removed, place = (cleaned.duplicates, cleaned.self_matches), qrels.places_of(cleaned.data.names)
+        place = place[place >= 0]
+        for values, (judged, _) in zip(ahead, found, strict=False):
+            if values is not None:
+                values.add(judged, place)
+        if not ahead:
+            return JudgedPart(rows.names, found, facts, removed, place)
+        narrow = [(NarrowJudged.narrow(judged), seen) for judged, seen in found]
+        return JudgedPart(rows.names.clear(), narrow, facts, removed, place)
 
     if "subtopics" in orders[0].needs:
         local.check_subtopics(qrels)
     return list(map_parts(work, reads))
 
 
-def _judge_parts(
-    file: RunParts, name: str | None, number: int, qrels: Qrels, orders: Sequence[Order], policies: Policies
-) -> JudgedRun:
-    """Read, clean and judge a file part by part, on all cores.
+def _judge_parts(file: RunParts, name: str | None, number: int, qrels: Qrels, request: Request) -> JudgedRun:
+    """Read, clean, judge and score a file part by part, on all cores.
 
     Raises InputError where it takes all rows to read them, or to say what is at fault.
     """
-    import polars as pl
-
     from rankscope.engines import local
 
-    parts = judge_reads(file.reads(), qrels, orders, policies)
-    count = sum(len(part.queries) for part in parts)
-    if not count or pl.concat([part.queries for part in parts]).n_unique() < count:
+    orders, count = list(dict.fromkeys(request.orders)), len(qrels.names)
+    ahead = [_ahead(order, request, count) for order in orders]
+    parts = judge_reads(file.reads(), qrels, orders, request.policies, ahead)
+    without = np.ones(count, dtype=bool)
+    for part in parts:
+        if not without[part.place].all():
+            raise InputError("a query comes back in a later part")
+        without[part.place] = False
+    extra = [query for part in parts for query in part.found[0][1].extra]
+    queries = sum(len(part.place) for part in parts) + len(extra)
+    if not queries or len(set(extra)) < len(extra):
         raise InputError("a query comes back in a later part")
-    head = file.without_rows([part.facts for part in parts], count)
-    found = {order: local.join([part.found[i] for part in parts], qrels, order) for i, order in enumerate(orders)}
+    head = file.without_rows([part.facts for part in parts], queries)
     duplicates, self_matches = map(sum, zip(*(part.removed for part in parts), strict=True))
+    found = {}
+    for i, (order, values) in enumerate(zip(orders, ahead, strict=True)):
+        found[order] = local.join([part.found[i] for part in parts], qrels, order)
+        if values is not None:
+            values.give(found[order][0], np.flatnonzero(without))
     return JudgedRun(label_of(head, name, number), head.source, found, duplicates, self_matches)
+
+
+def _ahead(order: Order, request: Request, count: int) -> ValuesAhead | None:
+    """Where the values of the metrics go that look at one order; none where queries count that the qrels lack, or all orders of equal scores."""
+    asked = zip(request.metrics, request.orders, strict=True)
+    metrics = [m.metric for m, of_metric in asked if of_metric == order and m.convention.ties not in OVER_ORDERS]
+    return ValuesAhead(metrics, count) if metrics and not order.extra else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,6 @@ from rankscope.metrics import DEFAULT, Metric, in_order, parse
 from rankscope.panels.panel import Panel
 from rankscope.panels.pooled import PooledPairs, pool_of
 from rankscope.panels.samples import UNKNOWN, Measure
-from rankscope.scoring.inputs import read_named
 from rankscope.scoring.policies import POLICIES, refuse_unknown
 from rankscope.scoring.scores import Scores
 
@@ -39,6 +39,7 @@ class Measurements:
 
     ``curve`` holds the primary metric at other cutoffs, ``replicates`` the variances of systems that ran several times, by metric
     and system, and ``members`` the runs of each such system; ``scores`` is there where runs were evaluated.
+    ``ignored`` are the codes of warnings to leave out.
     """
 
     panels: Sequence[Panel]
@@ -48,6 +49,11 @@ class Measurements:
     replicates: Mapping[str, Mapping[str, Replicates]] = field(default_factory=dict)
     inputs: Sequence[Mapping[str, Any]] = ()
     members: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    ignored: frozenset[str] = frozenset()
+
+    def ignoring(self) -> dict[str, str]:
+        """What a result states of the warnings that it leaves out; nothing where it leaves out none."""
+        return {"ignore": POLICIES["ignore"].statement(self.ignored, ())} if self.ignored else {}
 
 
 def measure(
@@ -65,8 +71,6 @@ def measure(
 
     Queries are sorted by id unless their order matters to what follows (``as_given``).
     """
-    if "columns" in policies and runs is not None:
-        qrels, runs = read_named(qrels, runs, policies)
     refuse_unknown(policies, "compare", OPTIONS)
     if runs is None:
         _refuse_policies(policies)
@@ -78,6 +82,10 @@ def measure(
         out = _of_scores(qrels, metrics, primary, as_given)
     else:
         out = _of_table(qrels, metrics, primary, as_given, _where(systems))
+    settled = None if out.scores is None else out.scores.request.policies.ignore
+    if settled or "ignore" in policies:
+        more = POLICIES["ignore"].check(policies.get("ignore"))
+        out = replace(out, ignored=(settled or frozenset()) | (more or frozenset()))
     for panel in out.panels:
         if panel.measure.aggregate == "pooled" and not panel.pools:
             raise InputError(f"{panel.name} is {panel.reason} and has no value of a query to compare: leave it out")
@@ -155,8 +163,30 @@ def lead_first(metrics: Any, primary: Any = None) -> list[Metric]:
 def _refuse_policies(policies: Iterable[str]) -> None:
     """One line for policies that say how rankings become scores, where scores are given."""
     for name in policies:
-        if name in POLICIES and name != "seed":
+        if name in POLICIES and name not in {"seed", "ignore"}:
             raise InputError(f"{name} says how rankings become scores, and these are scores already: leave it out")
+
+
+def check_comparison(metrics: Any, options: Mapping[str, Any]) -> None:
+    """Refuse, before runs are read, what ``compare`` would refuse whatever they hold: ``options`` are those of ``compare``."""
+    from rankscope.panels.method import method_of
+    from rankscope.scoring.request import Request
+
+    policies = {name: value for name, value in options.items() if name in POLICIES}
+    Request.of(lead_first(USUAL if metrics is None else metrics, options.get("primary")), policies)
+    parts = set(signature(method_of).parameters)
+    method_of(**{name: value for name, value in options.items() if name in parts})
+    if options.get("limits"):
+        check_limits(options["limits"], options.get("costs"))
+
+
+def check_limits(limits: Any, costs: Any) -> Mapping[str, float]:
+    """Limits on costs, checked before anything is read."""
+    if costs is None:
+        raise InputError("a limit is on a cost: say what each run costs, with a table of runs and costs")
+    from rankscope.panels.tradeoffs import limits_of
+
+    return limits if isinstance(limits, Mapping) else limits_of(limits)
 
 
 def _of_runs(

@@ -6,21 +6,19 @@ project, ``conventions`` in JSON, the small print, the paragraph for a paper, an
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rankscope import words
 from rankscope.errors import MOST, InputError
 
 # the command line makes its options of this module: what is heavy is loaded where values are computed
 if TYPE_CHECKING:
-    from rankscope.dialects import base as kinds
     from rankscope.dialects.base import Convention
     from rankscope.engines.base import Values
     from rankscope.lists import Judged
@@ -29,34 +27,6 @@ if TYPE_CHECKING:
 MIXED = "as the dialect says"  # what is stated where a dialect has another convention for each metric
 OVER_ORDERS = frozenset({"expected", "best", "worst"})  # of all orders of equal scores; drawn where these are too many
 POLICIES: dict[str, Policy] = {}
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-class PolicyOptions(TypedDict, total=False):
-    """The policies as keyword arguments of every verb that scores rankings."""
-
-    ties: kinds.Ties
-    queries: kinds.Population | Iterable[str]
-    depth: int | None
-    duplicates: Literal["error", "first", "best"]
-    self_match: Literal["keep", "drop"]
-    fold: Any
-    fold_by: str | None
-    fold_score: Literal["max", "sum", "first"] | None
-    fold_cutoffs: Literal["documents", "chunks"] | None
-    relevance_level: float | None
-    no_relevant: kinds.NoRelevant
-    nothing_found: kinds.NothingFound
-    weights: Any
-    mean: kinds.Mean
-    dialect: str | None
-    seed: int
-
-
-class ReadingOptions(PolicyOptions, total=False):
-    """The same with what is said of the inputs themselves: ``columns`` gives roles to columns of other names."""
-
-    columns: Mapping[str, str]
 
 
 class Policy:
@@ -83,6 +53,7 @@ class Policy:
     metavar: ClassVar[str | None] = None
     changes_values: ClassVar[bool] = True
     acts_on: ClassVar[Sequence[str]] = ()
+    several: ClassVar[bool] = False  # whether the option may be repeated
     with_words: ClassVar[bool] = False  # whether conventions hold the words beside the value
     by_metric: ClassVar[bool] = False  # whether a dialect may set it for each metric
 
@@ -518,6 +489,33 @@ class DialectChoice(Policy):
         return f"dialect: {stated}"
 
 
+class ColumnNames(Policy):
+    """What columns of other names are: roles by name, ``{"user": "query_id", "sku": "doc_id"}``."""
+
+    name, title, metavar, changes_values, several = "columns", "columns", "NAME=ROLE,...", False, True
+    expects = "the roles of columns of other names, like {'user': 'query_id'}"
+    help = (
+        "What columns of other names are, like user=query_id,sku=doc_id; roles are query_id, doc_id, score, rank, tag, grade and "
+        "iteration."
+    )
+
+    def accepts(self, value: Any) -> bool:
+        return bool(value) and (
+            isinstance(value, str)
+            or (isinstance(value, dict) and all(isinstance(role, str) for role in value.values()))
+        )
+
+    def check(self, value: Any) -> Any:
+        if value is None:
+            return None
+        from rankscope.files.roles import ColumnRoles
+
+        return ColumnRoles.of(value)
+
+    def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
+        return str(value)
+
+
 class Seed(Policy):
     """Where random numbers start, for orders of equal scores that are too many to be tried."""
 
@@ -527,6 +525,32 @@ class Seed(Policy):
 
     def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
         return value if any(c.ties in OVER_ORDERS for c in conventions) else None  # else none are drawn
+
+
+class Ignored(Policy):
+    """Which warnings are left out."""
+
+    name, title, metavar, changes_values, several = "ignore", "ignored warnings", "CODES", False, True
+    expects = "codes of warnings, like 'RS203' or ['RS203', 'RS204']"
+    help = "Leave out these warnings: RS203, or RS2 for a family (rankscope check --list); may be repeated."
+
+    def accepts(self, value: Any) -> bool:
+        if isinstance(value, str):
+            return bool(value.strip())
+        return isinstance(value, list | tuple | set | frozenset) and all(isinstance(one, str) for one in value)
+
+    def check(self, value: Any) -> frozenset[str] | None:
+        if not super().check(value):
+            return None
+        from rankscope.scoring.codes import codes_of
+
+        return frozenset(codes_of(value))
+
+    def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
+        return ",".join(sorted(value))
+
+    def brief(self, stated: Any) -> str:
+        return f"warnings ignored: {stated.replace(',', ', ')}"
 
 
 class Policies(SimpleNamespace):
@@ -578,23 +602,4 @@ def refuse_unknown(options: Iterable[str], verb: str, own: Iterable[str] = ()) -
     for name in options:
         if name not in known:
             hint = words.hint(name, known, otherwise="; it takes those of evaluate")
-            hint = "; read what it takes with rs.read_qrels and rs.read_run, which do" if name == "columns" else hint
             raise InputError(f"{verb} has no option {name!r}{hint}")
-
-
-def with_policies(function: Function) -> Function:
-    """A function that takes policies as keyword arguments, with each in its signature and its help."""
-    signature = inspect.signature(function)
-    plain = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-    types = PolicyOptions.__annotations__
-    own = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=policy.default, annotation=types.get(name, Any))
-        for name, policy in POLICIES.items()
-    ]
-    function.__signature__ = signature.replace(parameters=[*plain, *own])  # type: ignore[attr-defined]
-    lines = []
-    for name, policy in POLICIES.items():
-        one_of = f" One of {words.choices(policy.values)}." if policy.values else ""
-        lines.append(f"    ``{name}``: {policy.__doc__}{one_of} Default {policy.default!r}.")
-    function.__doc__ = (function.__doc__ or "").replace("{policies}", "\n".join(lines).lstrip())
-    return function

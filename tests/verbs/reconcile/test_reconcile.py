@@ -55,8 +55,9 @@ def test_a_number_without_a_convention_has_a_nearest_one() -> None:
     qrels, run = {"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}
     first = reconcile(qrels, run, "nDCG@10", value="0.63094").sentences()
     assert f"gives 0.63094: the nearest is {ours:.5f}, nDCG@10 itself, and tools print" in next(iter(first))
-    far = next(iter(reconcile(qrels, run, "nDCG@10", value="0.1").sentences()))
-    assert f"nDCG@10 is {ours:.4f}, and tools print" in far
+    far = next(iter(reconcile(qrels, run, "nDCG@10", value="0.0123").sentences()))
+    assert f"gives 0.0123: nDCG@10 is {ours:.4f}, and tools print" in far
+    assert "the nearest" in far
     undefined = next(iter(reconcile({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, "AUC", value="0.3").sentences()))
     assert "AUC is undefined, and tools print 0.0000, the nearest 0.0000 (" in undefined
 

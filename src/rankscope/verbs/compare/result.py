@@ -17,6 +17,8 @@ from rankscope.panels.method import Method
 from rankscope.panels.panel import Panel
 from rankscope.panels.slices import SliceContrast, Slices
 from rankscope.scoring.measurements import Measurements
+from rankscope.scoring.policies import POLICIES
+from rankscope.scoring.request import heeded
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_notes, input_record
 from rankscope.verbs.compare.tables import (
@@ -38,6 +40,7 @@ from rankscope.verbs.compare.tables import (
 if TYPE_CHECKING:
     from rankscope.panels.tradeoffs import TradeOffs
 
+PRIMARY = " (primary)"
 NAMED = 12  # runs of a top group that a table names
 
 # --- the views -------------------------------------------------------------------------------------------
@@ -226,7 +229,8 @@ class Comparison(Result):
     def warnings(self) -> list[Caution]:
         """What to know before believing the verdict: of the data, then of the comparison."""
         cautions = self.measurements.scores.warnings if self.measurements.scores is not None else []
-        return [*cautions, *doubts_of(self.family, self.slices, self.measurements.curve)]
+        found = [*cautions, *doubts_of(self.family, self.slices, self.measurements.curve)]
+        return heeded(found, self.measurements.ignored)
 
     def of(self, metric: str) -> list[Contrast]:
         """The contrasts on one metric."""
@@ -269,6 +273,7 @@ class Comparison(Result):
             "compared": len(self.systems),
             "candidates_tried": self.candidates_tried,
             "compare_seed": method.seed,
+            **self.measurements.ignoring(),
         }
 
     def facts(self) -> dict[str, Any]:
@@ -363,7 +368,8 @@ class Comparison(Result):
         if self.all_pairs:
             for panel in self.panels:
                 table = contrast_table(self.family, panel, every=True)
-                blocks += [Heading(self._title(panel)), replace(table, note=self._marks())]
+                lead = PRIMARY if self.primary_declared and panel is self.panels[0] else ""
+                blocks += [Heading(f"{panel.name}{lead}"), replace(table, note=self._marks())]
         else:
             marks = (
                 f"* better, † worse than {self.baseline} at {words.percent(self.method.alpha)}: {how(self.family)}; "
@@ -397,9 +403,10 @@ class Comparison(Result):
         against = "" if family.baseline is None else f", against {family.baseline}"
         for panel in full:
             lower = " (lower is better)" if panel.sign < 0 and against else ""
+            lead = PRIMARY if self.primary_declared and panel is panels[0] else ""
             yield from (
                 EMPTY,
-                Heading(f"{self._title(panel)}{lower}{against}"),
+                Heading(f"{panel.name}{lead}{lower}{against}"),
                 contrast_table(family, panel, every=details),
             )
             if details:
@@ -407,9 +414,6 @@ class Comparison(Result):
         yield Paragraph(self._marks(), quiet=True)
         if len(full) < len(panels):
             yield from (EMPTY, Heading("all metrics"), board(family))
-
-    def _title(self, panel: Panel) -> str:
-        return f"{panel.name} (primary)" if self.primary_declared and panel is self.family.panels[0] else panel.name
 
     def _marks(self) -> str:
         family = self.family
@@ -479,6 +483,8 @@ class Comparison(Result):
             yield f"{method.correction.name} {method.correction.calibration}"
         if self.measurements.scores is not None:
             yield self.measurements.scores.request.small_print()
+        elif self.measurements.ignored:
+            yield POLICIES["ignore"].brief(self.measurements.ignoring()["ignore"])
 
 
 # --- in words --------------------------------------------------------------------------------------------

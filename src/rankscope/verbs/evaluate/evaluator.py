@@ -11,7 +11,8 @@ from rankscope.engines.base import SEVERAL, Values, score
 from rankscope.engines.prepared import PreparedQrels
 from rankscope.scoring.evaluation import evaluate_request, values_of
 from rankscope.scoring.inputs import clean, read_any
-from rankscope.scoring.policies import OVER_ORDERS, POLICIES, PolicyOptions, with_policies
+from rankscope.scoring.keywords import PolicyOptions, with_policies
+from rankscope.scoring.policies import OVER_ORDERS, POLICIES
 from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.evaluate.result import BatchScores
@@ -43,7 +44,10 @@ class Evaluator:
         """
         self.request = Request.of(metrics, policies)
         grades = clean(
-            read_any("qrels", qrels), self.request.policies, "qrels", [m.metric for m in self.request.metrics]
+            read_any("qrels", qrels, columns=self.request.policies.columns),
+            self.request.policies,
+            "qrels",
+            [m.metric for m in self.request.metrics],
         )
         self.qrels = grades.data
         self._prepared = None
@@ -53,7 +57,13 @@ class Evaluator:
             getattr(m.convention, name, getattr(self.request.policies, name)) == policy.default
             for name, policy in POLICIES.items()
             for m in self.request.metrics
-            if name not in {"ties", "depth"}  # which the order of the documents has seen to
+            if name
+            not in {
+                "ties",
+                "depth",
+                "columns",
+                "ignore",
+            }  # which the order of the documents and the readers have seen to
         )
 
     def __call__(self, run: Any) -> BatchScores:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,12 @@ from rankscope.scoring.scores import Scores
 from rankscope.scoring.shares import join_shares
 
 
-def merge(parts: Any) -> Scores:
+def merge(parts: Any, *, ignore: str | Iterable[str] | None = None) -> Scores:
     """Put together the parts of an evaluation that were made with ``evaluate(..., partition="3/8")``.
 
     ``parts`` are the files that hold them, in any order, a folder or a pattern like ``"part*.parquet"``, or the parts themselves. The result
     is that of one evaluation of the whole run, to the last bit: numbers, intervals, warnings, notes and conventions. The run and the
-    judgments are not read again, so that the hash of the run's file is not told.
+    judgments are not read again, so that the hash of the run's file is not told. ``ignore`` names warnings to leave out, by their codes.
 
     Raises InputError for a part that is missing, given twice, cut short, damaged or none; for parts of other judgments, metrics, policies, runs,
     numbers of partitions or versions of rankscope; and for a query whose rows stand in several partitions. Raises DataError where run
@@ -47,10 +47,11 @@ def merge(parts: Any) -> Scores:
     check_clusters(first.terms)
     shares = [part.share for part in given]
     judged = join_shares(shares)
-    evaluation = evaluate_judged(judged, first.qrels.duplicates, first.request)
+    request = first.request if ignore is None else first.request.with_policies(ignore=ignore)
+    evaluation = evaluate_judged(judged, first.qrels.duplicates, request)
     queries = next(iter(shares[0].nothing.values())).query_id
     of = first.qrels
-    return scores_of(first.request, [evaluation], queries, of.as_source(), content=lambda: of.content_sha256)
+    return scores_of(request, [evaluation], queries, of.as_source(), content=lambda: of.content_sha256)
 
 
 def _read(parts: Any) -> list[PartialScores]:

@@ -17,6 +17,7 @@ from rankscope.panels.doubts import REMEDIES
 from rankscope.panels.method import FEWEST
 from rankscope.panels.reach import Aim, Reach, Summary, summary_of
 from rankscope.scoring.measurements import Measurements
+from rankscope.scoring.request import heeded
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Result, Shown, View, caution_block, input_record
 
@@ -114,7 +115,8 @@ class Plan(Result):
     @cached_property
     def warnings(self) -> list[Caution]:
         """Cautions about the data, then about the plan."""
-        return [*(self.scores.warnings if self.scores else []), *filter(None, map(_caution, self.reaches))]
+        found = [*(self.scores.warnings if self.scores else []), *filter(None, map(_caution, self.reaches))]
+        return heeded(found, self.measurements.ignored if self.measurements else None)
 
     @property
     def conventions(self) -> dict[str, Any]:
@@ -123,7 +125,7 @@ class Plan(Result):
         return {
             **(self.scores.conventions if self.scores else {}), **self.aim.record(), "planned_queries": self.aim.n,
             "baseline": self.baseline, "clustered": measured is not None and measured.panels[0].clusters is not None,
-            "in_words": FORMULA,
+            "in_words": FORMULA, **({} if measured is None else measured.ignoring()),
         }  # fmt: skip
 
     def facts(self) -> dict[str, Any]:

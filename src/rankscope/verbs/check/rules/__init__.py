@@ -26,12 +26,11 @@ RS30x metrics against the grades, RS3xx against the data, RS4xx comparisons, RS5
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import cache
 
-from rankscope import words
 from rankscope.errors import InputError
+from rankscope.scoring.codes import code_of, codes_of
 from rankscope.verbs.check.rule import Rule
 from rankscope.verbs.check.rules import comparisons, grades, inputs, metrics, rankings, training
 
@@ -52,34 +51,17 @@ def rule_named(name: str) -> Rule:
     >>> rule_named("rs101").code
     'RS101'
     """
-    name = name.strip()
-    for rule in all_rules():
-        if name.casefold() in {rule.code.casefold(), rule.name.casefold()}:
-            return rule
-    if re.fullmatch(r"RS\d*", name, re.IGNORECASE):  # numbers are near to nothing else
-        family = [rule.code for rule in all_rules() if rule.code[:3] == name[:3].upper()]
-        near = f", did you mean one of {', '.join(family)}?" if family else ""
-    else:
-        codes = {rule.name: rule.code for rule in all_rules()}
-        near = words.hint(name, codes, "", offer=lambda found: f"{found} ({codes[found]})")
-    raise InputError(f"no rule is called {name}{near} (rankscope check --list lists all)")
+    code = code_of(name)
+    return next(rule for rule in all_rules() if rule.code == code)
 
 
-def select_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Rule]:
+def select_rules(select: str | Iterable[str] = (), ignore: str | Iterable[str] = ()) -> list[Rule]:
     """The rules to apply: all, or those selected, without those ignored; the start of codes, like RS1, stands for a family.
 
     Raises InputError for what names no rule.
     """
-    wanted, unwanted = _rules_in(select), _rules_in(ignore)
-    kept = [rule for rule in all_rules() if (rule in wanted or not wanted) and rule not in unwanted]
+    wanted, unwanted = codes_of(select), codes_of(ignore)
+    kept = [rule for rule in all_rules() if (rule.code in wanted or not wanted) and rule.code not in unwanted]
     if not kept:
         raise InputError("no rule is left: everything that is selected is also ignored")
     return kept
-
-
-def _rules_in(names: Iterable[str]) -> list[Rule]:
-    texts = [names] if isinstance(names, str) else names
-    out: list[Rule] = []
-    for name in (part for text in texts for part in text.replace(",", " ").split()):
-        out += [r for r in all_rules() if r.code.startswith(name.upper())] or [rule_named(name)]
-    return out
