@@ -35,7 +35,9 @@ def packed(content: bytes, way: str) -> bytes:
 @pytest.fixture
 def page(opened: Any) -> Any:
     static = files("rankscope.show.html").joinpath("static")
-    scripts = "".join(f"<script>{static.joinpath(n).read_text(encoding='utf-8')}</script>" for n in ("core.js", "unpack.js"))
+    scripts = "".join(
+        f"<script>{static.joinpath(n).read_text(encoding='utf-8')}</script>" for n in ("core.js", "unpack.js")
+    )
     return opened(f"<!doctype html><html><body>{scripts}</body></html>")
 
 
