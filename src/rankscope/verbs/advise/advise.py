@@ -146,7 +146,9 @@ def _recommend(data: Situation, task: Task) -> Iterator[Recommendation]:
             continue
         metric = data.metric(pick.metric, pick.at, pick.args)
         if str(metric) not in seen:
-            yield Recommendation(metric, pick.why, RESTS[pick.rests](data), primary=not seen)
+            yield Recommendation(
+                metric, pick.why.format(k=data.k, deep=data.deep), RESTS[pick.rests](data), primary=not seen
+            )
             seen.add(str(metric))
 
 
