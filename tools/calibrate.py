@@ -60,7 +60,7 @@ FOLLOWS = """\
   only the mean is 0.
 - **Shares near 0 or 1 need Wilson.** At .98 and 50 queries t often sees no failure at all, and then has no interval.
 - **Clusters must be said.** Ignoring them, four to six of ten intervals miss. t between clusters, its error and its degrees of
-  freedom corrected for clusters of unequal size (CR2 and Satterthwaite), stays near 95 from 6 clusters on.
+  freedom corrected for clusters of unequal size or weight (CR2 and Satterthwaite), stays near 95 from 6 clusters on.
 - **Holm on t is the default for a family.** It keeps the family-wise error in every row, and errs rarely among near variants.
   `max_t` stays near 5% there too, so it gives less away; where scores are skewed it errs too often, most at 25 queries,
   as Holm on sign-flip does. Tukey's range, randomised or not, supposes that all systems vary alike, and errs
@@ -109,7 +109,8 @@ def sections(scores: Population, size: Size) -> Iterator[str]:
     yield table(("interval", "true share .98", ".9", ".5"), list(cells.shares()))
     yield (
         "Of a difference where queries come in clusters, of 10 queries each or of unequal size (log-normal, 10 on average, deviation 1 "
-        "of the logarithm; half of each value is the cluster's):\n"
+        "of the logarithm; half of each value is the cluster's), or with weights as well (log-normal, deviation 1, half of its square between "
+        "clusters and half within):\n"
     )
     yield table(("interval", "clusters", "sizes", *metrics), made(cells.clustered))
     yield (

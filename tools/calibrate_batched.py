@@ -40,16 +40,24 @@ def t_ends(values: Array) -> Ends:
     return mean - away, mean + away
 
 
-def clustered_ends(values: Array, sizes: Array) -> Ends:
+def linearised(values: Array, weights: Array) -> Array:
+    """Values whose plain means are the weighted ones, and that vary around them as these do."""
+    shares = weights / weights.sum()
+    mean = (values @ shares)[:, None]
+    return np.asarray(mean + len(weights) * shares * (values - mean))
+
+
+def clustered_ends(values: Array, sizes: Array, weights: Array) -> Ends:
     """Student's interval with the error between clusters (CR2) and Satterthwaite's degrees of freedom.
 
-    Clusters lie side by side in these sizes.
+    Clusters lie side by side in these sizes; the values are linearised where queries weigh differently.
     """
     from scipy.special import stdtrit
 
     n = values.shape[1]
     mean = values.mean(axis=1)
-    starts, shares = np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes / n
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    shares = np.add.reduceat(weights / weights.sum(), starts)
     sums = np.add.reduceat(values - mean[:, None], starts, axis=1)
     error = np.sqrt((sums**2 / (1 - shares)).sum(axis=1)) / n
     # how the residuals of two clusters go together where queries vary alike and independently

@@ -89,25 +89,32 @@ def clustered(scores: Population, size: Size) -> Iterator[Row]:
     """How often 95% intervals of a difference hold it where queries come in clusters.
 
     Half of a query's difference is that of its cluster; sizes are log-normal, 10 on average, with deviation 1 of the logarithm, or all
-    10.
+    10. Weights are log-normal with deviation 1, half of its square between clusters and half within.
     """
-    for groups, spread in itertools.product((6, 10, 20, 50), (0, 1)):
+    for groups, sizes_are in itertools.product((6, 10, 20, 50), ("equal", "unequal", "unequal, with weights")):
 
-        def cell(matrix: Array, metric: str, groups: int = groups, spread: int = spread) -> dict[str, Rate]:
+        def cell(matrix: Array, metric: str, groups: int = groups, sizes_are: str = sizes_are) -> dict[str, Rate]:
             between, without = [], []
-            rng = generator("clusters", metric, groups, *(() if spread else ("equal",)))
+            spread = int(sizes_are != "equal")
+            rng = generator("clusters", metric, groups, *(() if sizes_are == "unequal" else (sizes_are,)))
             for one, other in some_pairs(size.pairs, "clusters", metric):
                 values = matrix[:, one] - matrix[:, other]
                 drawn_sizes = rng.lognormal(np.log(10) - spread**2 / 2, spread, groups)
                 sizes = np.maximum(np.round(drawn_sizes), 1).astype(int)
                 shared = np.repeat(rng.choice(values, (size.samples, groups)), sizes, axis=1)
                 drawn = (shared + rng.choice(values, shared.shape)) / 2
-                between.append(many.inside(many.clustered_ends(drawn, sizes), values.mean()))
+                weights = np.ones(len(drawn[0]))
+                if sizes_are.endswith("weights"):
+                    weights = np.exp(
+                        rng.normal(0, 0.5**0.5, len(weights)) + np.repeat(rng.normal(0, 0.5**0.5, groups), sizes)
+                    )
+                    drawn = many.linearised(drawn, weights)
+                between.append(many.inside(many.clustered_ends(drawn, sizes, weights), values.mean()))
                 without.append(many.inside(many.t_ends(drawn), values.mean()))
             return {"t between clusters": Rate.of(np.array(between)), "t as if independent": Rate.of(np.array(without))}
 
         for name, rates in by_metric(scores, cell).items():
-            yield name, str(groups), "unequal" if spread else "equal", *rates
+            yield name, str(groups), sizes_are, *rates
 
 
 # --- tests ---------------------------------------------------------------------------------------

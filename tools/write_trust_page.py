@@ -63,9 +63,11 @@ def _fuzzing(found: dict[str, Any] | None) -> str:
 
 def _open(found: dict[str, Any]) -> str:
     cured = sum(found.get("cured", {}).values())
+    outcomes = ("read", "refused", "open")
+    plain = sum(form["inputs"] - sum(form[key] for key in outcomes) for form in found["forms"].values())
     mended = (
-        f"{_count(cured)} of its inputs found something. It was cured while the campaign went on, the smallest input of each was tried again and passed, "
-        "and each kind is a case in the tests.\n\n"
+        f"{_count(cured)} findings were cured while the campaign went on: the {_count(plain)} above, and those of inputs that were read in other ways, too, or "
+        "evaluated (one input may have several). The smallest input of each was tried again and passed, and each kind is a case in the tests.\n\n"
     )
     kinds: dict[str, int] = {}
     for finding in found["findings"]:

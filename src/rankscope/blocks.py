@@ -256,8 +256,8 @@ class Query:
     """A query, its values by run and metric (NaN: none), and the documents shown, each once.
 
     ``sizes`` is how many documents each run retrieved. ``judged`` holds the grades of all documents in the qrels, retrieved or not,
-    each with its count. ``beyond`` holds, run by run, rank and grade of the documents of a grade above 0 that stand below what is
-    shown. ``rest`` is what each run earns that no document shown adds. ``unjudged`` is how many of each run's top were not judged.
+    each with its count. ``others`` are documents of a grade above 0 that no ranking shows, known by id and rank; ``beyond`` holds, run by
+    run, rank and grade of those that are not even known so. ``rest`` is what each run earns that no document shown adds. ``unjudged`` is how many of each run's top were not judged.
     ``answer`` is what a page shows of an exercise when it is asked.
     """
 
@@ -271,6 +271,7 @@ class Query:
     rest: tuple[float, ...]
     unjudged: tuple[int, ...]
     answer: str = ""
+    others: tuple[Document, ...] = ()
 
 
 @dataclass(frozen=True)

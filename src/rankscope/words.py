@@ -15,14 +15,17 @@ from typing import TypeVar
 T = TypeVar("T")
 # Messages name options of the command line; whoever calls from Python reads keywords in their place.
 SPEAKS = {"options": False}  # what the command line sets while it runs
-VALUES: dict[str, tuple[str, ...]] = {"test": ("t",), "correction": ("holm",), "engine": ("local", "spark")}
+VALUES: dict[str, tuple[str, ...]] = {
+    "test": ("t", "betting", "anytime"), "correction": ("holm",), "engine": ("local", "spark"),
+}  # fmt: skip
 FLAGS = frozenset({"details", "per_query", "list", "distribution", "bayes", "all_pairs"})
 METHODS = {
     "--format json": "to_json()", "--format csv": "to_csv()", "evaluate --per-query": 'scores.to_csv("per_query")',
-    "--per-query": 'scores.to_csv("per_query")',
+    "--per-query": 'scores.to_csv("per_query")', "--worklist judge.csv": 'save("judge.csv", table="to_judge")',
 }  # fmt: skip
 OPTION = re.compile(
-    r"(?<![\w-])(?:evaluate )?--(?!long\b)([a-z][a-z-]*[a-z])(?: ('[^']*'|\d[\d.]*(?![\w-])|[\w-]+)(?: or ([\w-]+))?)?"
+    r"(?<![\w-])(?:evaluate )?--(?!long\b)([a-z][a-z-]*[a-z])"
+    r"(?: ((?<=--query )\S+|'[^']*'|\d[\d.]*(?![\w-])|[\w-]+\.[a-z]+\b|[\w-]+)(?: or (\w[\w-]*))?)?"
 )
 COMMAND = re.compile(
     r"`?rankscope [a-z]+(?: [^,;:()]*?)?(?=[,;:()]|\.(?:\s|$)|$)"
@@ -42,13 +45,16 @@ def number(value: float, sign: bool = False, digits: int | None = None) -> str:
     ('0.021', '0.00042', '−0.500', '1,234.500', '0.000')
     >>> number(0.0214, digits=4), number(-0.00001, digits=4), number(float("nan")), number(float("-inf"))
     ('0.0214', '0.0000', '-', '−∞')
+    >>> number(1e149)
+    '1e+149'
     """
     if math.isnan(value):
         return UNDEFINED
     size = abs(value)
     if digits is None:  # three, or two that count for what is smaller than three decimals show
         digits = 3 if size >= 0.001 or size < NOTHING else min(1 - math.floor(math.log10(size)), 12)
-    text = f"{size:,.{digits}f}" if size < math.inf else "∞"
+    pattern = f",.{digits}f" if size < 1e15 else ".4g"  # no more digits than a number has
+    text = f"{size:{pattern}}" if size < math.inf else "∞"
     if not any(digit in text for digit in "123456789∞"):
         return text
     return f"{MINUS if value < 0 else '+' if sign else ''}{text}"
@@ -331,12 +337,25 @@ def _keyword(found: re.Match[str]) -> str:
             return method + found[0].removeprefix(option)
     name, value, other = found[1].replace("-", "_"), found[2] or "", found[3]
     rest = found[0].partition(f"--{found[1]}")[2]
-    if value[:1] in {"'", *"0123456789"} and value:
+    if name == "query" and value:
+        return f"{name}={value!r}"
+    if (value[:1] in {"'", *"0123456789"} and value) or value.isupper():
         return f"{name}={value}" + (f" or {other}" if other else "")
+    if "." in value:
+        return f'{name}="{value}"' + (f" or {other}" if other else "")
     if value in VALUES.get(name, ()):
         also = f' or "{other}"' if other in VALUES[name] else f" or {other}" if other else ""
         return f'{name}="{value}"{also}'
     return (f"{name}=True" if name in FLAGS else f"{name}=") + rest
+
+
+def either(command: str, call: str) -> str:
+    """The same as the command line types it, or as Python calls it, whichever is spoken.
+
+    >>> either("next: rankscope check --explain RS101", 'next: rs.rules("RS101")')
+    'next: rs.rules("RS101")'
+    """
+    return command if SPEAKS["options"] else call
 
 
 def options(text: str, flags: Mapping[str, str]) -> str:

@@ -181,3 +181,27 @@ def test_what_one_run_misses_is_named(opened: Any) -> None:
     tab.get_by_role("button", name="What if?").click()
     options = tab.locator(".whatif-tray option").all_inner_texts()
     assert any("good" in text for text in options)
+
+
+def test_a_relevant_document_that_no_run_shows_is_found_by_its_id(opened: Any) -> None:
+    from dataclasses import replace
+
+    from rankscope.blocks import Document
+
+    one = query("q", ["bad", *FILL[:12]], grades=GRADES, depth=5)
+    names = [f"hidden-{i}" for i in range(14)]
+    others = tuple(Document(name, 3.0, (7 if name == "hidden-4" else 0,), (0.0,)) for name in names)
+    tab = show(opened, explorer(replace(one, others=others, judged=((3.0, 14), (1.0, 2))), runs=("bm25",), depth=5))
+    tab.get_by_role("button", name="What if?").click()
+    tray, find = tab.locator(".whatif-tray option"), tab.get_by_label("Find a document that is not in the list")
+    assert all(any(name in text for text in tray.all_inner_texts()) for name in names)
+    find.fill("HIDDEN-4")
+    assert tray.all_inner_texts() == ["hidden-4 (grade 3), at rank 7"]
+    find.fill("nowhere")
+    assert tray.all_inner_texts() == ["No document matches"]
+    assert tab.get_by_role("button", name="Insert").is_disabled()
+    find.fill("den-11")
+    find.press("Enter")
+    first = tab.locator(".whatif-list > li").first
+    assert "hidden-11" in first.inner_text()
+    assert not any("hidden-11" in text for text in tray.all_inner_texts())

@@ -27,6 +27,14 @@ def test_documents_in_comments(comment: str, tmp_path: Path) -> None:
     assert qrels.source.at(1).endswith("labels.txt line 3")
 
 
+def test_a_comment_may_hold_signs_that_break_lines_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "labels.txt"
+    path.write_bytes("2 qid:10 1:0.5 # GX1 a\u2028b\x0bc\x85d\r\n\r\n0 qid:10 1:0.1 # GX2\r\n".encode())
+    qrels = read_qrels(path)
+    assert (qrels.frame.rows(), qrels.source.faults) == ([("10", "GX1", 2.0), ("10", "GX2", 0.0)], ())
+    assert qrels.source.at(1).endswith("labels.txt line 3")
+
+
 def test_rows_without_documents_are_counted_in_their_query(tmp_path: Path) -> None:
     qrels = read_qrels(write(tmp_path, "2 qid:a 1:0.5", "0 qid:b 1:0.1", "1 qid:a 1:0.2"))
     assert qrels.frame.rows() == [("a", "1", 2.0), ("b", "1", 0.0), ("a", "2", 1.0)]

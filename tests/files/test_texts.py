@@ -106,6 +106,10 @@ def test_parquet(tmp_path: Path) -> None:
         ({"doc_id": "d", "body": ["a", "b"]}, "document", {"d": "a b"}),
         ({"id": "d", "text": None}, "document", {"d": ""}),
         ({"ID": "d", "Text": "x"}, "document", {"d": "x"}),
+        ({"documentId": "d", "id": "row 1", "Text": "x"}, "document", {"d": "x"}),
+        ({"Product ID": "d", "title": "x"}, "document", {"d": "x"}),
+        ({"queryId": "q", "queryText": "what"}, "query", {"q": "what"}),
+        ({"id": "row 1", "_id": "d", "text": "x"}, "document", {"d": "x"}),
     ],
 )
 def test_usual_names(row: dict[str, Any], noun: Noun, expected: dict[str, str], tmp_path: Path) -> None:

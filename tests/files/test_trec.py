@@ -142,6 +142,29 @@ def test_a_blank_within_an_id_is_a_fault(write: Any, read: Any, line: str, colum
     assert fault.message.endswith("; is there a blank within an id?")
 
 
+def test_a_run_that_may_begin_a_column_later_is_not_read(write: Any) -> None:
+    """Of every line: what stands where the score should may be the rank, and the tag the score."""
+    with pytest.raises(
+        InputError, match=r"a.run line 1: 7 columns, .* within an id\? \(2 such lines, and no good one\)"
+    ):
+        read_run(write("a.run", "1 Q0 doc 1 2 3.0 t\n1 Q0 doc 2 1 4.0 t\n"))
+
+
+@pytest.mark.parametrize(
+    ("read", "lines"),
+    [
+        pytest.param(read_run, ["1 Q0 my doc 1 2.5 t", "1 Q0 d2 2 1.5 t"], id="run"),
+        pytest.param(read_run, ["1 Q0 doc 1 2 3.0 t", "1 Q0 d2 1 4.0 t"], id="run with a number after the blank"),
+        pytest.param(read_qrels, ["1 0 my doc 1", "1 0 d2 2"], id="qrels"),
+    ],
+)
+def test_of_two_widths_as_common_the_usual_one_counts(write: Any, read: Any, lines: list[str]) -> None:
+    table = read(write("a", "\n".join(lines) + "\n"))
+    assert table.frame["doc_id"].to_list() == ["d2"]
+    assert [fault.line for fault in table.source.faults] == [1]
+    assert table.source.faults[0].message.endswith("; is there a blank within an id?")
+
+
 def test_a_seventh_column_of_every_line_is_ignored(write: Any) -> None:
     run = read_run(write("a.run", PLAIN.replace(" t", " t 7")))
     assert (run.frame.rows(), run.source.faults) == (RUN, ())

@@ -134,6 +134,10 @@ def test_the_map_names_the_rooms_that_exist() -> None:
     assert there - set(rooms) == set(), "rooms that the map does not name"
 
 
+def test_the_map_is_read_at_one_go() -> None:
+    assert (ROOT / "AGENTS.md").read_text(encoding="utf-8").count("\n") <= 80
+
+
 @pytest.mark.parametrize("page", ["AGENTS.md", "CONTRIBUTING.md", "docs/design.md"])
 def test_pages_about_the_house_name_places_that_exist(page: str) -> None:
     places = re.findall(r"`([a-z_]+/[\w./]+)`", (ROOT / page).read_text(encoding="utf-8"))

@@ -21,7 +21,7 @@ from rankscope.inference.anova import tukey
 from rankscope.inference.base import Sample
 from rankscope.inference.bootstrap import Groups, bca, bootstrap, percentile, studentised
 from rankscope.inference.corrections import holm
-from rankscope.inference.intervals import t
+from rankscope.inference.intervals import linearise, t
 from rankscope.inference.max_t import max_t, randomised_tukey
 from rankscope.inference.paired import t as t_test
 from rankscope.inference.permutation import patterns, permutation
@@ -124,10 +124,23 @@ def test_t_of_many_is_t_of_each(drawn: Any, tool: Any) -> None:
 
 def test_clusters_of_many_are_clusters_of_each(drawn: Any, tool: Any) -> None:
     sizes = np.array([1, 20, 3, 5, 14, 7])
-    lower, upper = tool.batched.clustered_ends(drawn, sizes)
-    for i, row in enumerate(drawn):
-        bounds = t().of(Sample(row, np.repeat(np.arange(6), sizes)))
-        assert (lower[i], upper[i]) == pytest.approx((bounds.lower, bounds.upper))
+    clusters = np.repeat(np.arange(6), sizes)
+    for weights in (np.ones(50), np.random.default_rng(7).lognormal(0, 1, 50)):
+        lower, upper = tool.batched.clustered_ends(tool.batched.linearised(drawn, weights), sizes, weights)
+        for i, row in enumerate(drawn):
+            bounds = t().of(Sample(linearise(row, weights), clusters, weights=weights))
+            assert (lower[i], upper[i]) == pytest.approx((bounds.lower, bounds.upper))
+
+
+def test_intervals_between_weighted_clusters_hold_the_truth(scores: Any, tool: Any) -> None:
+    """Sizes are unequal, and weights vary within clusters and between them."""
+    found = {
+        row[1:3]: [float(cell.split()[0]) for cell in row[3:]]
+        for row in tool.cells.clustered(scores, tool.scores.Size(pairs=20, samples=1000))
+        if row[0] == "t between clusters"
+    }
+    assert all(93.5 <= rate <= 96.5 for (_, sizes), rates in found.items() if "weights" in sizes for rate in rates)
+    assert len(found) == 12
 
 
 def test_resamples_of_many_are_resamples_of_each(drawn: Any, tool: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -114,23 +115,112 @@ def test_t_between_clusters_is_that_of_clubsandwich(clusters: list[int], theirs:
     assert ours == pytest.approx(theirs, rel=1e-12)
 
 
+WEIGHTS = [3, 1, 1, 0.5, 2, 2, 7, 1, 0.25, 4, 1, 1.5]
+BY_CLUBSANDWICH_WEIGHTED = [  # the same: lm(sqrt(w) * y ~ 0 + sqrt(w)), which is y on a constant where y varies by one over its weight
+    pytest.param(
+        [0, 0, 0, 1, 2, 2, 2, 2, 3, 3, 3, 3],
+        (0.1050900924187079, 1.8749130374286904, 0.3560448115619409, -0.3549187597417967, 0.6097641205665391),
+        id="four clusters",
+    ),
+    pytest.param(
+        [0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 5],
+        (0.1139858932876303, 2.6975316554947724, 0.3532050986248745, -0.2594636087411005, 0.5143089695658428),
+        id="a large one among small ones",
+    ),
+    pytest.param(
+        [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3],
+        (0.1193852917248349, 2.8094941495027679, 0.3688459234026508, -0.2675132274746123, 0.5223585882993547),
+        id="clusters of equal size",
+    ),
+    pytest.param(
+        list(range(12)),
+        (0.1128763267246289, 5.7835842677853995, 0.3035898789213246, -0.1513004372574644, 0.4061457980822067),
+        id="clusters of one query",
+    ),
+    pytest.param(
+        [0] * 11 + [1],
+        (0.0198803090644760, 0.9999999999999997, 0.0985301866744667, -0.1251805967792888, 0.3800259576040311),
+        id="two clusters",
+    ),
+]
+
+
+def weighted(values: object, clusters: object, weights: object) -> Sample:
+    numbers, each = np.array(values, dtype=float), np.array(weights, dtype=float)
+    return Sample(linearise(numbers, each), np.array(clusters), weights=each)
+
+
+@pytest.mark.parametrize(("clusters", "theirs"), BY_CLUBSANDWICH_WEIGHTED)
+def test_t_between_clusters_with_weights_is_that_of_clubsandwich(
+    clusters: list[int], theirs: tuple[float, ...]
+) -> None:
+    one = weighted(CHANGES, clusters, WEIGHTS)
+    found = t().of(one)
+    ours = (one.error, one.freedom, t_test().p_value(one), found.lower, found.upper)
+    assert ours == pytest.approx(theirs, rel=1e-12)
+
+
+def test_t_between_clusters_of_unequal_weight_worked() -> None:
+    # mean (3 · 1 + 0 + 0 + 0) / 6 = 1/2; what is left of clusters, times weight: 3/2 - 1/2, -1/2, -1/2, of 4/6, 1/6 and 1/6 of the weight
+    one = weighted([1, 0, 0, 0], [5, 5, 1, 2], [3, 1, 1, 1])
+    assert one.error == pytest.approx(math.sqrt(1 / (1 / 3) + 2 * (1 / 4) / (5 / 6)) / 6, rel=1e-14)
+    # w² / (1 - w) is 4/3, 1/30 and 1/30
+    assert one.freedom == pytest.approx(1 / (1 / 2 + 2 * (4 / 90 + 4 / 90 + 1 / 900)), rel=1e-14)
+
+
+@given(st.lists(st.tuples(st.integers(-5, 5), st.integers(0, 4), st.integers(1, 4)), min_size=2, max_size=15))
+def test_a_query_of_weight_3_is_three_queries_of_its_cluster(queries: Any) -> None:
+    values, clusters, weights = zip(*queries, strict=True)
+    one = weighted(values, clusters, weights)
+    again = sample(np.repeat(values, weights), np.repeat(clusters, weights))
+    assert (one.groups, one.mean) == (again.groups, pytest.approx(again.mean, abs=1e-12))
+    assert one.freedom == pytest.approx(again.freedom, rel=1e-9)
+    if again.freedom:
+        assert one.error == pytest.approx(again.error, rel=1e-9, abs=1e-9)
+
+
+@given(VALUES, st.randoms(use_true_random=False), st.sampled_from([0.1, 1.0, 7.0]))
+def test_weights_of_clusters_know_no_order_no_unit_and_no_difference_between_equals(
+    values: Any, random: Any, unit: Any
+) -> None:
+    clusters, each = [i % 5 for i in range(len(values))], [random.choice([1.0, 2.5, 0.25]) for _ in values]
+    one, even = weighted(values, clusters, each), weighted(values, clusters, [unit] * len(values))
+    order = random.sample(range(len(values)), len(values))
+    other = weighted(*(np.array(part)[order] for part in (values, clusters, each)))
+    twice = weighted(values, clusters, np.array(each) * 2)
+    assert (one.freedom, str(t().of(one))) == (other.freedom, str(t().of(other)))
+    assert (one.freedom, str(t().of(one))) == (twice.freedom, str(t().of(twice)))
+    plain = sample(values, clusters)
+    assert (even.freedom, str(t().of(even))) == (plain.freedom, str(t().of(plain)))
+
+
+@pytest.mark.parametrize("most", [1e6, 1e17, 1e40])
+def test_a_cluster_with_nearly_all_weight_leaves_one_degree(most: float) -> None:
+    one = weighted(CHANGES, [0, 0, 0, 1, 2, 2, 2, 2, 3, 3, 3, 3], [most, *[1.0] * 11])
+    assert one.freedom == pytest.approx(1, abs=1e-4)
+    assert 0 <= one.error < 0.01
+
+
 def test_its_error_and_freedom_are_those_of_the_definition() -> None:
-    """Bell and McCaffrey's matrices for the regression on a constant, written out."""
+    """Bell and McCaffrey's matrices for the regression on a constant, written out; with weights on their roots, of values times them."""
     random = np.random.default_rng(3)
-    for sizes in ([3, 1, 4, 2], [10, 1, 1, 1, 7, 2], [1, 2]):
+    for sizes, spread in itertools.product(([3, 1, 4, 2], [10, 1, 1, 1, 7, 2], [1, 2]), (0, 1)):
         clusters = np.repeat(np.arange(len(sizes)), sizes)
         n = len(clusters)
         values = random.normal(0.3, 1, n) + random.normal(size=len(sizes))[clusters]
-        hat = np.full((n, n), 1 / n)
+        weights = random.lognormal(0, spread, n)
+        roots = np.sqrt(weights)
+        hat = np.outer(roots, roots) / weights.sum()
+        left = roots * values - hat @ (roots * values)
         square, vectors = 0.0, []
         for group in range(len(sizes)):
             at = np.flatnonzero(clusters == group)
-            roots, axes = np.linalg.eigh(np.eye(len(at)) - hat[np.ix_(at, at)])
-            weights = axes @ np.diag(roots**-0.5) @ axes.T @ np.ones(len(at)) / n
-            square += float(weights @ (values - values.mean())[at]) ** 2
-            vectors.append((np.eye(n) - hat)[:, at] @ weights)
+            lengths, axes = np.linalg.eigh(np.eye(len(at)) - hat[np.ix_(at, at)])
+            pulls = axes @ np.diag(lengths**-0.5) @ axes.T @ roots[at] / weights.sum()
+            square += float(pulls @ left[at]) ** 2
+            vectors.append((np.eye(n) - hat)[:, at] @ pulls)
         products = np.array(vectors) @ np.array(vectors).T
-        one = sample(values, clusters)
+        one = weighted(values, clusters, weights)
         assert one.error == pytest.approx(math.sqrt(square), rel=1e-10)
         assert one.freedom == pytest.approx(products.trace() ** 2 / (products**2).sum(), rel=1e-10)
 

@@ -10,13 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankscope as rs
+from rankscope.errors import InputError
 from rankscope.inference.base import Sample
 from rankscope.inference.bootstrap import bca, percentile, studentised
 from rankscope.lists import Array
 
 TESTS = [None, "t", "permutation(rounds=999)", "wilcoxon", "sign", "bootstrap(rounds=999)", "anytime"]
 CORRECTIONS = ["holm", "max_t(rounds=999)", "tukey", "randomised_tukey(rounds=999)"]
-UNITS = [10.0, 1 / 3, 1e-3, 1e-100, 1e-170, 1e-300, 1e100]
+INTERVALS = ["t", "percentile(rounds=999)", "bca(rounds=999)", "studentised(rounds=999)", "anytime"]
+UNITS = [10.0, 1 / 3, 1e-3, 1e-100, 1e-170, 1e-300, 1e100, 1e149]
 SHIFTS = [1.0, -0.3, 100.0, 1e5, 1e9]
 KINDS = ["numbers", "tenths", "one step", "two sizes", "few"]
 
@@ -36,9 +38,12 @@ def pair_of(kind: str, seed: int) -> tuple[Array, Array]:
     return one, one + added
 
 
+def tables_of(systems: dict[str, Array]) -> dict[str, dict[str, float]]:
+    return {name: {f"q{i:02}": float(v) for i, v in enumerate(values)} for name, values in systems.items()}
+
+
 def compared(systems: dict[str, Array], **method: Any) -> list[Any]:
-    table = {name: {f"q{i:02}": float(v) for i, v in enumerate(values)} for name, values in systems.items()}
-    return list(rs.compare(table, **method).contrasts)
+    return list(rs.compare(tables_of(systems), **method).contrasts)
 
 
 def assert_same(ours: list[Any], theirs: list[Any], digits: float) -> None:
@@ -82,6 +87,31 @@ def test_another_unit_changes_no_correction(correction: str, kind: str) -> None:
         assert_same(here, there, 1e-6)
 
 
+@pytest.mark.parametrize("interval", INTERVALS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("clusters", [False, True])
+def test_another_unit_changes_no_interval(interval: str, kind: str, clusters: bool) -> None:
+    """Nor what else is said of the difference: an end of 0 is 0, and what can be detected is a part of the scores."""
+    one, other = pair_of(kind, 2)
+    if clusters and interval == "anytime":
+        with pytest.raises(InputError, match="takes queries as independent"):
+            compared(
+                {"a": one, "b": other}, interval=interval, clusters={f"q{i:02}": f"u{i % 3}" for i in range(len(one))}
+            )
+        return
+    of_query = {f"q{i:02}": f"u{i % 5 if i < 20 else 0}" for i in range(len(one))}
+    more: dict[str, Any] = {"interval": interval, **({"clusters": of_query} if clusters else {})}
+    (here,) = compared({"a": one, "b": other}, **more)
+    for unit in UNITS:
+        (there,) = compared({"a": one * unit, "b": other * unit}, margin=0.05 * unit, **more)
+        for mine, theirs in ((here.bounds, there.bounds), (here.adjusted, there.adjusted)):
+            ends = theirs.lower / unit, theirs.upper / unit
+            assert ends == pytest.approx((mine.lower, mine.upper), rel=1e-6, abs=0, nan_ok=True)
+        assert there.detectable.difference / unit == pytest.approx(here.detectable.difference, rel=1e-6, abs=0)
+        assert (there.effect, there.sign_flip) == pytest.approx((here.effect, here.sign_flip), rel=1e-6, nan_ok=True)
+        assert (there.queries_needed, there.favourable) == (here.queries_needed, here.favourable)
+
+
 @pytest.mark.parametrize("interval", [percentile(rounds=999), bca(rounds=999), studentised(rounds=999)], ids=str)
 @pytest.mark.parametrize("clusters", [None, [0, 0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 7]], ids=["queries", "clusters"])
 def test_bootstrap_intervals_are_in_the_unit_of_the_scores(interval: Any, clusters: Any) -> None:
@@ -102,6 +132,22 @@ def test_six_equal_gains_are_counted_out(unit: float, shift: float) -> None:
     """Of 64 patterns of signs 2 are as extreme: p = 1/32, in any unit; .3 - .2 and .2 - .1 are one difference."""
     (found,) = compared({"a": STEPS * unit + shift * unit, "b": (STEPS + 0.1) * unit + shift * unit})
     assert (found.test, found.p_value, found.verdict) == ("permutation", 2 / 64, "better")
+
+
+def test_equal_gains_that_are_too_few_are_said_to_be() -> None:
+    systems = {name: STEPS + added / 10 for added, name in enumerate("abcd")}
+    first, *_ = compared(systems)
+    assert first.sentence() == (
+        "No clear difference between b and a on score (+0.100, p = 0.094, Holm-corrected for 3 comparisons): every query differs by the "
+        "same, so that only more of them can tell."
+    )
+    assert not any("can detect" in sentence for sentence in rs.compare(tables_of(systems)).sentences())
+
+
+@pytest.mark.parametrize("size", [1e151, 1e300])
+def test_scores_too_large_to_be_squared_are_refused(size: float) -> None:
+    with pytest.raises(InputError, match="is too large to be squared: give scores on a smaller scale"):
+        compared({"a": STEPS * size, "b": (STEPS + 0.1) * size})
 
 
 def test_a_step_of_precision_on_each_query_has_one_p_in_compare_and_gate() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,12 @@ import pytest
 import rankscope as rs
 from rankscope.inference.base import Sample
 from rankscope.inference.effects import favourable_if_normal
+from rankscope.metrics import parse
+from rankscope.panels.contrast import contrast
+from rankscope.panels.doubts import few_clusters
+from rankscope.panels.method import method_of
+from rankscope.panels.panel import Panel
+from rankscope.panels.samples import Measure
 from rankscope.verbs.compare.result import Comparison
 
 QRELS = {f"q{i:02}": {"good": 1} for i in range(40)}
@@ -262,6 +269,20 @@ def test_few_clusters_are_told(sizes: list[int], expected: str) -> None:
     assert said(rs.compare(table, clusters=of_query), "RS411") == expected
     alone = {query: query for query in of_query}
     assert "RS411" not in codes(rs.compare(table, clusters=alone))
+
+
+def test_weights_that_leave_few_clusters_are_told() -> None:
+    units, clusters = tuple(f"q{i:02}" for i in range(30)), np.arange(30) // 3
+    weights = np.tile(np.where(clusters == 0, 18.0, 1.0), (2, 1))
+    heavy = Panel(Measure.of(parse("nDCG@10")), ("a", "b"), units, drawn(2), weights, clusters)
+    # shares 2/3 and nine of 1/27; w² / (1 - w) is 4/3 and nine of 1/702: 1 / (4/9 + 1/81 + 2 (9 · 4/3 + 36/702) / 702)
+    degrees = 1 / (4 / 9 + 1 / 81 + 2 * (12 + 36 / 702) / 702)
+    (found,) = few_clusters([contrast(heavy, "b", "a", method_of())])
+    assert found.message == (
+        f"30 queries in 10 clusters of unequal weight (one holds 67% of it): intervals and p-values rest on {degrees:.1f} degrees of freedom"
+    )
+    (plain,) = few_clusters([contrast(replace(heavy, weights=np.full((2, 30), 2.0)), "b", "a", method_of())])
+    assert plain.message == "30 queries in 10 clusters: intervals and p-values rest on 9 degrees of freedom"
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from scipy import stats
 
 from rankscope.errors import DataError, InputError
 from rankscope.inference.base import Estimate, PairedTest, Sample
+from rankscope.inference.bootstrap import bca, percentile, studentised
 from rankscope.inference.paired import sign, t, wilcoxon
 from rankscope.inference.permutation import permutation
 from rankscope.lists import Array
@@ -86,6 +87,37 @@ def test_where_weights_differ_between_systems_ranks_are_of_the_gains() -> None:
     assert found.pair("b", "a").sample_for(sign()).values.tolist() == gains
     swaps, means = (found.pair("b", "a").sample_for(test).values.tolist() for test in (permutation(), t()))
     assert swaps == means
+
+
+@pytest.mark.parametrize("measure", [PLAIN, GEOMETRIC])
+def test_clusters_hold_what_their_units_weigh(measure: Measure) -> None:
+    """Units of weight 2 count as two of the same cluster, in a mean and in a difference."""
+    clusters, weights = np.arange(40) % 7, np.random.default_rng(2).integers(1, 5, 40)
+    heavy = panel(measure=measure, clusters=clusters, weights=np.tile(weights.astype(float), (2, 1)))
+    each = np.repeat(np.arange(40), weights)
+    again = Panel(
+        measure, heavy.systems, tuple(map(str, range(len(each)))), heavy.values[:, each], None, clusters[each]
+    )
+    one, other = (contrast(found, "b", "a", method_of()) for found in (heavy, again))
+    assert one.p_value == pytest.approx(other.p_value, rel=1e-9)
+    pairs = [(one.bounds, other.bounds), (one.relative[1], other.relative[1])]
+    pairs += [(heavy.interval(system), again.interval(system)) for system in heavy.systems]
+    for mine, theirs in pairs:
+        assert (mine.lower, mine.upper) == pytest.approx((theirs.lower, theirs.upper), rel=1e-9)
+    assert one.pair.means.freedom < 6  # seven clusters, of unequal weight
+    for interval in (percentile(rounds=199), bca(rounds=199), studentised(rounds=199)):
+        mine, theirs = (interval.of(found.pair.means) for found in (one, other))
+        assert (mine.lower, mine.upper) == pytest.approx((theirs.lower, theirs.upper), rel=1e-9)
+
+
+def test_where_weights_differ_between_systems_clusters_hold_their_middle() -> None:
+    weights = np.random.default_rng(3).integers(1, 9, (2, 40)).astype(float)
+    found = panel(clusters=np.arange(40) % 7, weights=weights)
+    here, there = found.pair("b", "a"), found.pair("a", "b")
+    shares = (weights / weights.sum(axis=1)[:, None]).mean(axis=0)
+    assert here.means.shares == pytest.approx([shares[at::7].sum() for at in range(7)])
+    assert here.means.freedom == there.means.freedom
+    assert here.means.error == there.means.error
 
 
 class my_t(PairedTest):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import rankscope as rs
+from rankscope.metrics import parse_many
 
 Table = dict[str, dict[str, float]]
 
@@ -53,8 +54,8 @@ def ours(metric: str, qrels: Any, run: Any) -> dict[str, float]:
 PAIRS = {
     "hits": "NumRelRet",
     "hits-l2": "NumRelRet(level=2)",
-    "hits@10": "CG(gain=binary)@10",
-    "hits@10-l2": "CG(gain={1: 0, 2: 1})@10",
+    "hits@10": "HitCount@10",
+    "hits@10-l2": "HitCount(level=2)@10",
     "hit_rate": f"Success@{DEPTH}",
     "hit_rate@5": "Success@5",
     "hit_rate@5-l2": "Success(level=2)@5",
@@ -172,14 +173,53 @@ def test_theirs_cuts_off_the_fraction_of_a_grade(ranx: ModuleType) -> None:
     assert ours("DCG", qrels, run)["q"] == pytest.approx(0.9 + 1 / math.log2(3))
 
 
-# --- their spellings, where we read them
+# --- their spellings: the whole list is read, but for what has another meaning here, or none that can be written
 
-READ = (
-    *("precision@10", "recall@20", "f1@10", "hits", "hit_rate@5", "mrr", "mrr@3", "map", "map@20"),
-    *("dcg", "dcg@10", "ndcg", "ndcg@10", "bpref"),
-)  # fmt: skip
+TREC_HAS = {"recall"}  # trec_eval's, too, which means nine cutoffs
+NOT_READ = {
+    "hit_rate": "Success needs cutoff: write Success@10",
+    "dcg_burges@10-l2": r"say what each grade is worth, which is 0 below 2: DCG\(gain=\{1: 0, 2: 3, 3: 7, 4: 15\}\)@10",
+    "ndcg_burges@10-l2": r"say what each grade is worth, which is 0 below 2: nDCG\(gain=\{1: 0, 2: 3, 3: 7, 4: 15\}\)@10",
+    "err-l2": "ERR has no lowest relevant grade, leave out -l2",
+    "precisoin-l2": "no metric is called precisoin",
+    "bpref@10-l2": "Bpref has no cutoff, write it without @10",
+    "P(rel=2)@5-l3": "the level is given twice",
+    "rbp.x": "write it like rbp.p=0.5",
+}
 
 
-@pytest.mark.parametrize("spelling", READ)
-def test_spellings(spelling: str) -> None:
-    assert rs.parse(spelling) == rs.parse(PAIRS[spelling])
+@pytest.mark.parametrize("spelling", [name for name in PAIRS if name not in {*TREC_HAS, *NOT_READ}])
+def test_spellings(spelling: str, ranx: ModuleType, real: Any) -> None:
+    """Read as it stands, a name gives the values that ranx gives, and its own value as a key."""
+    for data in real.values():
+        assert ours(spelling, *data) == pytest.approx(theirs(ranx, spelling, *data), abs=CLOSE)
+    scores = rs.evaluate(*data, [spelling])
+    assert scores[spelling] == scores[PAIRS[spelling]]
+    assert scores.board[0].spelling == spelling
+
+
+@pytest.mark.parametrize("level", ["", "-l1", "-l2"])
+@pytest.mark.parametrize("p", ["95", "8", "05"])
+def test_spellings_of_rbp(p: str, level: str, ranx: ModuleType, real: Any) -> None:
+    """With grades of relevant or not both are the same."""
+    for qrels, run in real.values():
+        flat = {
+            q: {doc: grade if level == "-l2" else min(grade, 1) for doc, grade in docs.items()}
+            for q, docs in qrels.items()
+        }
+        scale = 2 if level == "-l2" else 1  # theirs is not divided by the scale
+        got = {query: scale * value for query, value in ours(f"rbp.{p}{level}", flat, run).items()}
+        assert got == pytest.approx(theirs(ranx, f"rbp.{p}{level}", flat, run), abs=CLOSE)
+
+
+@pytest.mark.parametrize("spelling", NOT_READ, ids=lambda name: name.replace("(", " ").replace(")", " "))
+def test_names_that_are_refused(spelling: str) -> None:
+    with pytest.raises(rs.InputError, match=NOT_READ[spelling]):
+        rs.parse(spelling)
+
+
+def test_lists_of_their_names() -> None:
+    several = [str(metric) for _, metric in parse_many("map@5,10-l2,mrr ndcg@10-l2 rbp.95")]
+    assert several == ["AP(level=2)@5", "AP(level=2)@10", "RR", "nDCG(gain={1: 0})@10", "RBP(p=0.95)"]
+    assert rs.parse("recall-l2") == rs.SetR(level=2)
+    assert rs.parse("P@5-l2") == rs.P(level=2) @ 5

@@ -50,6 +50,22 @@ CASES = [
         [('the "best"', "a, b", 2.0)],
     ),
     Case(
+        "a line break in the subtopic",
+        "qrels",
+        "q.csv",
+        b'qid,docid,subtopic,rel\nq1,d1,1,2\nq1,d2,"1\r\n",1\n',
+        None,
+        3,
+    ),
+    Case(
+        "a document of a list that became a float",
+        "run",
+        "a.json",
+        b'{"q1": ["d1", 1e5, 7.0]}',
+        [("q1", "d1", -1.0), ("q1", "100000", -2.0), ("q1", "7", -3.0)],
+    ),
+    Case("a document of a list that is a fraction", "run", "a.json", b'{"q1": ["d1", 1.5]}'),
+    Case(
         "a row without a query beside one with a field too many",
         "qrels",
         "q.csv",

@@ -302,7 +302,7 @@ def _columns(text: str, kind: str, what: str) -> Rows:
             faults.append(number)
             continue
         cell = {role: cells[place] for role, place in roles.items()}
-        if any(sign in cell[role] for sign in "\r\n" for role in ("query_id", "doc_id")):
+        if any(sign in cell.get(role, "") for sign in "\r\n" for role in ("query_id", "doc_id", "iteration")):
             faults.append(number)
             continue
         cell |= {role: str(int(float(cell[role]))) for role in floats if cell[role]}
@@ -650,9 +650,10 @@ def _json(text: str, what: str) -> Rows:
 def _documents(query: str, documents: Any, what: str) -> Iterator[Row]:
     if not isinstance(documents, _Object):
         for rank, doc in enumerate(documents, 1):
-            if isinstance(doc, bool) or not isinstance(doc, str | int):
-                raise Refused("a document that is neither text nor a whole number")
-            yield Row(query, _refuse_half(str(doc)), -float(rank) if what == "run" else 1.0, rank)
+            if isinstance(doc, bool) or not isinstance(doc, str | int | float):
+                raise Refused("a document that is neither text nor a number")
+            text = id_of(doc) if isinstance(doc, float) else _refuse_half(str(doc))
+            yield Row(query, text or "", -float(rank) if what == "run" else 1.0, rank)
         return
     for doc, value in documents:
         _refuse_half(doc)

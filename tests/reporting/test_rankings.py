@@ -104,10 +104,27 @@ def test_what_is_not_shown_is_counted() -> None:
             ranking = top({query.query_id: runs[name].get(query.query_id, {})}, Order("trec"))["doc_id"].to_list()
             shown = {d.doc_id for d in query.documents}
             left = [(r, grades[d]) for r, d in enumerate(ranking, 1) if d not in shown and grades.get(d, 0) > 0]
-            assert sorted(query.beyond[at]) == left
+            named = [(d.ranks[at], d.grade) for d in query.others if d.ranks[at]]
+            assert sorted([*query.beyond[at], *named]) == left
             assert query.unjudged[at] == sum(d not in grades for d in ranking[:3])
         for document in query.documents:
             assert document.grade == grades.get(document.doc_id)
+
+
+def test_every_relevant_document_is_known_by_its_id() -> None:
+    qrels, runs = world(7)
+    explorer = looked(scored(qrels, runs, "AP"), depth=3)
+    assert any(query.others for query in explorer.queries)
+    for query in explorer.queries:
+        known = [d.doc_id for d in (*query.documents, *query.others)]
+        assert len(known) == len(set(known))
+        assert set(known) >= {doc for doc, grade in qrels[query.query_id].items() if grade > 0}
+        for document in query.others:
+            assert document.grade == qrels[query.query_id][document.doc_id]
+            for at, name in enumerate(explorer.runs):
+                ranking = top({query.query_id: runs[name].get(query.query_id, {})}, Order("trec"))["doc_id"].to_list()
+                there = document.doc_id in ranking
+                assert document.ranks[at] == (ranking.index(document.doc_id) + 1 if there else 0)
 
 
 # --- worked ------------------------------------------------------------------------------------------------

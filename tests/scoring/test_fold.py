@@ -165,3 +165,46 @@ def test_two_documents_for_a_chunk_are_refused(tmp_path: Path) -> None:
     path.write_text("chunk,doc,more\nc1,a,1\n", encoding="utf-8")
     with pytest.raises(rs.InputError, match="3 columns"):
         rs.evaluate(QRELS, RUN, ["R@2"], fold=path)
+
+
+@pytest.mark.parametrize("made", [dict, frame], ids=["a dict", "a frame"])
+@pytest.mark.parametrize("parts", [1, 2])
+def test_later_chunks_of_judged_documents_are_not_unjudged(made: Any, parts: int) -> None:
+    """Chunks d1 (d1) d2 (d1) x (x): the last two are unjudged, d1 is judged however often it comes; y d9: one of two."""
+    run = made({"q": {**RUN["q"], "x#2": 4.5}, "p": RUN["p"]})
+    how: dict[str, Any] = {"fold_by": "#.*", "fold_cutoffs": "chunks"}
+    if parts == 1:
+        scores = rs.evaluate(QRELS, run, ["P@6", "P@3"], **how)
+    else:
+        scores = rs.merge([rs.evaluate(QRELS, run, ["P@6", "P@3"], partition=f"{i}/2", **how) for i in (1, 2)])
+    assert scores.data_health[scores.runs[0].name]["unjudged_at_cutoff"] == {"3": 1 / 5, "6": 3 / 8}
+
+
+def test_nobody_is_warned_of_chunks_of_judged_documents() -> None:
+    qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(4)}
+    run = {key: {"a#1": 9.0, "a#2": 8.0, "a#3": 7.0, "b#1": 6.0, "b#2": 5.0} for key in qrels}
+    for unit in ("documents", "chunks"):
+        assert rs.evaluate(qrels, run, "nDCG@5", fold_by="#.*", fold_cutoffs=unit).warnings == []  # type: ignore[call-overload]
+    other = {key: {**run["q0"], "x#1": 5.5} for key in qrels}
+    (told,) = rs.evaluate(qrels, other, "nDCG@5", fold_by="#.*", fold_cutoffs="chunks").warnings
+    assert told.message == "run: 20% of its top 5 is unjudged and counted as not relevant"
+
+
+def test_later_chunks_are_not_among_the_documents_to_judge() -> None:
+    found = rs.unjudged(QRELS, {**RUN, "q": {**RUN["q"], "x#2": 4.5}}, "P@6", fold_by="#.*", fold_cutoffs="chunks")
+    assert {(one["query_id"], one["doc_id"]) for one in found.to_dicts("to_judge")} == {("q", "x"), ("p", "y")}
+
+
+@pytest.mark.parametrize("size", [1, 40, 1 << 20], ids=["a query a part", "some", "one part"])
+def test_chunks_of_a_file_in_parts_are_counted_alike(
+    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rankscope.files import parts, raw
+
+    monkeypatch.setattr(raw, "SMALL", 0)
+    monkeypatch.setattr(parts, "PART", size)
+    path = tmp_path / "chunks.run"
+    path.write_text("".join(f"{q} Q0 {d} 0 {s} r\n" for q, docs in RUN.items() for d, s in docs.items()))
+    how: dict[str, Any] = {"fold_by": "#.*", "fold_cutoffs": "chunks"}
+    told = [rs.evaluate(QRELS, run, ["P@3"], **how).data_health for run in (str(path), RUN)]
+    assert [next(iter(one.values()))["unjudged_at_cutoff"] for one in told] == [{"3": 1 / 5}] * 2

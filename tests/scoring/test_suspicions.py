@@ -110,3 +110,46 @@ def test_unjudged_says_nothing_where_judgments_are_positive_only() -> None:
     (finding,) = rs.check(clicks, RUN, "nDCG@10", select=["RS204"])
     assert finding.severity == "information"
     assert "relevant documents only" in finding.message
+
+
+# --- queries that are written differently ------------------------------------------------------------------
+
+NUMBERED = {f"{i:03}": {"a": 1, "b": 0} for i in range(12)}
+RANKED = {query: {"a": 2.0, "b": 1.0} for query in NUMBERED}
+SPELLED = {
+    "leading zeros": lambda query: str(int(query)),
+    "a prefix": lambda query: f"q{query}",
+    "a decimal point": lambda query: f"{query}.0",
+    "spaces": lambda query: f"{query} ",
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLED)
+@pytest.mark.parametrize("several", [1, 5])
+def test_queries_that_are_written_differently_are_told_with_the_effect(spelling: str, several: int) -> None:
+    """Some of twelve queries are called otherwise: RR is (12 - n) / 12, and 1 with them taken as the same."""
+    write = SPELLED[spelling]
+    run = {write(query) if i < several else query: docs for i, (query, docs) in enumerate(RANKED.items())}
+    scores = rs.evaluate(NUMBERED, run, "RR")
+    assert scores["RR"] == pytest.approx((12 - several) / 12)
+    (told,) = (w for w in scores.warnings if w.code == "RS113")
+    number = "1 query without judgments differs" if several == 1 else "5 queries without judgments differ"
+    assert told.message == (
+        f"run: {number} from a judged one only in {spelling}: {write('000')!r} and '000'; treated as the same, RR is 1.0000"
+    )
+    for verdict in (rs.gate(NUMBERED, RANKED, run, "RR"), rs.compare(NUMBERED, {"x": RANKED, "run": run}, "RR")):
+        assert [w.message.partition(": ")[2] for w in verdict.warnings if w.code == "RS113"] == [
+            told.message.partition(": ")[2]
+        ]
+
+
+def test_other_queries_are_no_spelling_of_judged_ones() -> None:
+    run = {query: docs for query, docs in RANKED.items() if query != "003"} | {"zz": {"a": 1.0}}
+    assert "RS113" not in {w.code for w in rs.evaluate(NUMBERED, run, "RR").warnings}
+
+
+@pytest.mark.parametrize("spelling", SPELLED)
+def test_where_no_query_is_judged_the_error_says_in_what_ids_differ(spelling: str) -> None:
+    run = {SPELLED[spelling](query): docs for query, docs in RANKED.items()}
+    with pytest.raises(rs.DataError, match=f"they differ only in {spelling}: write the ids alike"):
+        rs.evaluate(NUMBERED, run, "RR")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -33,6 +34,16 @@ def explorer(*queries: Query, runs: tuple[str, ...] = ("bm25", "hybrid"), **more
     """A block around queries."""
     given: dict[str, Any] = {"better": "higher", "depth": 10, "cutoff": 10, "level": 1.0, "top_grade": 3.0, **more}
     return Explorer(runs, ("nDCG@10",), queries=queries, **given)
+
+
+def test_documents_that_no_ranking_shows_are_read_back_with_their_ranks() -> None:
+    others = (Document("deep", 2.0, (0, 57), (0.0, 0.0)), Document("never", 4.0, (0, 0), (0.0, 0.0)))
+    read = json.loads(encode(explorer(replace(query(), others=others))))
+    (found,) = read["queries"]
+    assert found["o"] == ["deep", "never"]
+    assert [read["grades"][code] for code in found["og"]] == [2, 4]
+    assert found["or"] == [[], [0, 57]]  # place and rank, run by run
+    assert "o" not in json.loads(encode(explorer(query())))["queries"][0]
 
 
 def test_what_was_given_is_read_back() -> None:

@@ -28,13 +28,13 @@ class Option(click.Option):
 
     The ``verb`` takes it as a keyword of the same name, also where it is a ``policy`` of scoring; the ``result`` takes it where
     it is written; all others are for the ``command`` alone. What is not typed is left to the defaults of whoever reads it;
-    of what is typed ``read`` makes the value that is meant.
+    of what is typed ``read`` makes the value that is meant. ``form`` is the format of results that it is for, where it is for one.
     ``{names}`` in the help stands for the names that the kind knows: they are looked up when the help is shown.
     """
 
     def __init__(
         self, flags: str, text: str, kind: Any = str, metavar: str | None = None, *, to: Reader = "verb",
-        read: Callable[[Any], Any] | None = None, **more: Any,
+        read: Callable[[Any], Any] | None = None, form: str = "", **more: Any,
     ) -> None:  # fmt: skip
         if kind is bool:
             more["is_flag"] = True
@@ -44,7 +44,7 @@ class Option(click.Option):
             metavar = "DIR" if kind is FOLDER else "FILE"
         has_default = more.get("default") is not None
         super().__init__(flags.split(), help=text, metavar=metavar, show_default=has_default, **more)
-        self.to, self.read = to, read
+        self.to, self.read, self.form = to, read, form
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """The flags and the help, with the names that the type knows."""
@@ -194,11 +194,14 @@ def _option_of(policy: Any, text: str, levels: bool) -> Option:
         "weights": FILE,
         "fold": FILE,
         "fold_by": str,
+        "columns": str,
         "relevance_level": float,
         "ignore": str,
     }.get(policy.name)
     if policy.name == "queries":
         read = names.listed_queries
+    elif policy.name == "columns":
+        read = ",".join
     elif kind is None and policy.values:
         known = {str(value): value for value in policy.values}
         kind, read = tuple(known), known.__getitem__
@@ -333,9 +336,11 @@ COMMANDS = (
         ),
         (
             *JUDGED, metric(SEVERAL), QUIET, *COMPARISON, DETAILS, POLICIES, *LIMITS, *output(*FORMATS, "latex"),
-            Option("--caption", "With --format latex: what stands above the table.", str, "TEXT", to="result"),
-            Option("--label", "With --format latex: what the text refers to the table by. Default: tab:systems.", str, "NAME", to="result"),
-            Option("--digits", "With --format latex: digits after the decimal point. Default: 3.", WholeNumber(min=1), "N", to="result"),
+            Option("--caption", "With --format latex: what stands above the table.", str, "TEXT", to="result", form="latex"),
+            Option("--label", "With --format latex: what the text refers to the table by. Default: tab:systems.", str, "NAME", to="result", form="latex",
+                read=names.label),
+            Option("--digits", "With --format latex: digits after the decimal point. Default: 3.", WholeNumber(min=1, max=9), "N", to="result",
+                form="latex"),
         ),
         verb="rankscope.verbs.compare.compare", usage="QRELS RUN RUN...", bar=True),
     Command("report", "Make one page of it all: verdict, charts, every query to look into.",
@@ -498,7 +503,7 @@ COMMANDS = (
         """Say how much equal scores matter: how much of the top k is tied, and how far each metric could move.""",
         ("ties qrels.txt my.run", 'ties qrels.txt a.run b.run -m nDCG@10 -m "RR AP"'),
         (
-            *JUDGED, metric("A metric, like nDCG@10; may be repeated."), QUIET, ScoringOptions(("queries", "depth", "seed")), SETTINGS, *OUTPUT,
+            *JUDGED, metric("A metric, like nDCG@10; may be repeated."), QUIET, ScoringOptions(("queries", "depth", "columns", "seed")), SETTINGS, *OUTPUT,
         ),
         verb="rankscope.verbs.ties.ties"),
     Command("reconcile", "Say what other tools print, and why.",
@@ -516,7 +521,7 @@ COMMANDS = (
             metric("A metric, like nDCG@10 (the default); may be repeated."),
             QUIET,
             Option("--value", "A number that was printed somewhere, like 0.71: say which conventions give it.", str, "X"),
-            ScoringOptions(("duplicates",)), SETTINGS, *OUTPUT,
+            ScoringOptions(("duplicates", "columns")), SETTINGS, *OUTPUT,
         ),
         verb="rankscope.verbs.reconcile.reconcile", usage="QRELS RUN -m METRIC"),
     Command("advise", "Recommend metrics that fit the data and the task.",
@@ -530,7 +535,7 @@ COMMANDS = (
             Option("-k --k",
                 "How many results people see, the next stage takes, or the context of a language model holds. Default: that of "
                 "the task.", NUMBER, "N"),
-            ScoringOptions(("duplicates",), {"duplicates":
+            ScoringOptions(("duplicates", "columns"), {"duplicates":
                 "A document with several grades or ranks: take the grades for subtopics and refuse the ranks, or keep the first or the best."}),
             SETTINGS, QUIET, *OUTPUT,
         ),

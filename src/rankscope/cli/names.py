@@ -96,6 +96,13 @@ TASK = NameType("task", _tasks)
 CORRECTION = NameType("correction", lambda _: _inferences("correction"))
 
 
+def label(text: str) -> str:
+    """What LaTeX refers to a table by. Raises InputError for what can be none."""
+    from rankscope.show.latex import check_label
+
+    return check_label(text)
+
+
 def listed_queries(text: str) -> str | list[str]:
     """Which queries are averaged: the name of a population as it is, or the ids that the file behind an @ lists."""
     if not text.startswith("@"):

@@ -15,7 +15,7 @@ from rankscope import words
 from rankscope.cli import output
 from rankscope.cli.commands import FILE, PLACE, Command, Option
 from rankscope.errors import InputError, RankscopeError
-from rankscope.show import ENDINGS
+from rankscope.show import ENDINGS, OF_PAPER
 
 if TYPE_CHECKING:
     from rankscope.scoring.settings import Settings
@@ -122,8 +122,11 @@ class Call:
     def judgments(self) -> Any:
         """What the file of the judgments holds, whose grades are words."""
         from rankscope.files import read_qrels
+        from rankscope.files.roles import ColumnRoles
 
-        return read_qrels(str(self.qrels), grades=self.params["grades"])
+        if "columns" in self.options:  # of judgments and runs together it is told which columns are nowhere
+            self.options["columns"] = ColumnRoles.of(self.options["columns"])
+        return read_qrels(str(self.qrels), grades=self.params["grades"], columns=self.options.get("columns"))
 
     def _refuse_metrics_as_files(self) -> None:
         """Explain that -m takes one word, where a metric stands among the files."""
@@ -190,14 +193,35 @@ class Call:
                 raise InputError(f"{place} cannot hold both: name another file for {flag} or {flags[place]}")
             flags[place] = flag
 
+    def check(self) -> None:
+        """Refuse, before anything is read, what cannot be right whatever the data are: places, formats, files that are not there."""
+        self.check_places()
+        form = self.form if "form" in self.own else ""
+        for name in self.display:
+            if self.own[name].form not in {"", form}:
+                raise InputError(OF_PAPER.format(name, form))
+        for name, option in self.own.items():
+            path = self.options.get(name, self.params[name])
+            if option.type is FILE and isinstance(path, str) and path != "-" and name != "settings":
+                self._refuse_absent(path, option.opts[0])
+
+    def _refuse_absent(self, path: str, flag: str) -> None:
+        """One line for a file of an option that is not there; what is no path of this machine is left to who reads it."""
+        try:
+            there = Path(path).expanduser().exists() or any(sign in path for sign in "*?") or "://" in path
+        except (OSError, ValueError, RuntimeError):
+            return
+        if not there:
+            from rankscope.files.raw import near_file
+
+            raise InputError(f"{path}: no such file{near_file(Path(path))} ({flag})")
+
     def result(self, metrics: Any = None, *, verb: Callable[..., Any] | None = None, **more: Any) -> Any:
         """The result of the command's verb or of another; ``metrics`` stand for those that were typed, ``more`` are further keywords."""
+        self.check()
         arguments, options = self.arguments()
         if "metrics" in self.own:
             arguments.append(metrics or self.metrics)
-        self.check_places()
-        if "form" in self.own:
-            _ = self.form  # what cannot be written is refused before any work
         if self.settings is not None and self.settings.place and not self.quiet:
             output.say(f"settings: {self.settings.place}")
         verb = verb or self.command.function  # loaded when all else is right: it takes longer than to refuse

@@ -55,8 +55,8 @@ def _evaluate_partition(call: Call) -> int:
     if call.display or call.params["form"] is not None:
         option = "--format" if not call.display else f"--{next(iter(call.display)).replace('_', '-')}"
         raise InputError(f"{option}: a part is no result, rankscope merge shows that of all parts: leave it out")
-    arguments, options = call.arguments()
     call.check_places()
+    arguments, options = call.arguments()
     part = call.command.function(*arguments, call.metrics, **options)
     part.save(call.out)
     output.say_where(call.out, str(part), call.quiet)

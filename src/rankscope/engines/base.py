@@ -38,7 +38,8 @@ class DataFacts:
     ``tied_at[k]`` counts judged queries in which the documents at ranks k and k + 1 share a score, so that
     the order of equals decides who is in the top k; ``tied_in_top[k]`` counts the documents in the top k of
     judged queries whose score another document of the query shares. ``disagreeing`` counts queries whose rank column
-    contradicts their scores; None where there is no rank column.
+    contradicts their scores; None where there is no rank column. ``again_in_top[k]`` counts the rows in the top k of judged queries that
+    stand for a judged document once more, as later chunks of it do; empty where rankings are of documents.
     """
 
     rows: int = 0
@@ -49,6 +50,7 @@ class DataFacts:
     tied_at: Mapping[int, int] = field(default_factory=dict)
     disagreeing: int | None = None
     tied_in_top: Mapping[int, int] = field(default_factory=dict)
+    again_in_top: Mapping[int, int] = field(default_factory=dict)
 
 
 class Scorable(Protocol):
@@ -87,7 +89,8 @@ def map_kernels(judged: Judged, kernels: Sequence[Callable[[Lists], Array]], all
     def work(chunk: Array) -> list[Array]:
         lists = judged.lists(chunk)
         found = [kernel(lists) for kernel in kernels]
-        lists.forget()
+        if len(chunks) > 1:
+            lists.forget()
         return found
 
     found = map_parts(work, chunks) if all_cores and len(chunks) > 1 else map(work, chunks)

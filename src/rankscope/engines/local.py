@@ -7,6 +7,7 @@ judged in parts of whole queries, each while it lies in the processor's cache, a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -17,7 +18,7 @@ import polars as pl
 
 from rankscope.engines.base import SEVERAL, DataFacts, Order
 from rankscope.errors import InputError
-from rankscope.lists import Array, Aspects, Ids, Judged, NarrowJudged, judged_order
+from rankscope.lists import MANY, Array, Aspects, Ids, Judged, NarrowJudged, judged_order
 from rankscope.parallel import map_parts
 from rankscope.tables import IN_CACHE, Qrels, Run, column
 
@@ -117,7 +118,8 @@ def judge(run: Run, qrels: Qrels, order: Order, place: Array | None = None) -> t
     graded = several(qrels) if order.needs & SEVERAL else None
     qrels = graded.qrels if graded else qrels
     extra = run.names.gather(column(np.flatnonzero(place < 0))).to_list()
-    names = Ids.join([Ids(qrels.names), extra]) if order.extra and extra else Ids(qrels.names)
+    names: Sequence[str] = Ids(qrels.names) if len(qrels.names) > MANY else qrels.queries
+    names = Ids.join([names, extra]) if order.extra and extra else names
     # queries without a row stand behind the others
     size = np.append(ranked.size, np.zeros(len(place) - len(ranked.size), dtype=np.int64))
     retrieved = np.zeros(len(names), dtype=np.int64)
@@ -198,6 +200,7 @@ def join_facts(facts: Sequence[DataFacts], order: Order) -> DataFacts:
         tied_at={k: sum(found.tied_at[k] for found in facts) for k in order.cutoffs},
         disagreeing=None if None in ranks else sum(filter(None, ranks)),
         tied_in_top={k: sum(found.tied_in_top[k] for found in facts) for k in order.cutoffs},
+        again_in_top=dict(sum((Counter(found.again_in_top) for found in facts), Counter())),
     )
 
 

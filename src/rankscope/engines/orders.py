@@ -23,6 +23,7 @@ MOST_ORDERS = 720  # the most orders of a query that are all tried
 SAMPLE_SIZE = 200  # orders that are drawn where there are more
 EXTREMES = 4  # orders beside them in which the best and the worst are sought, in place of so many that were drawn
 CELLS = 1_000_000  # cells of one rectangle
+AT_ONCE = 1 << 15  # documents in orders that are laid out together: more would leave the processor's memory
 MOST_KEPT = 1 << 24  # ranks that are kept of orders that were tried
 
 
@@ -69,6 +70,7 @@ class TieGroups:
         self.judged = judged
         self.keep, self.room = keep, MOST_KEPT if keep else 0
         self.orders: dict[tuple[int, int, bool, int], tuple[Array, bool]] = {}
+        self.tried: dict[tuple[int, int | None, bool, int], _Tried] = {}
         self.kept: dict[tuple[Any, int | None, int], list[tuple[int, Array, bool]]] = {}
         self.queries = np.unique(judged.query[(judged.rank > 0) & (judged.tie_size > 1)])
         self.mask = np.zeros(len(judged), dtype=bool)
@@ -112,20 +114,24 @@ class TieGroups:
             groups = [g for g in self.groups(number) if reach is None or g.start <= reach]
             if not groups:
                 continue
-            pending.append(_Tried.of(number, *self._orders(number, groups, alike, seed), reach))
-            cells += pending[-1].ranks.size
-            if cells > CELLS:
+            pending.append(self._tried(number, groups, reach, alike, seed))
+            cells += len(pending[-1].ranks) * int(self.judged.size[number])
+            if cells > AT_ONCE:
                 yield from _of_orders(self.judged, pending, metrics, depth)
                 pending, cells = [], 0
         yield from _of_orders(self.judged, pending, metrics, depth)
 
-    def _orders(self, number: int, groups: Sequence[_Group], alike: bool, seed: int) -> tuple[Array, bool]:
-        key = number, len(groups), alike, seed
-        found = self.orders.get(key) or _orders(self.judged, number, groups, alike, seed)
-        if key not in self.orders and found[0].size <= self.room:
-            self.room -= found[0].size
-            self.orders[key] = found
-        return found
+    def _tried(self, number: int, groups: Sequence[_Group], reach: int | None, alike: bool, seed: int) -> _Tried:
+        drawn, shown = (number, len(groups), alike, seed), (number, reach, alike, seed)
+        if shown in self.tried:
+            return self.tried[shown]
+        found = self.orders.get(drawn) or _orders(self.judged, number, groups, alike, seed)
+        tried = _Tried.of(number, *found, reach)
+        size = found[0].size + tried.ranks.size
+        if size <= self.room:
+            self.room -= size
+            self.orders[drawn], self.tried[shown] = found, tried
+        return tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,11 +223,11 @@ def try_orders(
         for every, pick, value, error in zip(of_metrics, picks, values, errors, strict=True):
             found = every if complete else every[:-EXTREMES] if ties == "expected" else every[EXTREMES:]
             value[number] = pick(found)
-            if not complete:
+            if not complete and ties == "expected":
                 known = found[~np.isnan(found)]
                 error[number] = float(np.std(known, ddof=1)) / math.sqrt(len(known)) if len(known) > 1 else 0.0
     return [
-        replace(plain, value=value, error=error if ties == "expected" and error.any() else None, sampled_queries=drawn)
+        replace(plain, value=value, error=error if error.any() else None, sampled_queries=drawn)
         for plain, value, error in zip(plainly, values, errors, strict=True)
     ]
 
@@ -284,18 +290,35 @@ def _of_orders(
     """The values of metrics under the orders given for each query."""
     if not pending:
         return
-    numbers = np.repeat([tried.number for tried in pending], [len(tried.ranks) for tried in pending])
-    many = judged.of(numbers)
-    rank = many.rank.copy()
-    found = np.repeat(np.arange(len(many)), many.in_run)
-    inside = np.arange(len(found)) - np.repeat(np.cumsum(many.in_run) - many.in_run, many.in_run)
-    rank[many.start[found] + inside] = np.concatenate([tried.ranks.ravel() for tried in pending])
-    many = cut(_untie(rerank(many, rank, many.retrieved)), depth)
-    values = [one.value for one in score(many, metrics)]
+    values = [one.value for one in score(cut(_arranged(judged, pending), depth), metrics)]
     at = 0
     for tried in pending:
         yield tried.number, [one[at : at + len(tried.ranks)][tried.row] for one in values], tried.complete
         at += len(tried.ranks)
+
+
+def _arranged(judged: Judged, pending: Sequence[_Tried]) -> Judged:
+    """Each query in each of its orders. Documents that were not retrieved stay as they lie: only their grades count, in any order."""
+    many = judged.of(np.repeat([tried.number for tried in pending], [len(tried.ranks) for tried in pending]))
+    ranks = np.concatenate([tried.ranks.ravel() for tried in pending])
+    found = np.repeat(np.arange(len(many)), many.in_run)
+    here = (many.start - np.cumsum(many.in_run) + many.in_run)[found] + np.arange(len(found))
+    by = judged_order(found, ranks, np.zeros(len(found)))
+    where = np.arange(len(many.rank))
+    where[here] = here[by]
+    rank = np.zeros(len(where), dtype=many.rank.dtype)
+    rank[here] = ranks[by]
+    return replace(
+        many,
+        in_run=np.bincount(found, weights=ranks > 0, minlength=len(many)).astype(np.int64),
+        grade=many.grade[where],
+        rank=rank,
+        tie_start=rank,
+        tie_size=np.ones_like(many.tie_size),
+        score=None if many.score is None else many.score[where],
+        aspects=None if many.aspects is None else many.aspects.at(where),
+        by_id=None if many.by_id is None else many.by_id[where],
+    )
 
 
 # --- what a metric is over all orders of equal scores: the mean, the best and the worst ----------------

@@ -69,7 +69,7 @@ def option(frame: Frame, name: str) -> int:
 
 
 def kinds_of(frame: Frame) -> dict[str, str]:
-    """The columns of a frame with what each holds: ``text``, ``whole``, ``number``, or the name of another type."""
+    """The columns of a frame with what each holds: ``text``, ``whole``, ``float``, or the name of another type."""
     try:
         return {field.name: _kind(field.dataType.simpleString()) for field in frame.schema.fields}
     except Exception as error:  # noqa: BLE001 - the frame names a column or a file that there is not
@@ -81,17 +81,58 @@ def _kind(name: str) -> str:
         return "text"
     if name in WHOLE:
         return "whole"
-    return "number" if name in FRACTIONS or name == "boolean" or name.startswith("decimal") else name
+    return "float" if name in FRACTIONS or name.startswith("decimal") else name
 
 
-def lay_out(frame: Frame, columns: Mapping[str, tuple[str, str]], ordered: bool) -> Frame:
+def lay_out(
+    frame: Frame,
+    columns: Mapping[str, tuple[str, str]],
+    ordered: bool,
+    floats: Mapping[str, tuple[str, str]] | None = None,
+) -> Frame:
     """The columns of a frame under other names and types.
 
     ``columns`` gives for each name the column and its type; with ``ordered`` also a number that rises with the rows of the frame.
+    ``floats`` are the columns that hold ids as floats, with what is said of fractions and of floats that stand for several whole
+    numbers: these are a ``fault`` of their row.
     """
     F = functions()
-    chosen = [F.col(f"`{name.replace('`', '``')}`").cast(kind).alias(role) for role, (name, kind) in columns.items()]
-    return frame.select(*chosen, *([F.monotonically_increasing_id().alias(ORDER)] if ordered else []))
+    chosen = {role: _column(name).cast(kind) for role, (name, kind) in columns.items()}
+    for role, (fraction, large) in (floats or {}).items():
+        number = _column(columns[role][0]).cast("double")
+        given, whole, exact = ~F.isnan(number), number == F.floor(number), F.abs(number) < 2.0**53
+        chosen[role] = F.when(given & whole & exact, number.cast("bigint").cast("string"))
+        told = F.when(given & ~whole, F.format_string(fraction, number)).when(
+            given & ~exact, F.format_string(large, number)
+        )
+        chosen["fault"] = F.coalesce(chosen["fault"], told) if "fault" in chosen else told
+    named = [column.alias(role) for role, column in chosen.items()]
+    return frame.select(*named, *([F.monotonically_increasing_id().alias(ORDER)] if ordered else []))
+
+
+def _column(name: str) -> Any:
+    return functions().col(f"`{name.replace('`', '``')}`")
+
+
+def restore_floats(frame: Frame, names: Sequence[str], pattern: str) -> Frame:
+    """The columns of texts as floats in which every text is written as this ``pattern`` says; the first row tells where to look."""
+    F = functions()
+    try:
+        first = frame.select(*map(_column, names)).limit(1).collect()
+        likely = [
+            n
+            for n, text in zip(names, first[0] if first else (), strict=False)
+            if re.fullmatch(pattern, (text or "").strip())
+        ]
+        if not likely:
+            return frame
+        other = [F.max(~F.trim(_column(name)).rlike(f"^({pattern})?$")) for name in likely]
+        for name, odd in zip(likely, frame.select(*other).collect()[0], strict=True):
+            text = F.trim(_column(name))
+            frame = frame if odd else frame.withColumn(name, F.when(text != "", text.cast("double")))
+    except Exception as error:  # noqa: BLE001 - goes on where it is none of ours
+        fail(error)
+    return frame
 
 
 def of_polars(session: Any, frame: pl.DataFrame) -> Frame:

@@ -289,7 +289,7 @@ def _broken_quote(letters: Array, quotes: Array, separator: int) -> int:
 
 def over_lines(frame: pl.DataFrame, roles: Mapping[str, str]) -> Array:
     """The rows with an id that runs over several lines."""
-    broken = pl.any_horizontal(pl.col(roles[role]).str.contains("[\r\n]") for role in ("query_id", "doc_id"))
+    broken = pl.any_horizontal(pl.col(roles[role]).str.contains("[\r\n]") for role in ID_ROLES if role in roles)
     return np.flatnonzero(frame.select(broken.fill_null(False)).to_series().to_numpy())
 
 

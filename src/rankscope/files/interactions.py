@@ -9,6 +9,7 @@ import polars as pl
 
 from rankscope.errors import InputError
 from rankscope.files.readers import qrels_of
+from rankscope.files.roles import ColumnRoles
 from rankscope.files.sheets import Sheet, is_path, open_sheet
 
 USERS = ("user_id", "user", "userid", "query_id", "qid", "session_id", "customer_id")
@@ -16,18 +17,21 @@ ITEMS = ("item_id", "item", "itemid", "movieid", "movie_id", "doc_id", "docid", 
 TIMES = ("timestamp", "time", "unix_timestamp", "datetime", "date", "ts", "t_dat", "event_time", "created_at")
 
 
-def interactions_of(source: Any) -> pl.DataFrame:
+def interactions_of(source: Any, columns: ColumnRoles | None = None) -> pl.DataFrame:
     """Interactions from a table of users and items, or from anything that can be read as qrels.
 
-    One row each: ``query_id`` (the user), ``doc_id`` (the item) and ``time``, null where it is not known.
+    One row each: ``query_id`` (the user), ``doc_id`` (the item) and ``time``, null where it is not known. ``columns`` are roles that
+    were given to columns.
     """
     sheet = _sheet(source)
+    given = columns.among(sheet.frame.columns, "qrels", sheet.label) if sheet is not None and columns else {}
     user, item = (sheet.role(USERS), sheet.role(ITEMS)) if sheet else (None, None)
+    user, item = given.get("query_id", user), given.get("doc_id", item)
     if sheet is not None and user and item:
         frame = pl.DataFrame({"query_id": sheet.ids(user, "user"), "doc_id": sheet.ids(item, "item")})
         time = sheet.role(TIMES)
         return frame.with_columns(time=_seconds(sheet.frame[time]) if time else pl.lit(None, pl.Float64))
-    return qrels_of(source).frame.select("query_id", "doc_id", time=pl.lit(None, pl.Float64))
+    return qrels_of(source, columns).frame.select("query_id", "doc_id", time=pl.lit(None, pl.Float64))
 
 
 def timed_interactions(source: Any) -> pl.DataFrame | None:

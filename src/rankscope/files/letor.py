@@ -34,7 +34,7 @@ def read_letor(raw: Raw, what: str, name: str | None) -> Run | Qrels:
         raise InputError(f"{raw.label}: LETOR rows hold labels and features, no ranking; labels are qrels: {ORDER}")
     found, rows, counts = Findings(), list[tuple[str, str, float]](), dict[str, int]()
     try:
-        lines = raw.read().removeprefix(BOM).decode("utf-8").splitlines()
+        lines = raw.read().removeprefix(BOM).decode("utf-8").split("\n")
     except UnicodeDecodeError as error:
         raw.fail(error)
     named, at = 0, list[int]()

@@ -144,18 +144,19 @@ def make_run(
     return run
 
 
-def make_qrels(frame: pl.DataFrame, source: Source, found: Findings, what: str) -> Qrels:
-    """Build the qrels; their first note says how they were read."""
-    blocks = blocks_of(frame["query_id"])
-    qrels = Qrels(frame, source_of_qrels(source, found, what, blocks, frame["grade"]))
+def make_qrels(
+    frame: pl.DataFrame, source: Source, found: Findings, what: str, whole: tuple[Blocks, pl.Series] | None = None
+) -> Qrels:
+    """Build the qrels; their first note says how they were read.
+
+    ``whole`` are the blocks of all rows and the grades that there are, where the rows are not at hand.
+    """
+    blocks, grades = whole or (blocks_of(frame["query_id"]), frame["grade"])
+    sizes = words.counted(int(blocks.size.sum()), "judgment"), words.counted(len(blocks.query), "query")
+    first = f"read {source.label} as {what}: {', '.join(sizes)}, {grades_of(grades)}"
+    qrels = Qrels(frame, found.added_to(source, first))
     qrels.__dict__["blocks"] = blocks
     return qrels
-
-
-def source_of_qrels(source: Source, found: Findings, what: str, blocks: Blocks, grades: pl.Series) -> Source:
-    """The source of qrels with what reading them told; ``grades`` holds all that there are."""
-    sizes = words.counted(int(blocks.size.sum()), "judgment"), words.counted(len(blocks.query), "query")
-    return found.added_to(source, f"read {source.label} as {what}: {', '.join(sizes)}, {grades_of(grades)}")
 
 
 def line_finder(content: Callable[[], Array], left_out: Array) -> Callable[[int], int]:
@@ -255,12 +256,20 @@ def id_column(column: pl.Series, name: str, label: str, found: Findings) -> pl.S
         whole = column.drop_nulls().drop_nans()
         if not (whole == whole.floor()).all() or whole.is_infinite().any():
             odd = whole.filter((whole != whole.floor()) | whole.is_infinite())[0]
-            raise InputError(f"{label}: column {name} holds fractions ({odd}), not ids; ids are strings or integers")
+            raise InputError(f"{label}: {float_messages(name)[0].format(odd)}")
         if len(large := whole.filter(whole.abs() >= EXACT)):
-            raise InputError(f"{label}: column {name} holds {large[0]} as an id; {FLOAT_REMEDY}")
+            raise InputError(f"{label}: {float_messages(name)[1].format(large[0])}")
         found.notes.append(f"column {name} holds {FLOAT_NOTE}")
         return _whole_numbers(column.fill_nan(None).cast(pl.Int64))
     raise InputError(f"{label}: column {name} is of type {kind}; ids are strings or integers")
+
+
+def float_messages(name: str) -> tuple[str, str]:
+    """What is said of a column of ids that holds a fraction, and a float that stands for several whole numbers; {} is the number."""
+    name = name.replace("{", "{{").replace("}", "}}")
+    return (
+        f"column {name} holds fractions ({{}}), not ids; ids are strings or integers", f"column {name} holds {{}} as an id; {FLOAT_REMEDY}",
+    )  # fmt: skip
 
 
 def restore_floats(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:

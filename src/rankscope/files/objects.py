@@ -64,7 +64,7 @@ def keys_of(raw: Raw) -> list[str]:
 
 def read_jsonl(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     """Read one JSON object a line."""
-    if _first_lists(raw):
+    if _first_lists(raw, what):
         return _read_lists(raw, what, name)
     found = Findings()
     roles = roles_of(keys_of(raw), what, raw.label, found.notes, raw.columns)
@@ -207,9 +207,17 @@ def _place(roles: Mapping[str, str]) -> QueryPlace:
     return QueryPlace(rb"[^\n]*?%s[ \t]*:[ \t]*" % key, rb'(?:"(?:[^"\\\n]|\\.)*"|[^\s,}"]+)', rb"(?=[\s,}])")
 
 
-def _first_lists(raw: Raw) -> bool:
+def _with_roles(row: Mapping[str, Any], raw: Raw, what: str) -> Mapping[str, Any]:
+    """A row under the roles that were given to its keys."""
+    names = {name: role for role, name in raw.columns.among([*row], what, raw.label).items()}
+    return {names.get(name, name): value for name, value in row.items()} if names else row
+
+
+def _first_lists(raw: Raw, what: str) -> bool:
     """Whether the first object is a query with its documents."""
     first = object_of(raw.first_line) or {}
+    if raw.columns:
+        first = _with_roles(first, raw, what)
     if not any(isinstance(value, list | Mapping) for value in first.values()):
         return False
     from rankscope.files.rankings import holds_lists, list_keys
@@ -236,14 +244,14 @@ def _read_lists(raw: Raw, what: str, name: str | None) -> Run | Qrels:
         if isinstance(value, Pairs):
             twice = next(key for n, key in enumerate(value) if key in list(value)[:n])
             raise InputError(f"{where}: the key {twice!r} comes twice in one object; keep one")
-        rows.append(value)
+        rows.append(_with_roles(value, raw, what) if raw.columns else value)
         lines.append(where)
     return read_dict(rankings_of(rows, what, iter(lines)), what, name, raw, kind="JSONL")
 
 
 def jsonl_parts(raw: Raw, name: str | None) -> RunParts | None:
     """A run in JSON lines, to be read in parts; None where each is a whole query."""
-    if _first_lists(raw):
+    if _first_lists(raw, "run"):
         return None
     found = Findings()
     roles = roles_of(keys_of(raw), "run", raw.label, found.notes, raw.columns)

@@ -17,7 +17,7 @@ import polars as pl
 
 from rankscope.errors import InputError
 from rankscope.files.footers import READ, DamageError, Footer, check_pages, read_footer
-from rankscope.files.long import Findings, id_column, make_table, source_of_qrels
+from rankscope.files.long import Findings, id_column, make_qrels, make_table
 from rankscope.files.parts import PartFacts, RunParts, table_part, table_parts
 from rankscope.files.raw import UNREADABLE, Raw
 from rankscope.files.roles import roles_of
@@ -220,8 +220,8 @@ def _read_packed(file: ParquetFile, roles: dict[str, str], found: Findings) -> Q
     blocks = Blocks(np.cumsum(size) - size, size, names, np.arange(len(size)), whole=True)
     documents, grades = pl.concat([part[1] for part in kept], rechunk=False), np.concatenate([part[2] for part in kept])
     all_grades = pl.Series(np.concatenate([part[3] for part in kept]))
-    source = source_of_qrels(file.raw.source("Parquet qrels"), found, "Parquet qrels", blocks, all_grades)
-    return PackedQrels.of(blocks, documents, grades, source)
+    named = make_qrels(pl.DataFrame(), file.raw.source("Parquet qrels"), found, "Parquet qrels", (blocks, all_grades))
+    return PackedQrels.of(blocks, documents, grades, named.source)
 
 
 def parquet_parts(raw: Raw, name: str | None) -> RunParts:

@@ -78,6 +78,8 @@ def _parts_of(row: Mapping[str, Any], what: str, at: str) -> tuple[Any, Any]:
 def _list_key(lists: Sequence[str], what: str, at: str) -> str:
     """The key under which the documents are."""
     plain = {name: plain_name(name) for name in lists}
+    if "doc_id" in plain:  # a role that was given
+        return "doc_id"
     for known in (LISTS[what], ANY):
         fits = [name for name in lists if plain[name] in known or plain[name].removesuffix("s") in known]
         if len(fits) == 1:
@@ -132,8 +134,9 @@ def _pairs(pairs: Iterable[tuple[Any, Any]], at: str) -> dict[Any, Any]:
     return out
 
 
-def frame_rankings(data: pl.DataFrame, what: str, label: str) -> dict[str, Any] | None:
-    """The documents of each query in a frame that has a column of lists; None for a long table."""
+def frame_rankings(data: pl.DataFrame, roles: Mapping[str, str], what: str, label: str) -> dict[str, Any] | None:
+    """The documents of each query in a frame that has a column of lists; None for a long table. ``roles`` were given to columns."""
+    data = data.rename({name: role for role, name in roles.items()})
     lists = [name for name, kind in data.schema.items() if isinstance(kind, pl.List | pl.Array)]
     if not holds_lists(data.columns, lists):
         return None

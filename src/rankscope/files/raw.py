@@ -20,6 +20,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
+from rankscope.files.roles import ColumnRoles
 from rankscope.files.zstd import open_zstd
 from rankscope.parallel import check_memory
 from rankscope.tables import Source
@@ -70,7 +71,7 @@ class Raw:
     feed: Path | bytes = field(repr=False)
     start: bytes = field(repr=False)
     stamp: tuple[int, int] | None = None
-    columns: Any = field(default=None, repr=False)
+    columns: ColumnRoles | None = field(default=None, repr=False)
 
     @cached_property
     def compression(self) -> str:
@@ -357,7 +358,7 @@ def _open_path(path: Path, label: str) -> Raw:
     except InputError:
         raise
     except FileNotFoundError:
-        raise InputError(f"{label}: no such file{_near(path)}") from None
+        raise InputError(f"{label}: no such file{near_file(path)}") from None
     except IsADirectoryError:
         raise InputError(f"{label}: a folder, not a file: name the files in it") from None
     except PermissionError:
@@ -366,7 +367,8 @@ def _open_path(path: Path, label: str) -> Raw:
         raise InputError(f"{label}: cannot be opened: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _near(path: Path) -> str:
+def near_file(path: Path) -> str:
+    """The end of a message about a file that is not there: the nearest name in its folder, if any."""
     try:
         names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
     except OSError:

@@ -21,7 +21,7 @@ from rankscope.files.memory import is_pandas, read_dict, read_frame, speaks_arro
 from rankscope.files.objects import is_jsonl, jsonl_parts, read_json, read_jsonl
 from rankscope.files.parts import RunParts
 from rankscope.files.raw import BOM, HEAD, Raw, open_raw
-from rankscope.files.roles import known_header, known_names
+from rankscope.files.roles import ColumnRoles, known_header, known_names
 from rankscope.files.tools import handed_over
 from rankscope.files.trec import read_trec, trec_parts
 from rankscope.tables import MARK, PARTIAL, Qrels, Run
@@ -57,6 +57,8 @@ def _separator_kind(raw: Raw, ending: str) -> str:
     """Tell a header from TREC lines, which have none."""
     likely = [ending, *(kind for kind in SEPARATORS if kind != ending)] if ending else [*SEPARATORS]
     headers = {kind: header_of(raw, SEPARATORS[kind]) for kind in likely}
+    if raw.columns:
+        headers = {kind: [raw.columns.get(name, name) for name in names] for kind, names in headers.items()}
     for kind, names in headers.items():
         if known_header(names) or known_names(names) >= 2:
             return kind
@@ -100,7 +102,7 @@ PARTS: dict[str, Callable[[Raw, str | None], RunParts | None]] = {
 }
 
 
-def run_of(source: Any, name: str | None = None, columns: Any = None) -> Run:
+def run_of(source: Any, name: str | None = None, columns: ColumnRoles | None = None) -> Run:
     """Read a run from whatever holds one: a path, a dict, a data frame, or a ``Run`` already.
 
     >>> run_of({"q1": ["d7", "d3"]}).frame["score"].to_list()
@@ -113,7 +115,7 @@ def run_of(source: Any, name: str | None = None, columns: Any = None) -> Run:
     return cast("Run", _of(source, "run", name, columns=columns))
 
 
-def qrels_of(source: Any, columns: Any = None) -> Qrels:
+def qrels_of(source: Any, columns: ColumnRoles | None = None) -> Qrels:
     """Read judgments from whatever holds them: a path, a dict, a data frame, or ``Qrels`` already.
 
     >>> qrels_of({"q1": {"d7": 2, "d3": 0}}).frame["grade"].to_list()
@@ -126,7 +128,7 @@ def qrels_of(source: Any, columns: Any = None) -> Qrels:
     return cast("Qrels", _of(source, "qrels", None, columns=columns))
 
 
-def open_run(source: Any, name: str | None = None, columns: Any = None) -> Run | RunParts:
+def open_run(source: Any, name: str | None = None, columns: ColumnRoles | None = None) -> Run | RunParts:
     """A run as ``run_of`` reads it, but for a large file whose format has parts, or a folder: that is left to be read part by part."""
     if isinstance(source, Run):
         return source
@@ -142,7 +144,10 @@ def read_run(source: Any, name: str | None = None, *, columns: Mapping[str, str]
     >>> read_run({"q1": ["d7", "d3"]}, "mine").name
     'mine'
     """
-    run = run_of(source, name, columns)
+    roles = None if columns is None else ColumnRoles.of(columns)
+    run = run_of(source, name, roles)
+    if roles is not None:
+        roles.refuse_absent()
     return run if name is None or run.name == name else replace(run, name=name)
 
 
@@ -161,19 +166,17 @@ def read_qrels(
     >>> read_qrels({"q1": {"d7": "Perfect", "d3": "bad"}}, grades="Perfect=4,Bad=0").frame["grade"].to_list()
     [4.0, 0.0]
     """
-    if grades is None:
-        return qrels_of(source, columns)
+    roles = None if columns is None else ColumnRoles.of(columns)
+    qrels = qrels_of(source, roles) if grades is None else _graded(source, roles, grades)
+    if roles is not None and roles is not columns:
+        roles.refuse_absent()
+    return qrels
+
+
+def _graded(source: Any, columns: ColumnRoles | None, grades: Mapping[str, float] | str) -> Qrels:
+    """Judgments whose grades are words, which are worth these numbers."""
     token = GRADES.set(_named(grades))
     try:
-        if (
-            isinstance(source, str | PathLike)
-            and not any(sign in str(source) for sign in "*?")
-            and not Path(source).is_dir()
-        ):
-            raw = open_raw(Path(source) if isinstance(source, PathLike) else source, EXPECTED["qrels"])
-            raw = raw if columns is None else replace(raw, columns=columns)
-            kind = kind_of(raw)
-            return _lines_with_names(raw) if kind == "trec" else cast("Qrels", READERS[kind](raw, "qrels", None))
         return qrels_of(source, columns)
     finally:
         GRADES.reset(token)
@@ -217,7 +220,7 @@ def _lines_with_names(raw: Raw) -> Qrels:
 
 
 def _of(
-    source: Any, what: str, name: str | None, *, in_parts: bool = False, columns: Any = None
+    source: Any, what: str, name: str | None, *, in_parts: bool = False, columns: ColumnRoles | None = None
 ) -> Run | Qrels | RunParts:
     if isinstance(source, (str, PathLike)):
         path = source if isinstance(source, str) else Path(source)
@@ -230,6 +233,8 @@ def _of(
         raw = open_raw(path, EXPECTED[what])
         raw = raw if columns is None else replace(raw, columns=columns)
         kind = kind_of(raw)
+        if kind == "trec" and what == "qrels" and GRADES.get():
+            return _lines_with_names(raw)
         parts = PARTS[kind](raw, name) if in_parts and kind in PARTS and not raw.is_small else None
         return parts or READERS[kind](raw, what, name)
     if isinstance(source, Mapping):
@@ -239,7 +244,8 @@ def _of(
         if any(kind.is_nested() for kind in data.dtypes):
             from rankscope.files.rankings import frame_rankings
 
-            if (lists := frame_rankings(data, what, name or what)) is not None:
+            roles = columns.among(data.columns, what, name or what) if columns else {}
+            if (lists := frame_rankings(data, roles, what, name or what)) is not None:
                 return read_dict(lists, what, name)
         return read_frame(data, what, name, columns)
     if (handed := handed_over(source, what)) is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -53,39 +53,85 @@ def role_names(role: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(plain_name, ALIASES[role])))
 
 
-def known_names(names: Sequence[str]) -> int:
+def known_names(names: Iterable[str]) -> int:
     """How many of these names are those of columns of a long table."""
     return len({plain_name(name) for name in names} & {plain for role in ALIASES for plain in role_names(role)})
 
 
-def known_header(names: Sequence[str]) -> bool:
+def known_header(names: Iterable[str]) -> bool:
     """Whether names are those of a long table: at least a query and a document."""
     plain = {plain_name(name) for name in names}
     return all(plain.intersection(role_names(role)) for role in ("query_id", "doc_id"))
 
 
-def given_roles(columns: Any, what: str, names: Sequence[str], label: str) -> dict[str, str]:
-    """The roles that were given to columns by name, of those that this table has. Raises InputError for a role there is not."""
-    if not isinstance(columns, Mapping):
-        raise InputError(
-            f"columns={columns!r}: give the role of each column that has another name, like {{'user': 'query_id'}}"
-        )
-    out: dict[str, str] = {}
-    for name, said in columns.items():
-        role = next((role for role in ALIASES if plain_name(str(said)) in role_names(role)), None)
-        if role is None:
-            hint = words.hint(str(said), ALIASES, otherwise=f"; there are {', '.join(ALIASES)}")
-            raise InputError(f"columns: {name!r} is said to be {said!r}, which no column can be{hint}")
-        if str(name) not in names or role not in (RUN_ROLES if what == "run" else QRELS_ROLES):
-            continue
-        if role in out:
-            raise InputError(f"{label}: columns {out[role]} and {name} are both said to be the {role}; name one")
-        out[role] = str(name)
-    return out
+class ColumnRoles(dict[str, str]):
+    """The roles that were given to columns by name, and which of these columns were met in what was read.
+
+    >>> ColumnRoles.of("user=query_id, sku=docno")
+    {'user': 'query_id', 'sku': 'doc_id'}
+    """
+
+    def __init__(self, roles: Mapping[str, str]) -> None:
+        super().__init__(roles)
+        self.met: set[str] = set()
+        self.names: dict[str, None] = {}  # of all columns that were read
+
+    @classmethod
+    def of(cls, columns: Any) -> ColumnRoles:
+        """The roles in a mapping, or in a text of the command line. Raises InputError for a role that there is not."""
+        if isinstance(columns, cls):
+            return columns
+        if isinstance(columns, str):
+            pairs = [part.rpartition("=")[::2] for part in columns.split(",")]
+        else:
+            pairs = list(columns.items()) if isinstance(columns, Mapping) else []
+        odd = not isinstance(columns, Mapping | str)
+        if odd or any(not str(part).strip() for pair in pairs for part in pair):
+            said = "give the role of each column that has another name"
+            raise InputError(f"columns={columns!r}: {said}, like --columns 'user=query_id'")
+        out: dict[str, str] = {}
+        for name, said in ((str(name).strip(), str(said).strip()) for name, said in pairs):
+            role = next((role for role in ALIASES if plain_name(said) in role_names(role)), None)
+            if role is None:
+                hint = words.hint(said, ALIASES, otherwise=f"; there are {', '.join(ALIASES)}")
+                raise InputError(f"columns: {name!r} is said to be {said!r}, which no column can be{hint}")
+            if name in out:
+                raise InputError(f"columns: {name!r} is given twice, as {out[name]} and as {role}; keep one")
+            out[name] = role
+        return cls(out)
+
+    def among(self, names: Sequence[str], what: str, label: str) -> dict[str, str]:
+        """The column of each role, of those that this table has."""
+        self.names |= dict.fromkeys(names)
+        out: dict[str, str] = {}
+        for name, role in self.items():
+            if name not in names or role not in (RUN_ROLES if what == "run" else QRELS_ROLES):
+                continue
+            if role in out:
+                raise InputError(f"{label}: columns {out[role]} and {name} are both said to be the {role}; name one")
+            out[role] = name
+        self.met |= set(out.values())
+        return out
+
+    def refuse_absent(self) -> None:
+        """Refuse, when all is read, a column that no input has."""
+        for name, role in self.items():
+            if name not in self.met:
+                there = words.hint(name, self.names, most=12) if self.names else "; what was read has no named columns"
+                raise InputError(f"columns: no input has a column {name!r} that could be the {role}{there}")
+
+    def __str__(self) -> str:
+        return ",".join(f"{name}={role}" for name, role in self.items())
 
 
 def roles_of(
-    names: Sequence[str], what: str, label: str, notes: list[str], columns: Any = None, *, graded: bool = False
+    names: Sequence[str],
+    what: str,
+    label: str,
+    notes: list[str],
+    columns: ColumnRoles | None = None,
+    *,
+    graded: bool = False,
 ) -> dict[str, str]:
     """Which column plays which role; ``notes`` gain what was assumed.
 
@@ -93,7 +139,7 @@ def roles_of(
     ``graded``: then the roles have no grade. Raises InputError where a role is missing, or the document may be one of several columns.
     """
     by_plain = {plain_name(name): name for name in reversed(names)}
-    roles: dict[str, str] = given_roles(columns, what, names, label) if columns else {}
+    roles: dict[str, str] = columns.among(names, what, label) if columns else {}
     taken = set(roles.values())
     for role in RUN_ROLES if what == "run" else QRELS_ROLES:
         fits = [by_plain[plain] for plain in role_names(role) if plain in by_plain and by_plain[plain] not in taken]
@@ -103,9 +149,7 @@ def roles_of(
         ids = [name for name in fits if plain_name(name) != "item"]
         if role == "doc_id" and len(ids) > 1:
             several = f"columns {words.listing(ids, last='and')} could each be the document"
-            raise InputError(
-                f"{label}: {several}: name one of them doc_id and leave the other out (in Python columns={{{ids[-1]!r}: 'doc_id'}})"
-            )
+            raise InputError(f"{label}: {several}: say which is, like --columns '{ids[-1]}=doc_id'")
         if len(fits) > 1:
             notes.append(f"columns {words.listing(fits)} could all be the {role}: {fits[0]} is used")
     if what == "qrels" and "grade" not in roles and "score" in by_plain and by_plain["score"] not in taken:
@@ -144,4 +188,6 @@ def _complain(roles: dict[str, str], by_plain: dict[str, str], names: Sequence[s
     wanted = f"no column for {words.listing(missing)} among {words.listing(names) or 'none'}"
     if not hint and any(words.is_number(name) for name in names):
         hint = "; is the header line missing?"
+    elif not hint and (rest := [name for name in names if name not in roles.values()]):
+        hint = f"; say which it is, like --columns '{rest[0]}={missing[0]}'"
     raise InputError(f"{label}: {wanted}; {RUN_TABLE if what == 'run' else QRELS_TABLE}{hint}")

@@ -26,6 +26,7 @@ from rankscope.tables import MARK, PARTIAL, Array
 UNDEFINED = ("", "nan", "na", "n/a", "null", "none")
 QUERY = (
     "query_id", "qid", "q_id", "query-id", "query", "topic", "topic_id", "id", "user_id", "user", "session_id", "session",
+    "customer_id",
 )  # fmt: skip
 INDEX = re.compile(r"|Unnamed: 0(\.\d+)?|__index_level_\d+__")  # an index without a name, as frames write it
 SYSTEM = ("run", "system", "model", "name", "run_id", "runid", "system_id", "tag")

@@ -15,13 +15,10 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.memory import quote_value
 from rankscope.files.raw import BOM, BROKEN, LINE, Raw, check_lines
-from rankscope.files.roles import ALIASES
+from rankscope.files.roles import ALIASES, plain_name
 
 IDS = ("_id", "id", "number", "num")
-OWN_IDS = {
-    "document": (*ALIASES["doc_id"], "pid", "passage_id", "document_id"),
-    "query": (*ALIASES["query_id"], "topic_id", "topic-id"),
-}
+OWN_IDS = {"document": (*ALIASES["doc_id"], "pid"), "query": ALIASES["query_id"]}
 TEXTS = (
     "text", "contents", "content", "body", "passage", "segment", "abstract", "document", "query_text", "query", "question",
     "utterance",
@@ -66,27 +63,32 @@ class Roles:
 @lru_cache(maxsize=256)
 def _roles(names: tuple[str, ...], noun: str, needs_id: bool) -> Roles | None:
     by_lower = {name.strip().casefold(): name for name in reversed(names)}
-    other = "query" if noun == "document" else "document"
-    known = (*OWN_IDS[noun], *IDS, *OWN_IDS[other])
-    text = next((by_lower[name] for name in TEXTS if name in by_lower), None)
-    title = next((by_lower[name] for name in TITLES if name in by_lower), None)
-    texts = tuple(name for name in (title, text) if name is not None)
+    by_plain = {plain_name(name): name for name in reversed(names)}
+
+    def find(known: Sequence[str], taken: Sequence[str] = ()) -> str | None:
+        there = (by_lower.get(name, by_plain.get(plain_name(name))) for name in known)
+        return next((name for name in there if name is not None and name not in taken), None)
+
+    texts = tuple(name for name in (find(TITLES), find(TEXTS)) if name is not None)
     if not needs_id:
         return Roles("", texts) if texts else None
+    other = "query" if noun == "document" else "document"
     # "query" may be the id beside a text, or the text beside an id
-    one = next((by_lower[name] for name in known if name in by_lower and by_lower[name] not in texts), None)
+    one = find((*OWN_IDS[noun], *IDS, *OWN_IDS[other]), texts)
     if one is None and "" in by_lower and texts:
         one = by_lower[""]  # the index of a data frame, written without a name
     return Roles(one, texts) if one is not None and texts else None
 
 
 def roles_among(names: Sequence[Any], noun: str, needs_id: bool = True) -> Roles | None:
-    """Which of these names hold the id and the texts; None where some do not.
+    """Which of these names hold the id and the texts, however they are spelled; None where some do not.
 
     >>> roles_among(["_id", "title", "text"], "document")
     Roles(id='_id', texts=('title', 'text'))
     >>> roles_among(["query", "text"], "query"), roles_among(["qid", "query"], "query")
     (Roles(id='query', texts=('text',)), Roles(id='qid', texts=('query',)))
+    >>> roles_among(["productId", "Title"], "document")
+    Roles(id='productId', texts=('Title',))
     """
     return _roles(tuple(map(str, names)), noun, needs_id)
 

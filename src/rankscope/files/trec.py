@@ -105,7 +105,9 @@ def layout_of(raw: Raw, what: str, lines: list[bytes]) -> LineLayout:
     if not lines:
         raise InputError(f"{raw.label}: no rows, only blank lines or comments; {EXPECTED[what]}")
     split = [line.split() for line in lines[:1000]]
-    width = Counter(len(fields) for fields in split).most_common(1)[0][0]
+    widths = Counter({6 if what == "run" else 4: 0})  # first, and so chosen where another is as common
+    widths.update(map(len, split))
+    width = widths.most_common(1)[0][0]
     typical = next(fields for fields in split if len(fields) == width)
     other = ""
     if what == "run" and width == 4 and words.is_number(typical[3]):
@@ -415,7 +417,9 @@ def _general(raw: Raw, layout: LineLayout) -> _Rows:
     if not is_text(data):
         raw.fail(UnicodeError("not UTF-8"))
     # columns that most lines have beyond their own, and what only some have beyond those
-    usual = Counter(len(line.split()) for line in head_lines(raw)[:1000]).most_common(1)[0][0]
+    widths = Counter({len(layout.names): 0})
+    widths.update(len(line.split()) for line in head_lines(raw)[:1000])
+    usual = widths.most_common(1)[0][0]
     more = [f"more{number}" for number in range(len(layout.names), usual)]
     names = [*layout.names, *more, "beyond"]
     header = " ".join(names).encode() + b"\n"
@@ -428,6 +432,8 @@ def _general(raw: Raw, layout: LineLayout) -> _Rows:
         whole &= pl.col("grade").is_not_nan()
     more_cells = pl.col(names[len(layout.names)]).is_not_null()
     doubt = pl.col("beyond").is_not_null() | (more_cells & pl.any_horizontal(pl.col(layout.names).is_null()))
+    if layout is RUN and more:  # the score may be a rank, and the tag a score
+        doubt |= more_cells & pl.col("tag").cast(pl.Float64, strict=False).is_not_null()
     keep = [c for c in layout.names if c != "q0"]
     blank = pl.col("query_id").is_null()  # tidy lines that hold anything hold this
     try:

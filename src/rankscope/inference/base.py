@@ -45,9 +45,10 @@ class Sample:
     finite. Whatever is computed from a sample does not depend on the order of its queries.
 
     ``count`` is how many queries there are, ``groups`` how many clusters (or queries, without). ``freedom`` is the number of degrees
-    of freedom: groups less one, and less than that where clusters are of unequal size, as few of them then hold most queries.
-    ``shares`` is what part of all queries each cluster holds, where they are of unequal size. ``largest`` is the size of the value
-    farthest from 0, against which rounding is judged; 0 without any.
+    of freedom: groups less one, and less than that where clusters are of unequal size, as few of them then hold most queries or weight.
+    ``shares`` is what part of all queries each cluster holds, where they are of unequal size; of all weight where queries have
+    ``weights`` in the mean, which are above 0. ``largest`` is the size of the value farthest from 0, against which rounding is judged;
+    0 without any.
     ``statistic`` gives what the bootstrap is of, by how often each query (or cluster) is drawn, rounds x groups: where that is not
     the mean of the values drawn. The values are then what each query adds to it.
     """
@@ -55,6 +56,7 @@ class Sample:
     values: Array
     clusters: Array | None = None
     statistic: Callable[[Array], Array] | None = None
+    weights: Array | None = None
     count: int = field(init=False, repr=False)
     groups: int = field(init=False, repr=False)
     freedom: float = field(init=False, repr=False)
@@ -66,7 +68,7 @@ class Sample:
         freedom: float = max(count - 1, 0)
         shares = None
         if self.clusters is not None:
-            groups, freedom, shares = _freedom_of(self.clusters)
+            groups, freedom, shares = _freedom_of(self.clusters, self.weights)
         largest = float(np.abs(self.values).max()) if count else 0.0
         vars(self).update(count=count, groups=groups, freedom=freedom, shares=shares, largest=largest)
 
@@ -77,12 +79,14 @@ class Sample:
 
     def sum_clusters(self, values: Array) -> Array:
         """The sum of each cluster's values, one value a query; without clusters the values as they are."""
-        if self.clusters is None:
-            return values
-        parts: dict[int, list[float]] = defaultdict(list)
-        for cluster, value in zip(self.clusters.tolist(), values.tolist(), strict=True):
-            parts[cluster].append(value)
-        return np.array([math.fsum(part) for _, part in sorted(parts.items())])
+        return values if self.clusters is None else _sums_of(values, self.clusters)
+
+    def corrected(self, sums: Array) -> Array:
+        """What is left of clusters around the mean, as large as it would be if none pulled the mean to itself (CR2).
+
+        So it is of clusters of unequal size: where they are of one size, the error has one factor for all.
+        """
+        return sums if self.shares is None else sums / np.sqrt(_rest_of(self.shares))
 
     @cached_property
     def deviation(self) -> float:
@@ -98,8 +102,8 @@ class Sample:
         """The standard error of the mean, between clusters where there are such; NaN without freedom.
 
         What is left of a large cluster is too small, as the cluster pulls the mean to itself, so each counts by its share of the
-        queries: bias-reduced linearisation, also CR2. Source: Bell and McCaffrey, Bias reduction in standard errors for linear
-        regression with multi-stage samples, Survey Methodology 28(2), 2002.
+        queries, or of their weight: bias-reduced linearisation, also CR2. Source: Bell and McCaffrey, Bias reduction in standard errors
+        for linear regression with multi-stage samples, Survey Methodology 28(2), 2002.
         """
         if not self.freedom:
             return math.nan
@@ -107,7 +111,7 @@ class Sample:
             return self.enlarged.error / UNIT
         around = self.sum_clusters(self.values - self.mean)
         if self.shares is not None:
-            return math.sqrt(exact_sum(around**2 / (1 - self.shares))) / self.count
+            return math.sqrt(exact_sum(self.corrected(around) ** 2)) / self.count
         return math.sqrt(self.groups / (self.groups - 1) * exact_sum(around**2)) / self.count
 
     @property
@@ -149,20 +153,37 @@ class Sample:
         return replace(self, values=-self.values, statistic=None if of is None else lambda counts: -of(counts))
 
 
-def _freedom_of(clusters: Array) -> tuple[int, float, Array | None]:
+def _sums_of(values: Array, clusters: Array) -> Array:
+    """The sum of each cluster's values, whatever their order."""
+    parts: dict[int, list[float]] = defaultdict(list)
+    for cluster, value in zip(clusters.tolist(), values.tolist(), strict=True):
+        parts[cluster].append(value)
+    return np.array([math.fsum(part) for _, part in sorted(parts.items())])
+
+
+def _rest_of(shares: Array) -> Array:
+    """What part all other clusters hold, never 0, though a weight may leave them nothing that a number can say."""
+    return np.maximum(1 - shares, np.finfo(float).eps)
+
+
+def _freedom_of(clusters: Array, weights: Array | None) -> tuple[int, float, Array | None]:
     """How many clusters there are, their degrees of freedom, and the share of each where they are of unequal size.
 
     The degrees are Satterthwaite's, those of the error for queries that vary alike: with shares w and b = w² / (1 - w) they
-    are 1 / (sum w² + (sum b)² - sum b²), and clusters less one where all are of one size. Source: Bell and McCaffrey 2002;
+    are 1 / (sum w² + (sum b)² - sum b²), and clusters less one where all are of one size. The shares are those of the weight where
+    queries weigh differently, which is exact for values that vary by one over their weight. Source: Bell and McCaffrey 2002;
     Pustejovsky and Tipton, Small-sample methods for cluster-robust variance estimation, JBES 36(4), 2018.
     """
     sizes = np.unique(clusters, return_counts=True)[1]
     groups = len(sizes)
+    if weights is not None and np.ptp(weights) > 0:
+        sizes = _sums_of(weights / weights.max(), clusters)
     if groups < 2 or (sizes == sizes[0]).all():
         return groups, max(groups - 1, 0), None
-    shares = sizes / sizes.sum()
-    pulls = shares**2 / (1 - shares)
-    squares = math.fsum((shares**2).tolist()) + math.fsum(pulls.tolist()) ** 2 - math.fsum((pulls**2).tolist())
+    shares = sizes / math.fsum(sizes.tolist())
+    pulls = np.sort(shares**2 / _rest_of(shares))
+    # (sum b)² - sum b² is twice the products of all pairs: so nothing cancels where one cluster holds nearly all
+    squares = math.fsum((shares**2).tolist()) + 2 * math.fsum((pulls[1:] * np.cumsum(pulls)[:-1]).tolist())
     return groups, 1 / squares, shares
 
 

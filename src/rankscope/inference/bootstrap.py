@@ -36,7 +36,7 @@ from rankscope.lists import Array, exact_sum
 class Groups:
     """What is resampled: queries or clusters, as deviations from the mean in an order of their own.
 
-    ``parts`` are sorted; ``sizes`` counts the queries of each cluster, None where each is one query. ``sign`` is -1 where
+    ``parts`` are sorted; ``sizes`` counts the queries of each cluster, by their weight if they have one, None where each is one query. ``sign`` is -1 where
     they are those of the mirrored sample. ``symmetric`` where both orientations are the same. ``statistic`` gives, by the numbers of
     the groups drawn, what is resampled where that is not the mean.
     """
@@ -52,6 +52,8 @@ class Groups:
         """The groups of a sample, in the one of both orientations whose largest values are farther from the mean."""
         clusters = sample.clusters
         sizes = None if clusters is None else np.unique(clusters, return_counts=True)[1].astype(float)
+        if sample.weights is not None and sample.shares is not None:  # as many queries as each weighs
+            sizes = sample.shares * sample.count
         around = sample.sum_clusters(sample.values - sample.mean)
         here, there = _sort(around, sizes), _sort(-around, sizes)
         apart = np.argwhere(here != there)
@@ -166,7 +168,9 @@ class _ResamplingInterval(Interval):
             lower, upper = (lower - upper) / 2, (upper - lower) / 2
         if groups.sign < 0:
             lower, upper = -upper, -lower
-        return Bounds(sample.mean + lower, sample.mean + upper, str(self))
+        ends = (sample.mean + lower, sample.mean + upper)
+        lower, upper = (0.0 if abs(end) <= CLOSE * sample.largest else end for end in ends)  # 0 met by rounding
+        return Bounds(lower, upper, str(self))
 
     def _ends(self, groups: Groups, error: float, outside: float) -> tuple[float, float]:
         """Both ends, less the mean; the one thing that each of these intervals must say."""
@@ -227,6 +231,8 @@ def acceleration_of(groups: Groups) -> float:
     sizes = np.ones(len(groups.parts)) if groups.sizes is None else groups.sizes
     left_out = groups.parts / (exact_sum(sizes) - sizes)  # the mean less the mean without each
     around = left_out - exact_sum(left_out) / len(left_out)
+    if np.abs(around).max() > 1 / TINY:
+        around = around * TINY  # so that cubes are numbers; exact, as it is a power of 2
     squares = exact_sum(around**2)
     return exact_sum(around**3) / (6 * squares**1.5) if squares else 0.0
 

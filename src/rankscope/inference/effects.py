@@ -88,7 +88,7 @@ def _fieller(above: Sample, base: Sample, reach: float) -> Bounds:
         scale = reach**2 * above.groups / (above.groups - 1) / above.count**2
     else:  # as the standard error has it
         scale = reach**2 / above.count**2
-        a, b = (part / np.sqrt(1 - above.shares) for part in (a, b))
+        a, b = above.corrected(a), above.corrected(b)
     squared = base.mean**2 - scale * exact_sum(b * b)
     crossed = above.mean * base.mean - scale * exact_sum(a * b)
     free = above.mean**2 - scale * exact_sum(a * a)

@@ -121,7 +121,7 @@ class t(Interval):
     """Student's interval: the mean, plus and minus its standard error times the quantile of t.
 
     Queries less one are the degrees of freedom. With clusters the error is that between clusters, and clusters less one are the
-    degrees of freedom; where they are of unequal size both are corrected for that (CR2 and Satterthwaite's degrees).
+    degrees of freedom; where they are of unequal size, or weight, both are corrected for that (CR2 and Satterthwaite's degrees).
     """
 
     in_words = "t intervals"

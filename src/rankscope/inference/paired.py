@@ -21,8 +21,8 @@ class t(PairedTest, aliases=("student", "paired_t")):
     """The paired t test: the mean difference over its standard error.
 
     With clusters the error is between clusters, with one degree of freedom fewer than there are, or still fewer where they are of
-    unequal size. Where all differences are the same and
-    not 0, the statistic is infinite and p is 0, as scipy says; NaN with a single query or cluster.
+    unequal size or weight. Where all differences are the same and not 0, the statistic is infinite and p is 0, as scipy says; NaN with
+    a single query or cluster.
 
     >>> round(t().p_value(Sample(np.array([0.1, 0.2, 0.0, 0.3]))), 4)  # t = .15 / (.1291 / 2), 3 degrees of freedom
     0.1027

@@ -12,7 +12,7 @@ from rankscope import words
 from rankscope.declared import plain
 from rankscope.errors import DataError, InputError
 from rankscope.inference.anova import error_places
-from rankscope.inference.base import Estimate, Sample
+from rankscope.inference.base import CLOSE, Estimate, Sample
 
 _MANY = 10**9  # up to here numbers of queries are searched, beyond they follow from the normal distribution
 
@@ -33,7 +33,7 @@ def detectable(sample: Sample | Estimate, power: float = 0.8, alpha: float = 0.0
     """The smallest difference that this many queries with this spread can detect: (t[1 - alpha/2] + t[power]) standard errors.
 
     The quantiles are of Student's t at the sample's degrees of freedom; with clusters it is the error between clusters. The range is
-    from the chi square distribution of the variance. NaN for fewer than two queries (or clusters).
+    from the chi square distribution of the variance. 0 without spread, NaN for fewer than two queries (or clusters).
     Source: Bloom, Minimum detectable effects, Evaluation Review, 1995.
 
     >>> import numpy as np
@@ -47,7 +47,10 @@ def detectable(sample: Sample | Estimate, power: float = 0.8, alpha: float = 0.0
     nu = sample.freedom
     if not nu:
         return Detectable(math.nan, math.nan, math.nan)
-    found = _quantiles(nu, power, alpha) * sample.error
+    error = (
+        0.0 if sample.error <= CLOSE * sample.largest else sample.error
+    )  # differences that rounding alone tells apart
+    found = _quantiles(nu, power, alpha) * error
     low, high = (math.sqrt(nu / float(chdtri(nu, above))) for above in (0.025, 0.975))
     return Detectable(found, low * found, high * found)
 

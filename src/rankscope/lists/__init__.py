@@ -9,12 +9,12 @@ only as gaps between ranks. ``RankedBatch`` makes the same of arrays that hold m
 from __future__ import annotations
 
 from rankscope.lists.batches import Batch, RankedBatch
-from rankscope.lists.ids import Ids
+from rankscope.lists.ids import MANY, Ids
 from rankscope.lists.judged import Aspects, Judged, judged_order
 from rankscope.lists.narrow import NarrowJudged, narrowed
 from rankscope.lists.rectangle import Ideal, Lists, Pool
 from rankscope.lists.sums import Array, by_rank, each, exact_sum, log2_discounts, not_before, ratio, running, total
 
 __all__ = [
-    "Array", "Aspects", "Batch", "Ideal", "Ids", "Judged", "Lists", "NarrowJudged", "Pool", "RankedBatch", "by_rank", "each", "exact_sum", "judged_order", "log2_discounts", "narrowed", "not_before", "ratio", "running", "total",
+    "MANY", "Array", "Aspects", "Batch", "Ideal", "Ids", "Judged", "Lists", "NarrowJudged", "Pool", "RankedBatch", "by_rank", "each", "exact_sum", "judged_order", "log2_discounts", "narrowed", "not_before", "ratio", "running", "total",
 ]  # fmt: skip

@@ -131,7 +131,7 @@ class RankedBatch(Judged):
         wider = 0 if batch.missing is None else batch.missing.shape[1]
         if query_id is not None:
             vars(self)["query_id"] = query_id
-        vars(self).update(size=batch.size + wider, aspects=None, by_id=None)
+        vars(self).update(size=batch.size + wider, aspects=None, by_id=None, scored={})
 
     def __getattr__(self, name: str) -> Any:
         """What is told document by document is worked out when it is asked for."""

@@ -8,6 +8,8 @@ from typing import Any, overload
 
 from rankscope.lists.sums import Array
 
+MANY = 1000  # ids in a column; of fewer the texts are made at once
+
 
 class Ids(Sequence[str]):
     """The ids in a ``column`` of a table: making a million texts takes long and much memory, and most of the time nobody looks at one.

@@ -13,6 +13,7 @@ from rankscope.lists.rectangle import Ideal, Lists, Pool
 from rankscope.lists.sums import Array
 
 FEW = 4096  # documents that are put in order by two numbers
+SMALL = 1 << 20  # whole grades that differ by less are sorted as numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,8 +205,19 @@ def judged_order(query: Array, rank: Array, grade: Array) -> Array:
     by = np.sort((place << bits) | np.arange(len(place))) & ((1 << bits) - 1)
     rest = np.flatnonzero(rank[by] == 0)
     rows = by[rest]
-    by[rest] = rows[np.lexsort((-grade[rows], query[rows]))]
+    by[rest] = rows[_best_first(query[rows], grade[rows])]
     return by
+
+
+def _best_first(query: Array, grade: Array) -> Array:
+    """The order of documents by query, best grade first, that keeps the order of equals; small whole grades are sorted as numbers, too."""
+    bits, lowest = len(grade).bit_length(), float(grade.min(initial=0.0))
+    span = float(grade.max(initial=0.0)) - lowest
+    if span < SMALL and (whole := grade.astype(np.int64)).size and (whole == grade).all():
+        place = query * (int(span) + 1) + (int(lowest + span) - whole)
+        if int(place.max()).bit_length() + bits <= 63:
+            return np.sort((place << bits) | np.arange(len(place))) & ((1 << bits) - 1)
+    return np.lexsort((-grade, query))
 
 
 def rectangle(start: Array, size: Array) -> tuple[Array, Array]:

@@ -19,6 +19,7 @@ from rankscope.metrics.labels import LRAP, CoverageError, LabelRankingLoss, Perc
 from rankscope.metrics.pairs import AUC, GAUC, LAUC, OPA, Accuracy
 from rankscope.metrics.pooled import Bpref, GBpref, Judged, Unjudged, infAP
 from rankscope.metrics.preferences import AvgAP, AvgP, AvgRprec, NumPrefs, NumPrefsFul, Prefs, PrefsR
+from rankscope.metrics.ranx_names import parse_ranx
 from rankscope.metrics.recommendation import FallOut, HitCount, MeanP, MeanR, PFound, RelevantPosition, pAP, pAUC
 from rankscope.metrics.relevance import AP, GMAP, RR, F, IPrec, IPrecAvg, P, R, Rprec, Success
 from rankscope.metrics.sets import NumNonrelRet, NumQ, NumRel, NumRelRet, NumRet, SetAP, SetF, SetP, SetR, Utility
@@ -102,7 +103,8 @@ def parse_many(text: str | Metric | type[Metric]) -> list[tuple[str, Metric]]:
 
 _APART = re.compile(r"[\s,]")
 # a comma that goes on with the cutoffs or values before it: nDCG@5,10, P.5,10, ndcg.1=3,2=9
-_GOES_ON = re.compile(r",(?=[-+]?[\d.]+(?:[eE][-+]?\d+)?(?:=[-+]?[\d.]+)?(?:,|$))")
+_GOES_ON = re.compile(r",(?=[-+]?[\d.]+(?:[eE][-+]?\d+)?(?:=[-+]?[\d.]+)?(?:-l\d+)?(?:,|$))")
+_RANX = re.compile(r"-l\d+$|^rbp\.\d+$|^(?:precision|f1|n?dcg_burges)$")  # what only ranx writes
 
 
 def _split_spellings(text: str) -> list[str]:
@@ -129,11 +131,14 @@ def _read(text: str, asked: str) -> list[tuple[str, Metric]]:
     # the name of a class with a cutoff or parameters is none of trec_eval's: those end there, or in values after a dot
     name, *rest = re.split("[(@]", text, maxsplit=1)
     ours = bool(rest) and name in CATALOGUE and CATALOGUE[name].__name__ == name
+    if _RANX.search(text) and text not in CATALOGUE:
+        found = parse_ranx(text, lambda name: _read(name, name))
+        return [(asked if len(found) == 1 else str(metric), metric) for metric in found]
     named = None if ours else parse_trec(text, CATALOGUE)
     if named is not None and (len(named) > 1 or text not in CATALOGUE):
         return [(metric.trec_name() or text, metric) for metric in named]
-    found = parse_all(Metric, text)
-    return [(asked if len(found) == 1 else str(metric), metric) for metric in found]
+    several = parse_all(Metric, text)
+    return [(asked if len(several) == 1 else str(metric), metric) for metric in several]
 
 
 # families that share a module with another one; what any other is, its module says

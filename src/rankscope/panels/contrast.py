@@ -273,8 +273,11 @@ class Contrast:
             return f": {signed} in the mean, but {self.test} sees most differences go the other way ({p_value}{corrected})."
         if self.method.every_look:
             return f" ({signed}, {self._evidence}{corrected}); add queries and look again."
-        if math.isnan(self.detectable.difference):
-            return f": {self.bounds.reason or 'there is no spread to go by'}."
+        if not self.detectable.difference > 0:
+            if math.isnan(self.p_value) or self.queries < 2:
+                return f": {self.bounds.reason or 'there is no spread to go by'}."
+            unit = "query" if self.panel.clusters is None else "cluster"
+            return f" ({signed}, {p_value}{corrected}): every {unit} differs by the same, so that only more of them can tell."
         return f" ({signed}, {self._evidence}{corrected}). {self.reach}."
 
     @property

@@ -190,11 +190,11 @@ def few_clusters(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
     least = min((c.pair.means for c in contrasts if c.queries), key=lambda sample: sample.freedom, default=None)
     if isinstance(least, Sample) and least.freedom < FEW_DEGREES:
         queries, clusters = words.counted(least.count, "query"), words.counted(least.groups, "cluster")
-        uneven = (
-            ""
-            if least.shares is None
-            else f" of unequal size (the largest holds {words.share(float(least.shares.max()))})"
-        )
+        uneven = ""
+        if least.shares is not None:
+            held = f"holds {words.share(float(least.shares.max()))}"
+            weighted = least.weights is not None and least.weights.min() < least.weights.max()
+            uneven = f" of unequal {f'weight (one {held} of it)' if weighted else f'size (the largest {held})'}"
         degrees = (
             words.counted(least.groups - 1, "degree")
             if least.shares is None

@@ -171,7 +171,7 @@ class Panel:
             return sample_of_pool(self.pools[at], self.clusters)
         if not self.moments:
             weights = None if self.weights is None else self.weights[at]
-            return sample_of(parts_of(self.measure, self.values[at], weights), self.clusters)
+            return sample_of(parts_of(self.measure, self.values[at], weights), self.clusters, weights)
         held = self.moments[0] if self.paired else self.moments[at]
         column = at if self.paired else 0
         return Estimate.of(float(held.mean[column]), float(held.variance[column]), held.count)
@@ -207,13 +207,14 @@ class Panel:
         ours, theirs = [pool.parts() for pool in pools] or [self.values[a][both], self.values[b][both]]
         gains = _without_rounding(ours - theirs, ours, theirs)
         signs = means = swaps = ranks = Sample(gains, clusters)
-        here, there = ours, theirs
+        here, there, pulls = ours, theirs, None
         weights: Array | None = np.ones(len(gains))
         if pools:
             signs = means = swaps = ranks = sample_of_pools(pools[0], pools[1], gains, clusters)
         elif self.weights is not None or self.measure.aggregate != "mean":
             here, there = self._parts(a, both)[both], self._parts(b, both)[both]
-            means = swaps = Sample(_without_rounding(here - there, here, there), clusters)
+            pulls = None if clusters is None else self._pulls(a, b, both)
+            means = swaps = Sample(_without_rounding(here - there, here, there), clusters, weights=pulls)
             weights = self._multiples(a, b, both)
             if weights is not None:
                 geometric = self.measure.aggregate == "geometric"
@@ -221,7 +222,8 @@ class Panel:
                 swaps = ranks = Sample(added * weights, clusters)
                 weights = None if geometric else weights
         return PairedValues(
-            both, ours, theirs, Sample(here, clusters), Sample(there, clusters), gains, signs, means, swaps, ranks, weights,
+            both, ours, theirs, Sample(here, clusters, weights=pulls), Sample(there, clusters, weights=pulls),
+            gains, signs, means, swaps, ranks, weights,
             queries=len(gains),
             differing=int(np.count_nonzero(swaps.values)),
             higher=int(np.count_nonzero(gains > 0)),
@@ -236,6 +238,13 @@ class Panel:
             return np.ones(count)
         weight = self.weights[a][both]
         return weight * (count / exact_sum(weight)) if np.array_equal(weight, self.weights[b][both]) else None
+
+    def _pulls(self, a: int, b: int, both: Array) -> Array | None:
+        """What each unit weighs in the difference, by which clusters are of unequal size; the middle where it differs in the two systems."""
+        if self.weights is None:
+            return None
+        here, there = self.weights[a][both], self.weights[b][both]
+        return here if np.array_equal(here, there) else here / exact_sum(here) + there / exact_sum(there)
 
     def pair_of_means(self, run: str, baseline: str) -> EstimatedPair:
         """Two systems by their means alone, as where moments are held, or units are their own."""

@@ -149,15 +149,17 @@ def bounds_of(
     nameless = isinstance(measure, Measure) and measure.range == UNKNOWN and measure.metric is None
     if interval is None and (uneven or (high > 1 and not nameless)):
         interval = t()  # what weighs differently, or may be more than 1, is no share of units
-    return interval_of_mean(sample_of(parts, clusters), interval, level, low, high)
+    return interval_of_mean(sample_of(parts, clusters, weight), interval, level, low, high)
 
 
-def sample_of(parts: Array, clusters: Array | None) -> Sample:
-    """The units that have a part in a mean, their clusters numbered from 0 without gaps."""
+def sample_of(parts: Array, clusters: Array | None, weight: Array | None = None) -> Sample:
+    """The units that have a part in a mean, their clusters numbered from 0 without gaps, and what each weighs in it."""
     from rankscope.inference.base import Sample
 
     kept = ~np.isnan(parts)
-    return Sample(parts[kept], None if clusters is None else number_clusters(clusters[kept]))
+    if clusters is None:
+        return Sample(parts[kept])
+    return Sample(parts[kept], number_clusters(clusters[kept]), weights=None if weight is None else weight[kept])
 
 
 def number_clusters(clusters: Array) -> Array:
@@ -176,5 +178,5 @@ def _of_geometric(value: Array, weight: Array | None, level: float, clusters: Ar
         logs = linearise(logs, weight[known])
     parts = np.full(len(value), np.nan)
     parts[known] = logs
-    found = t().of(sample_of(parts, clusters), level)
+    found = t().of(sample_of(parts, clusters, weight), level)
     return Bounds(math.exp(found.lower), math.exp(found.upper), found.method) if found.known else found

@@ -18,9 +18,9 @@ from rankscope.reporting import check_folder, check_page_file
 from rankscope.reporting.explorer.rankings import documents_of
 from rankscope.reporting.page import page_of, page_of_result
 from rankscope.reporting.subject import MANY, Subject
-from rankscope.scoring.inputs import named_runs, read_any
+from rankscope.scoring.inputs import read_inputs
 from rankscope.scoring.measurements import OPTIONS as COMPARING
-from rankscope.scoring.measurements import USUAL, lead_first
+from rankscope.scoring.measurements import USUAL, check_comparison, lead_first
 from rankscope.scoring.policies import POLICIES, refuse_unknown
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Result, fragment
@@ -160,6 +160,7 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     """
     if shown is not None:
         whole_number("shown", shown, 1, "how many documents of each ranking are shown, a whole number of at least 1")
+    marks = _marks(notes)
     alone = runs is None and metrics is None and not options
     if isinstance(qrels, Result) and (alone or not isinstance(qrels, Scores)):
         _refuse_settled(runs, metrics, options)
@@ -172,7 +173,7 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     else:
         refuse_unknown(options, "report", (*PAGE, *COMPARING))
         subject = _subject_of(qrels, runs, metrics, progress=progress, **options)
-    subject = with_texts(replace(subject, depth=shown, marks=_marks(notes)), queries_text, docs_text)
+    subject = with_texts(replace(subject, depth=shown, marks=marks), queries_text, docs_text)
     page = _page(subject, title, command)
     if about:
         page = replace(page, about=f"{page.about}. {about}")
@@ -200,8 +201,8 @@ def _subject_of(qrels: Any, runs: Any, metrics: Any, **options: Any) -> Subject[
     """The subject of what is compared, or scored where there is one run."""
     if runs is None:
         return Subject(compare(qrels, None, metrics, **options))
-    grades = read_any("qrels", qrels)
-    data = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
+    check_comparison(metrics, options)
+    grades, data = read_inputs(qrels, runs, options.pop("columns", None))
     if len(data) > 1:
         return _with_rankings(_compared(grades, data, metrics, options), grades, data)
     defaults = signature(compare).parameters
@@ -236,8 +237,8 @@ def _read_again(found: Scores | Comparison) -> Subject[Any]:
     qrels, runs = scores.data
     if any(isinstance(source, str) and source == "-" for source in (qrels, *(run for _, run in runs))):
         raise InputError("standard input is read only once: give report a file, or what rs.read_run made of it")
-    grades = read_any("qrels", qrels)
-    subject = _with_rankings(found, grades, [(name, read_any("run", run, name)) for name, run in runs])
+    grades, read = read_inputs(qrels, runs, scores.request.policies.columns)
+    subject = _with_rankings(found, grades, read)
     for source in scores.inputs:
         if source.same is not None:
             source.same()

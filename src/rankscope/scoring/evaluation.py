@@ -20,7 +20,7 @@ from rankscope.scoring.health import examine
 from rankscope.scoring.inputs import CleanInput, clean, distinct_names, fraction_in, named_runs, read_any
 from rankscope.scoring.judging import JudgedRun, judge_run
 from rankscope.scoring.policies import OVER_ORDERS, POLICIES
-from rankscope.scoring.request import MetricRequest, Request
+from rankscope.scoring.request import MetricRequest, Request, heeded
 from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
 from rankscope.scoring.scores import Scores
 
@@ -44,7 +44,12 @@ def evaluate_request(
     qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None, resume: Any = None
 ) -> Scores:
     """Score rankings as a request asks; ``resume`` is a folder in which work is kept. Raises DataError where a run and the qrels share no query."""
-    grades = clean(read_any("qrels", qrels), request.policies, "qrels", [m.metric for m in request.metrics])
+    grades = clean(
+        read_any("qrels", qrels, columns=request.policies.columns),
+        request.policies,
+        "qrels",
+        [m.metric for m in request.metrics],
+    )
     if request.facts or request.policies.dialect is not None:
         check_grades(grades, request)
     judge = judge_run
@@ -61,6 +66,8 @@ def evaluate_request(
             progress(evaluations[-1].labels[0])
     if request.policies.folding is not None and resume is None:
         (request.policies.fold or request.policies.fold_by).refuse_unused()
+    if request.policies.columns is not None:
+        request.policies.columns.refuse_absent()
     data = (qrels, given)
     return scores_of(request, evaluations, grades.queries, grades.source, data, lambda: grades.content_sha256)
 
@@ -75,13 +82,12 @@ def scores_of(
 
     Raises DataError where no query of a run is judged, or where no query is left to average.
     """
-    listed = request.policies.queries
     for e in evaluations:
         if e.health.missing_queries == e.health.judged_queries:
             label = e.labels[0] if e.source is None else e.source.label
-            raise DataError(none_judged(label, e.health.extra, e.health.missing))
-    if not isinstance(listed, str):
-        refuse_unjudged(listed, queries)
+            raise DataError(none_judged(label, e.health.extra, e.missing))
+    if not isinstance(request.policies.queries, str):
+        refuse_unjudged(request.policies.queries, queries)
     evaluations = mark_averaged(request, evaluations, len(queries))
     if not all(inside.any() for e in evaluations for inside in e.inside):
         raise DataError(NO_QUERY)
@@ -108,12 +114,13 @@ def scores_of(
         len({m.value for m in board[:: len(request.metrics)]}) < len(scored)
         or (len(reach) > 1 and min(reach) < max(request.orders[0].cutoffs, default=0))
         or any(strange)
+        or any(run.health.missing_queries and run.health.extra_queries for run in scored)
         or any((e.judged[0].held("grade") % 1).any() for e in evaluations[:1])
     ):  # something is odd: a second look
         from rankscope.scoring.suspicions import suspicions_of
 
         second = suspicions_of(request, evaluations, scored, strange, data, partial(_means_of, request))
-        cautions += [caution for caution in second if caution.code not in (request.policies.ignore or ())]
+        cautions += heeded(second, request.policies.ignore)
     sources = [s for s in (qrels, *(e.source for e in evaluations)) if s is not None]
     notes = [note for source in sources for note in source.notes]
     if any(m.metric.aggregate == "pooled" for m in request.metrics):
@@ -129,7 +136,12 @@ def scores_of(
 
 def _means_of(request: Request, qrels: Any, run: Any) -> dict[Any, float]:
     """The means of another run, by metric."""
-    grades = clean(read_any("qrels", qrels), request.policies, "qrels", [m.metric for m in request.metrics])
+    grades = clean(
+        read_any("qrels", qrels, columns=request.policies.columns),
+        request.policies,
+        "qrels",
+        [m.metric for m in request.metrics],
+    )
     found = evaluate_judged(judge_run(run, None, 1, grades, request), grades.duplicates, request)
     return {m.metric: m.value for m in scores_of(request, [found], grades.queries, grades.source).board}
 
@@ -196,8 +208,13 @@ def evaluate_judged(found: JudgedRun, qrels_duplicates: int, request: Request) -
 
 def none_judged(label: str, ranked: Iterable[str], judged: Iterable[str]) -> str:
     """What to say of a run and qrels that share no query."""
+    from rankscope.engines.pairs import queries_alike
+
+    ranked, judged = list(ranked), sorted(judged)
     ids, qrels_ids = (words.sample(map(repr, islice(some, 2)), most=2) for some in (ranked, judged))
-    return f"no query of {label} is judged: the run has ids like {ids}, the qrels like {qrels_ids}"
+    same = queries_alike(ranked, judged)
+    alike = "" if same is None else f"; they differ only in {same.spelling.words}: write the ids alike"
+    return f"no query of {label} is judged: the run has ids like {ids}, the qrels like {qrels_ids}{alike}"
 
 
 def values_of(request: Request, judged: Sequence[Judged], kept: KeptValues | None = None) -> list[Values]:

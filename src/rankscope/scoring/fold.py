@@ -6,11 +6,16 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankscope import words
 from rankscope.errors import InputError
 
+if TYPE_CHECKING:
+    from rankscope.engines.base import Order
+    from rankscope.tables import Qrels
+
+AGAIN = " (again: "  # what parts a document from the later chunk that stands for it once more
 EXPECTED = "chunks are a table of two columns, chunk and document, or {chunk: document}"
 
 
@@ -33,18 +38,12 @@ class Fold:
         >>> Fold("#.*").document("d1#3"), Fold("^(.+)_p[0-9]+$").document("d_7_p12"), Fold("#.*").document("d1")
         ('d1', 'd_7', 'd1')
         """
+        found: str | None = chunk
         if self.documents is not None:
             found = self.documents.get(chunk, chunk)
-        else:
-            match = re.search(self.label, chunk)
-            inside = (
-                None
-                if match is None
-                else match[1]
-                if match.re.groups
-                else chunk[: match.start()] + chunk[match.end() :]
-            )
-            found = inside or chunk  # nothing is left of it: no document
+        elif match := re.search(self.label, chunk):
+            found = match[1] if match.re.groups else chunk[: match.start()] + chunk[match.end() :]
+        found = found or chunk  # nothing is left of it: no document
         self.used = self.used or found != chunk
         return found
 
@@ -121,7 +120,7 @@ def fold_run(data: Any, fold: Fold, score: str, cutoffs: str) -> Any:
         order = frame if score == "first" else frame.sort("score", descending=True, maintain_order=True)
         first = order.select("_row", first=pl.struct(pair).is_first_distinct()).sort("_row")["first"]
         if cutoffs == "chunks":
-            later = pl.concat_str([pl.col("doc_id"), pl.lit(" (again: "), pl.col("_chunk"), pl.lit(")")])
+            later = pl.concat_str([pl.col("doc_id"), pl.lit(AGAIN), pl.col("_chunk"), pl.lit(")")])
             frame = frame.with_columns(doc_id=pl.when(first).then(pl.col("doc_id")).otherwise(later))
         else:
             frame = frame.filter(first)
@@ -154,5 +153,17 @@ def _fold_ranking(docs: Mapping[Any, float], fold: Fold, score: str, cutoffs: st
         first = left.get(document) == value
         if first:
             del left[document]
-        out[document if first else f"{document} (again: {chunk})"] = value
+        out[document if first else f"{document}{AGAIN}{chunk})"] = value
     return out
+
+
+def count_again(run: Any, qrels: Qrels, order: Order) -> dict[int, int]:
+    """How many later chunks of judged documents stand within each cutoff: they have no judgment of their own, as they earn nothing."""
+    import polars as pl
+
+    from rankscope.engines.top import top
+
+    ids = pl.col("doc_id").str.split_exact(AGAIN, 1).struct
+    shown = top(run, order, max(order.cutoffs, default=0)).filter(pl.col("doc_id").str.contains(AGAIN, literal=True))
+    judged = shown.with_columns(doc_id=ids[0]).join(qrels.frame, on=["query_id", "doc_id"], how="semi")
+    return {k: int((judged["rank"] <= k).sum()) for k in order.cutoffs}

@@ -30,6 +30,7 @@ REMEDIES = {  # what to do about each warning, here and where ``check`` explains
     "RS104": "remove the repeated rows at their source; --duplicates first or best says which one to keep",
     "RS105": "remove the query from its own ranking, or let --self-match drop do it, and say which",
     "RS106": "find out why nothing was returned for them",
+    "RS113": "write the ids alike; spreadsheets and data frames drop leading zeros and add .0",
     "RS114": "write the ids alike; --fold chunks.csv or --fold-by PATTERN makes documents of chunks",
     "RS115": "compare the files: one may be a copy, or the change between them has no effect",
     "RS116": "give the judgments first, then the run: QRELS RUN",
@@ -114,6 +115,7 @@ def examine(
         known: float = int(np.count_nonzero((rank > 0) & (rank <= k)))
         if ties in {"expected", "best", "worst"}:
             known = _known_over_orders(judged, k, ties)
+        known += seen.again_in_top.get(k, 0)
         unjudged[k] = (shown - known) / shown if shown else 0.0
         tied[k] = seen.tied_in_top.get(k, 0) / shown if shown else 0.0
     return Health(

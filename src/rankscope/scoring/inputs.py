@@ -9,18 +9,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.lists import Ids
+from rankscope.lists import MANY, Ids
 from rankscope.metrics import CATALOGUE, Metric
-from rankscope.scoring.policies import Policies
+from rankscope.scoring.policies import POLICIES, Policies
 
 if TYPE_CHECKING:
+    from rankscope.files.roles import ColumnRoles
     from rankscope.tables import Qrels
 
 Kind = Literal["run", "qrels"]
@@ -33,16 +33,19 @@ class NumberedQueries(dict[str, Any]):
 
 @dataclass(frozen=True, eq=False)
 class CleanInput:
-    """An input after the policies, and what they removed."""
+    """An input after the policies, and what they removed; ``chunks`` says that later chunks of a document are in it."""
 
     data: Any
     duplicates: int = 0
     self_matches: int = 0
+    chunks: bool = False
 
     @property
     def queries(self) -> Collection[str]:
         """The queries that it holds."""
-        return self.data if isinstance(self.data, dict) else Ids(self.data.names)
+        if isinstance(self.data, dict):
+            return self.data
+        return Ids(self.data.names) if len(self.data.names) > MANY else self.data.queries  # type: ignore[no-any-return] # a table's
 
     @property
     def source(self) -> Any:
@@ -111,10 +114,12 @@ def _names_runs(runs: Mapping[Any, Any]) -> bool:
     return False
 
 
-def read_any(kind: Kind, source: Any, name: str | None = None, *, parts: bool = False) -> Any:
+def read_any(
+    kind: Kind, source: Any, name: str | None = None, *, parts: bool = False, columns: ColumnRoles | None = None
+) -> Any:
     """A run or qrels from whatever was given: dicts of dicts stay dicts, the rest becomes a table.
 
-    With ``parts`` a large file of a run may be left to be read part by part.
+    With ``parts`` a large file of a run may be left to be read part by part. ``columns`` are roles that were given to columns.
     """
     # dicts of dicts of numbers need no table; several grades of a document do
     if isinstance(source, Mapping) and all(
@@ -133,7 +138,7 @@ def read_any(kind: Kind, source: Any, name: str | None = None, *, parts: bool = 
         return queries if isinstance(next(iter(source)), str) else NumberedQueries(queries)
     from rankscope.files import open_run, qrels_of, run_of
 
-    return qrels_of(source) if kind == "qrels" else (open_run if parts else run_of)(source, name)
+    return qrels_of(source, columns) if kind == "qrels" else (open_run if parts else run_of)(source, name, columns)
 
 
 def kinds_of_ids(sources: Iterable[Any], passed: Iterable[Any]) -> frozenset[str]:
@@ -150,26 +155,16 @@ def kinds_of_ids(sources: Iterable[Any], passed: Iterable[Any]) -> frozenset[str
     return frozenset(role for role, votes in whole.items() if votes == {True})
 
 
-def read_inputs(qrels: Any, runs: Any) -> tuple[Any, list[tuple[str | None, Any]]]:
-    """The qrels and the runs of a call as ``read_any`` reads them, each run with the name given to it or None."""
-    return read_any("qrels", qrels), [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
+def read_inputs(qrels: Any, runs: Any, columns: Any = None) -> tuple[Any, list[tuple[str | None, Any]]]:
+    """The qrels and the runs of a call as ``read_any`` reads them, each run with the name given to it or None.
 
-
-def read_named(qrels: Any, runs: Any, options: Any) -> tuple[Any, Any]:
-    """The qrels and the runs of a call whose ``columns`` have names of their own, which is taken from its ``options``.
-
-    What is no table with names (a dict, a result, TREC lines) is left as it is.
+    ``columns`` gives roles to columns by name.
     """
-    columns = options.pop("columns")
-    if not columns:
-        return qrels, runs
-    from rankscope.files import read_qrels, read_run
-
-    def has_names(source: Any) -> bool:
-        return isinstance(source, str | Path) or hasattr(source, "columns")
-
-    grades = read_qrels(qrels, columns=columns) if has_names(qrels) else qrels
-    read = [(name, read_run(run, name, columns=columns) if has_names(run) else run) for name, run in named_runs(runs)]
+    roles = POLICIES["columns"].check(columns)
+    grades = read_any("qrels", qrels, columns=roles)
+    read = [(name, read_any("run", run, name, columns=roles)) for name, run in named_runs(runs)]
+    if roles is not None:
+        roles.refuse_absent()
     return grades, read
 
 
@@ -185,7 +180,9 @@ def clean(data: Any, policies: Policies, kind: Kind, metrics: Sequence[Metric] |
             data = fold(data)
         own = [query for query, documents in data.items() if drop_own and query in documents]
         kept = {query: {doc: score for doc, score in data[query].items() if doc != query} for query in own}
-        return CleanInput(data | kept if own else data, 0, len(own))
+        return CleanInput(
+            data | kept if own else data, 0, len(own), fold is not None and policies.fold_cutoffs == "chunks"
+        )
     if faults := data.source.faults:
         more = f" (and {len(faults) - 1} more like it)" if len(faults) > 1 else ""
         raise InputError(faults[0].message + more)
@@ -207,7 +204,7 @@ def clean(data: Any, policies: Policies, kind: Kind, metrics: Sequence[Metric] |
         data = fold(data)
     if drop_own:
         data, matches = data.without_self_matches()
-    return CleanInput(data, len(repeated), matches)
+    return CleanInput(data, len(repeated), matches, fold is not None and policies.fold_cutoffs == "chunks")
 
 
 def taker_of_one_grade(metrics: Sequence[Metric]) -> str | None:

@@ -101,7 +101,10 @@ def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, reque
 
     Raises InputError for what no number can be made of.
     """
-    data, orders = read_any("run", run, name, parts=True), list(dict.fromkeys(request.orders))
+    data, orders = (
+        read_any("run", run, name, parts=True, columns=request.policies.columns),
+        list(dict.fromkeys(request.orders)),
+    )
     if hasattr(data, "reads"):
         try:
             return _judge_parts(data, name, number, grades.table, request)
@@ -139,7 +142,20 @@ def judge_clean(
         if "subtopics" in orders[0].needs:
             local.check_subtopics(qrels)
         judge = partial(local.judge if len(table.frame) <= local.PART else local.judge_in_parts, table, qrels)
-    return {order: judge(order) for order in orders} if len(orders) == 1 else _judge_each(judge, orders)
+    found = {order: judge(order) for order in orders} if len(orders) == 1 else _judge_each(judge, orders)
+    if run.chunks:
+        found = dict(zip(found, with_chunks(run, found.values(), grades.table, list(found)), strict=True))
+    return found
+
+
+def with_chunks(run: CleanInput, found: Iterable[Findings], qrels: Qrels, orders: Sequence[Order]) -> list[Findings]:
+    """What was found under each order in a ranking that holds later chunks of documents, which are not unjudged where these are judged."""
+    from rankscope.scoring.fold import count_again
+
+    return [
+        (judged, replace(facts, again_in_top=count_again(run.data, qrels, order)))
+        for (judged, facts), order in zip(found, orders, strict=True)
+    ]
 
 
 def _judge_each(judge: Callable[[Order], Findings], orders: Sequence[Order]) -> dict[Order, Findings]:
@@ -172,6 +188,8 @@ def judge_reads(
         rows, facts = read()
         cleaned = clean(rows, policies, "run")
         found = [local.judge_part(cleaned.data, qrels, order) for order in orders]
+        if cleaned.chunks:
+            found = with_chunks(cleaned, found, qrels, orders)
         removed, place = (cleaned.duplicates, cleaned.self_matches), qrels.places_of(cleaned.data.names)
         place = place[place >= 0]
         for values, (judged, _) in zip(ahead, found, strict=False):

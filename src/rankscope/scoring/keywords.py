@@ -33,14 +33,9 @@ class PolicyOptions(TypedDict, total=False):
     weights: Any
     mean: kinds.Mean
     dialect: str | None
+    columns: Mapping[str, str] | str | None
     seed: int
     ignore: str | Iterable[str] | None
-
-
-class ReadingOptions(PolicyOptions, total=False):
-    """The same with what is said of the inputs themselves: ``columns`` gives roles to columns of other names."""
-
-    columns: Mapping[str, str]
 
 
 def with_policies(function: Function) -> Function:

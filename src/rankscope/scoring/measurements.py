@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +18,10 @@ from rankscope.metrics import DEFAULT, Metric, in_order, parse
 from rankscope.panels.panel import Panel
 from rankscope.panels.pooled import PooledPairs, pool_of
 from rankscope.panels.samples import UNKNOWN, Measure
-from rankscope.scoring.inputs import read_named
 from rankscope.scoring.policies import POLICIES, refuse_unknown
 from rankscope.scoring.scores import Scores
 
 if TYPE_CHECKING:
-    from rankscope.blocks import Caution
     from rankscope.files.matrices import ScoreTable
 
 USUAL = tuple(name for name in DEFAULT if not name.startswith("Judged"))
@@ -52,10 +51,6 @@ class Measurements:
     members: Mapping[str, Sequence[str]] = field(default_factory=dict)
     ignored: frozenset[str] = frozenset()
 
-    def heeded(self, cautions: Iterable[Caution]) -> list[Caution]:
-        """Those of these warnings that are not ignored."""
-        return [caution for caution in cautions if caution.code not in self.ignored]
-
     def ignoring(self) -> dict[str, str]:
         """What a result states of the warnings that it leaves out; nothing where it leaves out none."""
         return {"ignore": POLICIES["ignore"].statement(self.ignored, ())} if self.ignored else {}
@@ -76,8 +71,6 @@ def measure(
 
     Queries are sorted by id unless their order matters to what follows (``as_given``).
     """
-    if "columns" in policies and runs is not None:
-        qrels, runs = read_named(qrels, runs, policies)
     refuse_unknown(policies, "compare", OPTIONS)
     if runs is None:
         _refuse_policies(policies)
@@ -172,6 +165,28 @@ def _refuse_policies(policies: Iterable[str]) -> None:
     for name in policies:
         if name in POLICIES and name not in {"seed", "ignore"}:
             raise InputError(f"{name} says how rankings become scores, and these are scores already: leave it out")
+
+
+def check_comparison(metrics: Any, options: Mapping[str, Any]) -> None:
+    """Refuse, before runs are read, what ``compare`` would refuse whatever they hold: ``options`` are those of ``compare``."""
+    from rankscope.panels.method import method_of
+    from rankscope.scoring.request import Request
+
+    policies = {name: value for name, value in options.items() if name in POLICIES}
+    Request.of(lead_first(USUAL if metrics is None else metrics, options.get("primary")), policies)
+    parts = set(signature(method_of).parameters)
+    method_of(**{name: value for name, value in options.items() if name in parts})
+    if options.get("limits"):
+        check_limits(options["limits"], options.get("costs"))
+
+
+def check_limits(limits: Any, costs: Any) -> Mapping[str, float]:
+    """Limits on costs, checked before anything is read."""
+    if costs is None:
+        raise InputError("a limit is on a cost: say what each run costs, with a table of runs and costs")
+    from rankscope.panels.tradeoffs import limits_of
+
+    return limits if isinstance(limits, Mapping) else limits_of(limits)
 
 
 def _of_runs(

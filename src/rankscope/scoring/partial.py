@@ -185,6 +185,8 @@ def terms_of(request: Request) -> dict[str, Any]:
             value = sorted(value)
         elif name == "fold" and value is not None:
             value = {"label": value.label, "documents": dict(value.documents)}
+        elif name == "columns" and value is not None:
+            value = dict(value)
         elif name == "fold_by" and value is not None:
             value = value.label
         if value != policy.default:
@@ -301,7 +303,9 @@ def _judged(rows: pl.DataFrame, shape: Mapping[str, Any]) -> Judged:
 
 
 def _facts(told: Mapping[str, Any]) -> DataFacts:
-    by_cutoff = {name: {int(k): count for k, count in told[name].items()} for name in ("tied_at", "tied_in_top")}
+    by_cutoff = {
+        name: {int(k): count for k, count in told[name].items()} for name in ("tied_at", "tied_in_top", "again_in_top")
+    }
     return DataFacts(**{**told, **by_cutoff, "missing": (), "extra": ()})
 
 

@@ -22,8 +22,15 @@ def evaluate_partition(qrels: Any, runs: Any, request: Request, partition: str) 
             f"a partition is one of a run, and there are {words.counted(len(given), 'run')}: evaluate each apart"
         )
     terms = terms_of(request)  # so that what cannot be kept is refused before any work
-    grades = clean(read_any("qrels", qrels), request.policies, "qrels", [m.metric for m in request.metrics])
+    grades = clean(
+        read_any("qrels", qrels, columns=request.policies.columns),
+        request.policies,
+        "qrels",
+        [m.metric for m in request.metrics],
+    )
     check_grades(grades, request)
     ((name, run),) = given
     share = judge_share(run, name, grades, request, number, of)
+    if request.policies.columns is not None:
+        request.policies.columns.refuse_absent()
     return PartialScores(number, of, request, terms, QrelsFacts.of(grades), share)

@@ -489,6 +489,33 @@ class DialectChoice(Policy):
         return f"dialect: {stated}"
 
 
+class ColumnNames(Policy):
+    """What columns of other names are: roles by name, ``{"user": "query_id", "sku": "doc_id"}``."""
+
+    name, title, metavar, changes_values, several = "columns", "columns", "NAME=ROLE,...", False, True
+    expects = "the roles of columns of other names, like {'user': 'query_id'}"
+    help = (
+        "What columns of other names are, like user=query_id,sku=doc_id; roles are query_id, doc_id, score, rank, tag, grade and "
+        "iteration."
+    )
+
+    def accepts(self, value: Any) -> bool:
+        return bool(value) and (
+            isinstance(value, str)
+            or (isinstance(value, dict) and all(isinstance(role, str) for role in value.values()))
+        )
+
+    def check(self, value: Any) -> Any:
+        if value is None:
+            return None
+        from rankscope.files.roles import ColumnRoles
+
+        return ColumnRoles.of(value)
+
+    def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
+        return str(value)
+
+
 class Seed(Policy):
     """Where random numbers start, for orders of equal scores that are too many to be tried."""
 
@@ -575,5 +602,4 @@ def refuse_unknown(options: Iterable[str], verb: str, own: Iterable[str] = ()) -
     for name in options:
         if name not in known:
             hint = words.hint(name, known, otherwise="; it takes those of evaluate")
-            hint = "; read what it takes with rs.read_qrels and rs.read_run, which do" if name == "columns" else hint
             raise InputError(f"{verb} has no option {name!r}{hint}")

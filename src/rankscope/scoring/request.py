@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rankscope import words
 from rankscope.blocks import Caution
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rankscope.inference.base import Bounds, Interval
 
 USUAL = "t; wilson for scores of 0 and 1"  # the intervals of means
+C = TypeVar("C", bound=Caution)
 RELSTRING = 10  # documents of a relstring, unless said
 
 
@@ -190,8 +191,7 @@ class Request:
         queries, ties = self.statement_of("queries"), self.statement_of("ties")
         found = [one for name, h in health.items() for one in warnings_of_run(name, h, queries, ties)]
         found += warnings_of_judgments(health, [m.metric for m in self.metrics])
-        ignored = self.policies.ignore or ()
-        return [Caution(code, message, REMEDIES[code]) for code, message in found if code not in ignored]
+        return heeded((Caution(code, message, REMEDIES[code]) for code, message in found), self.policies.ignore)
 
     def small_print(self) -> str:
         """What was assumed, in one line: only what the metrics at hand depend on, and not what their names say."""
@@ -249,6 +249,14 @@ class Request:
                 text = "@FILE" if value == "list" else shlex.quote(str(value))
                 out += f" --{name.replace('_', '-')} {text}"
         return out
+
+
+def heeded(cautions: Iterable[C], ignored: Collection[str] | None = None) -> list[C]:
+    """The warnings that are not ignored, in the words of who calls: keywords in Python, options on the command line."""
+    kept = [caution for caution in cautions if caution.code not in (ignored or ())]
+    if words.SPEAKS["options"]:
+        return kept
+    return [replace(c, message=words.keywords(c.message), hint=words.keywords(c.hint)) for c in kept]
 
 
 def at_level(metric: Metric, level: float) -> Metric:

@@ -26,6 +26,13 @@ EMPTY = np.zeros(0, dtype=np.int64)
 GROUP = 32  # pieces of a run in a file: all that is lost when work is interrupted
 
 
+def check_parent(folder: str | Path) -> None:
+    """Refuse, before anything is read, a folder to keep work in that cannot be made."""
+    if not Path(folder).parent.is_dir() or (Path(folder).exists() and not Path(folder).is_dir()):
+        why = "it is a file" if Path(folder).exists() else f"there is no folder {Path(folder).parent} to make it in"
+        raise InputError(f"{folder}: no folder to keep work in: {why}")
+
+
 class KeptWork:
     """The folder in which a job keeps what it has judged, and finds it again.
 
@@ -42,7 +49,7 @@ class KeptWork:
 
     def judge(self, run: Any, name: str | None, number: int, grades: CleanInput, request: Request) -> JudgedRun:
         """Judge the ``number``-th run of a call as ``judge_run`` does; only what is not in the folder is read and judged."""
-        data = read_any("run", run, name, parts=True)
+        data = read_any("run", run, name, parts=True, columns=request.policies.columns)
         if not hasattr(data, "reads"):  # read whole: there is nothing to go on from
             return judge_run(data, name, number, grades, request)
         shares = self._shares(data, name, number, Sharer(grades, request))

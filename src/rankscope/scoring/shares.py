@@ -16,7 +16,7 @@ from rankscope.files.parts import PartFacts, RunHead
 from rankscope.lists import Array, Judged
 from rankscope.parallel import check_whole
 from rankscope.scoring.inputs import CleanInput, clean, label_of, read_any
-from rankscope.scoring.judging import Findings, JudgedPart, JudgedRun, judge_reads, may_look_up
+from rankscope.scoring.judging import Findings, JudgedPart, JudgedRun, judge_reads, may_look_up, with_chunks
 from rankscope.scoring.policies import Policies
 from rankscope.scoring.request import Request
 from rankscope.tables import Run, Source
@@ -72,7 +72,7 @@ def judge_share(run: Any, name: str | None, grades: CleanInput, request: Request
 
     Raises InputError for what no number can be made of, and for a file that only who has all rows can read.
     """
-    data, judge = read_any("run", run, name, parts=True), Sharer(grades, request)
+    data, judge = read_any("run", run, name, parts=True, columns=request.policies.columns), Sharer(grades, request)
     if hasattr(data, "reads"):
         numbers: list[int] = []
 
@@ -138,6 +138,8 @@ class Sharer:
             table = run_of(run.data).by_query()
             share = table.only_queries(*_ends(len(table.queries), number, of))
             found = [local.judge_part(share, self.grades.table, order) for order in self.orders]
+            if run.chunks:
+                found = with_chunks(replace(run, data=share), found, self.grades.table, self.orders)
             return JudgedPart(share.names, found, NO_FACTS, (0, 0))
         import polars as pl
 
@@ -148,6 +150,8 @@ class Sharer:
         mine = dict(islice(run.data.items(), first, last))
         judged = {query: qrels[query] for query in mine if query in qrels}
         found = [mappings.judge(mine, judged, order) for order in self.orders]
+        if run.chunks:
+            found = with_chunks(replace(run, data=mine), found, self.grades.table, self.orders)
         return JudgedPart(pl.Series(list(mine), dtype=pl.String), found, NO_FACTS, (0, 0))
 
     def share(self, parts: Sequence[tuple[int, JudgedPart]], run: ShareFacts, first: bool) -> JudgedShare:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.engines.base import Order
-from rankscope.engines.pairs import documents_alike
+from rankscope.engines.pairs import SameIds, documents_alike, queries_alike
 from rankscope.engines.top import top
 from rankscope.errors import RankscopeError
 from rankscope.files import qrels_of, run_of
@@ -55,7 +55,9 @@ def suspicions_of(
             yield Caution("RS202", f"{name} {message}", REMEDIES["RS202"])
     if data is not None:
         qrels, given = data
-        for (_, run), scores, odd in zip(given, runs, strange, strict=True):
+        for (_, run), scores, e, odd in zip(given, runs, evaluations, strange, strict=True):
+            if scores.health.missing_queries and scores.health.extra_queries:
+                yield from _other_queries(qrels, run, scores, e.missing, again)
             if odd:
                 yield from _other_spelling(qrels, run, scores, again)
 
@@ -118,6 +120,38 @@ def _once_more(run: Any, rows: int) -> Run | None:
         return None
 
 
+def _other_queries(
+    qrels: Any, run: Any, scores: RunScores, missing: Collection[str], again: Again
+) -> Iterator[Caution]:
+    """Where judged queries are there under ids that are written differently, and what the first metric is with them taken as the same."""
+    if queries_alike(scores.health.extra, missing) is None:  # a few tell whether it is worth to read the run again
+        return
+    table = _once_more(run, scores.health.rows)
+    if table is None:
+        return
+    same = queries_alike(set(table.queries) - set(qrels_of(qrels).queries), missing)
+    if same is None:
+        return
+    number = words.counted(same.pairs.height, "query without judgments", "queries without judgments")
+    yield Caution("RS113", _alike(scores, number, same, again, qrels, same.with_queries(table)), REMEDIES["RS113"])
+
+
+def _alike(scores: RunScores, number: str, same: SameIds, again: Again, qrels: Any, table: Run) -> str:
+    """How many ids differ from judged ones in spelling only, and the first metric of the run with them taken as the same."""
+    ranked, judged = same.pairs["ranked"][0], same.pairs["judged"][0]
+    verb = words.agree(same.pairs.height, "differs")
+    message = (
+        f"{scores.name}: {number} {verb} from a judged one only in {same.spelling.words}: {ranked!r} and {judged!r}"
+    )
+    try:
+        after = again(qrels, table)
+    except RankscopeError:  # it cannot be scored so
+        return message
+    metric = next(iter(scores.values))
+    value = after.get(metric)
+    return message if value is None else f"{message}; treated as the same, {metric} is {words.number(value, digits=4)}"
+
+
 def _other_spelling(qrels: Any, run: Any, scores: RunScores, again: Again) -> Iterator[Caution]:
     """Where judged documents are there under ids that are written differently, and what the first metric is with them taken as the same."""
     table = _once_more(run, scores.health.rows)
@@ -126,18 +160,9 @@ def _other_spelling(qrels: Any, run: Any, scores: RunScores, again: Again) -> It
     try:
         judgments = qrels_of(qrels).frame.select("query_id", "doc_id", "grade")
         same = documents_alike(table, top(table, Order(), LOOKED_AT, scores.name), judgments)
-        if same is None:
-            return
-        after = again(qrels, same.with_documents(table, judgments))
-    except RankscopeError:  # it cannot be read twice, or scored so
+    except RankscopeError:  # it cannot be read twice
         return
-    metric = next(iter(scores.values))
-    effect = f"; treated as the same, {metric} is {words.number(after[metric], digits=4)}" if metric in after else ""
-    ranked, judged = same.pairs["ranked"][0], same.pairs["judged"][0]
-    number = words.counted(same.pairs.height, "unjudged document")
-    yield Caution(
-        "RS114",
-        f"{scores.name}: {number} of its top {LOOKED_AT} {words.agree(same.pairs.height, 'differs')} from a judged one only in "
-        f"{same.spelling.words}: {ranked!r} and {judged!r}{effect}",
-        REMEDIES["RS114"],
-    )
+    if same is not None:
+        number = f"{words.counted(same.pairs.height, 'unjudged document')} of its top {LOOKED_AT}"
+        message = _alike(scores, number, same, again, qrels, same.with_documents(table, judgments))
+        yield Caution("RS114", message, REMEDIES["RS114"])

@@ -82,12 +82,16 @@ def weights_of(source: Any) -> Weights:
 
 def _rows_of_text(content: bytes, label: str) -> list[tuple[str, str]]:
     from rankscope.files.long import is_float_id
+    from rankscope.files.roles import plain_name
+    from rankscope.files.sheets import QUERY
 
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{label}: is no UTF-8 text; {EXPECTED}") from None
-    rows = []
+    rows: list[tuple[str, str]] = []
+    heading: list[str] | None = None
+    queries = set(map(plain_name, QUERY))
     for number, line in enumerate(text.splitlines(), start=1):
         cells = [cell.strip().strip('"') for cell in line.split("," if "," in line else None)]
         if not line.strip() or line.lstrip().startswith("#"):
@@ -96,8 +100,12 @@ def _rows_of_text(content: bytes, label: str) -> list[tuple[str, str]]:
             raise InputError(
                 f"{label} line {number:,}: {len(cells)} columns, a line of weights has 2 (query weight): {line[:80]!r}"
             )
-        if number > 1 or words.is_number(cells[1]):  # a first line without a number is a heading
-            rows.append((cells[0], cells[1]))
+        if heading is None:  # a first line without a number
+            heading = [] if words.is_number(cells[1]) else [plain_name(cell) for cell in cells]
+            if heading:
+                continue
+        backwards = heading and heading[1] in queries and heading[0] not in queries
+        rows.append((cells[1], cells[0]) if backwards else (cells[0], cells[1]))
     if rows and all(is_float_id(query) for query, _ in rows):  # as a frame writes whole numbers that became floats
         from rankscope.files.memory import ids_of
 

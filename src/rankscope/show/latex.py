@@ -51,6 +51,13 @@ class PaperCell:
     best: bool = False
 
 
+def check_label(label: str) -> str:
+    """What LaTeX refers to a table by. Raises InputError for what can be none."""
+    if not LABEL.fullmatch(label):
+        raise InputError(f"label {label!r}: a label of LaTeX is letters, digits and : . _ -, like tab:results")
+    return label
+
+
 @dataclass(frozen=True)
 class PaperTable:
     """The table of a paper: a row for each system, named and with the ``letter`` that others refer to it by, a column for each metric.
@@ -68,8 +75,7 @@ class PaperTable:
     note: str
 
     def __post_init__(self) -> None:
-        if not LABEL.fullmatch(self.label):
-            raise InputError(f"label {self.label!r}: a label of LaTeX is letters, digits and : . _ -, like tab:results")
+        check_label(self.label)
 
     def points(self, gap: float = 8.0) -> float:
         """About how wide it is at 9 points, with a ``gap`` between columns."""

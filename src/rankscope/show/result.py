@@ -18,6 +18,7 @@ from rankscope.blocks import (
     Chart,
     Column,
     Explorer,
+    Facts,
     Heading,
     Note,
     Notes,
@@ -26,7 +27,7 @@ from rankscope.blocks import (
     Value,
 )
 from rankscope.errors import InputError, MissingExtraError
-from rankscope.show import ENDINGS
+from rankscope.show import ENDINGS, OF_PAPER
 from rankscope.show.text import as_csv, as_json, as_jsonl, as_latex, as_markdown
 from rankscope.store import write_file
 
@@ -251,7 +252,7 @@ class Result:
 
     def to_markdown(self, **options: Any) -> str:
         """The result as Markdown."""
-        return as_markdown(self.paper(**options))
+        return as_markdown(spoken(self.paper(**options)))
 
     def to_latex(self, **options: Any) -> str:
         """The tables of the result as LaTeX."""
@@ -261,7 +262,8 @@ class Result:
         """The result as it is printed in a terminal of this width."""
         from rankscope.show.terminal import render
 
-        return render(self.blocks(**options), width, colour)
+        blocks = self.blocks(**options)
+        return render(blocks if words.SPEAKS["options"] else spoken(blocks), width, colour)
 
     def to_polars(self, table: str = "") -> pl.DataFrame:
         """A table as a Polars frame."""
@@ -310,7 +312,7 @@ class Result:
         if form not in self.formats:
             raise InputError(f"this is written as {', '.join(self.formats)}, not as {form}")
         if form != "latex" and (own := [name for name in self.of_latex if options.get(name) is not None]):
-            raise InputError(f"{own[0]} is of the table of a paper: leave it out, or choose latex, not {form}")
+            raise InputError(OF_PAPER.format(own[0], form))
         if form == "table":
             return [self.to_text(width, colour=colour, **options)]
         if form == "json":
@@ -345,10 +347,10 @@ class Result:
     __repr__ = __str__
 
     def _repr_markdown_(self) -> str:
-        return as_markdown(self.blocks())
+        return as_markdown(spoken(self.blocks()))
 
     def _repr_html_(self) -> str | None:
-        return fragment(at_a_glance(list(self.blocks()), list(self.charts())))
+        return fragment(spoken(at_a_glance(list(self.blocks()), list(self.charts()))))
 
     def report(self, **_: Any) -> None:
         """Gone: ``rs.report(result)`` makes the page of any result."""
@@ -365,6 +367,27 @@ def own_ids(frame: pl.DataFrame, whole: Iterable[str]) -> pl.DataFrame:
             if (numbers.cast(pl.String) == frame[name]).fill_null(frame[name].is_null()).all():
                 frame = frame.with_columns(numbers)
     return frame
+
+
+def spoken(blocks: Iterable[Any]) -> list[Any]:
+    """Blocks that name keywords of Python where they named options, unless the command line speaks; code stays as it is.
+
+    >>> [block.text for block in spoken([Paragraph("9 more rows: --details shows all"), EMPTY])]
+    ['9 more rows: details=True shows all', '']
+    """
+    say, out = words.keywords, []
+    for block in blocks:
+        if isinstance(block, Paragraph | Heading):
+            out.append(replace(block, text=say(block.text)))
+        elif isinstance(block, Notes):
+            out.append(Notes(tuple(replace(note, text=say(note.text), hint=say(note.hint)) for note in block.items)))
+        elif isinstance(block, Facts):
+            out.append(replace(block, items=tuple((say(term), say(text)) for term, text in block.items)))
+        elif isinstance(block, Table):
+            out.append(replace(block, note=say(block.note), unranged=say(block.unranged)))
+        else:
+            out.append(block)
+    return out
 
 
 def at_a_glance(blocks: Sequence[Block | Chart], charts: Sequence[Chart]) -> list[Any]:
@@ -421,9 +444,8 @@ def caution_notes(warnings: Iterable[Caution], where: str = "--format json lists
         shown = alike if len(alike) <= FEW else alike[:1]
         rest = len(alike) - len(shown)
         more = f" (and {words.count(rest)} more like it; {where})" if rest else ""
-        say = str if words.SPEAKS["options"] else words.keywords
-        out += [Note(say(w.message), "", code) for w in shown[:-1]]
-        out.append(Note(say(shown[-1].message + more), say(shown[-1].hint), code))
+        out += [Note(w.message, "", code) for w in shown[:-1]]
+        out.append(Note(shown[-1].message + more, shown[-1].hint, code))
     return out
 
 

@@ -24,7 +24,12 @@ NAN = float("nan")
     ("schema", "rows", "told"),
     [
         ("query_id string, doc string, score double", GOOD, "no column for doc_id among query_id, doc and score"),
-        ("query_id double, doc_id string, score double", [(1.0, "a", 1.0)], "column query_id is of type fraction; ids are strings or integers; cast it"),
+        ("query_id double, doc_id string, score double", [(1.0, "a", 1.0), (1.5, "a", 1.0)], "run: column query_id holds fractions (1.5), not ids"),
+        ("query_id string, doc_id float, score double", [("q1", 2.5, 1.0)], "run: column doc_id holds fractions (2.5), not ids"),
+        ("query_id string, doc_id double, score double", [("q1", 2.0**53, 1.0)], "as an id; floats from 9,007,199,254,740,992 on stand for several"),
+        ("query_id string, doc_id double, score double", [("q1", NAN, 1.0)], "run query q1: no doc_id (column doc_id is empty)"),
+        ("query_id double, doc_id string, score double", [(None, "a", 1.0)], "run: no query_id (column query_id is empty)"),
+        ("query_id boolean, doc_id string, score double", [(True, "a", 1.0)], "column query_id is of type boolean; ids are strings or integers; cast it"),
         ("query_id string, doc_id date, score double", [], "column doc_id is of type date; ids are strings or integers"),
         ("query_id string, doc_id string, score timestamp", [], "column score is of type timestamp; it should hold numbers"),
         ("query_id string, doc_id array<string>, score double", [], "column doc_id is of type array<string>; ids"),

@@ -112,3 +112,28 @@ def test_what_does_not_go_together(tmp_path: Path, capsys: pytest.CaptureFixture
         evaluate_paths(None, qrels, [(None, str(tmp_path / "gone.run"))], Request.of(METRICS))
     assert main(["evaluate", qrels, run, "--master", "local[2]"]) == 2
     assert "--master says where Spark runs: add --engine spark" in capsys.readouterr().err
+
+
+def test_ids_that_became_floats(spark: Any, tmp_path: Path) -> None:
+    """As columns of doubles and as texts of a CSV; where one id is no float, all of the column are texts."""
+    from rankscope.scoring.spark.paths import evaluate_paths
+
+    qrels = pl.DataFrame({"usr": [1, 1, 2, 3], "doc_id": ["a", "b", "a", "c"], "grade": [1, 0, 2, 1]})
+    run = pl.DataFrame({"usr": [1.0, 1.0, 2.0, 3.0], "doc_id": ["b", "a", "a", "x"], "score": [3.0, 2.0, 1.0, 1.0]})
+    columns = {"usr": "query_id"}
+    here = rs.evaluate(qrels, {"run": run}, METRICS, columns=columns)
+    frames = [spark.createDataFrame(frame.rows(), frame.columns) for frame in (qrels, run)]
+    there = rs.evaluate(frames[0], {"run": frames[1]}, METRICS, columns=columns)
+    assert_same(here, there)
+    assert any("column usr holds ids as floats: 1.0 is read as '1'" in note for note in there.notes)
+    for name, frame in (("qrels", qrels), ("run", run)):
+        frame.write_csv(tmp_path / f"{name}.csv")
+    paths = [str(tmp_path / f"{name}.csv") for name in ("qrels", "run")]
+    read = evaluate_paths("local[2]", paths[0], [("run", paths[1])], Request.of(METRICS, {"columns": columns}))
+    assert_same(rs.evaluate(paths[0], {"run": paths[1]}, METRICS, columns=columns), read)
+    assert read["AP"] == here["AP"]
+    (tmp_path / "run.csv").write_text((tmp_path / "run.csv").read_text().replace("3.0,x", "one,x"))
+    with pytest.raises(rs.DataError, match="no query of run is judged"):
+        evaluate_paths("local[2]", paths[0], [("run", paths[1])], Request.of(METRICS, {"columns": columns}))
+    with pytest.raises(rs.InputError, match="no input has a column 'uzr' that could be the query_id, did you mean usr"):
+        rs.evaluate(frames[0], frames[1], METRICS, columns={"usr": "query_id", "uzr": "query_id"})

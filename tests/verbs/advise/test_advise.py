@@ -323,6 +323,21 @@ def test_ties_are_told() -> None:
     assert "100% of the top 10 of run shares its score" in " ".join(advise(GRADED, tied).envelope()["doubts"])
 
 
+@pytest.mark.parametrize(
+    "order", [("sound", "bad"), ("bad", "sound")], ids=["the sound run first", "the bad run first"]
+)
+def test_of_several_runs_the_worst_is_named(order: tuple[str, str]) -> None:
+    """Ten documents of one score, four of them unjudged, beside a run without either."""
+    bad = {
+        q: {**{f"x{i}": 1.0 for i in range(4)}, **dict.fromkeys([*documents][:6], 1.0)}
+        for q, documents in GRADED.items()
+    }
+    runs = {name: bad if name == "bad" else ranked(GRADED) for name in order}
+    found = advise(GRADED, runs, "web")
+    assert any(one.rests_on == "40% of the top 10 of bad is not in the judgments" for one in found.recommended)
+    assert "100% of the top 10 of bad shares its score" in " ".join(found.envelope()["doubts"])
+
+
 # --- which task the data are of ----------------------------------------------------------------------
 
 LOOKS = [
@@ -516,10 +531,10 @@ def test_a_task_that_was_not_named_is_doubted() -> None:
     found = advise(GRADED)
     first, second = found.likeliest
     doubt = next(iter(found.doubts()))
-    assert doubt.startswith(f"No --task was given. The data look like {first.task} (")
+    assert doubt.startswith(f"No task= was given. The data look like {first.task} (")
     assert "); this is " in doubt
     assert f". Next comes {second.task} (" in doubt
-    assert doubt.endswith("). Name the task with --task.")
+    assert doubt.endswith("). Name the task with task=.")
 
 
 # --- what is said of the data is true of them ----------------------------------------------------------

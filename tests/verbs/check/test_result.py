@@ -13,6 +13,7 @@ import rankscope as rs
 from rankscope.errors import InputError
 from rankscope.verbs.check.result import Inspection, RuleBook
 from rankscope.verbs.check.rules import all_rules, rule_named
+from rankscope.words import keywords
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "b": 0}}
 
@@ -52,7 +53,7 @@ def test_the_rules_that_were_applied_are_counted(inspection: Inspection) -> None
     whole = json.loads(inspection.to_json())
     assert whole["schema"] == "rankscope/check/1"
     assert {rule["code"]: rule["findings"] for rule in whole["results"]} == {"RS101": 1, "RS102": 1, "RS104": 1}
-    assert whole["not_applied"] == [{"code": "RS206", "reason": "needs --docs-text"}]
+    assert whole["not_applied"] == [{"code": "RS206", "reason": "needs docs_text="}]
     assert inspection.exit_code == 1
     assert list(inspection.sentences()) == ["2 warnings, 1 note · 3 rules applied"]
 
@@ -63,6 +64,6 @@ def test_rules_are_a_result_too() -> None:
     assert set(json.loads(book.to_json())) == {"schema", "rankscope", "results"}
     one = RuleBook([rule_named("RS101")])
     assert "RS101 MissingQueries (warning)" in one.to_text()
-    assert one.rows[0]["remedy"] == rule_named("RS101").remedy
+    assert one.rows[0]["remedy"] == keywords(rule_named("RS101").remedy)
     with pytest.raises(InputError, match="write rs"):
         one.report()

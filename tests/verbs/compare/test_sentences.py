@@ -187,6 +187,18 @@ def test_many_runs_are_counted() -> None:
     )
 
 
+def test_of_many_runs_the_best_and_of_many_pairs_the_furthest_apart_come_first() -> None:
+    scores = drawn(6, step=0.06)
+    found = rs.compare(scores, metrics="AP")
+    (text,) = found.sentences()
+    better = sorted((c for c in found.contrasts if c.verdict == "better"), key=lambda c: c.difference, reverse=True)
+    assert f"{len(better)} better ({better[0].run}, {better[1].run}" in text
+    pairs = rs.compare(scores, metrics="AP", all_pairs=True)
+    widest = max(pairs.contrasts, key=lambda c: abs(c.difference))
+    table = pairs.to_text().partition(" run ")[2].splitlines()
+    assert {widest.run, widest.baseline} == set(table[1].split()[:2])
+
+
 def test_many_runs_on_a_metric_without_a_direction() -> None:
     scores = {f"s{i}": [10.0 * i + j % 3 for j in range(20)] for i in range(6)}
     found = rs.compare(scores, metrics="NumRet")

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import rankscope as rs
+from rankscope import words
 from rankscope.blocks import Table
 from rankscope.engines.base import SEVERAL
 from rankscope.errors import DataError, InputError
@@ -285,6 +286,16 @@ def test_documents_to_look_at_have_the_ids_of_the_input() -> None:
     ]
 
 
+def test_documents_to_look_at_are_first_those_of_queries_that_lose_most() -> None:
+    """RR: nothing found loses 1, rank 4 loses 3/4, rank 2 loses 1/2; FEW are shown."""
+    qrels = {query: {"n": 0, "a": 1} for query in ("half", "none", "most")}
+    run = {"half": ranked("n", "a"), "none": ranked("n"), "most": ranked("n", "y", "z", "a")}
+    found = rs.diagnose(qrels, run, "RR")
+    looked = [d.query_id for d in found.examples.of(found.runs[0]) if d.what == "not relevant, high up"]
+    assert looked == ["none", "most", "half"][: len(looked)]
+    assert len(looked) > 1
+
+
 def test_documents_follow_the_policies_of_ties_and_depth(tmp_path: Path) -> None:
     qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
     qrels.write_text("q 0 a 0\nq 0 b 0\nq 0 c 1\n")
@@ -311,7 +322,7 @@ def test_real_runs_are_told_within_80_columns(shared_data: Callable[[str], Path]
         text = found.to_text(80)
         assert max(map(len, text.splitlines())) <= 80 or str(qrels) in text
         assert text.startswith(f" {found.runs[0].name} loses ")
-        assert "next: rankscope explain" in text.replace("\n", " ")
+        assert "next: rs.explain(" in text.replace("\n", " ")
         for run in found.runs:
             lost = run.loss
             assert lost.value <= lost.tops[10] <= lost.tops[50] <= lost.tops[100] <= lost.ceiling <= lost.best
@@ -358,15 +369,16 @@ def test_the_envelope_is_json_with_stable_keys() -> None:
         assert result["never_retrieved"] + result["ordered_badly"] == pytest.approx(result["lost"])
 
 
-def test_the_next_step_names_files_and_quotes_ids(tmp_path: Path) -> None:
+def test_the_next_step_names_files_and_quotes_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = rs.diagnose({"a b": {"x": 1}}, {"a b": ranked("n", "x")}, "RR")
-    assert found.next_step() == "next: rankscope explain QRELS RUN --query 'a b' -m RR"
+    assert found.next_step() == "next: rs.explain(qrels, run, \"RR\", query='a b')"
     qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
     qrels.write_text("q 0 a 1\n")
     run.write_text("q Q0 b 1 1.0 r\n")
-    assert (
-        rs.diagnose(str(qrels), str(run), "RR").next_step() == f"next: rankscope explain {qrels} {run} --query q -m RR"
-    )
+    found = rs.diagnose(str(qrels), str(run), "RR")
+    assert found.next_step() == f"next: rs.explain({str(qrels)!r}, {str(run)!r}, \"RR\", query='q')"
+    monkeypatch.setitem(words.SPEAKS, "options", True)
+    assert found.next_step() == f"next: rankscope explain {qrels} {run} --query q -m RR"
 
 
 # --- bad input ---------------------------------------------------------------------------------------

@@ -456,7 +456,7 @@ def test_a_metric_without_a_value_is_told_as_such() -> None:
     missed = placed([0] * 4 + [2] * 36)
     verdict = gate(QRELS, SAME, missed, "RR", tolerance="5%", nothing_found="skip")
     assert [w.hint for w in verdict.warnings if w.code == "RS407"] == [
-        "use --nothing-found metric to score a query that finds nothing"
+        'use nothing_found="metric" to score a query that finds nothing'
     ]
     qrels = {query: {"good": 1, "d1": 0} for query in QRELS}
     only = {query: {"good": 1.0} if query < "q04" else docs for query, docs in SAME.items()}
@@ -761,6 +761,21 @@ def test_a_verdict_on_several_checks_in_words() -> None:
         f" of 3 checks {'fails. ' if sum(c.status == 'fail' for c in lost.checks) == 1 else 'fail. The worst: '}"
         in lost.sentence
     )
+
+
+@pytest.mark.parametrize("metrics", ["RR P@1 AP@3", "P@1 AP@3 RR"])
+def test_of_several_checks_the_worst_leads_and_the_others_follow(metrics: str) -> None:
+    """By how far the worst that is not ruled out stays within the tolerance, whatever the order of the metrics."""
+    lost = gate(QRELS, SAME, placed([1] * 2 + [2] * 18 + [9] * 20), metrics)
+    order = sorted((c for c in lost.checks if c.status == "fail"), key=lambda c: c.tolerance + c.lower)
+    assert len({c.margin for c in order}) == len(order) > 1
+    first, *rest = lost.sentences()
+    assert f"The worst: {order[0].metric} " in first
+    assert [said.removeprefix("FAIL: ").split()[0] for said in rest if said.startswith("FAIL")] == [
+        check.metric for check in order[1:]
+    ]
+    gained = gate(QRELS, SAME, changed(20, 0), metrics, tolerance=0)
+    assert f"The closest: {min(gained.checks, key=lambda c: c.lower).metric} " in gained.sentence
 
 
 def test_few_clusters_are_noted() -> None:

@@ -86,3 +86,13 @@ def test_orders_of_metrics() -> None:
 def test_what_is_wrong_is_one_line(given: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         rs.pool(QRELS, **{"runs": RUNS, "metrics": METRICS} | given)
+
+
+def test_the_run_that_would_change_most_is_named() -> None:
+    found = rs.pool(QRELS, RUNS, METRICS)
+    changes = {
+        (one.run, str(one.metric)): abs(one.without - one.value) for one in found.left_out if one.rank is not None
+    }
+    run, metric = max(changes, key=changes.__getitem__)
+    assert len(set(changes.values())) > 1
+    assert next(iter(found.sentences())).startswith(f"Left out of the pool, {run} would change most: {metric} from ")

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankscope as rs
+from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.panels.reach import summary_of_all_pairs
 from rankscope.verbs.power.power import power
@@ -169,6 +170,15 @@ def test_the_promise_of_the_power_is_kept() -> None:
     found = float((abs(t) > 2.0086).mean())  # t[0.975] of 51, 50, 52 degrees of freedom: 2.008, 2.009, 2.007
     assert 49 <= needed <= 54
     assert found == pytest.approx(0.8, abs=0.012)  # 4 standard errors of the share
+
+
+def test_the_range_of_a_plan_goes_from_low_to_high() -> None:
+    """The ends of the interval of s, 30 queries: s times the root of 29 over chi square of 29."""
+    plan = power(PAIR, metrics="x")
+    can = plan["x"].detectable
+    low, high = (can.difference * math.sqrt(29 / chi2) for chi2 in (45.7223, 16.0471))
+    assert (can.low, can.high) == (pytest.approx(low, rel=1e-4), pytest.approx(high, rel=1e-4))
+    assert plan.to_text().count(f"{words.number(low)} to {words.number(high)}") == 2  # the sentence and the table
 
 
 def test_a_summary_is_the_median_and_range_over_pairs(shared_data: Callable[[str], Path]) -> None:

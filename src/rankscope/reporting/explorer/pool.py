@@ -241,8 +241,13 @@ def below(source: RankingSource, pool: DocumentPool) -> list[list[list[tuple[int
 # --- documents that no ranking shows ---------------------------------------------------------------------
 
 
-def pool_of_missed(source: RankingSource, pool: DocumentPool, kept: Array, values: Array) -> DocumentPool:
-    """Of each query that is ``kept``, the 5 best documents of a grade above 0 that are not in the pool; equal grades by id."""
+def pool_of_missed(
+    source: RankingSource, pool: DocumentPool, kept: Array, values: Array, most: int | None = MISSED
+) -> DocumentPool:
+    """Of each query that is ``kept``, the ``most`` best documents of a grade above 0 that are not in the pool (None: all of them).
+
+    Equal grades come by id.
+    """
     there = {"query": pool.query, "doc_id": pool.doc_ids.tolist()}
     keys = ["query", "doc_id"]
     numbers = _number_frame({query: number for query, number in source.number.items() if kept[number]})
@@ -252,7 +257,8 @@ def pool_of_missed(source: RankingSource, pool: DocumentPool, kept: Array, value
         .agg(pl.col("grade").max().cast(pl.Float64))
         .join(pl.DataFrame(there, schema={"query": pl.Int64, "doc_id": pl.String}), on=keys, how="anti")
         .sort("query", "grade", "doc_id", descending=[False, True, False])
-        .filter(pl.int_range(pl.len()).over("query") < MISSED)
     )
+    if most is not None:
+        rows = rows.filter(pl.int_range(pl.len()).over("query") < most)
     # no rank of theirs is shown, so that ``best`` does not matter
     return pool_of(source, rows.select("query_id", *keys, best=pl.lit(0, pl.Int64)), values)

@@ -30,6 +30,7 @@ USUAL, DEEPEST = 10, 20  # documents of each ranking: at least, and at most unle
 TEXT = 300  # characters of a text
 SHARE = 0.5  # of the room that is for ids, where there are texts to be shown
 BUDGET = 9_000_000  # bytes for all rankings
+OTHERS = 0.1  # of the room that is for ids of relevant documents that no ranking shows
 WHATIF = {"RBP": ("p",), "ERR": ("max_grade",)}  # parameters that a what-if needs to compute the same
 # bytes in compact JSON, as measured on pages of the demo and of TREC-COVID and rounded up
 LEAST = 5  # documents of each ranking that are shown before queries are left out
@@ -131,6 +132,16 @@ class _Draft:
         self.pool = pool.within(shown & self.kept[pool.query])
         if len(self.source.names) == 1:
             self._add_missed()
+        self._find_others()
+
+    def _find_others(self) -> None:
+        """The documents of a grade above 0 that no ranking shows, for who asks what if: those of the queries that differ most first."""
+        found = pool_of_missed(self.source, self.pool, self.kept, self.values[:, 0], most=None)
+        order = np.argsort(self.place[found.query], kind="stable")
+        room = np.cumsum(room_of_documents(found, False)[order])
+        fits = int(np.searchsorted(room, min(OTHERS * self.budget, self.left), side="right"))
+        self.left -= int(room[fits - 1]) if fits else 0
+        self.others = found.within(np.sort(order[:fits]))
 
     def _add_missed(self) -> None:
         """Of one run, the best documents that it does not show, if there is room for all: a reader asks which they are."""
@@ -191,8 +202,9 @@ class _Draft:
         )
 
     def _queries(self) -> Iterator[Query]:
-        documents = self._documents()
-        beyond = below(self.source, self.pool)
+        documents = self._documents(self.pool, self._texts())
+        others = self._documents(self.others, {})
+        beyond = below(self.source, self.pool.beside(self.others))
         sizes = self.source.sizes.T.tolist()
         unjudged = self.source.unjudged(self.cutoff or self.depth).T.tolist()
         values = self.values.transpose(2, 0, 1).tolist()
@@ -210,11 +222,11 @@ class _Draft:
                 beyond=tuple(tuple(lists[number]) for lists in beyond),
                 rest=tuple(_rest(of_run[0], run, shown) for run, of_run in enumerate(values[number])),
                 unjudged=tuple(unjudged[number]),
+                others=others[number],
             )
 
-    def _documents(self) -> list[tuple[Document, ...]]:
+    def _documents(self, pool: DocumentPool, texts: Mapping[str, str]) -> list[tuple[Document, ...]]:
         """The documents of each query."""
-        pool, texts = self.pool, self._texts()
         grades = [None if math.isnan(grade) else grade for grade in pool.grade.tolist()]
         columns = pool.doc_ids, grades, map(tuple, pool.ranks.T.tolist()), map(tuple, pool.adds.T.tolist())
         out: list[list[Document]] = [[] for _ in self.queries]

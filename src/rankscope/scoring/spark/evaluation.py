@@ -39,6 +39,8 @@ def evaluate_frames(
     _refuse_pooled(request)
     given = list(named_runs(runs))
     gathered = gather(qrels, given, request)
+    if request.policies.columns is not None:
+        request.policies.columns.refuse_absent()
     metrics = list(dict.fromkeys(m.metric for m in request.metrics))
     weighted = [_weighs(request, metric) for metric in metrics]
     task = Scoring(

@@ -12,7 +12,8 @@ import polars as pl
 from rankscope.engines import spark
 from rankscope.engines.local import NAMELESS, check_subtopics, refuse_nameless
 from rankscope.errors import InputError
-from rankscope.files.roles import roles_of
+from rankscope.files.long import FLOAT_NOTE, float_messages
+from rankscope.files.roles import ColumnRoles, roles_of
 from rankscope.scoring.inputs import Kind, clean, read_any
 from rankscope.scoring.request import Request
 from rankscope.scoring.spark.task import JUDGMENTS, QUERY, Layout, read_part
@@ -30,7 +31,9 @@ class SparkSource:
     notes: tuple[str, ...]
 
     @classmethod
-    def of(cls, frame: Any, kind: Kind, number: int, label: str, ordered: bool) -> SparkSource:
+    def of(
+        cls, frame: Any, kind: Kind, number: int, label: str, ordered: bool, given: ColumnRoles | None
+    ) -> SparkSource:
         """A frame whose columns were found and whose types will do. Raises InputError for others, with no row looked at."""
         notes: list[str] = []
         if not spark.is_frame(frame):
@@ -38,30 +41,30 @@ class SparkSource:
                 f"{label}: some runs are Spark frames and this one is not: give all as Spark frames, or none"
             )
         kinds = spark.kinds_of(frame)
-        roles = roles_of([column for column in kinds if column != FAULT], kind, label, notes, graded=True)
-        columns, chosen = {}, {}
+        roles = roles_of([column for column in kinds if column != FAULT], kind, label, notes, given, graded=True)
+        columns, chosen, floats = {}, {}, {}
         for role, column in roles.items():
             place, wanted = _fitting(role, column, kinds[column], label)
             columns[role] = (place, column)
             chosen[place] = (column, wanted)
+            if role in IDS and kinds[column] == "float":
+                floats[place] = tuple(text.replace("%", "%%").format("%s") for text in float_messages(column))
+                notes.append(f"column {column} holds {FLOAT_NOTE}")
         if FAULT in kinds:
             chosen[FAULT] = (FAULT, "string")
-        return cls(Layout(number, kind, label, columns), spark.lay_out(frame, chosen, ordered), tuple(notes))
+        return cls(Layout(number, kind, label, columns), spark.lay_out(frame, chosen, ordered, floats), tuple(notes))
 
 
 def _fitting(role: str, column: str, kind: str, label: str) -> tuple[str, str]:
     """The column of a part that holds a role, and the type that it has there."""
     if role in IDS:
-        if kind not in {"text", "whole"}:
-            whole = "bigint" if kind == "number" else "string"  # as a string 1221 would be 1221.0
-            remedy = f'; cast it: withColumn("{column}", col("{column}").cast("{whole}"))'
-            raise InputError(
-                f"{label}: column {column} is of type {kind if kind != 'number' else 'fraction'}; ids are strings or integers{remedy}"
-            )
+        if kind not in {"text", "whole", "float"}:
+            remedy = f'; cast it: withColumn("{column}", col("{column}").cast("string"))'
+            raise InputError(f"{label}: column {column} is of type {kind}; ids are strings or integers{remedy}")
         return role, "string"
     if kind == "text":
         return f"{role}_text", "string"
-    if kind not in {"whole", "number"}:
+    if kind not in {"whole", "float", "boolean"}:
         raise InputError(f"{label}: column {column} is of type {kind}; it should hold numbers")
     return role, "double"
 
@@ -100,12 +103,13 @@ def gather(qrels: Any, runs: Sequence[tuple[str | None, Any]], request: Request)
     ordered = _needs_order(request)
     labels = [name or (f"run{i}" if len(runs) > 1 else "run") for i, (name, _) in enumerate(runs, start=1)]
     pairs = enumerate(zip(labels, runs, strict=True))
-    sources = tuple(SparkSource.of(run, "run", i, label, ordered) for i, (label, (_, run)) in pairs)
+    given = request.policies.columns
+    sources = tuple(SparkSource.of(run, "run", i, label, ordered, given) for i, (label, (_, run)) in pairs)
     frames = {source.layout.number: source.frame for source in sources}
     limit = spark.option(sources[0].frame, "rankscope.broadcast.rows")
     if not spark.is_frame(qrels):
         return _with_local(qrels, sources, request, limit, ordered)
-    mine = SparkSource.of(qrels, "qrels", JUDGMENTS, "qrels", ordered)
+    mine = SparkSource.of(qrels, "qrels", JUDGMENTS, "qrels", ordered, given)
     if any("subtopics" in m.metric.needs for m in request.metrics):
         some: list[str] = []
         if "iteration" in mine.layout.columns:
@@ -130,7 +134,7 @@ def _with_local(qrels: Any, sources: tuple[SparkSource, ...], request: Request, 
     """Judgments from here beside runs of Spark."""
     from rankscope.files import qrels_of
 
-    table = qrels_of(read_any("qrels", qrels))
+    table = qrels_of(read_any("qrels", qrels, columns=request.policies.columns))
     clean(
         table, request.policies, "qrels", [m.metric for m in request.metrics]
     )  # what is wrong with it is told by line

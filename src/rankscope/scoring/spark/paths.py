@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rankscope.engines import spark
 from rankscope.errors import InputError
-from rankscope.files.long import EXPECTED, QRELS_LINE, RUN_LINE, stem
+from rankscope.files.long import EXPECTED, FLOAT_ID, QRELS_LINE, RUN_LINE, stem
 from rankscope.files.raw import open_raw
 from rankscope.files.readers import SEPARATORS, kind_of
-from rankscope.files.roles import known_header
+from rankscope.files.roles import ID_ROLES, ColumnRoles, known_header, roles_of
 from rankscope.scoring.inputs import Kind, distinct_names
 from rankscope.scoring.request import Request
 from rankscope.scoring.spark.evaluation import evaluate_frames
@@ -33,9 +33,11 @@ def evaluate_paths(
     for path in (qrels, *(path for _, path in runs)):
         if path == "-":
             raise InputError("- is standard input, which Spark cannot read: give a file or a folder")
-    kinds = [_kind_of(qrels, "qrels"), *(_kind_of(path, "run") for _, path in runs)]
+    named: Mapping[str, str] = request.policies.columns or {}
+    kinds = [_kind_of(qrels, "qrels", named), *(_kind_of(path, "run", named) for _, path in runs)]
     session = spark.session_of(master)
-    frames = [read_path(session, path, kind, what) for (path, what), kind in zip(
+    given = request.policies.columns
+    frames = [read_path(session, path, kind, what, given) for (path, what), kind in zip(
         [(qrels, "qrels"), *((path, "run") for _, path in runs)], kinds, strict=True
     )]  # fmt: skip
     labels = []
@@ -48,12 +50,17 @@ def evaluate_paths(
     return replace(scores, inputs=inputs)
 
 
-def read_path(session: Any, path: str, kind: str, what: str) -> Any:
-    """A run or qrels as a Spark frame, under the names that its file has for columns."""
+def read_path(session: Any, path: str, kind: str, what: str, given: ColumnRoles | None = None) -> Any:
+    """A run or qrels as a Spark frame, under the names that its file has for columns; ``given`` are roles that were given to some."""
     if kind == "parquet":
         return spark.read_parquet(session, path)
     if kind in SEPARATORS:
-        return spark.read_columns(session, path, SEPARATORS[kind])
+        frame = spark.read_columns(session, path, SEPARATORS[kind])
+        try:
+            roles = roles_of(frame.columns, what, path, [], given, graded=True)
+        except InputError:  # told of the run by its name
+            return frame
+        return spark.restore_floats(frame, [roles[role] for role in ID_ROLES if role in roles], FLOAT_ID)
     if kind == "jsonl":
         keys: dict[str, None] = {}
         for line in spark.head_of(session, path, 200):
@@ -73,7 +80,7 @@ def _keys(line: str) -> list[str]:
     return list(value) if isinstance(value, dict) else []
 
 
-def _kind_of(path: str, what: Kind) -> str:
+def _kind_of(path: str, what: Kind, named: Mapping[str, str]) -> str:
     """The format of a file, or of the first file of a folder; of what lies elsewhere it is told by the name."""
     if "://" in path:
         return next((kind for ending, kind in ENDINGS.items() if ending in path.lower()), "trec")
@@ -83,7 +90,8 @@ def _kind_of(path: str, what: Kind) -> str:
         raise InputError(f"{path}: one JSON object, which Spark does not take apart: --engine local reads it")
     if raw.compression == "zstd" and kind != "parquet":
         raise InputError(f"{path}: zstd text, which Spark does not unpack: write it as gzip or Parquet")
-    if kind in SEPARATORS and not known_header(raw.first_line.replace('"', "").split(SEPARATORS[kind])):
+    header = raw.first_line.replace('"', "").split(SEPARATORS[kind]) if kind in SEPARATORS else []
+    if kind in SEPARATORS and not known_header(named.get(name, name) for name in header):
         kind = kind if raw.ending in ENDINGS else "trec"
     return kind
 

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+import zlib
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
@@ -16,7 +17,7 @@ from rankscope import words
 STYLES = ("base.css", "page.css", "blocks.css", "tables.css", "charts.css")
 FIRST = "theme.js"  # before anything is shown, so that no page flashes in the wrong theme
 SCRIPTS = ("core.js", "exports.js", "tables.js", "page.js")
-CHART_SCRIPTS = ("tooltip.js", "charts.js")
+CHART_SCRIPTS = ("tooltip.js", "unpack.js", "charts.js")
 EXPLORER_STYLES = ("explorer.css", "marks.css", "whatif.css")
 EXPLORER_SCRIPTS = (
     "whatif_metrics.js", "whatif_state.js", "whatif_words.js", "whatif_list.js", "whatif_table.js", "whatif.js",
@@ -63,6 +64,17 @@ def policy(scripts: Iterable[str]) -> str:
     return f"default-src 'none'; script-src {hashes}; {rest}"
 
 
+@cache
+def packed(script: str) -> str:
+    """A long script as a page carries it: compressed, to be unpacked and run by another (``unpack.js``); its hash is to be in the policy.
+
+    >>> zlib.decompress(base64.b64decode(packed("let a = 1;")))
+    b'let a = 1;'
+    """
+    return base64.b64encode(zlib.compress(script.encode(), 9)).decode("ascii")
+
+
+@cache
 def _hash(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
 

@@ -75,6 +75,10 @@ def _query(query: Query, grades: dict[float | None, int], texts: dict[str, int])
         "r": list(zip(*(document.ranks for document in documents), strict=True)),
         "a": [_sparse(adds) for adds in zip(*(document.adds for document in documents), strict=True)],
     }
+    if others := query.others:
+        told["o"] = [document.doc_id for document in others]
+        told["og"] = [grades[document.grade] for document in others]
+        told["or"] = [_sparse(ranks) for ranks in zip(*(document.ranks for document in others), strict=True)]
     if query.answer:
         told["y"] = query.answer
     if any(document.text for document in documents):
@@ -84,7 +88,7 @@ def _query(query: Query, grades: dict[float | None, int], texts: dict[str, int])
 
 def _grades(queries: Sequence[Query]) -> dict[float | None, int]:
     """All grades there are and their codes; code 0 is a document that is not judged."""
-    there = {document.grade for query in queries for document in query.documents}
+    there = {document.grade for query in queries for document in (*query.documents, *query.others)}
     there |= {grade for query in queries for grade, _ in query.judged}
     there |= {grade for query in queries for below in query.beyond for _, grade in below}
     return {grade: code for code, grade in enumerate([None, *sorted(g for g in there if g is not None)])}

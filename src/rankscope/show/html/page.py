@@ -74,12 +74,13 @@ def render(page: Page) -> str:
     sections = [_section(section, parts) for section in page.sections]
     drawn = any(isinstance(b, Chart) and b.rows for section in page.sections for b in section.blocks)
     explored = page.explorer is not None
-    first, scripts = assets.static(assets.FIRST), list(_scripts(drawn, explored))
+    first, scripts, drawing = assets.static(assets.FIRST), list(_scripts(drawn, explored)), runtime() if drawn else ""
     styles = [*assets.STYLES, *(assets.EXPLORER_STYLES if explored else ()), *assets.LAST_STYLES]
     filled = environment().get_template("page.html.j2").render(
         page=page, sections=sections, first=markup(first), themes=markup(assets.as_data(themes())) if drawn else "",
         answer=answer, verdicts=verdicts,
-        policy=assets.policy([first, *scripts]),
+        runtime=markup(assets.packed(drawing)) if drawn else "", runtime_size=len(drawing.encode()),
+        policy=assets.policy([first, *scripts, *([drawing] if drawn else [])]),
         styles=[markup(assets.static(name)) for name in styles],
         scripts=[markup(script) for script in scripts],
     )  # fmt: skip
@@ -87,9 +88,7 @@ def render(page: Page) -> str:
 
 
 def _scripts(drawn: bool, explored: bool) -> Iterator[str]:
-    """The scripts of a page in their order; the runtime of the charts only where there are charts."""
-    if drawn:
-        yield runtime()
+    """The scripts of a page in their order; the runtime of the charts is none of them: they run it when the first chart is drawn."""
     yield from map(assets.static, assets.SCRIPTS)
     if drawn:
         yield from map(assets.static, assets.CHART_SCRIPTS)

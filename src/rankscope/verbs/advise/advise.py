@@ -32,7 +32,13 @@ USUAL_DEVIATION = 0.2  # of the differences of two runs, where nothing else is k
 
 
 def advise(
-    qrels: Any, runs: Any = None, task: str | None = None, k: int | None = None, *, duplicates: str = "error"
+    qrels: Any,
+    runs: Any = None,
+    task: str | None = None,
+    k: int | None = None,
+    *,
+    duplicates: str = "error",
+    columns: Mapping[str, str] | str | None = None,
 ) -> Advice:
     """Say which metrics and cutoffs fit judgments and a task, which one to declare in advance, and what not to use.
 
@@ -40,7 +46,7 @@ def advise(
     unjudged, and how their scores vary. ``task`` is one of known-item, question-answering, web, exploratory, recall, entity,
     candidates, re-ranking, feed, next-item, clicks, rag, benchmark (or another name of it); without one, the task that fits the
     data best is taken, and ``sure`` tells how sure that is. ``k`` is how many results people see, or the next stage takes.
-    ``duplicates`` is as in ``evaluate``: "best" keeps the highest grade of documents with several.
+    ``duplicates`` is as in ``evaluate``: "best" keeps the highest grade of documents with several; and so is ``columns``.
 
     Raises InputError for what cannot be used (an unknown task, k below 1, judgments that cannot be read), DataError where no
     document is relevant, or no query of a run is judged.
@@ -53,12 +59,16 @@ def advise(
     chosen = None if task is None else task_called(task)
     if k is not None:
         whole_number("k", k, 1, "how many results people see is a whole number of at least 1, like 10")
+    policies = Policies(duplicates=duplicates, columns=columns)
     users = _has_user_column(qrels)
-    read = read_any("qrels", qrels)
-    grades = clean(qrels_of(read), Policies(duplicates=duplicates), "qrels", () if duplicates == "error" else None).data
+    read = read_any("qrels", qrels, columns=policies.columns)
+    grades = clean(qrels_of(read), policies, "qrels", () if duplicates == "error" else None).data
     judged = situation_of(grades, users=users, topics=duplicates == "error")
     _refuse_nothing(judged)
-    named = [] if runs is None else [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
+    given = [] if runs is None else named_runs(runs)
+    named = [(name, read_any("run", run, name, columns=policies.columns)) for name, run in given]
+    if policies.columns is not None:
+        policies.columns.refuse_absent()
     preview = _preview(grades, named, judged, duplicates)
     data = _at_ranks(judged, preview, chosen, k)
     likeliest, sure = guess_task(data)
@@ -73,7 +83,7 @@ def advise(
         avoid=list(misfits_of(data, chosen.name, list(map(str, metrics)))),
         showable=_sensitivity(data, metrics[0], scores),
         notes=preview.notes if preview else getattr(getattr(read, "source", None), "notes", ()), scores=scores,
-        duplicates=duplicates, qrels=_path(read) if not isinstance(qrels, str | Path) else str(qrels),
+        duplicates=duplicates, columns=str(policies.columns or ""), qrels=_path(read) if not isinstance(qrels, str | Path) else str(qrels),
         runs=[_run_argument(name, run) for name, run in named], own_cutoff=k,
     )  # fmt: skip
 

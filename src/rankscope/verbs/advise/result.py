@@ -56,7 +56,7 @@ class Advice(Result):
     ``recommended`` holds the metrics that fit, the primary one first, and ``avoid`` what not to use. ``task`` is the one named, or
     the one that fits the data best; ``sure`` says how sure that is and ``likeliest`` holds the two that fit best. ``showable`` is
     the smallest difference that the queries detect, None where nothing is known of the spread. ``scores`` are those of the metrics
-    on the runs given, None without runs. ``duplicates`` says what was done with repeated documents, ``qrels`` and ``runs`` how the
+    on the runs given, None without runs. ``duplicates`` says what was done with repeated documents, ``columns`` what columns of other names are, ``qrels`` and ``runs`` how the
     inputs are written in a command: None and empty where they were read from no file.
     """
 
@@ -90,6 +90,7 @@ class Advice(Result):
     notes: Sequence[str] = ()
     scores: Scores | None = None
     duplicates: str = "error"
+    columns: str = ""
     qrels: str | None = None
     runs: Sequence[str] = ()
     own_cutoff: int | None = None
@@ -150,6 +151,9 @@ class Advice(Result):
 
     def doubts(self) -> Iterator[str]:
         """What to doubt: the task where none was named, the level, unjudged documents, ties, queries without an answer."""
+        yield from map(words.keywords, self._doubts())
+
+    def _doubts(self) -> Iterator[str]:
         if self.sure != "said":
             first, second = self.likeliest
             yield (
@@ -204,16 +208,22 @@ class Advice(Result):
         yield from self.doubts()
 
     @property
+    def _kept(self) -> list[tuple[str, str]]:
+        """The options of reading that all further calls need, too."""
+        chosen = {"duplicates": self.duplicates.replace("error", ""), "columns": self.columns}
+        return [(name, value) for name, value in chosen.items() if value]
+
+    @property
     def next(self) -> list[str]:
         """The commands (calls, where nothing was read from files) to go on with."""
         primary, directed, runs = str(self.primary), self.comparison_metrics, self.runs
         if self.qrels is None or "" in runs:
-            kept = "" if self.duplicates == "error" else f", duplicates={self.duplicates!r}"
+            kept = "".join(f", {name}={value!r}" for name, value in self._kept)
             return [
                 f"rs.evaluate(qrels, runs, {self.metrics!r}{kept})",
                 f"rs.compare(qrels, runs, {directed!r}, primary={primary!r}{kept})",
             ]
-        rest = [] if self.duplicates == "error" else ["--duplicates", self.duplicates]
+        rest = [part for name, value in self._kept for part in (f"--{name}", value)]
         inputs = [self.qrels, *(runs or ["my.run"])]
         two = inputs if len(runs) > 1 else [*inputs, "other.run"]
         evaluate = ["evaluate", *inputs, *(part for name in self.metrics for part in ("-m", name)), *rest]
@@ -227,8 +237,7 @@ class Advice(Result):
         line = f"metrics = [{', '.join(names[1:])}]"
         lines = ["[tool.rankscope]", f"primary = {names[0]}"]
         lines += [line] if len(line) <= ROOM else ["metrics = [", *(f"    {name}," for name in names[1:]), "]"]
-        if self.duplicates != "error":
-            lines.append(f'duplicates = "{self.duplicates}"')
+        lines += [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in self._kept]
         return "\n".join(lines) + "\n"
 
     def blocks(self, **_: Any) -> list[Shown]:
@@ -286,7 +295,7 @@ def fold(command: str) -> list[str]:
     lines = [""]
     pieces = iter(map(shlex.quote, shlex.split(command)))
     for piece in pieces:
-        word = f"{piece} {next(pieces)}" if piece in {"-m", "--primary", "--duplicates"} else piece
+        word = f"{piece} {next(pieces)}" if piece in {"-m", "--primary", "--duplicates", "--columns"} else piece
         if lines[-1].strip() and len(lines[-1]) + 1 + len(word) > ROOM:
             lines[-1] += " \\"
             lines.append(f"  {word}")

@@ -57,17 +57,21 @@ def _list(groups: Mapping[str, Sequence[type[Metric]]]) -> list[Block]:
         title = describe_family(name)
         blocks += [Heading(title), Facts(tuple((cls.__name__, rewards(cls)) for cls in group), room), EMPTY]
     if len(groups) == 1:
-        step = f"next: rankscope metrics --table {name} compares them"
-        return [*blocks, Paragraph(step, quiet=True)]
+        step = words.either(f"rankscope metrics --table {name}", f'rs.catalogue("{name}").to_polars()')
+        return [*blocks, Paragraph(f"next: {step} compares them", quiet=True)]
     usually = f"Without -m, evaluate computes {', '.join(DEFAULT)}. Sets: {', '.join(NICKNAMES)}."
-    step = "next: rankscope metrics ERR tells one in full · rankscope metrics --table compares them"
-    return [*blocks, Paragraph(usually, quiet=True), Paragraph(step, quiet=True)]
+    step = words.either(
+        "rankscope metrics ERR tells one in full · rankscope metrics --table compares them",
+        'rs.catalogue("ERR") tells one in full · rs.catalogue().to_polars() compares them',
+    )
+    return [*blocks, Paragraph(usually, quiet=True), Paragraph(f"next: {step}", quiet=True)]
 
 
 def _set(name: str, metrics: Sequence[tuple[str, Metric]]) -> list[Block]:
     """The metrics of a set, one line each: the name in the set and the spelling here."""
     facts = Facts(tuple((own, str(metric)) for own, metric in metrics), max(len(own) for own, _ in metrics))
-    step = Paragraph(f"next: rankscope evaluate qrels.txt my.run -m {name}", quiet=True)
+    command, call = f"rankscope evaluate qrels.txt my.run -m {name}", f'rs.evaluate(qrels, run, "{name}")'
+    step = Paragraph(f"next: {words.either(command, call)}", quiet=True)
     return [Heading(f"{name}: trec_eval's set of {len(metrics)} metrics"), EMPTY, facts, EMPTY, step]
 
 
@@ -105,7 +109,8 @@ def _in_full(cls: type[Metric]) -> list[Block]:
         title = "Worked example" if len(cls.examples) == 1 else "Worked examples"
         blocks += [EMPTY, Heading(title), Code(tuple(_example_lines(cls)))]
     spelling = f'"{m}"' if any(sign in str(m) for sign in "()'* ") else str(m)
-    return [*blocks, EMPTY, Paragraph(f"next: rankscope evaluate qrels.txt my.run -m {spelling}", quiet=True)]
+    step = words.either(f"rankscope evaluate qrels.txt my.run -m {spelling}", f'rs.evaluate(qrels, run, "{spelling}")')
+    return [*blocks, EMPTY, Paragraph(f"next: {step}", quiet=True)]
 
 
 def _parameters(cls: type[Metric]) -> Iterator[tuple[str, str]]:

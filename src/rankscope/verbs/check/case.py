@@ -471,7 +471,7 @@ class CheckCase:
     @cached_property
     def interactions(self) -> Frame:
         """The training interactions: ``query_id`` (the user), ``doc_id`` (the item), ``time``; read when first needed."""
-        return interactions_of(self.train)
+        return interactions_of(self.train, self.request.policies.columns)
 
     @cached_property
     def judgments(self) -> Frame:

@@ -8,9 +8,9 @@ from typing import Any
 
 from rankscope.errors import InputError
 from rankscope.files import qrels_of, run_of
-from rankscope.scoring.inputs import distinct_names, label_of, read_inputs, read_named
+from rankscope.scoring.inputs import distinct_names, label_of, read_inputs
 from rankscope.scoring.policies import refuse_unknown
-from rankscope.scoring.request import Request
+from rankscope.scoring.request import Request, heeded
 from rankscope.verbs.check.case import CheckCase, InputTable
 from rankscope.verbs.check.result import Inspection, RuleBook
 from rankscope.verbs.check.rules import all_rules, rule_named, select_rules
@@ -47,18 +47,18 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     """
     chosen = select_rules(select, ignore)
     policies["ignore"] = ignore
-    if "columns" in policies:
-        qrels, runs = read_named(qrels, runs, policies)
     refuse_unknown(policies, "check")
     lenient = {} if policies.get("duplicates", "error") != "error" else {"duplicates": "first"}
     request = Request.of(metrics, {**policies, **lenient})
-    judgments, read = read_inputs(qrels, runs)
+    span = scale_of(scale)
+    judgments, read = read_inputs(qrels, runs, request.policies.columns)
     grades = qrels_of(judgments)
     labels = [label_of(data, name, number) for number, (name, data) in enumerate(read, start=1)]
     tables = [InputTable(name, run_of(data)) for name, (_, data) in zip(distinct_names(labels), read, strict=True)]
-    case = CheckCase(InputTable(grades.source.label, grades), tables, request, scale_of(scale), train, docs_text)
+    case = CheckCase(InputTable(grades.source.label, grades), tables, request, span, train, docs_text)
     applied = [rule for rule in chosen if rule.applies(case)]
     findings = [finding for rule in applied for finding in rule.find(case)]
+    findings = heeded(findings)
     findings.sort(key=lambda finding: (finding.severity != "warning", finding.code))
     return Inspection(findings, applied, case, [rule for rule in chosen if rule not in applied])
 

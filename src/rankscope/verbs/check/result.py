@@ -28,7 +28,8 @@ def _message(finding: Finding) -> str:
 
 
 def _why_not(rule: Rule) -> str:
-    return f"reported by {rule.other_verb}" if rule.other_verb else f"needs --{rule.needs.replace('_', '-')}"
+    needs = words.keywords(f"needs --{rule.needs.replace('_', '-')}")
+    return f"reported by {rule.other_verb}" if rule.other_verb else needs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,7 +154,8 @@ class Inspection(Result):
         summary = [Paragraph(text) for text in self.sentences()]
         if not self.findings:
             return [*summary]
-        step = f"next: rankscope check --explain {self.findings[0].code}"
+        code = self.findings[0].code
+        step = words.either(f"next: rankscope check --explain {code}", f'next: rs.rules("{code}")')
         return [self.table(), EMPTY, *summary, Paragraph(step, quiet=True)]
 
     def __str__(self) -> str:
@@ -176,7 +178,7 @@ class RuleBook(Result):
                 Col("severity", head="severity", cell=lambda rule: SHORT[rule.severity]),
                 Col("what", of=lambda rule: rule.what(), head="what is wrong", wraps=True),
                 Col("why"),
-                Col("remedy"),
+                Col("remedy", of=lambda rule: words.keywords(rule.remedy)),
             ),
             lambda book: book.rules,
         ),
@@ -198,12 +200,13 @@ class RuleBook(Result):
             return [self.table()]
         (rule,) = self.rules
         remedy = f"{rule.remedy[:1].upper()}{rule.remedy[1:]}{'' if rule.remedy.endswith('.') else '.'}"
+        call = f'rs.check(qrels, runs, select="{rule.code}")'
         return [
             Paragraph(f"{rule.code} {rule.name} ({rule.severity})"),
             EMPTY,
             Facts((("what", rule.what()), ("why", rule.why), ("to do", remedy)), room=6),
             EMPTY,
-            Code((f"rankscope check QRELS RUN... --select {rule.code}",)),
+            Code((words.either(f"rankscope check QRELS RUN... --select {rule.code}", call),)),
         ]
 
     def sentences(self) -> Iterator[str]:

@@ -12,7 +12,7 @@ from rankscope.errors import DataError, InputError
 from rankscope.panels.families import Family, baseline_of, pairs_of
 from rankscope.panels.method import method_of
 from rankscope.panels.slices import slices_of
-from rankscope.scoring.measurements import Measurements, measure
+from rankscope.scoring.measurements import Measurements, check_limits, measure
 from rankscope.verbs.compare.result import Comparison
 
 if TYPE_CHECKING:
@@ -64,29 +64,29 @@ def compare(  # noqa: PLR0913 - the options of the command line, each with its d
     method = method_of(
         test=test, interval=interval, correction=correction, family=family, alpha=alpha, margin=margin, bayes=bayes, seed=seed,
     )
+    within = None if not limits else check_limits(limits, costs)
+    candidates = None if tried is None else _check_tried(tried)
+    if all_pairs and baseline is not None:
+        raise InputError("all_pairs compares every run with every other: leave out the baseline, or all_pairs")
     given = measure(
         qrels, runs, metrics, primary=primary, clusters=clusters, systems=systems, as_given=method.in_order,
         progress=progress, seed=seed, **policies,
     )
     if method.margin is not None:
         method.check_margins([panel.name for panel in given.panels])
-    if all_pairs and baseline is not None:
-        raise InputError("all_pairs compares every run with every other: leave out the baseline, or all_pairs")
     names = given.panels[0].systems
     chosen = baseline_of(baseline, names)
     compared = Family(given.panels, pairs_of(names, chosen, all_pairs), method, None if all_pairs else chosen)
     parts = None if slices is None else slices_of(slices, compared)
-    given, priced = (given, None) if costs is None and not limits else _tradeoffs(given, costs, limits, chosen)
+    given, priced = (given, None) if costs is None else _tradeoffs(given, costs, within, chosen)
     if not any(c.queries for c in compared.contrasts):
         raise DataError(f"no query has a value for two of the runs: {_why_none(given)}")
-    return Comparison(given, compared, chosen, parts, priced, None if tried is None else _check_tried(tried), primary is not None)
+    return Comparison(given, compared, chosen, parts, priced, candidates, primary is not None)
 # fmt: on
 
 
 def _tradeoffs(given: Measurements, costs: Any, limits: Any, baseline: str) -> tuple[Measurements, TradeOffs]:
     """What the runs cost against the primary metric, and what is to say about the table of costs."""
-    if costs is None:
-        raise InputError("a limit is on a cost: say what each run costs, with a table of runs and costs")
     from rankscope.files.costs import costs_of
     from rankscope.panels.tradeoffs import tradeoffs
 
@@ -95,7 +95,7 @@ def _tradeoffs(given: Measurements, costs: Any, limits: Any, baseline: str) -> t
         raise InputError(f"{first.name} is neither better nor worse when it is higher: name a primary metric that is")
     table = costs_of(costs)
     means = {system: first.means[system] for system in first.systems}
-    found = tradeoffs(means, table, metric=first.name, better=first.better, baseline=baseline, within=limits or None)
+    found = tradeoffs(means, table, metric=first.name, better=first.better, baseline=baseline, within=limits)
     return replace(given, notes=[*given.notes, *table.remarks(first.systems)]), found
 
 

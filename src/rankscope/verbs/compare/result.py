@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,6 +18,7 @@ from rankscope.panels.panel import Panel
 from rankscope.panels.slices import SliceContrast, Slices
 from rankscope.scoring.measurements import Measurements
 from rankscope.scoring.policies import POLICIES
+from rankscope.scoring.request import heeded
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_notes, input_record
 from rankscope.verbs.compare.tables import (
@@ -40,6 +40,7 @@ from rankscope.verbs.compare.tables import (
 if TYPE_CHECKING:
     from rankscope.panels.tradeoffs import TradeOffs
 
+PRIMARY = " (primary)"
 NAMED = 12  # runs of a top group that a table names
 
 # --- the views -------------------------------------------------------------------------------------------
@@ -229,7 +230,7 @@ class Comparison(Result):
         """What to know before believing the verdict: of the data, then of the comparison."""
         cautions = self.measurements.scores.warnings if self.measurements.scores is not None else []
         found = [*cautions, *doubts_of(self.family, self.slices, self.measurements.curve)]
-        return self.measurements.heeded(found) if self.measurements.ignored else found
+        return heeded(found, self.measurements.ignored)
 
     def of(self, metric: str) -> list[Contrast]:
         """The contrasts on one metric."""
@@ -367,7 +368,8 @@ class Comparison(Result):
         if self.all_pairs:
             for panel in self.panels:
                 table = contrast_table(self.family, panel, every=True)
-                blocks += [Heading(self._title(panel)), replace(table, note=self._marks())]
+                lead = PRIMARY if self.primary_declared and panel is self.panels[0] else ""
+                blocks += [Heading(f"{panel.name}{lead}"), replace(table, note=self._marks())]
         else:
             marks = (
                 f"* better, † worse than {self.baseline} at {words.percent(self.method.alpha)}: {how(self.family)}; "
@@ -401,9 +403,10 @@ class Comparison(Result):
         against = "" if family.baseline is None else f", against {family.baseline}"
         for panel in full:
             lower = " (lower is better)" if panel.sign < 0 and against else ""
+            lead = PRIMARY if self.primary_declared and panel is panels[0] else ""
             yield from (
                 EMPTY,
-                Heading(f"{self._title(panel)}{lower}{against}"),
+                Heading(f"{panel.name}{lead}{lower}{against}"),
                 contrast_table(family, panel, every=details),
             )
             if details:
@@ -411,9 +414,6 @@ class Comparison(Result):
         yield Paragraph(self._marks(), quiet=True)
         if len(full) < len(panels):
             yield from (EMPTY, Heading("all metrics"), board(family))
-
-    def _title(self, panel: Panel) -> str:
-        return f"{panel.name} (primary)" if self.primary_declared and panel is self.family.panels[0] else panel.name
 
     def _marks(self) -> str:
         family = self.family
@@ -525,9 +525,7 @@ def _of_many(family: Family, baseline: str, runs: Sequence[str]) -> Iterator[str
 def _detectable_range(contrasts: Sequence[Contrast]) -> str:
     """The range of the differences that could have been detected, of those contrasts that are not clear."""
     unclear = sorted(
-        c.detectable.difference
-        for c in contrasts
-        if c.verdict == "cannot tell" and not math.isnan(c.detectable.difference)
+        c.detectable.difference for c in contrasts if c.verdict == "cannot tell" and c.detectable.difference > 0
     )
     if not unclear:
         return ""

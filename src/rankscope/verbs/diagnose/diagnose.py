@@ -13,7 +13,7 @@ from rankscope.declared import whole_number
 from rankscope.errors import InputError
 from rankscope.scoring.ceilings import ceilings
 from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.inputs import read_inputs, read_named
+from rankscope.scoring.inputs import read_inputs
 from rankscope.scoring.request import Request
 from rankscope.scoring.rescore import judged_of
 from rankscope.scoring.runs import RunScores
@@ -47,10 +47,9 @@ def diagnose(
     1
     """
     whole_number("queries_shown", queries_shown, 0, "how many queries to list is a whole number of at least 0")
-    if "columns" in policies:
-        qrels, runs = read_named(qrels, runs, policies)
-    grades, read = read_inputs(qrels, runs)
-    scores = evaluate_request(grades, read, Request.of(metric, policies), progress)
+    request = Request.of(metric, policies)
+    grades, read = read_inputs(qrels, runs, request.policies.columns)
+    scores = evaluate_request(grades, read, request, progress)
     if len(scores.metrics) != 1:
         metrics = words.sample(map(str, scores.metrics))
         raise InputError(f"a diagnosis is of one metric at a time, like nDCG@10; this asks for {metrics}")

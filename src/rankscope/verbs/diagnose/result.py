@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from rankscope import words
 from rankscope.blocks import EMPTY, Chart, Column, Heading, Paragraph, Table, Value
 from rankscope.metrics import RR, Metric
+from rankscope.scoring.policies import OVER_ORDERS
 from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.result import Col, Shown, View, caution_block
 from rankscope.verbs.diagnose.losses import (
@@ -313,7 +314,11 @@ class Diagnosis(OfScores):
         from_files = len(paths) == len(self.runs) + 1
         qrels, run = (paths[0], paths[1 + number]) if from_files else (None, None)
         parts = [qrels or "QRELS", run or "RUN", "--query", worst.query_id, "-m", str(self.metric)]
-        return f"next: rankscope explain {shlex.join(parts)}"
+        request = self.scores.request
+        plain = request.with_policies(ties="trec") if request.policies.ties in OVER_ORDERS else request
+        given = f"{qrels!r}, {run!r}" if from_files else "qrels, run"
+        call = f'rs.explain({given}, "{self.metric}", query={worst.query_id!r})'
+        return f"next: {words.either(f'rankscope explain {shlex.join(parts)}{plain.options()}', call)}"
 
     def charts(self) -> Iterator[Chart]:
         """What each run loses, and why."""

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from rankscope.errors import InputError
-from rankscope.scoring.inputs import read_named
-from rankscope.scoring.keywords import ReadingOptions, with_policies
+from rankscope.scoring.keywords import PolicyOptions, with_policies
 from rankscope.scoring.places import evaluate_in_place
 from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
@@ -22,14 +21,14 @@ if TYPE_CHECKING:
 @overload
 def evaluate(
     qrels: Any, runs: Any, metrics: Any = None, *, interval: Any = None, level: float = 0.95, clusters: Any = None, slices: Any = None,
-    partition: None = None, resume: str | Path | None = None, progress: Callable[[str], None] | None = None, **policies: Unpack[ReadingOptions],
+    partition: None = None, resume: str | Path | None = None, progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
 ) -> Scores: ...  # fmt: skip
 
 
 @overload
 def evaluate(
     qrels: Any, runs: Any, metrics: Any = None, *, interval: Any = None, level: float = 0.95, clusters: Any = None, slices: Any = None,
-    partition: str, progress: Callable[[str], None] | None = None, **policies: Unpack[ReadingOptions],
+    partition: str, progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
 ) -> PartialScores: ...  # fmt: skip
 
 
@@ -46,7 +45,7 @@ def evaluate(  # noqa: PLR0913
     partition: str | None = None,
     resume: str | Path | None = None,
     progress: Callable[[str], None] | None = None,
-    **policies: Unpack[ReadingOptions],
+    **policies: Unpack[PolicyOptions],
 ) -> Scores | PartialScores:
     """Score one or more rankings against judgments.
 
@@ -74,8 +73,6 @@ def evaluate(  # noqa: PLR0913
     >>> rs.evaluate({"q1": {"a": 1}}, {"q1": {"a": 1.0, "b": 1.0}}, "RR", ties="expected")["RR"]
     0.75
     """
-    if "columns" in policies:
-        qrels, runs = read_named(qrels, runs, policies)
     if _is_grade(level) and "relevance_level" not in policies:
         policies["relevance_level"], level = level, 0.95
     request = Request.of(metrics, policies, interval=interval, level=level, clusters=clusters)
@@ -87,6 +84,10 @@ def evaluate(  # noqa: PLR0913
         from rankscope.scoring.partition import evaluate_partition
 
         return evaluate_partition(qrels, runs, request, partition)
+    if resume is not None:
+        from rankscope.scoring.resume import check_parent
+
+        check_parent(resume)
     scores = evaluate_in_place(qrels, runs, request, progress, resume)
     if slices is None:
         return scores

@@ -44,7 +44,10 @@ class Evaluator:
         """
         self.request = Request.of(metrics, policies)
         grades = clean(
-            read_any("qrels", qrels), self.request.policies, "qrels", [m.metric for m in self.request.metrics]
+            read_any("qrels", qrels, columns=self.request.policies.columns),
+            self.request.policies,
+            "qrels",
+            [m.metric for m in self.request.metrics],
         )
         self.qrels = grades.data
         self._prepared = None
@@ -54,7 +57,13 @@ class Evaluator:
             getattr(m.convention, name, getattr(self.request.policies, name)) == policy.default
             for name, policy in POLICIES.items()
             for m in self.request.metrics
-            if name not in {"ties", "depth", "ignore"}  # the order of the documents sees to the first two
+            if name
+            not in {
+                "ties",
+                "depth",
+                "columns",
+                "ignore",
+            }  # which the order of the documents and the readers have seen to
         )
 
     def __call__(self, run: Any) -> BatchScores:

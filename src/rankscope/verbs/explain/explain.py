@@ -16,7 +16,7 @@ from rankscope.lists import Array
 from rankscope.metrics import Metric, parse
 from rankscope.scoring.bands import bands_of, by_rank
 from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.inputs import clean, read_inputs, read_named
+from rankscope.scoring.inputs import clean, read_inputs
 from rankscope.scoring.measurements import panels_of
 from rankscope.scoring.ranking import order_of, ranking_of
 from rankscope.scoring.request import Request
@@ -85,14 +85,13 @@ def explain(
     if query is None and docs_text is not None:
         raise InputError("docs_text shows what the documents of a ranking say: name its query, or leave it out")
     parsed = parse(metric)
-    if "columns" in policies:
-        qrels, runs = read_named(qrels, runs, policies)
-    grades, read = read_inputs(qrels, runs)
+    request = Request.of([parsed], {"ties": ties, **policies})
+    grades, read = read_inputs(qrels, runs, request.policies.columns)
     if len(read) > 2:
         raise InputError(f"there are {len(read)} runs: give one to explain its value, or two for their difference")
     if query is None and len(read) == 1:
         raise InputError("name a query to explain, or give two runs; diagnose explains one run over all queries")
-    scores = evaluate_request(grades, read, Request.of([parsed], {"ties": ties, **policies}))
+    scores = evaluate_request(grades, read, request)
     if query is not None:
         found = _explain_query(scores, grades, [run for _, run in read], str(query))
         return found if docs_text is None else _with_texts(found, docs_text)

@@ -10,13 +10,14 @@ from operator import attrgetter, itemgetter
 from typing import Any, ClassVar, Literal
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Chart, Column, Facts, Heading, Paragraph
+from rankscope.blocks import EMPTY, Caution, Chart, Column, Facts, Heading, Paragraph
 from rankscope.files.texts import Texts
 from rankscope.metrics import Metric
 from rankscope.scoring.bands import Band
-from rankscope.scoring.health import NOTABLE
+from rankscope.scoring.health import NOTABLE, REMEDIES, warnings_of_judgments
+from rankscope.scoring.request import heeded
 from rankscope.scoring.scores import OfScores, Scores
-from rankscope.show.result import Col, Kind, Shown, View
+from rankscope.show.result import Col, Kind, Shown, View, caution_block
 from rankscope.verbs.explain.parts import ROUNDING, Position, Rest, ValueParts
 
 LISTED = 20  # documents, or queries, that a table shows
@@ -319,6 +320,30 @@ class Difference(_Explain):
         """The documents that add something, either way, the largest first."""
         return sorted((d for d in self.documents if d.adds), key=lambda d: (-abs(d.adds), d.doc_id))
 
+    @cached_property
+    def warnings(self) -> list[Caution]:
+        """What to know of the runs, and whether what is new in the second ranking was judged at all."""
+        return [*self.scores.warnings, *heeded(self._newcomers(), self.scores.request.policies.ignore)]
+
+    def _newcomers(self) -> Iterator[Caution]:
+        """Where half of the documents that came into what the metric looks at, or more, are unjudged, though others are judged as not relevant."""
+        was, now = len(self.before.positions), len(self.after.positions)
+        new = [d for d in self.documents if 0 < (d.rank or 0) <= now and not 0 < (d.rank_before or 0) <= was]
+        unjudged = sum(d.grade is None for d in new)
+        health = self.scores.runs[-1].health
+        all_new = replace(health, unjudged_at_cutoff=dict.fromkeys(health.unjudged_at_cutoff, 1.0))
+        matters = any(code == "RS204" for code, _ in warnings_of_judgments({"": all_new}, [self.before.metric]))
+        if not unjudged or 2 * unjudged < len(new) or not matters:
+            return
+        of = f"{words.count(unjudged)} of the" if unjudged < len(new) else "all"
+        noun = "document" if unjudged < len(new) == 1 else "documents"
+        yield Caution(
+            "RS204",
+            f"query {self.query_id}: {of} {words.count(len(new))} {noun} that {self.after.run} has in its top {now} and {self.before.run} "
+            f"has not {words.agree(unjudged, 'is')} unjudged and counted as not relevant, so the comparison may be unfair",
+            REMEDIES["RS204"],
+        )
+
     def _about(self) -> dict[str, Any]:
         return {
             "runs": [self.before.run, self.after.run], "query": self.query_id, "metric": str(self.before.metric),
@@ -349,7 +374,8 @@ class Difference(_Explain):
         moves = {kind: sum(d.move == kind for d in self.documents) for kind in ("rose", "fell", "entered", "left")}
         counts = ", ".join(f"{words.count(n)} {kind}" for kind, n in moves.items() if n) or "none moved"
         texts = self._text_blocks(d.doc_id for d in self.largest[:LISTED])
-        return [*out, Paragraph(f"of the documents that the metric looks at: {counts}", quiet=True), *texts]
+        own = caution_block(self.warnings[len(self.scores.warnings) :])
+        return [*out, *own, Paragraph(f"of the documents that the metric looks at: {counts}", quiet=True), *texts]
 
     def charts(self) -> Iterator[Chart]:
         """What each document adds to the difference."""
@@ -434,12 +460,13 @@ class Origin(_Explain):
         out: list[Shown] = [*map(Paragraph, self.sentences())]
         differing = self._differing
         if not differing:
-            return out
+            return [*out, EMPTY, *caution_block(self.warnings)] if self.warnings else out
         ranks = self.table(most=len(self.bands) + (abs(self.rest) > ROUNDING))
         differ = f"{words.count(differing)} of {words.count(len(self.by_query))} differ"
         queries = self.table("by_query", most=min(LISTED, differing))
         out += [EMPTY, Heading("where it comes from"), ranks]
         out += [EMPTY, Heading(f"queries with the largest differences ({differ})"), queries]
+        out += [EMPTY, *caution_block(self.warnings)] if self.warnings else []
         return [*out, Paragraph(f"next: the same with --query {self.by_query[0][0]} shows its documents", quiet=True)]
 
     def charts(self) -> Iterator[Chart]:

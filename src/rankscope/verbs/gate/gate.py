@@ -29,8 +29,7 @@ from rankscope.panels.tolerance import (
     queries_to_settle,
     tolerances_of,
 )
-from rankscope.scoring.inputs import read_named
-from rankscope.scoring.keywords import ReadingOptions, with_policies
+from rankscope.scoring.keywords import PolicyOptions, with_policies
 from rankscope.scoring.measurements import in_clusters, panels_of
 from rankscope.scoring.places import evaluate_in_place
 from rankscope.scoring.policies import refuse_unknown
@@ -47,7 +46,7 @@ OPTIONS = ("tolerance", "fail_on", "alpha", "slices", "clusters", "interval", "t
 def gate(  # noqa: PLR0913 - the options of the command line, each with its default
     qrels: Any, baseline: Any, candidate: Any, metrics: Any = None, *,
     tolerance: Any = None, fail_on: FailOn = "loss", alpha: float = 0.05, slices: Any = None, clusters: Any = None,
-    test: Any = None, interval: Any = None, progress: Callable[[str], None] | None = None, **policies: Unpack[ReadingOptions],
+    test: Any = None, interval: Any = None, progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
 ) -> Gate:
     """Say whether a candidate may replace a baseline: pass, fail, or cannot tell.
 
@@ -79,20 +78,16 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     >>> rs.gate(qrels, good, good, "RR").exit_code
     0
     """
-    if "columns" in policies:
-        alone = stored_baseline(baseline) is not None
-        qrels, read = read_named(qrels, [candidate] if alone else [baseline, candidate], policies)
-        baseline, candidate = (baseline, read[0]) if alone else read
     refuse_unknown(policies, "gate", OPTIONS)
     one_of("fail_on", fail_on, ("loss", "tolerance"))
     method = method_of(test=test, interval=interval, alpha=alpha, seed=policies.get("seed", 0))
     request = Request.of(USUAL if metrics is None else metrics, policies)
+    allowances = tolerances_of(tolerance, [(m.spelling, m.metric) for m in request.metrics])
     stored = stored_baseline(baseline)
     runs = [candidate] if stored is not None else _name_runs(baseline, candidate)
     scores = evaluate_in_place(qrels, runs, request, progress)
     _refuse_undirected(scores.metrics, stored is not None)
     panels = in_clusters(panels_of(scores if stored is None else stored.beside(scores), scores.metrics), clusters)
-    allowances = tolerances_of(tolerance, [(m.spelling, m.metric) for m in request.metrics])
     for panel in panels:
         if panel.reason:
             raise InputError(f"{panel.name} is {panel.reason} and has no interval to gate on: leave it out")

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from rankscope import words
 from rankscope.blocks import EMPTY, Caution, Heading, NumberText, Paragraph
 from rankscope.panels.method import FEWEST, Method
+from rankscope.scoring.request import heeded
 from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.junit import JUnitCase, as_junit
 from rankscope.show.result import Col, Shown, View, caution_block
@@ -199,9 +200,8 @@ class Gate(OfScores):
     @cached_property
     def warnings(self) -> list[Caution]:
         """What to know before trusting the verdict."""
-        ignored = self.scores.request.policies.ignore or ()
         found = [*self.scores.warnings, *self._lost_queries(), *self._left_out()]
-        return [caution for caution in found if caution.code not in ignored]
+        return heeded(found, self.scores.request.policies.ignore)
 
     def _lost_queries(self) -> Iterator[Caution]:
         """Where only queries in common count: those that only the baseline answers, which would else be losses."""

@@ -45,10 +45,10 @@ def pool(
     refuse_unknown(policies, "pool", ("pool_depth",))
     if isinstance(pool_depth, bool) or not isinstance(pool_depth, int) or pool_depth < 1:
         raise InputError(f"pool_depth={pool_depth!r}: how many documents of each ranking were pooled, a whole number of at least 1")
-    grades, read = read_inputs(qrels, runs)
+    request = Request.of(metrics, policies)
+    grades, read = read_inputs(qrels, runs, request.policies.columns)
     if len(read) < 2:
         raise InputError("a pool is made of several runs: give two or more")
-    request = Request.of(metrics, policies)
     scores = evaluate_request(grades, read, request)
     judged = clean(grades, request.policies, "qrels", scores.metrics).mapping
     own = _own_documents(scores, judged, [data for _, data in read], pool_depth)

@@ -17,6 +17,7 @@ from rankscope.panels.doubts import REMEDIES
 from rankscope.panels.method import FEWEST
 from rankscope.panels.reach import Aim, Reach, Summary, summary_of
 from rankscope.scoring.measurements import Measurements
+from rankscope.scoring.request import heeded
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Result, Shown, View, caution_block, input_record
 
@@ -115,7 +116,7 @@ class Plan(Result):
     def warnings(self) -> list[Caution]:
         """Cautions about the data, then about the plan."""
         found = [*(self.scores.warnings if self.scores else []), *filter(None, map(_caution, self.reaches))]
-        return found if self.measurements is None else self.measurements.heeded(found)
+        return heeded(found, self.measurements.ignored if self.measurements else None)
 
     @property
     def conventions(self) -> dict[str, Any]:

@@ -28,14 +28,20 @@ ENOUGH = 10  # explanations of a number that are given
 
 
 def reconcile(
-    qrels: Any, runs: Any, metric: Any = "nDCG@10", *, value: float | str | None = None, duplicates: Any = "error"
+    qrels: Any,
+    runs: Any,
+    metric: Any = "nDCG@10",
+    *,
+    value: float | str | None = None,
+    duplicates: Any = "error",
+    columns: Mapping[str, str] | str | None = None,
 ) -> Reconciliation:
     """Say what other tools print for a metric on these data, and the one reason for each difference.
 
     With ``value``, a number that somebody printed, search the conventions and say which produce it (to as
     many decimals as were given: pass a string to say ``"0.710"``). With two runs or more, ``winners`` tells
     whether the choice of convention changes which is best. Of a list of metrics the first is in the result itself, the others in its
-    ``more``. Raises what ``evaluate`` raises.
+    ``more``. ``duplicates`` and ``columns`` are as in ``evaluate``. Raises what ``evaluate`` raises.
 
     >>> import rankscope as rs
     >>> qrels = {"q1": {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1}}
@@ -45,15 +51,15 @@ def reconcile(
     >>> any("mlflow" in way.dialects for way in found.matches)
     True
     """
-    bench = _Bench(*read_inputs(qrels, runs), duplicates)
-    metrics = metric if isinstance(metric, list | tuple) else [metric or "nDCG@10"]
-    first, *others = (_reconcile_metric(bench, one, value) for one in metrics)
+    asked = [(str(one), parse(one)) for one in (metric if isinstance(metric, list | tuple) else [metric or "nDCG@10"])]
+    targets = [None if value is None else _target(value, one.range[1]) for _, one in asked]
+    bench = _Bench(*read_inputs(qrels, runs, columns), duplicates)
+    first, *others = (_reconcile_metric(bench, *one, target) for one, target in zip(asked, targets, strict=True))
     return replace(first, more=others)
 
 
-def _reconcile_metric(bench: _Bench, metric: Any, value: float | str | None) -> Reconciliation:
-    plain = Way(parse(metric))
-    target = None if value is None else _target(value, plain.metric.range[1])
+def _reconcile_metric(bench: _Bench, spelling: str, metric: Metric, target: _Target | None) -> Reconciliation:
+    plain = Way(metric)
     fractions = fraction_in(CleanInput(bench.qrels)) is not None
     theirs = {
         name: way
@@ -66,7 +72,7 @@ def _reconcile_metric(bench: _Bench, metric: Any, value: float | str | None) -> 
     others = (_tool_values(name, plain, theirs.get(name), bench) for name in DIALECTS)
     return Reconciliation(
         metric=plain.metric,
-        spelling=str(metric),
+        spelling=spelling,
         runs=tuple(run.name for run in scores.runs),
         tools=[own, *filter(None, others)],
         value=None if target is None else target.text,
@@ -85,12 +91,11 @@ def _slips(target: _Target, plain: Way, scores: Scores, bench: _Bench) -> SlipSe
         run.name: [value for value in run.values[plain.metric].tolist() if not math.isnan(value)] for run in scores.runs
     }
     counts = {run.name: (run.health.queries, run.health.judged_queries) for run in scores.runs}
-    # what was taken for a percentage may be a sum
-    wholes = [target, replace(target, number=100 * target.number, half=100 * target.half)][
-        : 1 + target.text.endswith("%")
-    ]
+    targets = [target]
+    if target.text.endswith("%"):  # it may be a sum as well
+        targets.append(replace(target, number=100 * target.number, half=100 * target.half))
     return search_slips(
-        target.text, lambda value: any(one.meets(value) for one in wholes), values, counts, others, plain.metric
+        target.text, lambda value: any(one.meets(value) for one in targets), values, counts, others, plain.metric
     )
 
 

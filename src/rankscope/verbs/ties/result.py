@@ -101,8 +101,9 @@ class TieReport(Result):
             yield f"Equal scores do not matter here: no metric could move by {words.amount(NOTABLE)} or more."
             return
         of = f" of {widest.run}" if len(self.scores.runs) > 1 else ""
+        advice = words.keywords("Give distinct scores, or report --ties expected.")
         yield (
             f"Equal scores matter: depending on their order, {widest.metric}{of} is between "
             f"{words.interval(widest.worst, widest.best, digits=4, between=' and ')} "
-            f"({words.number(widest.expected, digits=4)} on average). Give distinct scores, or report --ties expected."
+            f"({words.number(widest.expected, digits=4)} on average). {advice}"
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankscope.dialects.base import Ties
 from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.inputs import read_inputs, read_named
+from rankscope.scoring.inputs import read_inputs
 from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.ties.result import TieRange, TieReport
@@ -25,14 +25,16 @@ def ties(qrels: Any, runs: Any, metrics: Any = None, *, seed: int = 0, **policie
     >>> [(s.worst, s.expected, s.best, s.queries) for s in report]
     [(0.5, 0.75, 1.0, 1)]
     """
-    if "columns" in policies:
-        qrels, runs = read_named(qrels, runs, policies)
-    grades, read = read_inputs(qrels, runs)
-    plain = evaluate_request(grades, read, Request.of(metrics, policies))
+    request = Request.of(metrics, policies)
+    grades, read = read_inputs(qrels, runs, request.policies.columns)
+    plain = evaluate_request(grades, read, request)
 
     def under(order: Ties, wanted: list[Any]) -> Scores | None:
-        request = Request.of(wanted, {**policies, "ties": order, "seed": seed}) if wanted else None
-        return None if request is None else evaluate_request(grades, read, request)
+        if not wanted:
+            return None
+        return evaluate_request(
+            grades, read, Request.of(wanted, {**policies, "ties": order, "seed": seed, "columns": None})
+        )
 
     spellings = [mean.spelling for mean in plain.board if mean.run == plain.runs[0].name]
     directed = [metric for metric in plain.metrics if metric.better != "neither"]

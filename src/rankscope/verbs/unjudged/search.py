@@ -83,15 +83,20 @@ class UnjudgedDocuments:
 
 
 def unjudged_documents(
-    tops: Sequence[pl.DataFrame], qrels: Qrels, queries: Sequence[Sequence[str]]
+    tops: Sequence[pl.DataFrame], qrels: Qrels, queries: Sequence[Sequence[str]], again: str = ""
 ) -> UnjudgedDocuments:
-    """The documents of the tops that are not in the qrels, for the ``queries`` that each run is averaged over."""
+    """The documents of the tops that are not in the qrels, for the ``queries`` that each run is averaged over.
+
+    An id with ``again`` in it stands for a document that is there already, which is judged once.
+    """
     parts, size = [], []
     for number, (top, averaged) in enumerate(zip(tops, queries, strict=True)):
         own = top.filter(pl.col("query_id").is_in(list(averaged)))
         size.append(own.height)
         parts.append(own.join(qrels.frame, on=DOCS, how="anti").with_columns(pl.lit(number).alias("run")))
     rows = pl.concat(parts)
+    if again:
+        rows = rows.filter(~pl.col("doc_id").str.contains(again, literal=True))
     documents = (
         rows.group_by(*DOCS)
         .agg(pl.col("rank").min())

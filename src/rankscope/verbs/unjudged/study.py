@@ -24,6 +24,7 @@ from rankscope.files import qrels_of
 from rankscope.lists import Array
 from rankscope.metrics import RBP, Metric, RBPResidual
 from rankscope.scoring.evaluation import evaluate_request
+from rankscope.scoring.fold import AGAIN
 from rankscope.scoring.inputs import CleanInput, clean
 from rankscope.scoring.judging import judge_clean
 from rankscope.scoring.request import MetricRequest, Request
@@ -281,7 +282,8 @@ def study_of(scores: Scores, metric: Metric, qrels: Any, runs: Sequence[Any], gr
             f"{metric} looks at {where}, here {words.counted(size, 'document')}, too many to be tried: look less deep, with a cutoff or "
             "a depth (--depth 100)"
         )
-    documents = unjudged_documents(tops, grades, [run.query_ids for run in scores.runs])
+    again = AGAIN if policies.fold_cutoffs == "chunks" else ""
+    documents = unjudged_documents(tops, grades, [run.query_ids for run in scores.runs], again)
     known = sorted({0.0, *grades.frame["grade"].filter(grades.frame["grade"] > 0)})
     best = top_grade(metric, known[-1]) if grade is None else float(grade)
     if max(best, known[-1]) >= CODE:

@@ -8,7 +8,7 @@ from rankscope import words
 from rankscope.declared import whole_number
 from rankscope.errors import HUGE, InputError
 from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.inputs import read_inputs, read_named
+from rankscope.scoring.inputs import read_inputs
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
 from rankscope.verbs.unjudged.result import UnjudgedReport
@@ -39,8 +39,6 @@ def unjudged(
     >>> [(d.doc_id, d.ranks, d.effect) for d in found.worklist]
     [('x', {'run': 2}, 0.5)]
     """
-    if "columns" in policies:
-        qrels, runs = read_named(qrels, runs, policies)
     refuse_unknown(policies, "unjudged", ("baseline", "grade", "n"))
     request = Request.of("nDCG@10" if metrics is None else metrics, policies)
     number = isinstance(grade, int | float) and not isinstance(grade, bool)
@@ -48,7 +46,7 @@ def unjudged(
         most = f", and at most {HUGE:g}" if number and grade > HUGE else ""
         raise InputError(f"grade={grade!r}: the best grade that a document can get is a number above 0{most}, like 3")
     whole_number("n", n, 0, "the length of the worklist is a whole number of at least 0")
-    grades, read = read_inputs(qrels, runs)
+    grades, read = read_inputs(qrels, runs, request.policies.columns)
     scores = evaluate_request(grades, read, _with_beside(request))
     names = [run.name for run in scores.runs]
     if baseline is not None and baseline not in names:

@@ -110,6 +110,6 @@ def test_the_pattern_that_is_recommended_folds(chunk: str) -> None:
     (found,) = of(
         "RS114", QRELS, {q: {f"{doc}{chunk}": score for doc, score in docs.items()} for q, docs in RUN.items()}
     )
-    pattern = found.message.partition("--fold-by '")[2].partition("'")[0]
+    pattern = found.message.partition("fold_by='")[2].partition("'")[0]
     run = {q: {f"d20{chunk}": 2.0, f"d10{chunk}": 1.0} for q in QUERIES}
     assert rs.evaluate(QRELS, run, ["RR"], fold_by=pattern)["RR"] == rs.evaluate(QRELS, RUN, ["RR"])["RR"] == 1 / 2

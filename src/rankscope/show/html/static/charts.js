@@ -30,8 +30,18 @@
     );
   }
 
+  /** The runtime that draws charts is most of the page: it comes packed, and is run when the first chart is drawn. */
+  function started() {
+    if (window.vegaEmbed) return;
+    const text = rankscope.packedText(document.getElementById("chart-runtime"));
+    const script = rankscope.element("script", { textContent: text }); // the policy of the page names its hash
+    document.head.append(script);
+    script.remove();
+  }
+
   /** The class of views, which the runtime does not name: that of an empty one. */
   async function viewClass() {
+    started();
     const settings = { mode: "vega", ast: true, actions: false, defaultStyle: false };
     const { view, finalize } = await window.vegaEmbed(rankscope.element("div"), {}, settings);
     finalize();
@@ -118,7 +128,8 @@
         problem ??= error;
         if (view && chart.view === view) failed(chart, error); // later, as where it became wider
       };
-      view = await window.vegaEmbed(box, filled(chart, chart.room), await drawing(chart, theme, tell));
+      const settings = await drawing(chart, theme, tell);
+      view = await window.vegaEmbed(box, filled(chart, chart.room), settings);
       if (chart.theme !== theme || chart.room !== room) {
         view.finalize(); // it was asked for once more meanwhile
         return;

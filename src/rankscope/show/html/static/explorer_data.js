@@ -80,8 +80,17 @@
       .map(([code, count]) => [data.grades[code], count])
       .sort((one, other) => other[0] - one[0]);
 
-  /** Ranks and grades of what stands below the shown part of a run's ranking. */
-  explorer.beyond = (data, query, run) => pairs(query.b[run] || []).map(([rank, code]) => [rank, data.grades[code]]);
+  /** Relevant documents that no ranking shows: id, grade and the rank in a run, 0 where it did not retrieve them. */
+  explorer.others = (data, query, run) => {
+    const ranks = new Map(pairs((query.or || [])[run] || []));
+    return (query.o || []).map((id, at) => ({ id, grade: data.grades[query.og[at]], rank: ranks.get(at) || 0 }));
+  };
+
+  /** Ranks and grades of what stands below the shown part of a run's ranking, with the id where it is known. */
+  explorer.beyond = (data, query, run) => [
+    ...pairs(query.b[run] || []).map(([rank, code]) => [rank, data.grades[code]]),
+    ...explorer.others(data, query, run).filter(({ rank }) => rank).map(({ id, grade, rank }) => [rank, grade, id]),
+  ];
 
   /** The ranks of all relevant documents that a run retrieved, best first. */
   explorer.relevantRanks = (data, query, run) => {

@@ -28,13 +28,13 @@
     const { data, query, documents } = pair;
     const ranked = documents.filter((document) => document.ranks[run] > 0).sort((one, other) => one.ranks[run] - other.ranks[run]);
     const docs = ranked.filter((document, at) => document.ranks[run] === at + 1);
-    const below = new Map(explorer.beyond(data, query, run).map(([rank, grade]) => [rank, [grade]]));
+    const below = new Map(explorer.beyond(data, query, run).map(([rank, ...who]) => [rank, who]));
     ranked.slice(docs.length).forEach(({ id, grade, text, ranks }) => grade > 0 && below.set(ranks[run], [grade, id, text]));
     const told = ({ id, grade, text }) => ({ id, grade, text });
     return {
       title: data.teaching ? query.i : `${explorer.cut(explorer.name(data.runs[run]), 60)}, query ${explorer.cut(explorer.name(query.i), 60)}`,
       docs: docs.map(told),
-      others: documents.filter((document) => !document.ranks[run] && document.grade !== null).map(told),
+      others: [...documents.filter(({ ranks, grade }) => !ranks[run] && grade !== null), ...explorer.others(data, query, run).filter(({ rank }) => !rank)].map(told),
       judged: explorer.judged(data, query),
       beyond: [...below].filter(([rank]) => rank > docs.length).sort((one, other) => one[0] - other[0]).map(([rank, who]) => [rank, ...who]),
       level: data.level, topGrade: data.topGrade, k: data.cutoff, p: data.parameters.p, maxGrade: data.parameters.max_grade,

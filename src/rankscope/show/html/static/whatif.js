@@ -5,6 +5,7 @@
   const ORDERS = [["best", "Best order"], ["worst", "Worst order"], ["reverse", "Reverse"], ["shuffle", "Shuffle"]];
 
   const BELOW = 8; // documents below the list that are offered by name
+  const MANY = 12; // documents to put in: more can be searched
 
   let last = ""; // the metric that was looked at: the next list starts with it
 
@@ -177,10 +178,23 @@
 
     function fillTray() {
       const candidates = whatif.candidates(state);
-      const what = make("select", { "aria-label": "A document that is not in the list" }, ...candidates.map((one) => make("option", { value: one.value }, one.label)));
+      const optionsOf = (found) => found.map((one) => make("option", { value: one.value }, one.label));
+      const what = make("select", { "aria-label": "A document that is not in the list" }, ...optionsOf(candidates));
       const rank = make("input", { type: "number", min: "1", max: String(state.docs.length + 1), value: "1", inputmode: "numeric", "aria-label": "Rank to put it at" });
       const button = make("button", { type: "button", onclick: () => include(what.value, Math.round(numberIn(rank, 1))) }, "Insert");
-      tray.replaceChildren(what, make("span", {}, " at rank "), rank, button);
+      const find = make("input", { type: "search", placeholder: "Find by id", "aria-label": "Find a document that is not in the list, by its id or grade", autocomplete: "off", spellcheck: "false" });
+      find.addEventListener("input", () => {
+        const asked = find.value.trim().toLowerCase();
+        const found = candidates.filter((one) => one.label.toLowerCase().includes(asked));
+        what.replaceChildren(...(found.length ? optionsOf(found) : [make("option", { value: "" }, "No document matches")]));
+        button.disabled = !found.length;
+      });
+      find.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter") return;
+        event.preventDefault(); // else the button, which has the focus then, is pressed once more
+        button.click();
+      });
+      tray.replaceChildren(...(candidates.length > MANY ? [find] : []), what, make("span", {}, " at rank "), rank, button);
     }
 
     function options() {

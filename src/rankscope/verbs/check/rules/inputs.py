@@ -346,7 +346,7 @@ class QueryIdsAlike(_IdsAlike, code="RS113"):
         "Ids are strings: 01 is not 1, and q7 is not 7. A query of the run whose id is not in the qrels is left out, and the judged "
         "one scores as empty."
     )
-    remedy = "write the ids alike; spreadsheets and data frames drop leading zeros and add .0"
+    remedy = REMEDIES["RS113"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run: the spelling that makes most unmatched queries match."""
