@@ -157,7 +157,9 @@ class Scoring:
         at = np.flatnonzero(np.logical_or.reduce(list(e.inside)))
         columns: dict[str, Any] = {
             "run": pl.Series([number], dtype=pl.Int32).new_from_index(0, len(at)),
-            "query_id": run.query_ids.column if isinstance(run.query_ids, Ids) else pl.Series(run.query_ids, dtype=pl.String),
+            "query_id": run.query_ids.column
+            if isinstance(run.query_ids, Ids)
+            else pl.Series(run.query_ids, dtype=pl.String),
             "first": pl.Series(run.first_relevant, dtype=pl.Int32),
         }
         metrics = list(dict.fromkeys(m.metric for m in request_of(self.request).metrics))
