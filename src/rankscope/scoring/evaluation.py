@@ -94,9 +94,8 @@ def scores_of(
     names = distinct_names([e.labels for e in evaluations])
     scored = [run_scores(name, e, request) for name, e in zip(names, evaluations, strict=True)]
     of_mean = request.intervals.of_mean
-    codes: Sequence[Array | None] = [None] * len(scored)
-    if request.intervals.clusters is not None:
-        codes = request.intervals.codes([run.query_ids for run in scored])
+    clustered = request.intervals.clusters is not None
+    codes = request.intervals.codes([run.query_ids for run in scored]) if clustered else [None] * len(scored)
     board = [
         # the interval of a mean is made when it is first looked at
         replace(m, interval=partial(of_mean, m.metric, run.values[m.metric], run.weights.get(m.metric), clusters))
