@@ -94,9 +94,8 @@ def scores_of(
     names = distinct_names([e.labels for e in evaluations])
     scored = [run_scores(name, e, request) for name, e in zip(names, evaluations, strict=True)]
     of_mean = request.intervals.of_mean
-    codes: Sequence[Array | None] = [None] * len(scored)
-    if request.intervals.clusters is not None:
-        codes = request.intervals.codes([run.query_ids for run in scored])
+    clustered = request.intervals.clusters is not None
+    codes = request.intervals.codes([run.query_ids for run in scored]) if clustered else [None] * len(scored)
     board = [
         # the interval of a mean is made when it is first looked at
         replace(m, interval=partial(of_mean, m.metric, run.values[m.metric], run.weights.get(m.metric), clusters))
@@ -104,18 +103,19 @@ def scores_of(
         for m in board_of(run.name, request, e)
     ]
     cautions = request.cautions({run.name: run.health for run in scored})
-    reach = {int(e.judged[0].held("retrieved").max(initial=0)) for e in evaluations}
+    kept = [columns.get("kept", columns) for columns in (vars(e.judged[0]) for e in evaluations)]  # in few bytes or not
+    reach = {int(columns["retrieved"].max(initial=0)) for columns in kept}
     strange = [  # a run that finds most judged documents writes ids as the judgments do, however few there are
         max(run.health.unjudged_at_cutoff.values(), default=0.0) >= MOSTLY
-        and bool(2 * np.count_nonzero(rank := e.judged[0].held("rank")) < len(rank))
-        for run, e in zip(scored, evaluations, strict=True)
+        and bool(2 * np.count_nonzero(columns["rank"]) < len(columns["rank"]))
+        for run, columns in zip(scored, kept, strict=True)
     ]
     if (
         len({m.value for m in board[:: len(request.metrics)]}) < len(scored)
         or (len(reach) > 1 and min(reach) < max(request.orders[0].cutoffs, default=0))
         or any(strange)
         or any(run.health.missing_queries or run.health.empty_queries for run in scored)
-        or any((e.judged[0].held("grade") % 1).any() for e in evaluations[:1])
+        or any((columns["grade"] % 1).any() for columns in kept[:1])
     ):  # something is odd: a second look
         from rankscope.scoring.suspicions import suspicions_of, with_cost
 
