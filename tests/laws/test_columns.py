@@ -33,7 +33,7 @@ PAIR: dict[str, Verb] = {
     "reconcile": lambda q, a, b, **o: rs.reconcile(q, {"a": a, "b": b}, "AP", **o),
     "advise": lambda q, a, b, **o: rs.advise(q, {"a": a, "b": b}, **o),
     "advise by judgments": lambda q, a, b, **o: rs.advise(
-        q, **{k: {c: r for c, r in v.items() if r != "score"} for k, v in o.items()}
+        q, columns={c: r for c, r in o.get("columns", {}).items() if r != "score"} or None
     ),
 }  # fmt: skip
 COMMAND = {
@@ -46,7 +46,7 @@ COMMAND = {
 
 def tables() -> list[pl.DataFrame]:
     grades, runs = world()
-    values = {"grade": [grades], "score": [runs["base"], runs["good"]]}
+    values: dict[str, list[Any]] = {"grade": [grades], "score": [runs["base"], runs["good"]]}
     return [
         pl.DataFrame([(q, d, v) for q in rows for d, v in rows[q].items()], ["query_id", "doc_id", value], orient="row")
         for value, several in values.items()
@@ -197,6 +197,7 @@ def test_grades_that_are_words_elsewhere() -> None:
     assert rs.report(scores).page.answer == rs.report(grades, {"run": runs["base"]}, "AP").page.answer
     with pytest.raises(InputError, match=r"grade '(Bad|fair|Good|Perfect)' is not a number; name grades with grades="):
         rs.evaluate(named, runs["base"], "AP")
-    for wrong in ("Perfect", "", 3, {"Perfect": "x"}):
+    odd: list[Any] = ["Perfect", "", 3, {"Perfect": "x"}]
+    for wrong in odd:
         with pytest.raises(InputError, match="write them like Perfect=4,Good=2,Bad=0"):
             rs.evaluate(named, runs["base"], "AP", grades=wrong)

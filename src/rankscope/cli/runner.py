@@ -169,8 +169,8 @@ class Call:
             raise InputError(f"{out}: this is written as {words.listing(formats, last='or')}, not as {ENDINGS[ending]}")
         return ENDINGS[ending]
 
-    def check_places(self) -> None:
-        """Refuse, before any work is done, to write where that cannot be, or over what is read."""
+    def check(self) -> None:
+        """Refuse, before anything is read, what cannot be right whatever the data are: places, formats, files that are not there."""
         flags: dict[str, str] = {}
         for name, option in self.own.items():
             place, flag = self.params[name], option.opts[0]
@@ -180,10 +180,6 @@ class Call:
             if place in flags:
                 raise InputError(f"{place} cannot hold both: name another file for {flag} or {flags[place]}")
             flags[place] = flag
-
-    def check(self) -> None:
-        """Refuse, before anything is read, what cannot be right whatever the data are: places, formats, files that are not there."""
-        self.check_places()
         form = self.form if "form" in self.own else ""
         for name in self.display:
             if self.own[name].form not in {"", form}:
