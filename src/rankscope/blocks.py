@@ -132,11 +132,16 @@ class Caution:
 
 @dataclass(frozen=True)
 class Note:
-    """One thing a reader should know: what it is, what to do, and its stable code."""
+    """One thing a reader should know: what it is, what to do, and its stable code.
+
+    On a page ``at`` is the anchor of the section that shows more, and ``where`` its title.
+    """
 
     text: str
     hint: str = ""
     code: str = ""
+    at: str = ""
+    where: str = ""
 
 
 @dataclass(frozen=True)

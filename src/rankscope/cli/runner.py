@@ -106,7 +106,7 @@ class Call:
             return [score_tables([self.qrels, *self.runs]), None], self.options
         without_files = any(name in self.explicit for name in self.command.alone)
         if not self.runs and without_files:
-            return [self.qrels if self.params.get("grades") is None else self.judgments, None], self.options
+            return [self.qrels, None], self.options
         if self.qrels is None or not (self.runs or "[RUN...]" in self.command.usage):
             raise InputError(self._what_is_missing())
         if "metrics" in self.explicit and not all(Path(path).exists() for path in (self.qrels, *self.runs)):
@@ -114,19 +114,7 @@ class Call:
         names = [name for name, _ in self.files if name is not None]
         files, systems = number_runs(self.files) if len(set(names)) < len(names) else (self.files, {})
         runs = files if "candidate" in self.params else [files or None]  # a gate takes its two apart
-        return [self.qrels if self.params.get("grades") is None else self.judgments, *runs], (
-            {"systems": systems} if systems else {}
-        ) | self.options
-
-    @property
-    def judgments(self) -> Any:
-        """What the file of the judgments holds, whose grades are words."""
-        from rankscope.files import read_qrels
-        from rankscope.files.roles import ColumnRoles
-
-        if "columns" in self.options:  # of judgments and runs together it is told which columns are nowhere
-            self.options["columns"] = ColumnRoles.of(self.options["columns"])
-        return read_qrels(str(self.qrels), grades=self.params["grades"], columns=self.options.get("columns"))
+        return [self.qrels, *runs], ({"systems": systems} if systems else {}) | self.options
 
     def _refuse_metrics_as_files(self) -> None:
         """Explain that -m takes one word, where a metric stands among the files."""
