@@ -426,7 +426,7 @@ def test_the_command_with_parts(tmp_path: Path, capsys: pytest.CaptureFixture[st
         pytest.param(["five.csv", "-m", "nDGC"], "no online metric is called nDGC", id="a metric that there is not"),
         pytest.param(
             ["five.csv", "--columns", "item"],
-            "--columns item: write the name of a column and its role",
+            "--columns item: give the role of each column",
             id="a role without a name",
         ),
         pytest.param(["five.csv", "-o", "five.csv"], "five.csv is also an input", id="over what is read"),
