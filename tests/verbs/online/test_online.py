@@ -449,3 +449,38 @@ def test_a_check_of_a_log_on_the_command_line(tmp_path: Path, capsys: pytest.Cap
     assert "RS603" in out
     assert run(capsys, "check", "--explain", "RS603")[0] == 0
     assert InputError.exit_code == 2
+
+
+def test_settings_of_rankings_are_none_of_a_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pyproject.toml").write_text('[tool.rankscope]\nmetrics = ["nDCG@5"]\nties = "docid"\n')
+    FIVE.write_csv("five.csv")
+    assert run(capsys, "check", "five.csv")[0] == 0
+    code, _, err = run(capsys, "check", "five.csv", "--ties", "docid")
+    assert code == 2
+    assert "ties is about rankings" in err
+
+
+def test_a_variant_has_the_value_that_an_experiment_gives_it() -> None:
+    log = made().with_columns(
+        pl.when(pl.col("user").str.slice(1).cast(int) % 3 == 0)
+        .then(pl.lit("A"))
+        .otherwise(pl.lit("B"))
+        .alias("variant")
+    )
+    result = rs.online(log, ["CTR", "RPM", "SessionsPerUser"], slices="variant")
+    trial = rs.experiment(log, ["CTR", "RPM", "SessionsPerUser"], split={"A": 1, "B": 2})
+    for record in trial.to_dicts():
+        own = {one.part: one.value for one in result.slices if str(one.metric) == record["metric"]}
+        assert (own["A"], own["B"]) == (
+            pytest.approx(record["baseline_value"], rel=1e-12),
+            pytest.approx(record["value"], rel=1e-12),
+        )
+
+
+def test_a_page_of_it() -> None:
+    html = rs.report(rs.online(made(), "CTR", by=["day", "position"])).html
+    assert "CTR by position" in html
+    assert "By day" in html
