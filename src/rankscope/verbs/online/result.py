@@ -205,7 +205,7 @@ class OnlineValues(Result):
         for name, held in self._parts:
             if held:
                 view = self.view(name)
-                drawn: list[Shown] = [chart for chart in self.charts() if chart.name.startswith(name)][:1]
+                drawn: Sequence[Shown] = [chart for chart in self.charts() if chart.name.startswith(name)][:1]
                 shown = self.table(name) if len({one.metric for one in held}) == 1 else _side_by_side(view, held)
                 out += [EMPTY, Heading(view.title), shown, *([EMPTY, *drawn] if drawn else [])]
         return out
