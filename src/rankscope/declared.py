@@ -441,7 +441,7 @@ def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
         raise (error if message.startswith(kind.kind) else _unread(kind, text, message)) from None
 
 
-_APART = re.compile(r"[\s,]")
+APART = re.compile(r"[\s,]")
 # a comma that goes on with the cutoffs or values before it: nDCG@5,10, P.5,10, ndcg.1=3,2=9
 _GOES_ON = re.compile(r",(?=[-+]?[\d.]+(?:[eE][-+]?\d+)?(?:=[-+]?[\d.]+)?(?:-l\d+)?(?:,|$))")
 
@@ -452,8 +452,6 @@ def split_spellings(text: str) -> list[str]:
     >>> split_spellings("nDCG@5,10 RR, P(level=2)@10")
     ['nDCG@5,10', 'RR', 'P(level=2)@10']
     """
-    if not _APART.search(text):
-        return [text]
     close = re.sub(r"\s*([(@=])\s*|\s*,\s*(?=[-+\d.])", lambda found: found[1] or ",", text)
     spellings = re.findall(r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^\s()]|\)|\()+", close)
     return [part for spelling in spellings for part in _split_commas(spelling)] or [text]

@@ -167,4 +167,4 @@ class Log:
         if not wanted:
             return ""
         parts = [f"{name} ({COLUMNS[name].allows})" for name in wanted]
-        return f"More could be asked with the columns {words.listing(parts, most=len(parts), last='and')}."
+        return f"More could be asked with the column{'s' if len(parts) > 1 else ''} {words.listing(parts, most=len(parts), last='and')}."

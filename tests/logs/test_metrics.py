@@ -77,8 +77,8 @@ def visits() -> pl.DataFrame:
 
 def returning() -> pl.DataFrame:
     """Users with events on these days after the first of January; the log ends on the tenth day."""
-    days = {"a": [0, 1, 9], "b": [0, 7], "c": [2, 2.2], "d": [8, 9]}
-    rows = [(user, START + timedelta(days=day), 10.0) for user, each in days.items() for day in each]
+    days: dict[str, list[float]] = {"a": [0, 1, 9], "b": [0, 7], "c": [2, 2.2], "d": [8, 9]}
+    rows = [(user, START + timedelta(days=day), 10.0) for user, each in days.items() for day in map(float, each)]
     return pl.DataFrame(rows, schema=["user", "time", "revenue"], orient="row")
 
 

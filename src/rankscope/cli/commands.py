@@ -484,6 +484,7 @@ COMMANDS = (
             Option("--by", "Also by day, or by position.", ("day", "position"), multiple=True),
             Option("--slices", "A column of the log: each of its values is looked at, too; may be repeated.", str, "COLUMN", multiple=True),
             Option("--level", "The level of intervals, between 0.5 and 1.", float, default=0.95),
+            Option("--ignore", "Leave out these warnings: RS611, or RS6 for a family; may be repeated.", str, "CODES", multiple=True, read=list),
             *OUTPUT,
         ),
         verb="rankscope.verbs.online.online", usage="LOG"),

@@ -202,7 +202,8 @@ def _inspection(call: Call) -> Any:
     if call.qrels is None or call.runs:
         return call.result()
     call.check_places()
-    return call.command.function(call.qrels, None, call.metrics, **call.options)
+    typed = {name: value for name, value in call.options.items() if name in call.explicit}  # settings are of rankings
+    return call.command.function(call.qrels, None, list(call.params["metrics"]) or None, **typed)
 
 
 def power(call: Call) -> int:

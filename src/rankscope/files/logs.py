@@ -29,6 +29,7 @@ EXPECTED = (
 )
 YES, NO = ("1", "true", "yes", "y", "t"), ("0", "false", "no", "n", "f")
 TIMES = ("%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d")  # after the zone was cut off
+BLANKS = [" ", "\t", "\n", "\r", "\u00a0"]
 ZONE = r"(Z|[+-]\d\d:?\d\d)$"
 EPOCHS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (0.0, "s"))  # by how large a number is: all of them after 1973
 
@@ -256,13 +257,14 @@ def _turned(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]:
 def _typed(rows: _Input, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr], list[str]]:
     """Each column in its type, and what was assumed. The first cell that cannot be read is refused, with its row."""
     typed, odd, notes = {}, {}, []
+    blank = _with_blanks(rows, [name for role, name in roles.items() if COLUMNS[role].kind == "id"])
     for role, name in roles.items():
         kind, dtype = COLUMNS[role].kind, rows.schema[name]
         if kind == "time":
             typed[role], faulty, said = _time(rows, name)
             notes += said
         else:
-            column = pl.col(name)
+            column = pl.col(name).str.strip_chars() if name in blank else pl.col(name)
             if kind == "id" and dtype == pl.String and _are_floats(rows, name):
                 column, dtype = column.str.strip_chars().cast(pl.Float64, strict=False), pl.Float64()
             typed[role], faulty = READ[kind](column, dtype)
@@ -280,6 +282,15 @@ def _typed(rows: _Input, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr], 
             if (row := found[role][0]) is not None:
                 _refuse(rows, roles[role], int(row), COLUMNS[role].kind)
     return typed, notes
+
+
+def _with_blanks(rows: _Input, names: Sequence[str]) -> set[str]:
+    """The columns of text in which some cell has a blank: to strip all cells takes as long as to sum a log up."""
+    texts = [name for name in names if rows.schema[name] == pl.String]
+    if not texts:
+        return set()
+    found = rows.collect(rows.frame.select(pl.col(name).str.contains_any(BLANKS).any() for name in texts)).row(0)
+    return {name for name, blank in zip(texts, found, strict=True) if blank}
 
 
 def _are_floats(rows: _Input, name: str) -> bool:
@@ -307,8 +318,7 @@ def _refuse(rows: _Input, name: str, row: int, kind: Kind) -> None:
 
 def _id(column: pl.Expr, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr | None]:
     if dtype == pl.String:
-        text = column.str.strip_chars()
-        return pl.when(text != "").then(text), None
+        return pl.when(column != "").then(column), None
     if dtype.is_float():
         faulty = column.is_finite() & ((column != column.floor()) | (column.abs() >= EXACT))
         return column.fill_nan(None).cast(pl.Int64, strict=False).cast(pl.String), faulty | column.is_infinite()

@@ -110,7 +110,7 @@ def parse_online_metrics(given: Any) -> list[OnlineMetric]:
 
     >>> import rankscope.logs.metrics
     >>> parse_online_metrics(["CTR, Ratio(orders, sessions)", "Retention@1,7"])
-    [CTR, Ratio(orders, sessions), Retention@1, Retention@7]
+    [CTR, Ratio(orders, sessions), Retention@1, Retention]
     """
     if isinstance(given, str | type | OnlineMetric) or not isinstance(given, Iterable):
         given = [given]

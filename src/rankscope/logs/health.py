@@ -173,14 +173,19 @@ LOOKS: tuple[Look, ...] = (
 def examine(log: Log, *, whole: bool = False, covariates: Sequence[str] = ()) -> LogHealth:
     """Look for what can be wrong with a log: rows in one pass, then groups of rows.
 
-    Groups are looked at in logs of up to 2 million rows, in larger ones where the ``whole`` is asked for. ``covariates`` are columns
-    that are said to be measured before the start, beside those whose names say so.
+    Groups, and whether ids are there, are looked at in logs of up to 2 million rows, in larger ones where the ``whole`` is asked for.
+    ``covariates`` are columns that are said to be measured before the start, beside those whose names say so.
     """
-    rows, facts, first = _by_row(log, [look for look in LOOKS if not look.by and log.has(*look.needs)])
+    quick = log.rows > MANY and not whole
+    known = [look for look in LOOKS if not look.by and log.has(*look.needs)]
+    rows, facts, first = _by_row(log, [look for look in known if not (quick and look.code == "RS614")])
     groups = [look for look in (_gaps(first), *LOOKS) if look.by and log.has(look.by, *look.needs)]
     more = _more(log, covariates)
-    if rows > MANY and not whole:
-        return LogHealth(rows, _in_order(facts), tuple(sorted({look.code for look in groups} | set(more))), first)
+    if quick:
+        empty = {look.code for look in known if look.code == "RS614"}
+        return LogHealth(
+            rows, _in_order(facts), tuple(sorted({look.code for look in groups} | set(more) | empty)), first
+        )
     for column in dict.fromkeys(look.by for look in groups):
         facts += _by_group(log, column, [look for look in groups if look.by == column])
     for seek in more.values():
@@ -203,12 +208,11 @@ def _by_row(log: Log, looks: Sequence[Look]) -> tuple[int, list[LogFact], int]:
     """How many rows there are, what is wrong with some, and the place that positions count from."""
     ask: list[pl.Expr] = [pl.len().alias("rows")]
     for i, look in enumerate(looks):
-        bad = look.bad(log)
-        ask += [bad.sum().alias(f"count{i}"), bad.arg_true().head(EXAMPLES).implode().alias(f"at{i}")]
+        ask.append(look.bad(log).sum().alias(f"count{i}"))
     if log.has("position"):
         ask.append(pl.col("position").min().alias("lowest"))
     if log.has("variant"):
-        ask.append(pl.col("variant").drop_nulls().unique().implode().alias("variants"))
+        ask += [pl.col("variant").min().alias("first variant"), pl.col("variant").max().alias("last variant")]
     if log.has("timestamp"):
         ask.append(pl.col("timestamp").drop_nulls().dt.date().unique().implode().alias("days"))
     zeros = [name for name in ZEROS if log.has(name)]
@@ -221,14 +225,23 @@ def _by_row(log: Log, looks: Sequence[Look]) -> tuple[int, list[LogFact], int]:
         ]
     found = log.collect(log.frame.select(ask)).row(0, named=True)
     rows = int(found["rows"])
-    facts = [
-        _fact(look.code, log, look.say(log, count, rows), count=count, rows=tuple(found[f"at{i}"]))
-        for i, look in enumerate(looks)
-        if (count := int(found[f"count{i}"] or 0))
-    ]
+    counts = [(look, int(found[f"count{i}"] or 0)) for i, look in enumerate(looks)]
+    facts = _placed(log, [(look, count) for look, count in counts if count], rows)
     facts += [fact for name in zeros if (fact := _without_zeros(log, name, found))]
     facts += [*_variants(log, found), *_days(log, found), *_positions(log, found)]
     return rows, facts, 0 if found.get("lowest") == 0 else 1
+
+
+def _placed(log: Log, looks: Sequence[tuple[Look, int]], rows: int) -> list[LogFact]:
+    """What is wrong with so many rows each, and where the first of them are."""
+    if not looks:
+        return []
+    ask = [look.bad(log).arg_true().head(EXAMPLES).implode().alias(str(i)) for i, (look, _) in enumerate(looks)]
+    found = log.collect(log.frame.select(ask)).row(0)
+    return [
+        _fact(look.code, log, look.say(log, count, rows), count=count, rows=tuple(at))
+        for (look, count), at in zip(looks, found, strict=True)
+    ]
 
 
 def _without_zeros(log: Log, name: str, found: Mapping[str, Any]) -> LogFact | None:
@@ -244,8 +257,9 @@ def _without_zeros(log: Log, name: str, found: Mapping[str, Any]) -> LogFact | N
 
 
 def _variants(log: Log, found: Mapping[str, Any]) -> Iterator[LogFact]:
-    if "variants" in found and len(found["variants"]) == 1:
-        yield _fact("RS606", log, f"all rows are of one variant, {found['variants'][0]}", count=1)
+    one = found.get("first variant")
+    if one is not None and one == found["last variant"]:
+        yield _fact("RS606", log, f"all rows are of one variant, {one}", count=1)
 
 
 def _days(log: Log, found: Mapping[str, Any]) -> Iterator[LogFact]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from rankscope import words
-from rankscope.declared import doc_of, parse_all, split_spellings
+from rankscope.declared import APART, doc_of, parse_all, split_spellings
 from rankscope.errors import InputError
 from rankscope.metrics.base import Example, Metric, Terms
 from rankscope.metrics.browsing import ERR, RBP, Compat, RBPResidual
@@ -95,7 +95,7 @@ def parse_many(text: str | Metric | type[Metric]) -> list[tuple[str, Metric]]:
             return parse_many(str(text))
         raise InputError(f"a metric is a name like 'nDCG@10' or an object like nDCG @ 10, not {text!r}")
     asked = text.strip()
-    parts = split_spellings(asked)
+    parts = split_spellings(asked) if APART.search(asked) else [asked]
     if len(parts) == 1:  # what was asked is kept to the letter
         return _read(parts[0], asked)
     return [pair for part in parts for pair in _read(part, part)]

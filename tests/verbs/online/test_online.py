@@ -134,6 +134,11 @@ def test_frames_of_any_kind_give_the_same(tmp_path: Path) -> None:
 # --- intervals
 
 
+def ends(value: Any) -> Any:
+    """The two ends of an interval, to compare with others."""
+    return [value.bounds.lower, value.bounds.upper]
+
+
 def test_five_rows_without_users() -> None:
     result = rs.online(FIVE)
     value = result.values[0]
@@ -160,11 +165,9 @@ def test_the_interval_is_that_of_the_delta_method_over_users() -> None:
     spread = np.cov(n, d)
     error = math.sqrt((spread[0, 0] + ratio**2 * spread[1, 1] - 2 * ratio * spread[0, 1]) / count) / d.mean()
     reach = student(count - 1, 0.025) * error
-    assert (value.value, value.units) == (pytest.approx(ratio, rel=1e-12), count)
-    assert (value.bounds.lower, value.bounds.upper) == (
-        pytest.approx(ratio - reach, rel=1e-10),
-        pytest.approx(ratio + reach, rel=1e-10),
-    )
+    assert value.value == pytest.approx(ratio, rel=1e-12)
+    assert value.units == count
+    assert ends(value) == pytest.approx([ratio - reach, ratio + reach], rel=1e-10)
 
 
 def test_units_without_anything_below_the_line_count() -> None:
@@ -172,7 +175,8 @@ def test_units_without_anything_below_the_line_count() -> None:
         {"user": ["a", "b", "c", "d"], "click": [1, 1, 1, 0], "conversion": [1, 0, 1, 0], "item": ["x"] * 4}
     )
     value = rs.online(log, "CVR").values[0]
-    assert (value.value, value.units) == (pytest.approx(2 / 3), 4)
+    assert value.value == pytest.approx(2 / 3)
+    assert value.units == 4
 
 
 def test_intervals_of_users_are_wider_where_they_come_back() -> None:
@@ -268,7 +272,7 @@ def test_click_through_of_the_open_bandit_data(shared_data: Any, policy: str, cl
     value = result.values[0]
     assert (value.numerator, value.denominator, value.value) == (clicks, 10_000, clicks / 10_000)
     bounds = wilson().of_share(10_000, clicks / 10_000)
-    assert (value.bounds.lower, value.bounds.upper) == (pytest.approx(bounds.lower), pytest.approx(bounds.upper))
+    assert ends(value) == pytest.approx([bounds.lower, bounds.upper])
     assert [one.part for one in result.positions] == [1, 2, 3]
     assert sum(one.numerator for one in result.positions) == clicks
 
@@ -426,7 +430,7 @@ def test_the_command_with_parts(tmp_path: Path, capsys: pytest.CaptureFixture[st
         pytest.param(["five.csv", "-m", "nDGC"], "no online metric is called nDGC", id="a metric that there is not"),
         pytest.param(
             ["five.csv", "--columns", "item"],
-            "--columns item: write the name of a column and its role",
+            "--columns item: give the role of each column",
             id="a role without a name",
         ),
         pytest.param(["five.csv", "-o", "five.csv"], "five.csv is also an input", id="over what is read"),
@@ -449,3 +453,35 @@ def test_a_check_of_a_log_on_the_command_line(tmp_path: Path, capsys: pytest.Cap
     assert "RS603" in out
     assert run(capsys, "check", "--explain", "RS603")[0] == 0
     assert InputError.exit_code == 2
+
+
+def test_settings_of_rankings_are_none_of_a_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pyproject.toml").write_text('[tool.rankscope]\nmetrics = ["nDCG@5"]\nties = "docid"\n')
+    FIVE.write_csv("five.csv")
+    assert run(capsys, "check", "five.csv")[0] == 0
+    code, _, err = run(capsys, "check", "five.csv", "--ties", "docid")
+    assert code == 2
+    assert "ties is about rankings" in err
+
+
+def test_a_variant_has_the_value_that_an_experiment_gives_it() -> None:
+    log = made().with_columns(
+        pl.when(pl.col("user").str.slice(1).cast(int) % 3 == 0)
+        .then(pl.lit("A"))
+        .otherwise(pl.lit("B"))
+        .alias("variant")
+    )
+    result = rs.online(log, ["CTR", "RPM", "SessionsPerUser"], slices="variant")
+    trial = rs.experiment(log, ["CTR", "RPM", "SessionsPerUser"], split={"A": 1, "B": 2})
+    for record in trial.to_dicts():
+        own = {one.part: one.value for one in result.slices if str(one.metric) == record["metric"]}
+        assert [own["A"], own["B"]] == pytest.approx([record["baseline_value"], record["value"]], rel=1e-12)
+
+
+def test_a_page_of_it() -> None:
+    html = rs.report(rs.online(made(), "CTR", by=["day", "position"])).html
+    assert "CTR by position" in html
+    assert "By day" in html

@@ -21,6 +21,7 @@ from rankscope.logs.metrics import usual_metrics
 from rankscope.logs.rollup import Units, roll_up
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
+from rankscope.scoring.codes import codes_of
 from rankscope.verbs.online.result import OnlineValue, OnlineValues
 
 MOST = 50  # values of a slice that are looked at, those with the most units
@@ -36,6 +37,7 @@ def online(
     by: str | Iterable[str] = (),
     slices: str | Iterable[str] = (),
     level: float = 0.95,
+    ignore: str | Iterable[str] = (),
 ) -> OnlineValues:
     """Say what users did: click-through rate and other online metrics of a log, with intervals that hold where users come back.
 
@@ -43,7 +45,7 @@ def online(
     a user. ``metrics`` are names such as ``"CTR"`` or ``"Retention@7"``, objects, or several; without them all that the columns allow. ``columns``
     gives columns their role, as in ``{"visitor": "unit_id"}``. ``by`` is ``"day"``, ``"position"`` or both, ``slices`` names columns whose values are looked
     at one by one. ``level`` is that of the intervals: the delta method at the unit (the user; or the session, the list, the row, where
-    none is named), Wilson's where each unit is a success or none.
+    none is named), Wilson's where each unit is a success or none. ``ignore`` names codes of warnings to leave out, like ``"RS611"``.
 
     Raises InputError for what cannot be read or is no metric, DataError where the log lacks a column that a metric needs.
 
@@ -55,6 +57,7 @@ def online(
     CTR is 60.0% (95% interval 23.1% to 88.2%): 3 out of 5 impressions that were shown.
     """
     check_between("level", level, 0.95)
+    ignored = frozenset(codes_of(ignore))
     over = _listed(by, "by")
     if strange := [name for name in over if name not in OVER]:
         raise InputError(f"by={strange[0]!r}: by is {words.choices(OVER)}")
@@ -86,7 +89,7 @@ def online(
     sliced = [one for name in _listed(slices, "slices") for one in _slices(read, chosen, level, name, remarks)]
     return OnlineValues(
         values, read.source, health, units.count, units.noun, level, parts.get("day", ()), parts.get("position", ()), sliced,
-        [_sentence(text) for text in remarks],
+        [_sentence(text) for text in remarks], ignored,
     )  # fmt: skip
 
 

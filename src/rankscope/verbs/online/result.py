@@ -13,6 +13,7 @@ from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, NumberText,
 from rankscope.inference.base import Bounds
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.health import LogHealth
+from rankscope.scoring.request import heeded
 from rankscope.show.result import Col, Result, Shown, View, input_record
 from rankscope.tables import Source
 
@@ -123,6 +124,7 @@ class OnlineValues(Result):
     positions: Sequence[OnlineValue] = ()
     slices: Sequence[OnlineValue] = ()
     remarks: Sequence[str] = ()
+    ignored: frozenset[str] = frozenset()
 
     def __getitem__(self, metric: Any) -> float:
         name = str(metric)
@@ -142,6 +144,7 @@ class OnlineValues(Result):
         return {
             "unit": self.unit,
             "level": self.level,
+            **({"ignore": ",".join(sorted(self.ignored))} if self.ignored else {}),
             "in_words": {
                 "value": "what is summed above the line, over all units, divided by what is summed below it",
                 "interval": "delta method at the unit, Student's t; Wilson's where each unit is a success or none",
@@ -156,7 +159,7 @@ class OnlineValues(Result):
     @property
     def warnings(self) -> Sequence[Caution]:
         """What is wrong with the log."""
-        return self.health.facts
+        return heeded(self.health.facts, self.ignored)
 
     def facts(self) -> Mapping[str, Any]:
         """How the numbers were made, what was read, and the state of the log."""
@@ -186,6 +189,8 @@ class OnlineValues(Result):
         rows, units = words.counted(self.health.rows, "row"), words.counted(self.units, self.unit)
         yield f"{rows}." if self.unit == "row" else f"{rows} of {units}."
         yield from self.remarks
+        if self.ignored:
+            yield f"Warnings ignored: {', '.join(sorted(self.ignored))}."
 
     def blocks(self, **_: Any) -> list[Shown]:
         """The sentences and the values, then by day, by position and by slice, where these were asked for."""
@@ -200,7 +205,7 @@ class OnlineValues(Result):
         for name, held in self._parts:
             if held:
                 view = self.view(name)
-                drawn: list[Shown] = [chart for chart in self.charts() if chart.name.startswith(name)][:1]
+                drawn: Sequence[Shown] = [chart for chart in self.charts() if chart.name.startswith(name)][:1]
                 shown = self.table(name) if len({one.metric for one in held}) == 1 else _side_by_side(view, held)
                 out += [EMPTY, Heading(view.title), shown, *([EMPTY, *drawn] if drawn else [])]
         return out
