@@ -13,9 +13,12 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from rankscope.declared import Lookup, Param, parameters, plain, required_parameters
+from rankscope.impressions import COLUMNS
+from rankscope.logs.base import OnlineMetric
 from rankscope.metrics import Example, Metric, families, parse
 from rankscope.metrics.description import unfit_for
 from rankscope.testing import variants, worked_out
+from rankscope.verbs.catalogue.online import DIRECTIONS, formula, online_metrics
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "metrics.md"
 
@@ -31,6 +34,13 @@ Unless an entry says otherwise, values of queries are averaged, an empty ranking
 better document above a worse one never hurts.
 """
 
+ONLINE = """\
+## Online
+
+What users did, from a log of what they were shown: [online](online.md) tells how. Each is a ratio of two sums over all
+units, in which a unit is a user where the log names users; the interval is that of the delta method at the unit.
+"""
+
 
 def page() -> str:
     """The whole page."""
@@ -40,6 +50,10 @@ def page() -> str:
         room = inspect.getmodule(classes[0])
         parts.append(f"## {name.capitalize()}\n\n{first_line(room)}\n")
         parts += ["\n".join(entry(cls)) + "\n" for cls in classes]
+    parts.append(ONLINE)
+    parts += [
+        "\n".join(online_entry(cls)) + "\n" for cls in online_metrics() if cls.__module__.startswith("rankscope.")
+    ]
     return "\n".join(parts)
 
 
@@ -71,6 +85,34 @@ def entry(cls: type[Metric]) -> Iterator[str]:
     if below := settings(cls, lambda metric: metric.looks_below):
         yield f"- **Documents below the cutoff have a say**: under {below}"
     yield f"- **Source**: {cls.source}"
+    if parameters(cls):
+        yield "\n| parameter | values | default | meaning |"
+        yield "|---|---|---|---|"
+        for name, (hint, param) in parameters(cls).items():
+            yield "| " + " | ".join(cell(text) for text in row(cls, name, hint, param)) + " |"
+
+
+def online_entry(cls: type[OnlineMetric]) -> Iterator[str]:
+    """One online metric."""
+    yield f"### {cls.__name__}\n"
+    yield f"{first_line(cls)}\n"
+    yield f"- **Formula**: {formula(cls)}"
+    needed = [f"`{name}` ({COLUMNS[name].about})" for name in cls.needs] or [
+        f"any, as `{name}`" for name in cls.of_columns
+    ]
+    yield f"- **Columns**: {', '.join(needed)}"
+    if cls.watch:
+        yield f"- **Watch out for**: {cls.watch}"
+    if cls.best_for:
+        yield f"- **Best for**: {cls.best_for}"
+    low, high = cls.range
+    span = f"from {low:g} to {high:g}" if high < float("inf") else f"from {low:g}" if low == 0 else "any number"
+    windowed = "; counts only those who were observed for long enough" if cls.windowed else ""
+    yield f"- **Traits**: of each {cls.unit}; {span}; {DIRECTIONS[cls.better]}{windowed}"
+    if cls.aliases:
+        yield f"- **Also called**: {', '.join(f'`{name}`' for name in cls.aliases)}"
+    if cls.source:
+        yield f"- **Source**: {cls.source}"
     if parameters(cls):
         yield "\n| parameter | values | default | meaning |"
         yield "|---|---|---|---|"
@@ -141,7 +183,7 @@ def graded(grade: Any) -> str:
     return "None" if grade is None else plain(grade)
 
 
-def row(cls: type[Metric], name: str, hint: Any, param: Param) -> tuple[str, str, str, str]:
+def row(cls: type[Metric | OnlineMetric], name: str, hint: Any, param: Param) -> tuple[str, str, str, str]:
     """One parameter: its name with the names that others give it, values, default, meaning."""
     also = "".join(f", `{other}`" for other in param.also)
     default = "needed" if name in required_parameters(cls) else f"`{plain(cls.__dataclass_fields__[name].default)}`"
@@ -161,6 +203,7 @@ def kinds(hint: Any) -> Iterator[str]:
         yield "numbers"
     else:
         words = {
+            str: "name of a column",
             int: "whole number",
             float: "number",
             bool: "`True`, `False`",

@@ -501,7 +501,7 @@ def _source_of(node: ast.expr) -> str:
 
 def _word(value: Any, hint: Any) -> Any:
     """True, False and None, written small as elsewhere, unless the parameter knows the word itself."""
-    if not isinstance(value, str) or value not in _WORDS or repr(value) in str(hint):
+    if not isinstance(value, str) or value not in _WORDS or hint is str or repr(value) in str(hint):
         return value
     return _WORDS[value]
 

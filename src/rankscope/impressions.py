@@ -11,7 +11,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
-from rankscope.sources import Source
+from rankscope.sources import UNDEFINED, Source
 
 Kind = Literal["id", "time", "place", "flag", "number", "probability"]
 
@@ -137,7 +137,27 @@ class Log:
             raise InputError(
                 f"{self.label}: column {name} is taken as {column} ({COLUMNS[column].about}); a column of numbers is expected"
             )
+        if self.schema[column] == pl.String:
+            self._check_numbers(column, name)
         return pl.col(column).cast(pl.Float64, strict=False).fill_nan(None)
+
+    @cached_property
+    def schema(self) -> Mapping[str, pl.DataType]:
+        """The type of each column."""
+        return self.frame.collect_schema()
+
+    def _check_numbers(self, column: str, name: str) -> None:
+        """Refuse a column of text in which a cell is no number, and name the first; empty cells are none and nothing."""
+        text = pl.col(column).str.strip_chars()
+        odd = (
+            text.is_not_null()
+            & ~text.str.to_lowercase().is_in(UNDEFINED)
+            & text.cast(pl.Float64, strict=False).is_null()
+        )
+        row = self.collect(self.frame.select(odd.arg_true().first())).item()
+        if row is not None:
+            cell = self.collect(self.frame.select(pl.col(column)).slice(row, 1)).item()
+            raise InputError(f"{self.source.at(row)}, column {name}: {words.quote(cell)} is not a number")
 
     def allowance(self) -> str:
         """What further columns would allow, in a sentence; empty where nothing of note is missing."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+WHOLE = 2**53  # up to here all whole numbers are exact
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,27 @@ class Moments:
         mean = mean + around.mean(axis=0)  # what rounding left of the first mean
         around = table - mean
         return cls(count, mean, around.T @ around)
+
+    @classmethod
+    def of_set(cls, values: ArrayLike) -> Moments:
+        """The moments of values whose order says nothing: rows in any order give the same bits.
+
+        Sums of whole numbers are exact; other rows are put in order first.
+
+        >>> one, other = (
+        ...     Moments.of_set([[0.1, 1.0], [0.7, 2.0], [0.2, 1.0]]),
+        ...     Moments.of_set([[0.7, 2.0], [0.2, 1.0], [0.1, 1.0]]),
+        ... )
+        >>> one.mean.tolist() == other.mean.tolist() and one.products.tolist() == other.products.tolist()
+        True
+        """
+        table = np.asarray(values, dtype=np.float64)
+        table = table[:, None] if table.ndim == 1 else table
+        size = float(np.abs(table).max(initial=0.0))
+        if len(table) * size * size < WHOLE and (table == np.floor(table)).all():
+            whole = table.astype(np.int64)
+            return cls.of_sums(len(whole), whole.sum(axis=0), whole.T @ whole)
+        return cls.of(table[np.lexsort(table.T)])
 
     @classmethod
     def of_sums(cls, count: int, sums: ArrayLike, products: ArrayLike) -> Moments:

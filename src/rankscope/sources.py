@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from rankscope import words
 
+UNDEFINED = ("", "nan", "na", "n/a", "null", "none")  # what a cell says that has no value
+
 
 @dataclass(frozen=True)
 class Fault:

@@ -16,6 +16,10 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("README.md", *sorted(f"docs/{page.name}" for page in some((ROOT / "docs").glob("*.md"))))
 PROMPT = re.compile(r"^(?P<indent> *)\$ rankscope (?P<command>.*)\n(?P<shown>(?:(?!\s*\$ |```).*\n)*)", re.MULTILINE)
 
+FILE = re.compile(
+    r"^```\w+ (?P<name>[\w.]+)\n(?P<text>.*?)^```", re.MULTILINE | re.DOTALL
+)  # a file that commands of the page read
+
 
 def shown_by(page: str) -> list[tuple[str, list[str]]]:
     """Commands with the lines that are shown of their output: those of the fence, or those that are indented."""
@@ -36,6 +40,8 @@ def test_a_page_shows_what_the_command_prints(
 ) -> None:
     copy_files(str(tmp_path / "demo"))
     monkeypatch.setenv("COLUMNS", "80")
+    for file in FILE.finditer((ROOT / page).read_text(encoding="utf-8")):
+        (tmp_path / "demo" / file["name"]).write_text(file["text"])
     for command, lines in shown_by(page):
         monkeypatch.chdir(tmp_path if "demo/" in command else tmp_path / "demo")
         main(shlex.split(command))

@@ -42,6 +42,19 @@ def one() -> dict[str, dict[str, float]]:
     return world()[1]["base"]
 
 
+def clicks() -> dict[str, list[Any]]:
+    """A log: lists of three items shown to users over some days, with clicks, one of them on what was not shown."""
+    draws = np.random.default_rng(12)
+    rows = [(i, user, place) for i in range(40) for user in [int(draws.integers(12))] for place in (1, 2, 3)]
+    return {
+        "user": [f"u{user}" for _, user, _ in rows], "country": [["de", "fr"][user % 2] for _, user, _ in rows],
+        "list_id": [f"l{i}" for i, _, _ in rows], "item": [f"d{(i + place) % 7}" for i, _, place in rows],
+        "position": [place for _, _, place in rows], "shown": [place < 3 or i % 2 == 0 for i, _, place in rows],
+        "click": [int(draws.random() < 0.5 / place) for _, _, place in rows],
+        "time": [f"2024-05-{1 + i // 8:02}T12:00:00Z" for i, _, _ in rows],
+    }  # fmt: skip
+
+
 RESULTS: dict[str, Callable[[], Any]] = {
     "evaluate": lambda: rs.evaluate(*world(), METRICS),
     "evaluate with clusters": lambda: rs.evaluate(*world(), METRICS, clusters={q: int(q[1:]) % 7 for q in world()[0]}),
@@ -67,6 +80,9 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "simulate": lambda: rs.simulate(users=60, items=5, seed=3),
     "simulate an experiment": lambda: rs.simulate("experiment", users=60, items=5, seed=3, truth=60, metrics="CTR"),
     "catalogue": lambda: rs.catalogue("nDCG"),
+    "catalogue of online metrics": lambda: rs.catalogue("online"),
+    "online": lambda: rs.online(clicks(), by=["day", "position"], slices="country"),
+    "check a log": lambda: rs.check(clicks()),
 }
 
 

@@ -13,7 +13,11 @@ CASES = {
     "a mean": ("Mean(sessions)", None, lambda tt: tt.Mean("sessions")),
     "money": ("Mean(revenue)", None, lambda tt: tt.Mean("revenue")),
     "a ratio": ("Ratio(orders, sessions)", None, lambda tt: tt.RatioOfMeans("orders", "sessions")),
-    "a mean and a covariate": ("Mean(revenue)", "revenue_covariate", lambda tt: tt.Mean("revenue", "revenue_covariate")),
+    "a mean and a covariate": (
+        "Mean(revenue)",
+        "revenue_covariate",
+        lambda tt: tt.Mean("revenue", "revenue_covariate"),
+    ),
     "a ratio and a ratio as covariate": (
         "Ratio(orders, sessions)",
         "Ratio(orders_covariate, sessions_covariate)",

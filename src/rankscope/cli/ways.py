@@ -126,7 +126,7 @@ def report(call: Call) -> int:
     output.check_page(out, call.reads())
     if folder is not None:
         check_folder(folder)
-    page = call.result(command=_command_again(call.ctx.obj))
+    page = _page(call)
     if not call.quiet:
         output.tell(page.notes)
     html = page.html
@@ -137,6 +137,15 @@ def report(call: Call) -> int:
     if out != "-":
         output.write([output.render([Paragraph(verdict.text) for verdict in page.page.verdicts])], drawn=True)
     return 0
+
+
+def _page(call: Call) -> Any:
+    """The page of judgments and runs, or of one file alone, which is a log then."""
+    again = _command_again(call.ctx.obj)
+    if call.qrels is None or call.runs or call.of_scores:
+        return call.result(command=again)
+    call.check_places()
+    return call.command.function(call.qrels, None, call.metrics, command=again, **call.options)
 
 
 def _command_again(arguments: Iterable[str]) -> str:

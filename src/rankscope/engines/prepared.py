@@ -161,7 +161,7 @@ class PreparedRun(Judged):
         ranks: _Places,
     ) -> None:
         vars(self).update(qrels=qrels, rankings=rankings, order=order, ranks=ranks, retrieved=retrieved)
-        vars(self).update(query_id=qrels.names, size=qrels.size, aspects=None, by_id=None)
+        vars(self).update(query_id=qrels.names, size=qrels.size, aspects=None, by_id=None, scored={})
 
     def __getattr__(self, name: str) -> Any:
         """What is told document by document is worked out when it is asked for."""

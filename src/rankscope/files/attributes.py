@@ -13,7 +13,8 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.files.memory import ids_of, quote_value
-from rankscope.files.sheets import QUERY, UNDEFINED, Sheet, is_path, open_sheet
+from rankscope.files.sheets import QUERY, Sheet, is_path, open_sheet
+from rankscope.sources import UNDEFINED
 from rankscope.tables import Array
 
 NONE = "(none)"

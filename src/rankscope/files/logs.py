@@ -18,8 +18,9 @@ from rankscope.files.parquet import ParquetFile, open_parquet
 from rankscope.files.raw import Raw, open_raw
 from rankscope.files.readers import kind_of
 from rankscope.files.roles import said_columns
-from rankscope.files.sheets import INDEX, UNDEFINED, Sheet, is_path, open_sheet
+from rankscope.files.sheets import INDEX, Sheet, is_path, open_sheet
 from rankscope.impressions import COLUMNS, Kind, Log
+from rankscope.sources import UNDEFINED
 from rankscope.tables import Source
 from rankscope.words import plain_name
 
@@ -141,6 +142,13 @@ def _read_by(query: pl.LazyFrame, names: Sequence[str]) -> set[str]:
 
 
 def _of_sheet(sheet: Sheet | Mapping[str, Any], raw: Raw | None) -> _Input:
+    if (
+        isinstance(sheet, Mapping)
+        and raw is None
+        and sheet
+        and all(isinstance(cells, list | tuple) for cells in sheet.values())
+    ):
+        return _of_columns(sheet)
     if isinstance(sheet, Mapping):
         raise InputError(f"{raw.label if raw else 'log'}: an object, not rows; {EXPECTED}")
     source = Source(sheet.label) if raw is None else raw.source("table")
@@ -148,6 +156,16 @@ def _of_sheet(sheet: Sheet | Mapping[str, Any], raw: Raw | None) -> _Input:
         lines = sheet.lines
         source = replace(source, line_of=lambda row: int(lines()[row]))
     return _Input(sheet.frame.lazy(), dict(sheet.frame.schema), source)
+
+
+def _of_columns(columns: Mapping[str, Any]) -> _Input:
+    """Columns as lists, by name. Raises InputError where they are not of one length, or a cell is of another type than others."""
+    try:
+        frame = pl.DataFrame({str(name): list(cells) for name, cells in columns.items()})
+    except (pl.exceptions.PolarsError, TypeError, OverflowError) as error:
+        first = str(error).partition("\n")[0]
+        raise InputError(f"log: lists as columns need one length and one type of cell each: {first}") from None
+    return _Input(frame.lazy(), dict(frame.schema), Source("log"))
 
 
 def _joined(label: str, parts: Sequence[_Input]) -> _Input:

@@ -11,7 +11,8 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.memory import number_of, quote_value
-from rankscope.files.roles import plain_name, role_names
+from rankscope.files.roles import role_names
+from rankscope.words import plain_name
 
 # what columns of lists are called, in singular and plain; the first that is there is taken
 LISTS = {

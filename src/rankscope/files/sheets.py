@@ -20,10 +20,10 @@ from rankscope.files.memory import UNNAMED, frame_of, is_half, is_pandas, quote_
 from rankscope.files.parquet import open_parquet
 from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.readers import kind_of
+from rankscope.sources import UNDEFINED
 from rankscope.tables import MARK, PARTIAL, Array
 from rankscope.words import plain_name
 
-UNDEFINED = ("", "nan", "na", "n/a", "null", "none")
 QUERY = (
     "query_id", "qid", "q_id", "query-id", "query", "topic", "topic_id", "id", "user_id", "user", "session_id", "session",
     "customer_id",

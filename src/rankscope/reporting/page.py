@@ -65,12 +65,13 @@ def _in_colours(section: Section, order: tuple[str, ...]) -> Section:
 def page_of_result(result: Result, title: str | None = None, command: str | None = None) -> Page:
     """The page of any result: its sentences, tables and charts, its warnings, and what it rests on."""
     verb = result.schema.partition("/")[0]
-    sections = (*_sections_of(result, verb), reproduce_result(result, command))
+    sections = (*sections_of(result), reproduce_result(result, command))
     return Page(title or verb.capitalize(), "", tuple(map(Verdict, result.sentences())), sections, FOOT)
 
 
-def _sections_of(result: Result, verb: str) -> Iterator[Section]:
+def sections_of(result: Result) -> Iterator[Section]:
     """A section a table, the empty ones left out, then charts and warnings."""
+    verb = result.schema.partition("/")[0]
     for view in result.views:
         table = view.table(result)
         if table.rows and table.columns:

@@ -14,6 +14,7 @@ from rankscope import words
 from rankscope.blocks import Block, Chart, Explorer, Heading, Page, Paragraph, Table, Verdict
 from rankscope.declared import whole_number
 from rankscope.errors import DataError, InputError
+from rankscope.files.logs import log_of
 from rankscope.reporting import check_folder, check_page_file
 from rankscope.reporting.explorer.rankings import documents_of
 from rankscope.reporting.page import page_of, page_of_result
@@ -135,6 +136,9 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
 ) -> Report:
     """Make one page of a result, of a run, or of a comparison of several: verdict, tables, charts, and every query to look into.
 
+    Of a log of what users were shown and did (a path, a frame, what ``read_log`` gave), without ``runs``, the page has the verdict of its
+    experiment, where there are variants, and its online metrics by day and by position.
+
     ``rs.report(result)`` takes what any verb found: scores, a comparison, a gate, a diagnosis. Files are read again for the
     documents that scores and comparisons name. Otherwise ``qrels``, ``runs``, ``metrics`` and ``options`` are as for ``compare``
     (``evaluate``, for one run), and a table of scores may stand for them as there; with such options scores are compared.
@@ -170,6 +174,13 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
             page = replace(page_of_result(qrels, title, command), about=about or "")
             return Report(page, list(getattr(qrels, "notes", ())))
         subject = _read_again(qrels)
+    elif runs is None and (log := log_of(qrels, columns=options.get("columns"))) is not None:
+        from rankscope.reporting.of_logs import page_of_log
+
+        if any(given is not None for given in (queries_text, docs_text, shown, notes)):
+            raise InputError(f"{', '.join(PAGE[:4])} are for the page of rankings: leave them out for {log.label}")
+        page = replace(page_of_log(log, metrics, options, title, command), **({"about": about} if about else {}))
+        return Report(page, log.source.notes)
     else:
         refuse_unknown(options, "report", (*PAGE, *COMPARING))
         subject = _subject_of(qrels, runs, metrics, progress=progress, **options)

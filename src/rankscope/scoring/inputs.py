@@ -45,7 +45,7 @@ class CleanInput:
         """The queries that it holds."""
         if isinstance(self.data, dict):
             return self.data
-        return Ids(self.data.names) if len(self.data.names) > MANY else self.data.queries  # type: ignore[no-any-return] # a table's
+        return Ids(self.data.names) if len(self.data.names) > MANY else self.data.queries
 
     @property
     def source(self) -> Any:

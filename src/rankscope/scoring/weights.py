@@ -82,8 +82,8 @@ def weights_of(source: Any) -> Weights:
 
 def _rows_of_text(content: bytes, label: str) -> list[tuple[str, str]]:
     from rankscope.files.long import is_float_id
-    from rankscope.files.roles import plain_name
     from rankscope.files.sheets import QUERY
+    from rankscope.words import plain_name
 
     try:
         text = content.decode("utf-8-sig")

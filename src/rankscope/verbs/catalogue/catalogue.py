@@ -40,9 +40,10 @@ def catalogue(name: str | Sequence[str] | None = None) -> Catalogue | OnlineCata
     try:
         return Catalogue((find_metric(name),), name)
     except InputError:
-        if (found := online_catalogue(name)) is None:
+        online = online_catalogue(name)
+        if online is None:
             raise
-        return found
+        return online
 
 
 def _together(names: Sequence[str], found: Sequence[Catalogue | OnlineCatalogue]) -> Catalogue | OnlineCatalogue:

@@ -234,7 +234,8 @@ def _sound(units: Units) -> tuple[Units, Any, list[Caution]]:
             "RS642", f"{words.counted(count, units.noun)} of {words.count(units.count)} have no variant, and are left out",
             "leave out whoever was not in the experiment before analysing it",
         ))  # fmt: skip
-    if units.ids is not None and units.unit == "unit_id":
+    # all ids are looked at only where two of their hashes meet
+    if units.ids is not None and units.unit == "unit_id" and units.ids.hash().n_unique() < units.count:
         both = units.ids.is_duplicated() & kept
         if both.any():
             mixed = units.ids.filter(both).unique()
@@ -317,7 +318,7 @@ class _Plan:
         columns += self._strata(units)
         table = np.column_stack(columns)
         variant = units.groups["variant"]
-        arms = {name: Moments.of(table[(variant == name).to_numpy()]) for name in self.names}
+        arms = {name: Moments.of_set(table[(variant == name).to_numpy()]) for name in self.names}
         empty = [name for name, arm in arms.items() if not arm.mean[1]]
         if empty:
             raise DataError(f"{metric}: {empty[0]} has no {metric.below or 'value'}")

@@ -25,6 +25,7 @@ from rankscope.verbs.online.result import OnlineValue, OnlineValues
 
 MOST = 50  # values of a slice that are looked at, those with the most units
 OVER = ("day", "position")
+VARIANTS = "The variants of an experiment are put together here: rankscope experiment compares them"
 
 
 def online(
@@ -70,7 +71,9 @@ def online(
     if not metrics:  # what was not observed for long enough was not asked for either
         values = [one for one in values if one.denominator or not one.metric.windowed] or values
     chosen = [one.metric for one in values]
-    remarks = [text for text in (units.remark, *_censored(values), health.remark(), read.allowance()) if text]
+    remarks = [
+        text for text in (units.remark, *_censored(values, units.noun), health.remark(), VARIANTS if read.has("variant") else "", read.allowance()) if text
+    ]
     parts = {name: _over(name, read, health, chosen, level, remarks) for name in over}
     sliced = [one for name in _listed(slices, "slices") for one in _slices(read, chosen, level, name, remarks)]
     return OnlineValues(
@@ -98,11 +101,10 @@ def _listed(given: str | Iterable[str], name: str) -> list[str]:
     return list(dict.fromkeys(out))
 
 
-def _censored(values: Sequence[OnlineValue]) -> Iterator[str]:
+def _censored(values: Sequence[OnlineValue], noun: str) -> Iterator[str]:
     """How many units a windowed metric leaves out, as they were not observed for long enough."""
     for one in values:
         if one.censored:
-            noun = "unit" if not one.metric.unit else one.metric.unit
             yield (
                 f"{one.metric} counts {words.counted(one.units, noun)} and leaves out {words.count(one.censored)}, first seen too near the end of the log"
             )

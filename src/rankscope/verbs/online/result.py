@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any, ClassVar
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, NumberText, Paragraph, Value, ValueRange
+from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, NumberText, Paragraph, Table, Value, ValueRange
 from rankscope.inference.base import Bounds
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.health import LogHealth
@@ -17,6 +17,8 @@ from rankscope.show.result import Col, Result, Shown, View, input_record
 from rankscope.tables import Source
 
 LINES = 4  # metrics that have a chart of their own
+SHARED = {"metric", "value", "interval", "sums"}  # heads of columns that every part has
+APART = "For the intervals name one metric (-m CTR), or take --format json."
 OBSERVED = "Click rates by position are observed: they mix what people look at with how good what stands there is."
 
 
@@ -84,7 +86,7 @@ def _columns(*first: Col) -> tuple[Col, ...]:
         Col("numerator", head="sums", cell=lambda one: one.sums_in_words),
         Col("denominator"),
         Col("of", of=lambda one: one.metric.unit),
-        Col("units", head="units", kind="count"),
+        Col("units", head="" if first else "units", kind="count"),
         Col("censored", kind="count"),
         Col("better", of=lambda one: one.metric.better),
         Col("interval", of=lambda one: one.bounds.method),
@@ -198,14 +200,34 @@ class OnlineValues(Result):
         for name, held in self._parts:
             if held:
                 view = self.view(name)
-                chart = next((one for one in self.charts() if one.name.startswith(name)), None)
-                out += [EMPTY, Heading(view.title), self.table(name), *([EMPTY, chart] if chart else [])]
+                drawn: list[Shown] = [chart for chart in self.charts() if chart.name.startswith(name)][:1]
+                shown = self.table(name) if len({one.metric for one in held}) == 1 else _side_by_side(view, held)
+                out += [EMPTY, Heading(view.title), shown, *([EMPTY, *drawn] if drawn else [])]
         return out
 
     def charts(self) -> Iterator[Chart]:
         """The first metrics by day and by position, each with its interval."""
         yield from _lines(self.days, "by_day", "day", "The first day is 1.")
         yield from _lines(self.positions, "by_position", "position", "As observed at each position.")
+
+
+def _side_by_side(view: View, values: Sequence[OnlineValue]) -> Table:
+    """Several metrics of the same parts: a row a part, a column a metric, without intervals."""
+    metrics = list(dict.fromkeys(one.metric for one in values))
+    own = [column for column in view.columns if column.head and column.head not in SHARED]  # type: ignore[union-attr] # a tuple
+    rows: dict[tuple[Value, ...], dict[OnlineMetric, OnlineValue]] = {}
+    for one in values:
+        rows.setdefault(tuple(column.cell(one) for column in own), {})[one.metric] = one
+    heads = (
+        *(Column(column.head, column.kind) for column in own),
+        *(Column(str(metric), "value") for metric in metrics),
+    )
+    cells = tuple(
+        (*key, *(NumberText(found[m].in_words, found[m].value) if m in found else None for m in metrics))
+        for key, found in rows.items()
+    )
+    note = f"{view.note} {APART}".strip()
+    return Table(heads, cells, len(own), note=note, name=view.name, title=view.title)
 
 
 def _lines(values: Sequence[OnlineValue], name: str, over: str, caption: str) -> Iterator[Chart]:

@@ -1,0 +1,71 @@
+"""Pages of logs: the verdict of an experiment first, then online metrics; options of rankings are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.made.experiments import log_of_users, users
+
+import rankscope as rs
+from rankscope.cli import main
+from rankscope.errors import InputError
+
+
+def test_the_page_of_an_experiment() -> None:
+    log = log_of_users(seed=31)
+    page = rs.report(log).page
+    assert [verdict.text for verdict in page.verdicts] == list(rs.experiment(log).sentences())
+    names = [section.name for section in page.sections]
+    assert names[:2] == ["results", "variants"]
+    assert "online-results" in names
+    assert len(set(names)) == len(names)
+
+
+def test_the_page_of_a_log_without_variants() -> None:
+    page = rs.report(log_of_users(seed=32).drop("variant"), "CTR").page
+    assert page.title == "Online"
+    assert page.verdicts[0].text.startswith("CTR is ")
+
+
+def test_the_page_of_a_table_of_users() -> None:
+    page = rs.report(users(seed=33), "Mean(revenue)", baseline="B").page
+    assert "A" in page.verdicts[1].text
+    assert [section.name for section in page.sections] == ["results", "variants", "charts", "warnings", "reproduce"][
+        : len(page.sections)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"ties": "docid"}, "ties is about rankings: leave it out for log"),
+        ({"queries_text": {"q": "a"}}, "are for the page of rankings"),
+        ({"costs": "costs.csv"}, "costs is about rankings"),
+    ],
+    ids=["a policy of rankings", "texts of queries", "costs of runs"],
+)
+def test_options_of_rankings_are_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        rs.report(log_of_users(seed=34), **options)
+
+
+def test_options_of_experiments_are_refused_where_there_is_none() -> None:
+    with pytest.raises(InputError, match="no column says which variant a user was given"):
+        rs.report(log_of_users(seed=35).drop("variant"), baseline="A")
+
+
+def test_the_command_makes_the_page_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log_of_users(seed=36).write_parquet(tmp_path / "log.parquet")
+    assert main(["report", str(tmp_path / "log.parquet"), "-o", str(tmp_path / "log.html")]) == 0
+    assert "<html" in (tmp_path / "log.html").read_text()
+    assert "Sample ratio: A 200 and B 200 users" in capsys.readouterr().out
+
+
+def test_a_table_of_scores_is_no_log() -> None:
+    scores = pl.DataFrame(
+        {"query": [f"q{i}" for i in range(8)], "a": [0.1 * i for i in range(8)], "b": [0.05 * i for i in range(8)]}
+    )
+    assert rs.report(scores, None, "AP").page.title != "Online"

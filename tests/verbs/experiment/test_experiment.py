@@ -1,0 +1,239 @@
+"""Experiments: units and not rows are compared, the split comes first, covariates take chance away, and bad input is named."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.made.experiments import log_of_users, users
+
+import rankscope as rs
+from rankscope.errors import DataError, InputError
+
+# --- laws -----------------------------------------------------------------------------------------------------------
+
+
+def test_rows_are_rolled_up_to_units() -> None:
+    log = log_of_users(seed=3)
+    by_user = log.group_by("user", "variant").agg(pl.col("click").sum(), shown=pl.len())
+    rows, rolled = rs.experiment(log, "CTR").to_dicts(), rs.experiment(by_user, "Ratio(click, shown)").to_dicts()
+    for name in ("value", "baseline_value", "difference", "ci_lower", "ci_upper", "p_value", "units"):
+        assert rows[0][name] == pytest.approx(rolled[0][name], rel=1e-12), name
+
+
+def test_the_order_of_rows_and_the_names_of_users_do_not_matter() -> None:
+    log = log_of_users(seed=4)
+    renamed = log.sample(fraction=1.0, shuffle=True, seed=1).with_columns(pl.col("user").str.reverse() + "x")
+    assert rs.experiment(log, "CTR").to_dicts() == rs.experiment(renamed, "CTR").to_dicts()
+
+
+def test_the_other_baseline_mirrors_the_difference() -> None:
+    one, other = (rs.experiment(users(seed=5), "Mean(revenue)", baseline=name).to_dicts()[0] for name in "AB")
+    assert one["difference"] == -other["difference"]
+    assert (one["ci_lower"], one["ci_upper"]) == (-other["ci_upper"], -other["ci_lower"])
+    assert one["p_value"] == other["p_value"]
+    assert 1 + one["relative"] == pytest.approx(1 / (1 + other["relative"]))
+    assert 1 + one["relative_ci_lower"] == pytest.approx(1 / (1 + other["relative_ci_upper"]))
+
+
+def test_the_unit_of_money_does_not_matter() -> None:
+    table = users(seed=6)
+    euros, cents = (
+        rs.experiment(table.with_columns(pl.col("revenue") * by), "Mean(revenue)").to_dicts()[0] for by in (1, 100)
+    )
+    assert cents["difference"] == pytest.approx(100 * euros["difference"])
+    assert (cents["p_value"], cents["relative"], cents["verdict"]) == (
+        pytest.approx(euros["p_value"]), pytest.approx(euros["relative"]), euros["verdict"],
+    )  # fmt: skip
+
+
+def test_a_covariate_takes_chance_away_and_leaves_the_truth() -> None:
+    table = users(seed=7, lift=0.5)
+    plain = rs.experiment(table, "Mean(revenue)")["B", "Mean(revenue)"]
+    adjusted = rs.experiment(table, "Mean(revenue)", covariates={"Mean(revenue)": "before"})["B", "Mean(revenue)"]
+    assert adjusted.pair.means.error < 0.7 * plain.pair.means.error
+    assert abs(adjusted.difference - 0.5) < 3 * adjusted.pair.means.error
+
+
+def test_a_covariate_that_says_nothing_changes_nothing() -> None:
+    table = users(seed=8).with_columns(pl.lit(1.0).alias("same"))
+    plain, adjusted = (rs.experiment(table, "Mean(revenue)", covariates=c) for c in (None, {"Mean(revenue)": "same"}))
+    assert plain.to_dicts()[0] == pytest.approx(adjusted.to_dicts()[0])
+
+
+def test_strata_are_adjusted_for() -> None:
+    table = users(seed=9).with_columns(pl.col("revenue") + pl.when(pl.col("country") == "de").then(60.0).otherwise(0.0))
+    plain, adjusted = (rs.experiment(table, "Mean(revenue)", strata=s)["B", "Mean(revenue)"] for s in (None, "country"))
+    assert adjusted.pair.means.error < 0.5 * plain.pair.means.error
+
+
+def test_units_reject_as_often_as_alpha_says_where_rows_would_not() -> None:
+    rng, of_units, of_rows, rounds = np.random.default_rng(11), 0, 0, 400
+    for _ in range(rounds):
+        log = log_of_users(seed=int(rng.integers(1 << 31)), count=300, lift=0.0)
+        of_units += rs.experiment(log, "CTR").to_dicts()[0]["p_value"] <= 0.05
+        single = log.with_columns(user=pl.int_range(pl.len()).cast(pl.String))
+        of_rows += rs.experiment(single, "CTR").to_dicts()[0]["p_value"] <= 0.05
+    assert of_units / rounds == pytest.approx(0.05, abs=3 * math.sqrt(0.05 * 0.95 / rounds))
+    assert of_rows / rounds > 0.15
+
+
+# --- worked arithmetic --------------------------------------------------------------------------------------------------
+
+
+def test_a_ratio_by_hand() -> None:
+    table = pl.DataFrame(
+        {
+            "user": list("abcdef"),
+            "variant": list("AAABBB"),
+            "orders": [1, 2, 0, 3, 1, 2],
+            "sessions": [2, 4, 2, 4, 2, 2],
+        }
+    )
+    (row,) = rs.experiment(table, "Ratio(orders, sessions)").to_dicts()
+    assert (row["baseline_value"], row["value"]) == (3 / 8, 6 / 8)
+    left = [n - 6 / 8 * d for n, d in ((3, 4), (1, 2), (2, 2))], [n - 3 / 8 * d for n, d in ((1, 2), (2, 4), (0, 2))]
+    error = math.sqrt(sum(sum(x * x for x in arm) / 2 / 3 / (8 / 3) ** 2 for arm in left))
+    assert row["ci_upper"] - row["ci_lower"] == pytest.approx(2 * error * t_quantile(left), rel=1e-9)
+
+
+def t_quantile(arms: tuple[list[float], list[float]]) -> float:
+    from scipy.stats import t
+
+    squares = [sum(x * x for x in arm) / 2 / 3 for arm in arms]
+    freedom = sum(squares) ** 2 / sum(square**2 / 2 for square in squares)
+    return float(t.ppf(0.975, freedom))
+
+
+def test_values_are_cut_at_a_quantile() -> None:
+    table = users(seed=12)
+    cut = float(np.quantile(table["revenue"].to_numpy(), 0.9))
+    ours = rs.experiment(table, "Mean(revenue)", winsorise=0.9).to_dicts()[0]
+    by_hand = rs.experiment(table.with_columns(pl.col("revenue").clip(upper_bound=cut)), "Mean(revenue)").to_dicts()[0]
+    assert ours == pytest.approx(by_hand)
+
+
+# --- the split ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_split_that_is_not_as_planned_withholds_the_verdict() -> None:
+    table = users(seed=13, lift=3.0)
+    lost = table.filter((pl.col("variant") == "A") | (pl.col("user").str.slice(1).cast(pl.Int64) % 5 > 0))
+    found = rs.experiment(lost, "Mean(revenue)")
+    assert found.exit_code == 3
+    assert found.to_dicts()[0]["verdict"] == "withheld"
+    assert not math.isnan(found.to_dicts()[0]["difference"])
+    first, second = list(found.sentences())[:2]
+    assert first.startswith("Sample ratio mismatch: A 1,000 and B 800 users where A 50.0% and B 50.0% were planned")
+    assert second.startswith("The verdict is withheld")
+    assert rs.experiment(lost, "Mean(revenue)", split="A=5,B=4").exit_code == 0
+
+
+# --- what is told -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_primary_metric_decides_and_guardrails_are_told() -> None:
+    found = rs.experiment(
+        users(seed=14, lift=3.0), ["Mean(orders)"], primary="Mean(revenue)", guardrails={"Mean(sessions)": "20%"}
+    )
+    assert [row["role"] for row in found.to_dicts()] == ["primary", "secondary", "guardrail"]
+    assert found["B", "Mean(revenue)"].verdict == "better"
+    assert found["B", "Mean(sessions)"].verdict in {"equivalent", "not worse"}
+    assert any(text.startswith("Guardrail: ") for text in found.sentences())
+    record = json.loads(found.to_json())
+    assert record["schema"] == "rankscope/experiment/1"
+    assert record["sample_ratio"]["holds"] is True
+
+
+def test_metrics_beside_the_primary_one_are_corrected_together() -> None:
+    found = rs.experiment(users(seed=15), ["Mean(orders)", "Mean(sessions)"], primary="Mean(revenue)")
+    first, *others = found.to_dicts()
+    assert first["p_value_adjusted"] == first["p_value"]
+    assert min(o["p_value_adjusted"] for o in others) == pytest.approx(min(1.0, 2 * min(o["p_value"] for o in others)))
+
+
+def test_slices_have_a_correction_of_their_own() -> None:
+    found = rs.experiment(users(seed=16, lift=2.0), "Mean(revenue)", slices="country")
+    parts = found.to_dicts("slices")
+    assert {part["slice"] for part in parts} == {"de", "fr", "it"}
+    assert all(part["p_value_adjusted"] >= part["p_value"] for part in parts)
+    assert sum(part["units"] for part in parts) == 2000
+
+
+def test_too_few_units_for_their_skewness_are_told() -> None:
+    few = users(seed=17, count=400)
+    assert "RS640" in {caution.code for caution in rs.experiment(few, "Mean(revenue)").warnings}
+    assert "RS640" not in {caution.code for caution in rs.experiment(users(seed=17), "Mean(sessions)").warnings}
+
+
+@pytest.mark.parametrize("test", ["anytime(first=200)", "group_sequential(look=2, looks=4)"])
+def test_looks_are_paid_for(test: str) -> None:
+    plain, looked = (
+        rs.experiment(users(seed=18, lift=1.0), "Mean(revenue)", test=name).to_dicts()[0] for name in (None, test)
+    )
+    assert looked["difference"] == plain["difference"]
+    assert looked["p_value"] > plain["p_value"]
+    assert looked["ci_upper"] - looked["ci_lower"] > plain["ci_upper"] - plain["ci_lower"]
+
+
+# --- bad input ------------------------------------------------------------------------------------------------------------------
+
+
+def test_units_with_several_variants_are_left_out_and_counted() -> None:
+    table = pl.concat([users(seed=19), users(seed=19).head(7).with_columns(variant=pl.lit("B"))])
+    before = table.filter(
+        pl.col("user").is_in(users(seed=19).head(7).filter(pl.col("variant") == "A")["user"].implode()).not_()
+    )
+    found = rs.experiment(table, "Mean(revenue)")
+    codes = {caution.code: caution.message for caution in found.warnings}
+    assert "were in several variants, and are left out" in codes["RS641"]
+    assert found.units.count == before["user"].n_unique()
+
+
+def test_units_without_a_variant_are_left_out_and_counted() -> None:
+    table = users(seed=20).with_columns(variant=pl.when(pl.col("user") == "u3").then(None).otherwise(pl.col("variant")))
+    found = rs.experiment(table, "Mean(revenue)")
+    assert found.units.count == 1999
+    assert any(caution.message.startswith("1 user of 2,000 have no variant") for caution in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"metrics": "Mean(revenu)"}, "no column 'revenu', did you mean revenue"),
+        ({"metrics": "Mean(country)"}, "is not a number"),
+        ({"metrics": None}, "no metric was named: write one like -m 'Mean("),
+        ({"metrics": "CTR"}, "CTR needs a column click"),
+        ({"metrics": "Mean(revenue)", "baseline": "C"}, "baseline 'C': no variant is called that"),
+        ({"metrics": "Mean(revenue)", "split": "A=0.5,C=0.5"}, "split C: no variant is called that"),
+        ({"metrics": "Mean(revenue)", "split": "A=0.5,B=-1"}, "a share is a number above 0"),
+        ({"metrics": "Mean(revenue)", "covariates": "before"}, "write METRIC=COLUMN"),
+        ({"metrics": "Mean(revenue)", "covariates": {"Mean(orders)": "before"}}, "it is not compared"),
+        ({"metrics": "Mean(revenue)", "guardrails": "Mean(revenue)"}, "decides, and is a guardrail"),
+        ({"metrics": "Mean(revenue)", "guardrails": "Mean(orders)=much"}, "much"),
+        ({"metrics": "Mean(revenue)", "winsorise": 0.3}, "a quantile above 0.5 and below 1"),
+        ({"metrics": "Mean(revenue)", "strata": "planet"}, "no column 'planet' to group by"),
+        ({"metrics": "Mean(revenue)", "slices": "planet"}, "no column 'planet' to group by"),
+        ({"metrics": "Mean(revenue)", "test": "wilcoxon"}, "needs the differences of units"),
+    ],
+    ids=lambda part: part if isinstance(part, str) else ", ".join(part),
+)  # fmt: skip
+def test_bad_options(options: dict[str, Any], said: str) -> None:
+    with pytest.raises((InputError, DataError)) as caught:
+        rs.experiment(users(seed=21), options.pop("metrics"), **options).to_dicts()
+    assert said in str(caught.value)
+
+
+def test_one_variant_is_no_experiment() -> None:
+    with pytest.raises(DataError, match="there is one variant, A: an experiment compares two or more"):
+        rs.experiment(users(seed=22).filter(pl.col("variant") == "A"), "Mean(revenue)")
+
+
+def test_a_metric_without_anything_below_the_line() -> None:
+    table = users(seed=23).with_columns(none=pl.lit(0.0))
+    with pytest.raises(DataError, match=r"Ratio\(orders, none\)"):
+        rs.experiment(table, "Ratio(orders, none)")

@@ -1,0 +1,451 @@
+"""``online``: laws over logs, intervals by formula, parts, real logs, and what is wrong told in a line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import rankscope as rs
+from rankscope.cli import main
+from rankscope.errors import DataError, InputError, RankscopeError
+from rankscope.inference.intervals import student, wilson
+
+FIVE = pl.DataFrame({"item": list("abcab"), "shown": ["yes"] * 5, "clicked": ["yes", "no", "yes", "no", "yes"]})
+
+
+def made(users: int = 60, seed: int = 5) -> pl.DataFrame:
+    """A log of users who each have their own rate of clicks, over some days."""
+    draws = np.random.default_rng(seed)
+    rows = []
+    for user in range(users):
+        rate = draws.beta(2, 5)
+        for visit in range(int(draws.integers(1, 5))):
+            day = int(draws.integers(0, 12))
+            for place in range(1, int(draws.integers(2, 6))):
+                click = int(draws.random() < rate / place)
+                paid = float(draws.integers(1, 90)) if click and draws.random() < 0.3 else 0.0
+                rows.append((f"u{user}", f"s{user}-{visit}", f"l{user}-{visit}", f"q{place % 3}", f"i{draws.integers(20)}", place, click, 5.0 * click,
+                             int(paid > 0), paid, ["de", "fr"][user % 2], f"2024-03-{day + 1:02}T{visit:02}:{place:02}:00Z"))  # fmt: skip
+    names = [
+        "user",
+        "session",
+        "list_id",
+        "query",
+        "item",
+        "position",
+        "click",
+        "dwell",
+        "conversion",
+        "revenue",
+        "country",
+        "time",
+    ]
+    return pl.DataFrame(rows, schema=names, orient="row")
+
+
+def numbers(frame: Any, **options: Any) -> list[dict[str, Any]]:
+    result = rs.online(frame, **options)
+    views = ("results", "by_day", "by_position", "slices")
+    return [record for view in views for record in result.to_dicts(view)]
+
+
+def assert_same(one: list[dict[str, Any]], other: list[dict[str, Any]]) -> None:
+    assert len(one) == len(other) > 0
+    for left, right in zip(one, other, strict=True):
+        assert left.keys() == right.keys()
+        for key in left:
+            assert left[key] == (
+                pytest.approx(right[key], rel=1e-12, abs=1e-12) if isinstance(left[key], float) else right[key]
+            ), key
+
+
+# --- laws
+
+EVERYTHING: dict[str, Any] = {"by": ["day", "position"], "slices": "country"}
+
+
+@pytest.mark.parametrize("cuts", [1, 2, 7])
+def test_parts_of_a_log_in_any_number_and_order_give_the_same_numbers(cuts: int, tmp_path: Path) -> None:
+    log = made()
+    for i, part in enumerate(reversed([log[i::cuts] for i in range(cuts)])):
+        part.write_parquet(tmp_path / f"part-{i}.parquet")
+    assert_same(numbers(tmp_path, **EVERYTHING), numbers(log, **EVERYTHING))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_order_of_rows_does_not_matter(seed: int) -> None:
+    log = made()
+    assert_same(numbers(log.sample(fraction=1, shuffle=True, seed=seed), **EVERYTHING), numbers(log, **EVERYTHING))
+
+
+def test_names_of_users_do_not_matter() -> None:
+    log = made()
+    renamed = log.with_columns(pl.col("user").str.reverse() + "-x", pl.col("session").str.to_uppercase())
+    assert_same(numbers(renamed, **EVERYTHING), numbers(log, **EVERYTHING))
+
+
+def test_rows_that_nobody_observed_add_nothing() -> None:
+    log = made()
+    unseen = log.with_columns(pl.lit(None, dtype=pl.Int64).alias("click"))
+    both = pl.concat([log, unseen])
+    for metric in ("CTR", "ListCTR", "Abandonment"):
+        one, other = rs.online(both, metric).values[0], rs.online(log, metric).values[0]
+        assert (one.numerator, one.denominator) == (other.numerator, other.denominator)
+        assert one.bounds == other.bounds
+
+
+def test_the_same_log_twice_under_other_users_keeps_the_value_and_narrows_the_interval() -> None:
+    log = made()
+    twice = pl.concat([log, log.with_columns(pl.col("user") + "'", pl.col("list_id") + "'", pl.col("session") + "'")])
+    for one, other in zip(rs.online(log).values, rs.online(twice).values, strict=True):
+        assert other.value == pytest.approx(one.value, rel=1e-12)
+        wide, narrow = (side.bounds.upper - side.bounds.lower for side in (one, other))
+        if one.bounds.method == other.bounds.method == "t" and one.bounds.lower > 0:
+            assert narrow < wide
+
+
+def test_slices_and_days_and_positions_add_up_to_the_whole() -> None:
+    result = rs.online(made(), ["CTR", "RPM", "CVR"], **EVERYTHING)
+    for whole in result.values:
+        for parts in (result.days, result.positions, result.slices):
+            own = [part for part in parts if part.metric == whole.metric]
+            assert sum(part.numerator for part in own) == pytest.approx(whole.numerator)
+            assert sum(part.denominator for part in own) == whole.denominator
+
+
+def test_frames_of_any_kind_give_the_same(tmp_path: Path) -> None:
+    log = made()
+    log.write_csv(tmp_path / "log.csv")
+    log.write_ndjson(tmp_path / "log.jsonl")
+    log.write_parquet(tmp_path / "log.parquet")
+    for name in ("log.csv", "log.jsonl", "log.parquet"):
+        assert_same(numbers(tmp_path / name), numbers(log))
+    assert_same(numbers(log.lazy()), numbers(log))
+    assert_same(numbers(log.to_dict(as_series=False)), numbers(log))
+
+
+# --- intervals
+
+
+def test_five_rows_without_users() -> None:
+    result = rs.online(FIVE)
+    value = result.values[0]
+    bounds = wilson().of_share(5, 3 / 5)
+    assert (value.value, value.bounds.lower, value.bounds.upper) == (3 / 5, bounds.lower, bounds.upper)
+    said = list(result.sentences())
+    assert said[0] == "CTR is 60.0% (95% interval 23.1% to 88.2%): 3 out of 5 impressions that were shown."
+    assert any("each row counts as one of its own" in text for text in said)
+    assert any(text.startswith("More could be asked with the columns unit_id") for text in said)
+
+
+@pytest.mark.parametrize("written", [[True, False, True, False, True], [1, 0, 1, 0, 1], [1.0, 0.0, 1.0, 0.0, 1.0], ["1", "0", "1", "0", "1"], ["TRUE", "FALSE", "true", "no", "Y"]],
+                         ids=["booleans", "whole numbers", "doubles", "digits", "words"])  # fmt: skip
+def test_clicks_however_they_are_written(written: list[Any]) -> None:
+    assert rs.online(FIVE.with_columns(pl.Series("clicked", written)))["CTR"] == 3 / 5
+
+
+def test_the_interval_is_that_of_the_delta_method_over_users() -> None:
+    log = made()
+    value = rs.online(log, "CTR").values[0]
+    users = log.group_by("user").agg(pl.col("click").sum().cast(float).alias("n"), pl.len().cast(float).alias("d"))
+    n, d = users["n"].to_numpy(), users["d"].to_numpy()
+    ratio, count = n.sum() / d.sum(), len(n)
+    spread = np.cov(n, d)
+    error = math.sqrt((spread[0, 0] + ratio**2 * spread[1, 1] - 2 * ratio * spread[0, 1]) / count) / d.mean()
+    reach = student(count - 1, 0.025) * error
+    assert (value.value, value.units) == (pytest.approx(ratio, rel=1e-12), count)
+    assert (value.bounds.lower, value.bounds.upper) == (
+        pytest.approx(ratio - reach, rel=1e-10),
+        pytest.approx(ratio + reach, rel=1e-10),
+    )
+
+
+def test_units_without_anything_below_the_line_count() -> None:
+    log = pl.DataFrame(
+        {"user": ["a", "b", "c", "d"], "click": [1, 1, 1, 0], "conversion": [1, 0, 1, 0], "item": ["x"] * 4}
+    )
+    value = rs.online(log, "CVR").values[0]
+    assert (value.value, value.units) == (pytest.approx(2 / 3), 4)
+
+
+def test_intervals_of_users_are_wider_where_they_come_back() -> None:
+    log = made(users=40)
+    often = pl.concat([log] * 4)  # the same users four times: no more is known of them
+    by_user, by_row = (
+        rs.online(often, "CTR").values[0],
+        rs.online(often.drop("user", "session", "list_id"), "CTR").values[0],
+    )
+    assert by_user.value == by_row.value
+    assert by_user.bounds.upper - by_user.bounds.lower > 2 * (by_row.bounds.upper - by_row.bounds.lower)
+
+
+def test_the_level_of_intervals() -> None:
+    wide, narrow = (rs.online(made(), "CTR", level=level).values[0].bounds for level in (0.99, 0.8))
+    assert wide.lower < narrow.lower < narrow.upper < wide.upper
+
+
+def test_one_user_has_no_interval_and_the_reason_names_users() -> None:
+    value = rs.online(pl.DataFrame({"user": ["a", "a"], "click": [1, 0], "item": ["x", "y"]}), "CTR").values[0]
+    assert value.interval_in_words == "no interval: fewer than 2 users"
+
+
+# --- parts
+
+
+def test_positions_from_0_are_counted_from_1_and_said() -> None:
+    log = made()
+    result = rs.online(log.with_columns(pl.col("position") - 1), "CTR", by="position")
+    assert_same(result.to_dicts("by_position"), rs.online(log, "CTR", by="position").to_dicts("by_position"))
+    assert "RS601" in [caution.code for caution in result.warnings]
+
+
+def test_positions_below_0_are_refused() -> None:
+    with pytest.raises(DataError, match="a row has position -2"):
+        rs.online(made().with_columns(pl.col("position") - 3), "CTR", by="position")
+
+
+def test_metrics_that_are_not_of_rows_have_no_position() -> None:
+    result = rs.online(made(), ["CTR", "ListCTR", "Retention@1"], by=["position", "day"])
+    assert {str(one.metric) for one in result.positions} == {"CTR"}
+    assert {str(one.metric) for one in result.days} == {"CTR", "ListCTR"}
+    said = list(result.sentences())
+    assert "Not by position: ListCTR and Retention@1." in said
+    assert "Not by day: Retention@1." in said
+
+
+def test_charts_by_day_and_by_position() -> None:
+    result = rs.online(made(), ["CTR", "RPM"], by=["position", "day"])
+    assert [chart.name for chart in result.charts()] == [
+        "by_day-CTR",
+        "by_day-RPM",
+        "by_position-CTR",
+        "by_position-RPM",
+    ]
+    assert all(len(chart.rows) >= 4 for chart in result.charts())
+
+
+def test_of_a_slice_with_many_values_those_with_most_units_are_looked_at() -> None:
+    log = pl.DataFrame(
+        {
+            "user": range(200),
+            "item": ["x"] * 200,
+            "click": [0, 1] * 100,
+            "town": [f"t{min(i, 120)}" for i in range(200)],
+        }
+    )
+    result = rs.online(log, "CTR", slices="town")
+    assert len(result.slices) == 50
+    assert "t120" in {one.part for one in result.slices}
+    assert any(text.startswith("Of town the 50 values") for text in result.sentences())
+
+
+def test_users_who_were_not_observed_for_long_enough_are_said() -> None:
+    result = rs.online(made(), "Retention@7")
+    value = result.values[0]
+    assert 0 < value.censored < 60
+    assert value.units + value.censored == result.units
+    assert any(f"leaves out {value.censored}" in text for text in result.sentences())
+
+
+# --- real logs
+
+
+def open_bandit(shared_data: Any, policy: str) -> pl.DataFrame:
+    with gzip.open(shared_data(f"obd/{policy}/men/men.csv.gz"), "rb") as file:
+        return pl.read_csv(file.read())
+
+
+@pytest.mark.parametrize(("policy", "clicks"), [("random", 46), ("bts", 69)])
+def test_click_through_of_the_open_bandit_data(shared_data: Any, policy: str, clicks: int) -> None:
+    result = rs.online(open_bandit(shared_data, policy), "CTR", by="position")
+    value = result.values[0]
+    assert (value.numerator, value.denominator, value.value) == (clicks, 10_000, clicks / 10_000)
+    bounds = wilson().of_share(10_000, clicks / 10_000)
+    assert (value.bounds.lower, value.bounds.upper) == (pytest.approx(bounds.lower), pytest.approx(bounds.upper))
+    assert [one.part for one in result.positions] == [1, 2, 3]
+    assert sum(one.numerator for one in result.positions) == clicks
+
+
+def test_click_rate_by_position_of_a_search_log(shared_data: Any) -> None:
+    rows: list[tuple[str, int, str, int, int]] = []
+    shown: dict[tuple[str, str], int] = {}
+    number = 0
+    with gzip.open(shared_data("clara2/CLARA2SearchLog_beta.gz"), "rt") as file:
+        for line in file:
+            session, _, kind, *rest = line.rstrip("\n").split("\t")
+            if kind == "Q":
+                number += 1
+                for place, url in enumerate(rest[2:], start=1):
+                    shown[session, url] = len(rows)
+                    rows.append((session, number, url, place, 0))
+            elif (at := shown.get((session, rest[0]))) is not None:
+                rows[at] = (*rows[at][:4], 1)
+    log = pl.DataFrame(rows, schema=["session", "list_id", "item", "position", "click"], orient="row")
+    result = rs.online(log, "CTR", by="position")
+    rates = {one.part: one.value for one in result.positions}
+    assert number == 31_564
+    assert (round(rates[1], 3), round(rates[2], 3), round(rates[10], 3)) == (0.151, 0.062, 0.003)
+    assert result.unit == "session"
+
+
+# --- what is wrong
+
+
+@pytest.mark.parametrize(
+    ("log", "options", "said"),
+    [
+        pytest.param(
+            {"query": ["q"], "grade": [1]},
+            {},
+            "no metric can be computed from its columns (query and grade)",
+            id="no outcome",
+        ),
+        pytest.param({"a": [1], "b": [2]}, {}, "no column is known among a and b", id="no column that is known"),
+        pytest.param(
+            {"item": ["a"], "click": ["perhaps"]},
+            {},
+            "row 1, column click: 'perhaps': true or false",
+            id="a word that is no answer",
+        ),
+        pytest.param(
+            {"item": ["a"], "click": [float("inf")]}, {}, "row 1, column click: 'inf'", id="infinitely many clicks"
+        ),
+        pytest.param(
+            {"item": ["a"], "click": [1]},
+            {"by": "week"},
+            "by='week': by is 'day', 'position'",
+            id="a part that there is not",
+        ),
+        pytest.param(
+            {"item": ["a"], "click": [1]}, {"by": "day"}, "by day needs a column timestamp", id="days without times"
+        ),
+        pytest.param(
+            {"item": ["a"], "click": [1]},
+            {"slices": "country"},
+            "no column 'country' to slice by",
+            id="a slice that there is not",
+        ),
+        pytest.param(
+            {"item": ["a"], "click": [1]},
+            {"columns": {"hits": "click"}},
+            "no column 'hits'",
+            id="a column that there is not",
+        ),
+        pytest.param(
+            {"item": ["a"], "click": [1]},
+            {"columns": {"click": "taps"}},
+            "which no column of a log can be",
+            id="a role that there is not",
+        ),
+        pytest.param({"item": ["a"], "click": [1]}, {"level": 95}, "level is between 0 and 1", id="a level in percent"),
+        pytest.param(
+            {"user": ["a", None], "click": [1, 0], "item": ["x", "y"]},
+            {},
+            "1 row names no user (user is empty)",
+            id="a row of nobody",
+        ),
+    ],
+)
+def test_what_is_wrong_is_one_line(log: Any, options: Any, said: str) -> None:
+    with pytest.raises(RankscopeError) as error:
+        rs.online(pl.DataFrame(log), **options)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_roles_either_way_round() -> None:
+    frame = pl.DataFrame({"hit": [1, 0], "thing": ["a", "b"]})
+    for columns in ({"hit": "click"}, {"click": "hit"}):
+        assert rs.online(frame, columns=columns)["CTR"] == 0.5
+
+
+def test_a_metric_that_was_not_asked_for() -> None:
+    with pytest.raises(KeyError, match="there are CTR"):
+        _ = rs.online(FIVE)["CVR"]
+
+
+def test_clicks_that_are_never_0_are_warned_of() -> None:
+    result = rs.online(pl.DataFrame({"item": ["a", "b"], "click": [1, None]}))
+    assert result["CTR"] == 1.0
+    assert [caution.code for caution in result.warnings] == ["RS611"]
+
+
+# --- the command line
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = main(list(words))
+    told = capsys.readouterr()
+    return code, told.out, told.err
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    FIVE.write_csv(tmp_path / "five.csv")
+    code, out, err = run(capsys, "online", str(tmp_path / "five.csv"))
+    assert code == 0
+    assert "CTR is 60.0% (95% interval 23.1% to 88.2%)" in " ".join(out.split())
+    assert "as a log: item_id (item), shown and click (clicked)" in err
+    code, out, _ = run(
+        capsys, "online", str(tmp_path / "five.csv"), "-q", "--format", "json", "--columns", "item=query_id"
+    )
+    said = json.loads(out)
+    assert (code, said["results"][0]["value"], said["conventions"]["unit"]) == (0, 0.6, "row")
+
+
+def test_the_command_with_parts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made().write_parquet(tmp_path / "log.parquet")
+    code, out, _ = run(
+        capsys,
+        "online",
+        str(tmp_path / "log.parquet"),
+        "-m",
+        "CTR RPM",
+        "--by",
+        "day",
+        "--by",
+        "position",
+        "--slices",
+        "country",
+    )
+    assert code == 0
+    assert all(title in out for title in ("By day", "By position", "By slice", "CTR by position"))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        pytest.param([], "no log was given: rankscope online LOG", id="no file"),
+        pytest.param(["nosuch.csv"], "nosuch.csv: no such file", id="a file that is not there"),
+        pytest.param(["five.csv", "-m", "nDGC"], "no online metric is called nDGC", id="a metric that there is not"),
+        pytest.param(
+            ["five.csv", "--columns", "item"],
+            "--columns item: write the name of a column and its role",
+            id="a role without a name",
+        ),
+        pytest.param(["five.csv", "-o", "five.csv"], "five.csv is also an input", id="over what is read"),
+    ],
+)
+def test_mistakes_on_the_command_line(
+    words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    FIVE.write_csv("five.csv")
+    code, out, err = run(capsys, "online", *words)
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+def test_a_check_of_a_log_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    FIVE.with_columns(pl.Series("shown", ["no"] * 5)).write_csv(tmp_path / "five.csv")
+    code, out, _ = run(capsys, "check", str(tmp_path / "five.csv"))
+    assert code == 1
+    assert "RS603" in out
+    assert run(capsys, "check", "--explain", "RS603")[0] == 0
+    assert InputError.exit_code == 2
