@@ -186,6 +186,7 @@ class Simulation(Result):
             .sum()
             .row(0, named=True)
         )
+        sums["revenue"] = round(sums["revenue"], 2)
         return {
             "kind": self.kind, "rows": len(self.log), "users": len(self.units), **sums, "days": self.scenario.behaviour.world.days,
             "design_effect": words.finite(self.design_effect), "conventions": self.conventions,
