@@ -79,6 +79,7 @@ _PLACES = {
         "rankscope.verbs.merge.merge": ("merge",),
         "rankscope.verbs.online.online": ("online",),
         "rankscope.verbs.online.result": ("OnlineValues",),
+        "rankscope.verbs.power.experiment": ("ExperimentPlan",),
         "rankscope.verbs.power.power": ("power",),
         "rankscope.verbs.power.result": ("Design", "Plan"),
         "rankscope.verbs.reconcile.reconcile": ("reconcile",),
@@ -175,6 +176,7 @@ if TYPE_CHECKING:
     from rankscope.verbs.online.result import OnlineValues as OnlineValues
     from rankscope.verbs.pool.pool import pool as pool
     from rankscope.verbs.pool.result import PoolReport as PoolReport
+    from rankscope.verbs.power.experiment import ExperimentPlan as ExperimentPlan
     from rankscope.verbs.power.power import power as power
     from rankscope.verbs.power.result import Design as Design
     from rankscope.verbs.power.result import Plan as Plan

@@ -9,7 +9,7 @@ import pytest
 
 from rankscope.cli.commands import COMMANDS, Command, Option
 
-READING = [command for command in COMMANDS if any(one.name == "qrels" for one in command.parameters)]
+READING = [c for c in COMMANDS if any(isinstance(one, click.Argument) and one.name == "qrels" for one in c.parameters)]
 
 # what each option cannot be; those with choices, and files that are not there, are found by their types
 WRONG: dict[str, tuple[str, ...]] = {
@@ -62,6 +62,10 @@ WRONG: dict[str, tuple[str, ...]] = {
     "value": ("abc",),
     "task": ("no such task",),
     "k": ("0",),
+    # of logs, and these are no logs
+    "covariates": ("before",),
+    "lift": ("2%", "abc"),
+    "share": ("0.5",),
 }
 # names, texts and flags, of which any may be right until the data are known
 ANY = {

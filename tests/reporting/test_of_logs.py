@@ -25,13 +25,13 @@ def test_the_page_of_an_experiment() -> None:
 
 
 def test_the_page_of_a_log_without_variants() -> None:
-    page = rs.report(log_of_users(seed=32).drop("variant"), "CTR").page
+    page = rs.report(log_of_users(seed=32).drop("variant"), metrics="CTR").page
     assert page.title == "Online"
     assert page.verdicts[0].text.startswith("CTR is ")
 
 
 def test_the_page_of_a_table_of_users() -> None:
-    page = rs.report(users(seed=33), "Mean(revenue)", baseline="B").page
+    page = rs.report(users(seed=33), metrics="Mean(revenue)", baseline="B").page
     assert "A" in page.verdicts[1].text
     assert [section.name for section in page.sections] == ["results", "variants", "charts", "warnings", "reproduce"][
         : len(page.sections)
@@ -42,7 +42,7 @@ def test_the_page_of_a_table_of_users() -> None:
     ("options", "said"),
     [
         ({"ties": "docid"}, "ties is about rankings: leave it out for log"),
-        ({"queries_text": {"q": "a"}}, "are for the page of rankings"),
+        ({"queries_text": {"q": "a"}}, "are for the page of scores or a comparison"),
         ({"costs": "costs.csv"}, "costs is about rankings"),
     ],
     ids=["a policy of rankings", "texts of queries", "costs of runs"],

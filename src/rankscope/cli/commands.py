@@ -505,7 +505,7 @@ COMMANDS = (
         """What difference the queries at hand can detect, and how many queries others need.
 
         From RUNs, judged by QRELS: the results hold for queries like these. Without runs, from the standard deviation of
-        the differences, or by a design for a test collection.""",
+        the differences, or by a design for a test collection. From a LOG of what users did: how many users and days an experiment takes.""",
         (
             "power qrels.txt bm25.run dense.run -m nDCG@10",
             "power qrels.txt *.run --all-pairs --difference 0.03",
@@ -513,9 +513,14 @@ COMMANDS = (
             "power --scores scores.csv -m AP",
             "power --deviation 0.2 --difference 0.02",
             "power --design anova --systems 10 --variance 0.05 --difference 0.1",
+            "power log.parquet -m CTR --lift 2%",
         ),
         (
             *JUDGED, metric(SEVERAL), QUIET,
+            Option("--lift", "Of a log of what users did: a relative difference to detect, like 2%; may be repeated.", str, "X", multiple=True, read=list),
+            Option("--covariate covariates", "Of a log: what was known of users before, 'Mean(revenue)=revenue_before'.", str, "METRIC=COLUMN",
+                multiple=True, read=list),
+            Option("--share", "Of a log: the share of users who would get the new variant. Default: 0.5.", float, "X"),
             Option("--difference",
                 "A difference to detect, like 0.02; may be repeated. Default: 0.01, 0.02, 0.05 and the observed one.", float, "X", multiple=True),
             Option("--power", "The chance to detect a difference that is there.", float, default=0.8),
@@ -532,7 +537,7 @@ COMMANDS = (
             Option("--width", "For --design interval: from end to end.", float, "W", multiple=True),
             DETAILS, POLICIES, SETTINGS, *OUTPUT,
         ),
-        verb="rankscope.verbs.power.power", usage="QRELS RUN RUN...", alone=("deviation", "design", "variance", "width"), bar=True),
+        verb="rankscope.verbs.power.power", way="power", usage="QRELS RUN RUN...", alone=("deviation", "design", "variance", "width"), bar=True),
     Command("unjudged", "Say how much depends on unjudged documents.",
         """Say how much depends on unjudged documents: the bounds of each value and difference, how many would have to be
         relevant to turn a verdict, and which to judge next.""",

@@ -142,10 +142,19 @@ def report(call: Call) -> int:
 def _page(call: Call) -> Any:
     """The page of judgments and runs, or of one file alone, which is a log then."""
     again = _command_again(call.ctx.obj)
-    if call.qrels is None or call.runs or call.of_scores:
+    if not _is_log(call):
         return call.result(command=again)
     call.check_places()
     return call.command.function(call.qrels, None, call.metrics, command=again, **call.options)
+
+
+def _is_log(call: Call) -> bool:
+    """Whether one file alone was given, whose columns are those of a log."""
+    if call.qrels is None or call.qrels == "-" or call.runs or call.of_scores:
+        return False
+    from rankscope.files.logs import log_of
+
+    return log_of(call.qrels, columns=call.options.get("columns")) is not None
 
 
 def _command_again(arguments: Iterable[str]) -> str:
@@ -194,6 +203,15 @@ def _inspection(call: Call) -> Any:
         return call.result()
     call.check_places()
     return call.command.function(call.qrels, None, call.metrics, **call.options)
+
+
+def power(call: Call) -> int:
+    """Plan from judgments and runs, from what is known of differences, or from one file alone, which is a log then."""
+    if any(name in call.explicit for name in call.command.alone) or not _is_log(call):
+        return call.show(call.result())
+    call.check_places()
+    _ = call.form
+    return call.show(call.command.function(call.qrels, None, call.metrics, **call.options))
 
 
 def gate(call: Call) -> int:

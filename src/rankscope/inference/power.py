@@ -97,6 +97,47 @@ def queries_needed(
     return _smallest(lambda n: _quantiles(n - 1, power, alpha) <= ratio * math.sqrt(n))
 
 
+def units_needed(
+    deviation: float, difference: float, power: float = 0.8, alpha: float = 0.05, share: float = 0.5
+) -> int:
+    """How many units two variants need together so that a t test finds a difference of their means, one variant having this share.
+
+    ``deviation`` is the standard deviation between units, the same in both. By the noncentral t distribution, two-sided.
+
+    Raises InputError for a deviation below 0, a difference of 0, and for power, alpha or share out of range.
+
+    >>> units_needed(deviation=1.0, difference=0.5)  # as G*Power: d = .5, two-sided, 64 in each group
+    128
+    """
+    _check(power, alpha)
+    if not (0 <= deviation < math.inf and 0 < abs(difference) < math.inf and 0 < share < 1):
+        remedy = "give a deviation of 0 or more, a difference that is not 0, and a share between 0 and 1"
+        raise InputError(f"deviation={deviation}, difference={difference}, share={share}: {remedy}")
+    if not deviation:
+        return 4
+    ratio = abs(difference) / deviation * math.sqrt(share * (1 - share))
+    about = _without_end(ratio, power, alpha)
+    if about > _MANY:
+        return about
+    return max(_smallest(lambda n: n > 3 and _power_t(n - 2, ratio * math.sqrt(n), alpha) >= power), 4)
+
+
+def detectable_of_variants(
+    units: float, deviation: float, power: float = 0.8, alpha: float = 0.05, share: float = 0.5
+) -> float:
+    """The smallest difference that two variants with so many units together can detect, one of them having this share.
+
+    >>> round(detectable_of_variants(128, deviation=1.0), 3)
+    0.499
+    """
+    _check(power, alpha)
+    if units < 4 or not 0 <= deviation < math.inf or not 0 < share < 1:
+        raise InputError(
+            f"units={units}, deviation={deviation}, share={share}: two variants need at least 2 units each"
+        )
+    return _quantiles(units - 2, power, alpha) * deviation / math.sqrt(units * share * (1 - share))
+
+
 def power_of(deviation: float, difference: float, n: float, alpha: float = 0.05) -> float:
     """The chance that a two-sided t test of n queries finds a true mean difference: noncentral t beyond both critical values.
 

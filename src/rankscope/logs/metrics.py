@@ -342,3 +342,10 @@ def usual_metrics(log: Log) -> list[OnlineMetric]:
     known = dict.fromkeys(cls for cls in OnlineMetric.catalogue.values() if cls.__module__ == __name__)
     usual = [cls() for cls in known if not required_parameters(cls)]
     return [metric for metric in usual if log.has(*metric.columns(log))]
+
+
+def deciding_metrics(log: Log) -> list[OnlineMetric]:
+    """The metrics by which experiments are mostly decided, of those that a log of impressions has the columns for."""
+    return [
+        metric for metric in (CTR(), ListCTR(), CVR(), RPM()) if log.of_impressions and log.has(*metric.columns(log))
+    ]

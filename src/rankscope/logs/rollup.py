@@ -119,6 +119,22 @@ def roll_up(
     )  # fmt: skip
 
 
+def arrivals(log: Log) -> tuple[int, ...]:
+    """How many units were first seen on each day, from the first day to the last."""
+    first = (
+        log.frame.filter(pl.col("timestamp").is_not_null())
+        .group_by("unit_id")
+        .agg(pl.col("timestamp").min().dt.date().alias("day"))
+    )
+    found = log.collect(first.group_by("day").len().sort("day"))
+    if not len(found):
+        return ()
+    start = found["day"][0]
+    counts = dict(zip(((day - start).days for day in found["day"].to_list()), found["len"].to_list(), strict=True))
+    last = log.collect(log.frame.select(pl.col("timestamp").max().dt.date())).item()
+    return tuple(counts.get(number, 0) for number in range((last - start).days + 1))
+
+
 def _end(log: Log) -> datetime | None:
     log.require(("timestamp",), "a metric over days")
     found: Any = log.collect(log.frame.select(pl.col("timestamp").max())).item()

@@ -66,6 +66,19 @@ def panel_of_variants(measure: Measure, variants: Mapping[str, Moments], covaria
     return Panel.of_moments(measure, names, made)
 
 
+def deviation_of_units(units: Moments, covariates: int = 0) -> tuple[float, float]:
+    """The value of all units together, and the standard deviation between them of what it is made of, less what covariates explain.
+
+    >>> value, deviation = deviation_of_units(Moments.of([[0.0, 1.0], [1.0, 1.0], [1.0, 1.0], [0.0, 1.0]]))
+    >>> value, round(deviation, 4)
+    (0.5, 0.5774)
+    """
+    value, factors = linearise_ratio(units, 0, 1)
+    for i, coefficient in enumerate(_coefficients(units, covariates).tolist()):
+        factors = factors - coefficient * linearise_ratio(units, 2 + 2 * i, 3 + 2 * i)[1]
+    return value, math.sqrt(max(float(factors @ units.covariance @ factors), 0.0))
+
+
 def _coefficients(whole: Moments, covariates: int) -> Array:
     """By how much a metric moves with each covariate, over all units; 0 for a covariate that does not vary."""
     if not covariates or whole.count < 2:

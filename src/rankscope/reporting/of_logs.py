@@ -15,7 +15,7 @@ from rankscope.show.result import Result
 from rankscope.verbs.experiment.experiment import experiment
 from rankscope.verbs.online.online import online
 
-OF_EXPERIMENT = ("baseline", "primary", "test", "interval", "correction", "alpha", "slices", "seed")
+OF_EXPERIMENT = ("baseline", "primary", "test", "interval", "correction", "alpha", "slices")
 BOTH = ("alpha", "columns")
 
 

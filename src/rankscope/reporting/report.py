@@ -136,8 +136,7 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
 ) -> Report:
     """Make one page of a result, of a run, or of a comparison of several: verdict, tables, charts, and every query to look into.
 
-    Of a log of what users were shown and did (a path, a frame, what ``read_log`` gave), without ``runs``, the page has the verdict of its
-    experiment, where there are variants, and its online metrics by day and by position.
+    Of a log (a path, a frame, what ``read_log`` gave), without ``runs``, the page has the verdict of its experiment and its online metrics.
 
     ``rs.report(result)`` takes what any verb found: scores, a comparison, a gate, a diagnosis. Files are read again for the
     documents that scores and comparisons name. Otherwise ``qrels``, ``runs``, ``metrics`` and ``options`` are as for ``compare``
@@ -169,18 +168,16 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     if isinstance(qrels, Result) and (alone or not isinstance(qrels, Scores)):
         _refuse_settled(runs, metrics, options)
         if not isinstance(qrels, Scores | Comparison):
-            if any(given is not None for given in (queries_text, docs_text, shown, notes)):
-                raise InputError(f"{', '.join(PAGE[:4])} are for the page of scores or a comparison: leave them out")
+            _refuse_of_rankings(qrels.schema.partition("/")[0], queries_text, docs_text, shown, notes)
             page = replace(page_of_result(qrels, title, command), about=about or "")
             return Report(page, list(getattr(qrels, "notes", ())))
         subject = _read_again(qrels)
     elif runs is None and (log := log_of(qrels, columns=options.get("columns"))) is not None:
         from rankscope.reporting.of_logs import page_of_log
 
-        if any(given is not None for given in (queries_text, docs_text, shown, notes)):
-            raise InputError(f"{', '.join(PAGE[:4])} are for the page of rankings: leave them out for {log.label}")
-        page = replace(page_of_log(log, metrics, options, title, command), **({"about": about} if about else {}))
-        return Report(page, log.source.notes)
+        _refuse_of_rankings(log.label, queries_text, docs_text, shown, notes)
+        page = page_of_log(log, metrics, options, title, command)
+        return Report(replace(page, about=about or page.about), log.source.notes)
     else:
         refuse_unknown(options, "report", (*PAGE, *COMPARING))
         subject = _subject_of(qrels, runs, metrics, progress=progress, **options)
@@ -189,6 +186,12 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     if about:
         page = replace(page, about=f"{page.about}. {about}")
     return Report(page, [*subject.result.notes, *(note for texts in subject.texts for note in texts.notes)])
+
+
+def _refuse_of_rankings(label: str, *given: Any) -> None:
+    """Refuse what only the page of scores or a comparison shows."""
+    if any(one is not None for one in given):
+        raise InputError(f"{', '.join(PAGE[:4])} are for the page of scores or a comparison: leave them out for {label}")
 
 
 def _marks(notes: Any) -> str:

@@ -212,7 +212,7 @@ def test_units_without_a_variant_are_left_out_and_counted() -> None:
         ({"metrics": "Mean(revenue)", "split": "A=0.5,C=0.5"}, "split C: no variant is called that"),
         ({"metrics": "Mean(revenue)", "split": "A=0.5,B=-1"}, "a share is a number above 0"),
         ({"metrics": "Mean(revenue)", "covariates": "before"}, "write METRIC=COLUMN"),
-        ({"metrics": "Mean(revenue)", "covariates": {"Mean(orders)": "before"}}, "it is not compared"),
+        ({"metrics": "Mean(revenue)", "covariates": {"Mean(orders)": "before"}}, "it is not computed"),
         ({"metrics": "Mean(revenue)", "guardrails": "Mean(revenue)"}, "decides, and is a guardrail"),
         ({"metrics": "Mean(revenue)", "guardrails": "Mean(orders)=much"}, "much"),
         ({"metrics": "Mean(revenue)", "winsorise": 0.3}, "a quantile above 0.5 and below 1"),

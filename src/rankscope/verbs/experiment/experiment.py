@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,8 +16,9 @@ from rankscope.files.logs import read_log
 from rankscope.files.roles import said_columns
 from rankscope.impressions import COLUMNS, Log
 from rankscope.lists import Array
-from rankscope.logs.base import OnlineMetric, parse_online
-from rankscope.logs.metrics import CTR, CVR, RPM, ListCTR, Mean
+from rankscope.logs.base import OnlineMetric, parse_online_metrics
+from rankscope.logs.covariates import covariates_of
+from rankscope.logs.metrics import deciding_metrics
 from rankscope.logs.rollup import Units, roll_up
 from rankscope.moments import Moments
 from rankscope.panels.experiments import panel_of_variants, sample_ratio, skew_caution, skewness
@@ -28,7 +29,6 @@ from rankscope.panels.samples import Measure
 from rankscope.verbs.experiment.result import Experiment, Role, Slice
 
 CONTROLS = ("control", "baseline", "a", "0", "off", "false", "old")  # what a baseline is called, the likeliest first
-USUAL = (CTR, ListCTR, CVR, RPM)
 FEWEST_UNITS = 2
 
 
@@ -38,7 +38,7 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     variant: str | None = None, baseline: str | None = None, primary: Any = None, guardrails: Any = None,
     covariates: Any = None, split: Any = None, strata: str | None = None, winsorise: float | None = None,
     slices: Any = None, test: Any = None, interval: Any = None, correction: Any = "holm", alpha: float = 0.05,
-    columns: Mapping[str, str] | str | None = None, seed: int = 0,
+    columns: Mapping[str, str] | str | None = None,
 ) -> Experiment:
     """Say which variant of an experiment is better for users, by how much, and whether that can be believed.
 
@@ -69,12 +69,12 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     >>> found["B", "Mean(orders)"].verdict, round(found["B", "Mean(orders)"].difference, 3)
     ('better', 0.033)
     """
-    method = method_of(test=test, interval=interval, correction=correction, family="all", alpha=alpha, seed=seed)
+    method = method_of(test=test, interval=interval, correction=correction, family="all", alpha=alpha)
     said = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
     given = read_log(log, columns={**said, **({variant: "variant"} if variant else {})} or None)
     given.require(("variant",), "an experiment")
     roles = _roles(given, metrics, primary, guardrails)
-    adjust = _covariates(covariates, roles)
+    adjust = covariates_of(covariates, roles)
     attributes = [_attribute(given, name) for name in _names(slices)]
     stratum = None if strata is None else _attribute(given, strata)
     asked = list(dict.fromkeys([*roles, *(other for others in adjust.values() for other in others)]))
@@ -98,26 +98,15 @@ def _names(value: Any) -> list[str]:
     return [] if value is None else [value] if isinstance(value, str) else [str(name) for name in value]
 
 
-def _metrics(value: Any) -> list[OnlineMetric]:
-    several = value if isinstance(value, Iterable) and not isinstance(value, str | OnlineMetric) else [value]
-    out = [parse_online(text) for text in several for text in (_split_text(text) if isinstance(text, str) else [text])]
-    return list(dict.fromkeys(out))
-
-
-def _split_text(text: str) -> list[str]:
-    """Several metrics in one text, apart at blanks and commas that stand in no brackets."""
-    return [part for part in re.split(r"[\s,]+(?![^()]*\))", text.strip()) if part] or [text]
-
-
 def _roles(log: Log, metrics: Any, primary: Any, guardrails: Any) -> dict[OnlineMetric, Role]:
     """Every metric with its part in the verdict, the primary one first."""
-    first = [] if primary is None else _metrics(primary)
+    first = [] if primary is None else parse_online_metrics(primary)
     if len(first) > 1:
         raise InputError(f"primary={primary!r}: one metric decides; name the others with -m")
     guards = dict(
         _guardrail(text) for text in (guardrails.items() if isinstance(guardrails, Mapping) else _names(guardrails))
     )
-    others = _metrics(metrics) if metrics is not None else [] if first else _usual(log)
+    others = parse_online_metrics(metrics) if metrics is not None else [] if first else _deciding(log)
     both = [metric for metric in guards if metric in [*first, *others[: not first]]]
     if both:
         raise InputError(f"{both[0]} decides, and is a guardrail: name it as one of the two")
@@ -128,12 +117,27 @@ def _roles(log: Log, metrics: Any, primary: Any, guardrails: Any) -> dict[Online
     return {**out, lead: Role("primary"), **guards}
 
 
+def _deciding(log: Log) -> list[OnlineMetric]:
+    """The metrics that the columns allow, where none is named."""
+    found = deciding_metrics(log)
+    if not found:
+        columns = [name for role, name in log.roles.items() if COLUMNS[role].kind not in {"id", "time"}] + list(
+            log.attributes
+        )
+        like = columns[0] if columns else "column"
+        there = words.listing(columns) or "of ids alone"
+        raise InputError(
+            f"{log.label}: no metric was named: write one like -m 'Mean({like})'; there are the columns {there}"
+        )
+    return found
+
+
 def _guardrail(said: Any) -> tuple[OnlineMetric, Role]:
     """A guardrail and the loss that would be accepted: ``METRIC``, ``METRIC=0.01`` or ``METRIC=1%`` of the baseline."""
     name, loss = said if isinstance(said, tuple) else (said, None)
     if isinstance(name, str) and loss is None and (found := re.fullmatch(r"(.*\S)\s*=\s*([\d.]+\s*%?)", name)):
         name, loss = found[1], found[2]
-    (metric,) = _metrics(name)
+    (metric,) = parse_online_metrics(name)
     if metric.better == "neither":
         raise InputError(f"{metric} is neither better nor worse when it is higher: it cannot be a guardrail")
     if loss is None:
@@ -145,48 +149,6 @@ def _guardrail(said: Any) -> tuple[OnlineMetric, Role]:
             f"guardrail {metric}={text}: the loss that would be accepted is a number above 0, like 0.01 or 1%"
         )
     return metric, Role("guardrail", number / 100 if text.endswith("%") else number, text.endswith("%"))
-
-
-def _usual(log: Log) -> list[OnlineMetric]:
-    """The metrics that the columns allow, where none is named."""
-    found = [cls() for cls in USUAL if log.of_impressions and log.has(*cls().columns(log))]
-    if not found:
-        columns = [name for role, name in log.roles.items() if COLUMNS[role].kind not in {"id", "time"}] + list(
-            log.attributes
-        )
-        like = columns[0] if columns else "column"
-        there = words.listing(columns) or "of ids alone"
-        raise InputError(
-            f"{log.label}: no metric was named: write one like -m 'Mean({like})'; there are the columns {there}"
-        )
-    return list(found)
-
-
-def _covariates(said: Any, roles: Mapping[OnlineMetric, Role]) -> dict[OnlineMetric, tuple[OnlineMetric, ...]]:
-    """By metric, the covariates it is adjusted for."""
-    out: dict[OnlineMetric, tuple[OnlineMetric, ...]] = {}
-    for text, value in said.items() if isinstance(said, Mapping) else map(_pair, _names(said)):
-        (metric,) = _metrics(text)
-        if metric not in roles:
-            raise InputError(f"covariate of {metric}: it is not compared; there are {words.listing(roles)}")
-        each = [value] if isinstance(value, str | OnlineMetric) else list(value)
-        metrics = tuple(_covariate(one) for one in each)
-        out[metric] = (*out.get(metric, ()), *metrics)
-    return out
-
-
-def _pair(text: str) -> tuple[str, str]:
-    metric, equals, column = text.rpartition("=")
-    if not equals or not metric.strip() or not column.strip():
-        raise InputError(f"covariate {text}: write METRIC=COLUMN, like 'Mean(revenue)=revenue_before'")
-    return metric.strip(), column.strip()
-
-
-def _covariate(said: Any) -> OnlineMetric:
-    if isinstance(said, str) and "(" not in said and said not in OnlineMetric.catalogue:
-        return Mean(column=said)
-    (metric,) = _metrics(said)
-    return metric
 
 
 def _attribute(log: Log, name: str) -> str:

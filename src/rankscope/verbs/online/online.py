@@ -72,7 +72,15 @@ def online(
         values = [one for one in values if one.denominator or not one.metric.windowed] or values
     chosen = [one.metric for one in values]
     remarks = [
-        text for text in (units.remark, *_censored(values, units.noun), health.remark(), VARIANTS if read.has("variant") else "", read.allowance()) if text
+        text
+        for text in (
+            units.remark,
+            *_censored(values, units.noun),
+            health.remark(),
+            VARIANTS if read.has("variant") else "",
+            read.allowance(),
+        )
+        if text
     ]
     parts = {name: _over(name, read, health, chosen, level, remarks) for name in over}
     sliced = [one for name in _listed(slices, "slices") for one in _slices(read, chosen, level, name, remarks)]

@@ -9,9 +9,11 @@ from typing import Any, cast, overload
 from rankscope import words
 from rankscope.declared import one_of, plain, whole_number
 from rankscope.errors import HUGE, DataError, InputError
+from rankscope.files.logs import log_of
 from rankscope.panels.families import baseline_of, pairs_of
 from rankscope.panels.reach import Aim, reach_by, reach_of
 from rankscope.scoring.measurements import Measurements, measure
+from rankscope.verbs.power.experiment import ExperimentPlan
 from rankscope.verbs.power.result import VARIANCE_OF, Design, DesignKind, Plan
 
 USUAL = (0.01, 0.02, 0.05)  # differences that people ask for, on metrics from 0 to 1
@@ -35,8 +37,8 @@ def power(  # noqa: PLR0913 - the options of the command line, each with its def
     difference: Any = None, power: float = 0.8, alpha: float = 0.05, comparisons: int = 1, n: int | None = None,
     baseline: str | None = None, all_pairs: bool = False, clusters: Any = None, systems: Any = None,
     deviation: float | None = None, design: str | None = None, variance: float | None = None, width: Any = None,
-    progress: Callable[[str], None] | None = None, **policies: Any,
-) -> Plan | Design:
+    lift: Any = None, covariates: Any = None, share: Any = None, progress: Callable[[str], None] | None = None, **policies: Any,
+) -> Plan | Design | ExperimentPlan:
     """What difference the queries at hand can detect, and how many queries other differences need.
 
     From runs: ``qrels``, ``runs`` and ``metrics`` are as for ``compare`` (without ``runs``, the first is a table of scores or a
@@ -50,6 +52,10 @@ def power(  # noqa: PLR0913 - the options of the command line, each with its def
     Without runs: ``deviation`` is the standard deviation of the differences, known from elsewhere. ``design`` plans the topics of a
     collection: "t" and "anova" for a ``difference``, "interval" for a ``width``, from a ``variance`` (and ``systems``, how many).
 
+    From a log of what users did (in place of ``qrels``, without ``runs``): what an experiment with such users can detect, and how many users and
+    days a ``lift`` takes, like 0.02 or "2%" (or an absolute ``difference``); ``metrics`` are online ones, ``covariates`` as for ``experiment``,
+    ``share`` is that of users who would get the new variant.
+
     Raises InputError for what cannot be used, DataError where nothing can be planned from the queries.
 
     >>> import rankscope as rs
@@ -59,6 +65,14 @@ def power(  # noqa: PLR0913 - the options of the command line, each with its def
     ((0.1, 34),)
     """
     aim = _aim(power, alpha, comparisons, n)
+    log = None if qrels is None or runs is not None else log_of(qrels, columns=policies.get("columns"))
+    if log is not None:
+        from rankscope.verbs.power.of_logs import plan_of_log
+
+        return plan_of_log(log, metrics, aim, lifts=lift, differences=_sizes("difference", difference), covariates=covariates, share=share)
+    stray = next((name for name, value in (("lift", lift), ("covariates", covariates), ("share", share)) if value is not None), None)
+    if stray is not None:
+        raise InputError(f"{stray} is for a plan from a log of what users did: leave it out, or give a log")
     way = _way(
         {"runs": qrels if runs is None else runs, "deviation": deviation, "design": design},
         variance=variance, width=width, systems=systems, n=n, baseline=baseline, all_pairs=all_pairs or None,

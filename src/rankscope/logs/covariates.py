@@ -1,0 +1,42 @@
+"""What was known of units before an experiment, named for each metric: it takes chance away from differences (CUPED)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from rankscope import words
+from rankscope.errors import InputError
+from rankscope.logs.base import OnlineMetric, parse_online
+from rankscope.logs.metrics import Mean
+
+Covariates = dict[OnlineMetric, tuple[OnlineMetric, ...]]
+
+
+def covariates_of(said: Any, metrics: Collection[OnlineMetric]) -> Covariates:
+    """By metric, the covariates it is adjusted for: ``{"Mean(revenue)": "before"}``, or ``"Mean(revenue)=before"``, or several such.
+
+    A covariate is a column of numbers or an online metric. Raises InputError for what names none, and for a metric that is not computed.
+    """
+    out: Covariates = {}
+    pairs = said.items() if isinstance(said, Mapping) else map(_pair, [said] if isinstance(said, str) else said or ())
+    for text, value in pairs:
+        metric = parse_online(text)
+        if metric not in metrics:
+            raise InputError(f"covariate of {metric}: it is not computed; there are {words.listing(metrics)}")
+        each = [value] if isinstance(value, str | OnlineMetric) else list(value)
+        out[metric] = (*out.get(metric, ()), *map(_covariate, each))
+    return out
+
+
+def _pair(text: str) -> tuple[str, str]:
+    metric, equals, column = text.rpartition("=")
+    if not equals or not metric.strip() or not column.strip():
+        raise InputError(f"covariate {text}: write METRIC=COLUMN, like 'Mean(revenue)=revenue_before'")
+    return metric.strip(), column.strip()
+
+
+def _covariate(said: Any) -> OnlineMetric:
+    if isinstance(said, str) and "(" not in said and said not in OnlineMetric.catalogue:
+        return Mean(column=said)
+    return parse_online(said)
