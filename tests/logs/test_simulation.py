@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -406,3 +407,11 @@ def test_what_cannot_be_is_refused_in_one_line(options: dict[str, Any], message:
 def test_judgments_that_say_nothing_are_refused(qrels: Any, runs: Any, message: str) -> None:
     with pytest.raises(DataError, match=message):
         rs.simulate(qrels=qrels, runs=runs, users=10)
+
+
+def test_the_page_lists_every_parameter_with_its_meaning() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs/online.md").read_text(encoding="utf-8")
+    for one in fields(World):
+        usual = one.default if isinstance(one.default, tuple) else (one.default,)
+        default = ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in usual)
+        assert f"| `{one.name}` | {World.about(one.name)} | {default} |" in page

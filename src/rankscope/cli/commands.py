@@ -280,19 +280,15 @@ LOG_COLUMNS = Option(
 )
 
 
-def _numbers(option: str) -> Callable[[Sequence[str]], list[float]]:
-    """How the numbers of an option that may be repeated are read: apart at commas, too."""
-
-    def read(texts: Sequence[str]) -> list[float]:
-        out = []
-        for part in (part.strip() for text in texts for part in text.split(",")):
-            try:
-                out.append(float(part))
-            except ValueError:
-                raise InputError(f"{option} {part}: that is no number; write it like {option} 0.5,0.6") from None
-        return out
-
-    return read
+def _numbers(option: str, texts: Sequence[str]) -> list[float]:
+    """The numbers of an option that may be repeated: apart at commas, too."""
+    out = []
+    for part in (part.strip() for text in texts for part in text.split(",")):
+        try:
+            out.append(float(part))
+        except ValueError:
+            raise InputError(f"{option} {part}: that is no number; write it like {option} 0.5,0.6") from None
+    return out
 
 
 def _parameters(texts: Sequence[str]) -> dict[str, Any]:
@@ -595,7 +591,7 @@ COMMANDS = (
             Option("--items", "How many items a list shows. Default: 20.", NUMBER, "N"),
             Option("--seed", "What all that is random depends on.", WholeNumber(min=0), "N", default=0),
             Option("--quality", "Of rankers, from 0 (by chance) to 1 (ideal). Default: 0.6, of an experiment 0.5,0.6.",
-                str, "X,...", multiple=True, read=_numbers("--quality")),
+                str, "X,...", multiple=True, read=partial(_numbers, "--quality")),
             Option("--policy", "How lists are made: Fixed, PlackettLuce(temperature=0.3), EpsilonShuffle(epsilon=0.1), TopShuffle(top=5).",
                 str, "POLICY", multiple=True, read=list),
             Option("--browsing", "How users look: PositionBased(decay=0.85) or Cascade(decay=0.77, stop=0.1). Default: PositionBased.", str, "BROWSING"),
@@ -603,7 +599,7 @@ COMMANDS = (
             Option("--run runs", "With --qrels: a ranking to show; may be repeated.", FILE, multiple=True, to="command"),
             Option("--interleave", "Of a log: lists mix two rankers' items (team draft).", bool),
             Option("--split", "Of an experiment: the shares of users of each variant. Default: even.", str, "X,...",
-                multiple=True, read=_numbers("--split")),
+                multiple=True, read=partial(_numbers, "--split")),
             Option("--truth", "Of an experiment: how many further users meet every variant, to know the truth. Default: 20000.",
                 WholeNumber(min=0), "N"),
             Option("-m --metric metrics", "Of an experiment: a metric whose true effect is told; may be repeated.", str, "METRIC", multiple=True, read=list),

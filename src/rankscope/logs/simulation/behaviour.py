@@ -137,9 +137,9 @@ class Behaviour:
 
 def _before(values: Array, begins: Array) -> Array:
     """The sum of what stands before each value in its group; ``begins`` says where groups begin."""
-    total = np.cumsum(values, dtype=float) - values
+    total: Array = np.cumsum(values, dtype=float) - values
     sizes = np.diff(np.append(begins, len(values)))
-    return total - np.repeat(total[begins], sizes)
+    return np.subtract(total, np.repeat(total[begins], sizes))
 
 
 def team_draft(one: Array, other: Array, query: Array, coin: Array, items: int) -> tuple[Array, Array]:

@@ -56,25 +56,33 @@ class Outcome:
 
 def play(scenario: Scenario) -> Outcome:
     """Make the log of a scenario, and the sums of each user beside it."""
+    both = [(units, _rows(scenario, visits, events, units)) for units, visits, events in _parts(scenario)]
+    units, logs = zip(*both, strict=True)
+    return Outcome(pl.concat(logs).sort("timestamp", maintain_order=True), pl.concat(units))
+
+
+def played_units(scenario: Scenario) -> pl.DataFrame:
+    """The sums of each user alone, for millions of them: what ``play`` gives beside the log."""
+    return pl.concat(units for units, _, _ in _parts(scenario))
+
+
+def _parts(scenario: Scenario) -> Iterator[tuple[pl.DataFrame, Visits, Events]]:
+    """Some users at a time: their sums, their visits and what happened."""
     world = scenario.behaviour.world
-    logs, units = [], []
     for part in range(-(-world.users // PART)):
         visits = made_visits(world, scenario.behaviour.candidates, part)
         arm = scenario.arm_of(visits, part)
         events = scenario.behaviour.events(visits, scenario.arms, arm)
         users = min(PART, world.users - part * PART)
-        sums = _unit_sums(events, visits, users)
+        units = _unit_sums(events, visits, users)
         if scenario.by_user:
             variant = np.zeros(PART, dtype=int)
             variant[visits.user[visits.visit]] = arm
-            sums = sums.with_columns(variant=_names(scenario.arms, variant[:users]))
+            units = units.with_columns(variant=_names(scenario.arms, variant[:users]))
+            units = units.select("unit_id", "variant", pl.exclude("unit_id", "variant"))
         if world.before:
-            sums = sums.hstack(_sums_before(scenario, part, users))
-        units.append(sums)
-        logs.append(_rows(scenario, visits, events, sums))
-    table = pl.concat(units)
-    wanted = ["unit_id", *(["variant"] if scenario.by_user else [])]
-    return Outcome(pl.concat(logs).sort("timestamp", maintain_order=True), table.select(*wanted, pl.exclude(wanted)))
+            units = units.hstack(_sums_before(scenario, part, users))
+        yield units, visits, events
 
 
 # --- rows and users -----------------------------------------------------------------------------------------------

@@ -110,8 +110,8 @@ class EpsilonShuffle(LoggingPolicy):
     def chances(self, scores: Array, items: int) -> Array:
         there = ~np.isneginf(scores)
         sizes = there.sum(axis=1)[:, None, None]
-        any_place = there[:, :, None] & (np.arange(items) < sizes)
-        return (1 - self.epsilon) * _at_places(scores, items) + self.epsilon * any_place / sizes
+        at_random: Array = (there[:, :, None] & (np.arange(items) < sizes)) / sizes
+        return _at_places(scores, items) * (1 - self.epsilon) + at_random * self.epsilon
 
     def show(self, scores: Array, query: Array, noise: Array, items: int) -> tuple[Array, Array]:
         usual = ranked(scores, items)[query]

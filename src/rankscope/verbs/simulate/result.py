@@ -59,7 +59,7 @@ def _rate(head: str) -> Col:
 
 
 def _signed(value: float) -> str:
-    return words.in_table(words.number(value, sign=True, digits=5))
+    return words.in_table(words.number(value, sign=True, digits=4))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,9 +95,9 @@ class Simulation(Result):
                 Col("metric", of=lambda e: str(e.metric), head="metric"),
                 Col("variant", of=lambda e: e.arm, head="variant"),
                 Col("baseline"),
-                Col("value", head="value", kind="value", cell=lambda e: words.cell(e.value, 5)),
-                Col("baseline_value", head="baseline", kind="value", cell=lambda e: words.cell(e.baseline_value, 5)),
-                Col("difference", head="true difference", kind="value", cell=lambda e: _signed(e.difference)),
+                Col("value", head="value", kind="value", cell=lambda e: words.cell(e.value)),
+                Col("baseline_value", head="baseline", kind="value", cell=lambda e: words.cell(e.baseline_value)),
+                Col("difference", head="difference", kind="value", cell=lambda e: _signed(e.difference)),
                 Col("error", head="±", kind="value", cell=lambda e: words.cell(e.error, 5)),
                 Col("relative", of=_relative, head="lift", kind="value", cell=lambda e: words.relative(_relative(e)) if math.isfinite(_relative(e)) else ""),
             ),
@@ -186,6 +186,7 @@ class Simulation(Result):
             .sum()
             .row(0, named=True)
         )
+        sums["revenue"] = round(sums["revenue"], 2)
         return {
             "kind": self.kind, "rows": len(self.log), "users": len(self.units), **sums, "days": self.scenario.behaviour.world.days,
             "design_effect": words.finite(self.design_effect), "conventions": self.conventions,
