@@ -17,7 +17,7 @@ def test_the_page_is_written_and_the_verdict_said(run: Run, files: Path) -> None
     said = run("report", *TWO, "-m", "RR", "-o", "page.html")
     assert said.code == 0
     assert "best beats bm25 on RR" in said.out
-    assert "wrote page.html (1." in said.err
+    assert "wrote page.html (0." in said.err
     assert "best beats bm25 on RR" in Path("page.html").read_text()
     assert "rankscope report judged.txt bm25.run best.run -m RR" in Path("page.html").read_text()
 
