@@ -109,9 +109,9 @@ def test_many_faults_of_csv_are_counted(write: Any) -> None:
 @pytest.mark.parametrize(
     ("read", "name", "text", "message"),
     [
-        (read_run, "a.csv", "a,b,c\nx,y,z\n", f"no column for query_id, doc_id and score among a, b and c; {RUN_TABLE}"),
+        (read_run, "a.csv", "a,b,c\nx,y,z\n", f"no column for query_id, doc_id and score among a, b and c; {RUN_TABLE}; say which it is, like columns='a=query_id'"),
         (read_run, "a.csv", "1,d,3\n", f"no column for query_id, doc_id and score among 1, d and 3; {RUN_TABLE}; is the header line missing?"),
-        (read_run, "a.tsv", "foo\tbar\n", f"no column for query_id, doc_id and score among foo and bar; {RUN_TABLE}"),
+        (read_run, "a.tsv", "foo\tbar\n", f"no column for query_id, doc_id and score among foo and bar; {RUN_TABLE}; say which it is, like columns='foo=query_id'"),
         (read_run, "a.csv", "qid,docid,grade\n1,d,3\n", f"no column for score among qid, docid and grade; {RUN_TABLE}; a grade belongs to qrels: {ORDER}"),
         (read_qrels, "a.csv", "qid,docid,rank\n1,d,3\n", f"no column for grade among qid, docid and rank; {QRELS_TABLE}; a rank belongs to a run: {ORDER}"),
         (read_run, "a.csv", "qid,docid,score\n", "a header and no rows"),
