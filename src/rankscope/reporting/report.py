@@ -191,7 +191,9 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
 def _refuse_of_rankings(label: str, *given: Any) -> None:
     """Refuse what only the page of scores or a comparison shows."""
     if any(one is not None for one in given):
-        raise InputError(f"{', '.join(PAGE[:4])} are for the page of scores or a comparison: leave them out for {label}")
+        raise InputError(
+            f"{', '.join(PAGE[:4])} are for the page of scores or a comparison: leave them out for {label}"
+        )
 
 
 def _marks(notes: Any) -> str:

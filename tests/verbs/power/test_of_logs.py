@@ -71,7 +71,10 @@ def test_a_covariate_saves_users() -> None:
 
 
 def test_an_uneven_split_takes_more_users() -> None:
-    even, uneven = (rs.power(users(seed=46), None, "Mean(revenue)", lift=0.05, share=s).reaches[0].targets[0].units for s in (0.5, 0.1))
+    even, uneven = (
+        rs.power(users(seed=46), None, "Mean(revenue)", lift=0.05, share=s).reaches[0].targets[0].units
+        for s in (0.5, 0.1)
+    )
     assert uneven == pytest.approx(even * 0.25 / 0.09, rel=0.01)
 
 
@@ -84,7 +87,13 @@ def test_an_uneven_split_takes_more_users() -> None:
         ({"metrics": "CTR"}, "CTR needs a column click"),
         ({"metrics": None}, "no metric was named"),
     ],
-    ids=["a lift in words", "more than all users", "a covariate of nothing", "a metric without its column", "no metric"],
+    ids=[
+        "a lift in words",
+        "more than all users",
+        "a covariate of nothing",
+        "a metric without its column",
+        "no metric",
+    ],
 )
 def test_bad_options(options: dict[str, Any], said: str) -> None:
     with pytest.raises((InputError, DataError), match=said):

@@ -58,7 +58,9 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
             qrels, select, ignore, covariates, policies if metrics is None else {**policies, "metrics": metrics}
         )
     if covariates:
-        raise InputError("covariates are columns of a log, which is given alone: leave them out, or give a log without runs")
+        raise InputError(
+            "covariates are columns of a log, which is given alone: leave them out, or give a log without runs"
+        )
     chosen = select_rules(select, ignore)
     policies["ignore"] = ignore
     refuse_unknown(policies, "check")

@@ -78,7 +78,9 @@ def test_a_clean_log_has_nothing() -> None:
 
 
 def test_every_rule_of_logs_has_a_bad_case() -> None:
-    assert {code for code, _, _ in BAD.values()} == {rule.code for rule in all_rules() if rule.of == "log" and not rule.other_verb}
+    assert {code for code, _, _ in BAD.values()} == {
+        rule.code for rule in all_rules() if rule.of == "log" and not rule.other_verb
+    }
 
 
 @pytest.mark.parametrize("case", BAD)
