@@ -132,11 +132,16 @@ class Caution:
 
 @dataclass(frozen=True)
 class Note:
-    """One thing a reader should know: what it is, what to do, and its stable code."""
+    """One thing a reader should know: what it is, what to do, and its stable code.
+
+    On a page ``at`` is the anchor of the section that shows more, and ``where`` its title.
+    """
 
     text: str
     hint: str = ""
     code: str = ""
+    at: str = ""
+    where: str = ""
 
 
 @dataclass(frozen=True)
@@ -197,6 +202,7 @@ class Chart:
     they get their colours, whether they are in this chart or not, so that one series looks the same in all charts of a page. ``told`` says that a table of the same numbers
     stands beside it. ``pair`` names the two runs that its queries are to be looked into
     with, the baseline first. ``most`` is a value of x that a line of ``points`` stands at, as the limit of what it may be.
+    ``axes`` are headers, each with what its axis says in a picture that has no title: without one, the header and its hint.
     """
 
     name: str
@@ -222,6 +228,7 @@ class Chart:
     pair: tuple[str, ...] = ()
     told: bool = False
     most: float | None = None
+    axes: tuple[tuple[str, str], ...] = ()
 
     def at(self, header: str) -> int:
         """The place of a column, by its header. Raises ValueError where there is none."""

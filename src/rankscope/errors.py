@@ -18,6 +18,16 @@ class RankscopeError(Exception):
         text = super().__str__()
         return printable(keywords(text) if "--" in text else text)
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows: the lines that led here, without those of this package and of the notebook itself, and the message."""
+        import traceback
+
+        inside = (__file__.rpartition("errors.py")[0], "IPython")
+        frames = traceback.extract_tb(self.__traceback__)
+        own = [frame for frame in frames if not any(part in frame.filename for part in inside)]
+        lines = [line.rstrip("\n") for line in traceback.format_list(own)]
+        return [*lines, f"{type(self).__name__}: {self}"]
+
 
 class InputError(RankscopeError, ValueError):
     """A file, a value or a name that cannot be used as it stands."""

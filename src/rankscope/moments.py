@@ -144,6 +144,8 @@ class ExactSum:
     def of(cls, values: ArrayLike) -> ExactSum:
         """The sum of values."""
         number = np.atleast_1d(np.asarray(values, dtype=np.float64))
+        if len(number) > 1 and np.isfinite(number[0]) and (number == number[0]).all():  # as weights are
+            return cls(cls.of(number[:1]).units * len(number))
         finite = np.isfinite(number)
         odd = math.fsum(number[~finite].tolist()) if not finite.all() else 0.0
         fraction, exponent = np.frexp(number[finite])

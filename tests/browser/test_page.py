@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 from tests.browser import pages
 
-from rankscope.blocks import Chart, Column, Section, ValueRange
+from rankscope.blocks import Chart, Column, Paragraph, Section, ValueRange
 from rankscope.blocks import Page as PageOf
 
 if TYPE_CHECKING:
@@ -119,14 +119,45 @@ def test_definitions_are_shown_on_hover_and_on_focus(made: Callable[[str], str],
     assert page.locator(".glossary dd").first.is_visible()
 
 
-def test_long_tables_unfold(made: Callable[[str], str], opened: Opened) -> None:
+def test_long_tables_unfold_into_a_box_of_their_own(made: Callable[[str], str], opened: Opened) -> None:
     page = opened(made("plain"))
-    rows = page.locator("#table-per-query tbody tr:visible")
-    assert rows.count() == 20
+    rows, box = page.locator("#table-per-query tbody tr:visible"), page.locator("#table-per-query .scroll")
+    assert rows.count() == 10
     page.get_by_role("button", name="Show all 45").click()
     assert rows.count() == 45
+    assert box.evaluate("(box) => box.scrollHeight > box.clientHeight && box.clientHeight <= 0.75 * innerHeight + 1")
+    assert "gradient" in box.evaluate("(box) => getComputedStyle(box).backgroundImage")
+    box.evaluate("(box) => (box.scrollTop = 400)")
+    top = "(part) => part.getBoundingClientRect().top"
+    assert abs(page.locator("#table-per-query thead th").first.evaluate(top) - box.evaluate(top)) < 3
     page.get_by_role("button", name="Show fewer").click()
-    assert rows.count() == 20
+    assert rows.count() == 10
+
+
+def test_further_charts_of_a_folded_section_are_folded_under_their_titles(
+    opened: Opened, made: Callable[[str], str]
+) -> None:
+    made("plain")  # where the packages are missing, it is skipped here
+    from rankscope.show.html.page import render
+
+    one, two, three, *_ = pages.charts()
+    told = Paragraph("Shown are 3 pairs.", quiet=True)
+    blocks = (one, pages.board(), two, three, pages.per_query(3), told)
+    page = opened(render(PageOf("t", "", (), (Section("s", "S", blocks, folded=True),))), fragment="s")
+    further = page.locator(".further")
+    assert further.count() == 1
+    assert further.locator("> summary").inner_text().strip() == two.title
+    assert further.locator(".chart").count() == 2
+    assert page.get_by_text("Shown are 3 pairs.").is_visible()
+    assert page.locator("#chart-forest").is_visible()
+    assert page.locator("#chart-waterfall").is_hidden()
+    further.locator("> summary").click()
+    page.locator("#chart-waterfall svg").wait_for()
+    left, right = (page.locator(f"#chart-{name}").bounding_box() for name in ("waterfall", "scatter"))
+    assert left is not None
+    assert right is not None
+    assert left["y"] == right["y"]
+    assert left["x"] + left["width"] <= right["x"]
 
 
 def test_a_mark_opens_its_query(made: Callable[[str], str], opened: Opened) -> None:

@@ -106,7 +106,7 @@ ODD = {
 @pytest.mark.parametrize("kind", ODD)
 def test_what_is_odd_is_told_as_ever(tmp_path: Path, read: Any, kind: str) -> None:
     ODD[kind](judgments()).write_parquet(tmp_path / "qrels.parquet")
-    said = []
+    said: list[tuple[Any, ...]] = []
     for part in (None, 7):
         try:
             qrels = read(tmp_path / "qrels.parquet", part)

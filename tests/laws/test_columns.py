@@ -33,7 +33,7 @@ PAIR: dict[str, Verb] = {
     "reconcile": lambda q, a, b, **o: rs.reconcile(q, {"a": a, "b": b}, "AP", **o),
     "advise": lambda q, a, b, **o: rs.advise(q, {"a": a, "b": b}, **o),
     "advise by judgments": lambda q, a, b, **o: rs.advise(
-        q, **{k: {c: r for c, r in v.items() if r != "score"} for k, v in o.items()}
+        q, columns={c: r for c, r in o.get("columns", {}).items() if r != "score"} or None
     ),
 }  # fmt: skip
 COMMAND = {
@@ -46,7 +46,7 @@ COMMAND = {
 
 def tables() -> list[pl.DataFrame]:
     grades, runs = world()
-    values = {"grade": [grades], "score": [runs["base"], runs["good"]]}
+    values: dict[str, list[Any]] = {"grade": [grades], "score": [runs["base"], runs["good"]]}
     return [
         pl.DataFrame([(q, d, v) for q in rows for d, v in rows[q].items()], ["query_id", "doc_id", value], orient="row")
         for value, several in values.items()
@@ -166,3 +166,38 @@ def test_lists_of_documents_have_roles_too(tmp_path: Path) -> None:
     for source in (rows, tmp_path / "recs.jsonl"):
         frame = rs.read_run(source, columns={"usr": "query_id", "recs": "doc_id"}).frame
         assert frame.select("query_id", "doc_id").rows() == [("u1", "i1"), ("u1", "i2"), ("u2", "i3")]
+
+
+WORDS = {0: "Bad", 1: "fair", 2: "Good", 3: "Perfect"}
+WORTH = "bad=0,Fair=1,Good=2,PERFECT=3"
+NEEDS_RUNS = {name: verb for name, verb in PAIR.items() if name != "advise by judgments"}
+
+
+@pytest.mark.parametrize("verb", NEEDS_RUNS.values(), ids=NEEDS_RUNS)
+def test_every_verb_reads_grades_that_are_words(verb: Verb) -> None:
+    """In dicts and in tables, with the numbers that they are worth."""
+    grades, runs = world()
+    named = {q: {doc: WORDS[grade] for doc, grade in docs.items()} for q, docs in grades.items()}
+    plain, said = (
+        verb(q, runs["base"], runs["good"], **more).to_dicts() for q, more in ((grades, {}), (named, {"grades": WORTH}))
+    )
+    assert said == plain
+    qrels, *tables_of_runs = odd_tables()
+    column = pl.col("stars").replace_strict(WORDS, return_dtype=pl.String)
+    both = verb(qrels.with_columns(column), *tables_of_runs, columns=ROLES, grades=WORTH)
+    assert both.to_dicts() == verb(*tables()).to_dicts()
+
+
+def test_grades_that_are_words_elsewhere() -> None:
+    grades, runs = world()
+    named = {q: {doc: WORDS[grade] for doc, grade in docs.items()} for q, docs in grades.items()}
+    scores = rs.evaluate(named, runs["base"], "AP", grades=WORTH)
+    assert scores.envelope()["conventions"]["grades"] == WORTH.lower()
+    assert rs.Evaluator(named, "AP", grades=WORTH)(runs["base"])["AP"] == scores["AP"]
+    assert rs.report(scores).page.answer == rs.report(grades, {"run": runs["base"]}, "AP").page.answer
+    with pytest.raises(InputError, match=r"grade '(Bad|fair|Good|Perfect)' is not a number; name grades with grades="):
+        rs.evaluate(named, runs["base"], "AP")
+    odd: list[Any] = ["Perfect", "", 3, {"Perfect": "x"}]
+    for wrong in odd:
+        with pytest.raises(InputError, match="write them like Perfect=4,Good=2,Bad=0"):
+            rs.evaluate(named, runs["base"], "AP", grades=wrong)

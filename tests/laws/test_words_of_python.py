@@ -15,7 +15,7 @@ from rankscope import words
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 OF_A_SHELL = re.compile(r"rankscope [a-z]+[^.;:,()]*")  # a command that has no call of its own, in full
-MORE = {
+MORE: dict[str, Any] = {
     "catalogue of all": rs.catalogue, "catalogue of a family": lambda: rs.catalogue("gain"),
     "catalogue of a set": lambda: rs.catalogue("official"), "rules": rs.rules, "one rule": lambda: rs.rules("RS203"),
     "compare many pairs": lambda: rs.compare({f"s{i}": {f"q{j}": (i * j % 7) / 7 for j in range(9)} for i in range(9)}, metrics="AP", all_pairs=True),

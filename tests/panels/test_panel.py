@@ -106,7 +106,7 @@ def test_clusters_hold_what_their_units_weigh(measure: Measure) -> None:
         assert (mine.lower, mine.upper) == pytest.approx((theirs.lower, theirs.upper), rel=1e-9)
     assert one.pair.means.freedom < 6  # seven clusters, of unequal weight
     for interval in (percentile(rounds=199), bca(rounds=199), studentised(rounds=199)):
-        mine, theirs = (interval.of(found.pair.means) for found in (one, other))
+        mine, theirs = (interval.of(found.paired.means) for found in (one, other))
         assert (mine.lower, mine.upper) == pytest.approx((theirs.lower, theirs.upper), rel=1e-9)
 
 

@@ -93,7 +93,7 @@ def test_budgets() -> None:
     assert found.budget is not None
     assert found.budget.best == "dense"
     assert found.budget.sentence == (
-        "Best with latency_ms <= 45: dense (of 2 runs within the limits); better, but beyond them: hybrid (latency_ms 50)."
+        "Best with latency_ms <= 45: dense (of 2 runs within the limit); better, but beyond it: hybrid (latency_ms 50)."
     )
     assert made().within({"latency_ms": 60, "cost": 3}).best == "dense"
     assert made().within({"latency_ms": 40}).best == "dense"  # the limit itself is within

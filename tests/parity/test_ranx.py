@@ -193,7 +193,8 @@ def test_spellings(spelling: str, ranx: ModuleType, real: Any) -> None:
     """Read as it stands, a name gives the values that ranx gives, and its own value as a key."""
     for data in real.values():
         assert ours(spelling, *data) == pytest.approx(theirs(ranx, spelling, *data), abs=CLOSE)
-    scores = rs.evaluate(*data, [spelling])
+    qrels, run = data
+    scores = rs.evaluate(qrels, run, [spelling])
     assert scores[spelling] == scores[PAIRS[spelling]]
     assert scores.board[0].spelling == spelling
 

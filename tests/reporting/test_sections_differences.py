@@ -131,7 +131,7 @@ def test_the_queries_that_differ_most() -> None:
     table, c = found_by(tables(section_of("by-query", subject)), "differing"), first(subject)
     gains = c.paired.gains
     shown = column(table, "difference")
-    assert len(shown) == MOST == LONG, "a page folds no table of so many rows"
+    assert len(shown) == MOST > LONG, "a page folds it"
     assert np.abs(shown).tolist() == np.sort(np.abs(gains))[::-1][:MOST].tolist()
     assert min(shown) < 0 < max(shown)
     assert table.note == f"{np.count_nonzero(gains) - MOST} more queries differ (69.0% of all)"

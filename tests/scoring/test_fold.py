@@ -184,7 +184,7 @@ def test_nobody_is_warned_of_chunks_of_judged_documents() -> None:
     qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(4)}
     run = {key: {"a#1": 9.0, "a#2": 8.0, "a#3": 7.0, "b#1": 6.0, "b#2": 5.0} for key in qrels}
     for unit in ("documents", "chunks"):
-        assert rs.evaluate(qrels, run, "nDCG@5", fold_by="#.*", fold_cutoffs=unit).warnings == []  # type: ignore[call-overload]
+        assert rs.evaluate(qrels, run, "nDCG@5", fold_by="#.*", fold_cutoffs=unit).warnings == []
     other = {key: {**run["q0"], "x#1": 5.5} for key in qrels}
     (told,) = rs.evaluate(qrels, other, "nDCG@5", fold_by="#.*", fold_cutoffs="chunks").warnings
     assert told.message == "run: 20% of its top 5 is unjudged and counted as not relevant"

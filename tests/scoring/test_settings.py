@@ -61,8 +61,8 @@ def test_the_nearest_project_holds(tmp_path: Path) -> None:
 
 
 def test_a_misspelled_name_is_told_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no setting is called colour: there are primary, metrics, .* and gate$"):
-        settings_of(written(tmp_path, "colour = 1"))
+    with pytest.raises(InputError, match=r"no setting is called shade: there are primary, metrics, .* and gate$"):
+        settings_of(written(tmp_path, "shade = 1"))
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 0.7, 1.2])

@@ -116,7 +116,7 @@ def test_unjudged_says_nothing_where_judgments_are_positive_only() -> None:
 
 NUMBERED = {f"{i:03}": {"a": 1, "b": 0} for i in range(12)}
 RANKED = {query: {"a": 2.0, "b": 1.0} for query in NUMBERED}
-SPELLED = {
+SPELLED: dict[str, Any] = {
     "leading zeros": lambda query: str(int(query)),
     "a prefix": lambda query: f"q{query}",
     "a decimal point": lambda query: f"{query}.0",
@@ -153,3 +153,71 @@ def test_where_no_query_is_judged_the_error_says_in_what_ids_differ(spelling: st
     run = {SPELLED[spelling](query): docs for query, docs in RANKED.items()}
     with pytest.raises(rs.DataError, match=f"they differ only in {spelling}: write the ids alike"):
         rs.evaluate(NUMBERED, run, "RR")
+
+
+# --- documents with more or less around their ids --------------------------------------------------------
+
+
+@pytest.mark.parametrize("of_run", [True, False], ids=["in the run", "in the judgments"])
+@pytest.mark.parametrize(
+    ("what", "spell"),
+    [
+        ("a prefix", lambda doc: f"x-{doc}"), ("a prefix", lambda doc: f"col.2 {doc}"), ("a prefix", lambda doc: f"http://a.b/{doc}"),
+        ("a suffix", lambda doc: f"{doc}_v2.1"), ("a suffix", lambda doc: f"{doc} (copy)"),
+    ],
+    ids=["letters before", "a name with signs before", "an address before", "a version behind", "words behind"],
+)  # fmt: skip
+def test_a_prefix_or_suffix_is_told_with_the_effect(what: str, spell: Any, of_run: bool) -> None:
+    qrels = QRELS if of_run else {q: {spell(d): g for d, g in docs.items()} for q, docs in QRELS.items()}
+    run = renamed(spell) if of_run else RUN
+    (message,) = told("RS114", qrels, run)
+    assert f"differ from a judged one only in {what}: " in message
+    value = rs.evaluate(QRELS, RUN, "nDCG@10")["nDCG@10"]
+    assert message.endswith(f"; treated as the same, nDCG@10 is {value:.4f}")
+
+
+def test_ids_that_only_end_alike_are_other_documents() -> None:
+    """Numbers before numbers are other numbers, and six ids are few enough to be chance."""
+    numbers = {q: {str(j): int(j % 3 == 0) for j in range(10, 30)} for q in QUERIES}
+    assert told("RS114", numbers, {q: {f"9{j}": float(j) for j in range(10, 40)} for q in QUERIES}) == []
+    few = {"q0": {"a": 1, "b": 0, "c": 0}}
+    assert told("RS114", few, {"q0": {"x-a": 2.0, "y": 1.0, "z": 0.5}}) == []
+
+
+def test_chunks_are_told_with_the_pattern_that_folds_them_and_what_that_gives() -> None:
+    chunks = {q: {f"{d}#{j}": s - j for d, s in docs.items() for j in range(2)} for q, docs in RUN.items()}
+    (warning,) = (w for w in rs.evaluate(QRELS, chunks, "R@5").warnings if w.code == "RS114")
+    folded = rs.evaluate(QRELS, chunks, "R@5", fold_by="#[0-9]+$")["R@5"]
+    assert f"(fold_by='#[0-9]+$' folds them); folded, R@5 is {folded:.4f}" in warning.message
+    assert folded > 0
+    assert "fold_by=PATTERN" in warning.hint
+
+
+def test_a_run_that_finds_nothing_that_was_judged_is_told() -> None:
+    strangers = {q: {f"n{j}": float(j) for j in range(30)} for q in QUERIES}
+    judged = sum(map(len, QRELS.values()))
+    (message,) = told("RS111", QRELS, strangers)
+    assert (
+        message
+        == f"run: none of {judged} judged documents is retrieved for any query, so nDCG@10 says nothing of the run"
+    )
+    assert told("RS111", QRELS, RUN) == told("RS111", QRELS, renamed(str.lower)) == []
+
+
+# --- queries that score as empty, with their cost ---------------------------------------------------------
+
+
+def test_queries_without_a_ranking_are_told_with_what_the_metric_is_over_the_others() -> None:
+    """Three of twelve queries are missing or empty; the others are those of the whole run."""
+    part = {q: docs for q, docs in RUN.items() if q not in QUERIES[:3]}
+    rest = rs.evaluate({q: QRELS[q] for q in part}, part, ["nDCG@10", "AP"])
+    for code, run in (("RS101", part), ("RS106", {**{q: {} for q in QUERIES[:3]}, **part})):
+        (message,) = told(code, QRELS, {"b": OTHER, "a": run}, ["nDCG@10", "AP"])
+        assert message.endswith(f", scored as empty; nDCG@10 is {rest['nDCG@10']:.4f} over the other 9")
+        assert rest["nDCG@10"] > rs.evaluate(QRELS, run, "nDCG@10")["nDCG@10"]
+
+
+@pytest.mark.parametrize("metric", ["NumRelRet", "GMAP"])
+def test_sums_and_geometric_means_are_not_told_over_other_queries(metric: str) -> None:
+    (message,) = told("RS101", QRELS, {q: docs for q, docs in RUN.items() if q != "q3"}, metric)
+    assert message.endswith("scored as empty")

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.show.made_charts import FORMS, chart, letters, made, rows_of_anything, valid
 
-from rankscope.blocks import Form
+from rankscope.blocks import Chart, Column, Form
 from rankscope.errors import InputError, MissingExtraError
 from rankscope.show.charts import pdf_of, png_of, runtime, spec_of, svg_of
 
@@ -147,3 +147,22 @@ def test_importing_charts_imports_nothing_of_the_extra() -> None:
     code = "import sys, rankscope.show.charts, rankscope.show.terminal; print({'altair', 'vl_convert', 'jinja2'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_an_axis_says_what_its_chart_gives_it_to_say_where_there_is_no_title() -> None:
+    titled = chart("bars")
+    given = replace(titled, axes=((titled.y, "a long account of what is drawn here, which takes more than one line"),))
+    lines = re.findall(r">([^<]+)<", svg_of(given, title=False))
+    assert "a long account of what is drawn here, which" in lines
+    assert "takes more than one line" in lines
+    assert "takes more than one line" not in svg_of(given)
+
+
+def test_a_legend_names_better_before_same_before_worse_whatever_comes_first() -> None:
+    from rankscope.show.charts.marks import series_of
+
+    rows = tuple((i / 10, i / 10, name) for i, name in enumerate(("worse", "better", "same")))
+    columns = (Column("x", "value"), Column("y", "value"), Column("outcome"))
+    series = series_of(Chart("c", "t", "points", columns, rows, x="x", y="y", series="outcome"))
+    assert series is not None
+    assert series.names == ("better", "same", "worse")

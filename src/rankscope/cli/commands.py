@@ -80,20 +80,11 @@ SETTINGS = Option("--settings",
 metric = partial(Option, "-m --metric metrics", kind=names.METRIC, metavar="METRIC", multiple=True, to="command")
 
 ENGINE = (
-    Option(
-        "--engine",
-        "What scores: this process, or Spark, which also reads folders of files. Default: local.",
-        ("local", "spark"),
-        to="command",
-    ),
-    Option(
-        "--master",
-        "With --engine spark: where Spark runs, like local[4]. Default: as Spark is set up.",
-        str,
-        "URL",
-        to="command",
-    ),
-)
+    Option("--engine", "What scores: this process, or Spark, which also reads folders of files. Default: local.",
+           ("local", "spark"), to="command"),
+    Option("--master", "With --engine spark: where Spark runs, like local[4]. Default: as Spark is set up.", str,
+           "URL", to="command"),
+)  # fmt: skip
 
 # --- what is compared, and how --------------------------------------------------------------------
 
@@ -190,18 +181,12 @@ def _option_of(policy: Any, text: str, levels: bool) -> Option:
         flag += " --level"
     read: Callable[[str], Any] | None = None
     kind: Any = {
-        "queries": str,
-        "dialect": names.DIALECT,
-        "weights": FILE,
-        "fold": FILE,
-        "fold_by": str,
-        "columns": str,
-        "relevance_level": float,
-        "ignore": str,
-    }.get(policy.name)
+        "queries": str, "dialect": names.DIALECT, "weights": FILE, "fold": FILE, "fold_by": str, "columns": str, "grades": str,
+        "relevance_level": float, "ignore": str,
+    }.get(policy.name)  # fmt: skip
     if policy.name == "queries":
         read = names.listed_queries
-    elif policy.name == "columns":
+    elif policy.name in {"columns", "grades"}:
         read = ",".join
     elif kind is None and policy.values:
         known = {str(value): value for value in policy.values}
@@ -282,10 +267,7 @@ DISTRIBUTION = Option(
     "--distribution", "Also how the values of the queries are spread, and first relevant ranks.", bool, to="result"
 )
 SEVERAL = "A metric, like nDCG@10; may be repeated. Default: nDCG@10 AP RR@10 R@100 P@10. With --scores: what the scores are of."
-GRADES = Option(
-    "--grades", "What grades are worth that are words: Perfect=4,Good=2,Bad=0.", str, "NAME=GRADE,...", to="command"
-)
-JUDGED = (QRELS, RUNS, GRADES)
+JUDGED = (QRELS, RUNS)
 
 
 LOG_COLUMNS = Option(
@@ -464,7 +446,7 @@ COMMANDS = (
             "gate qrels.txt main.run branch.run --slices queries.csv --github-summary",
         ),
         (
-            QRELS, GRADES,
+            QRELS,
             click.Argument(["baseline"], type=FILE, required=False, metavar="BASELINE"),
             click.Argument(["candidate"], type=FILE, required=False, metavar="CANDIDATE"),
             metric("A metric that must pass, like nDCG@10 (the default); may be repeated, or several in quotes."),
@@ -647,7 +629,7 @@ COMMANDS = (
         """Say how much equal scores matter: how much of the top k is tied, and how far each metric could move.""",
         ("ties qrels.txt my.run", 'ties qrels.txt a.run b.run -m nDCG@10 -m "RR AP"'),
         (
-            *JUDGED, metric("A metric, like nDCG@10; may be repeated."), QUIET, ScoringOptions(("queries", "depth", "columns", "seed")), SETTINGS, *OUTPUT,
+            *JUDGED, metric("A metric, like nDCG@10; may be repeated."), QUIET, ScoringOptions(("queries", "depth", "columns", "grades", "seed")), SETTINGS, *OUTPUT,
         ),
         verb="rankscope.verbs.ties.ties"),
     Command("reconcile", "Say what other tools print, and why.",
@@ -665,7 +647,7 @@ COMMANDS = (
             metric("A metric, like nDCG@10 (the default); may be repeated."),
             QUIET,
             Option("--value", "A number that was printed somewhere, like 0.71: say which conventions give it.", str, "X"),
-            ScoringOptions(("duplicates", "columns")), SETTINGS, *OUTPUT,
+            ScoringOptions(("duplicates", "columns", "grades")), SETTINGS, *OUTPUT,
         ),
         verb="rankscope.verbs.reconcile.reconcile", usage="QRELS RUN -m METRIC"),
     Command("advise", "Recommend metrics that fit the data and the task.",
@@ -674,12 +656,12 @@ COMMANDS = (
         Considers the judgments, the runs if there are any, and the task.""",
         ("advise qrels.txt", "advise qrels.txt bm25.run dense.run --task web", "advise qrels.txt my.run --task rag --k 8"),
         (
-            QRELS, ANY_RUNS, GRADES,
+            QRELS, ANY_RUNS,
             Option("--task", "{names}. Default: the task that fits the data best.", names.TASK, "TASK"),
             Option("-k --k",
                 "How many results people see, the next stage takes, or the context of a language model holds. Default: that of "
                 "the task.", NUMBER, "N"),
-            ScoringOptions(("duplicates", "columns"), {"duplicates":
+            ScoringOptions(("duplicates", "columns", "grades"), {"duplicates":
                 "A document with several grades or ranks: take the grades for subtopics and refuse the ranks, or keep the first or the best."}),
             SETTINGS, QUIET, *OUTPUT,
         ),

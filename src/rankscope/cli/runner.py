@@ -111,7 +111,7 @@ class Call:
             return [score_tables([self.qrels, *self.runs]), None], self.options
         without_files = any(name in self.explicit for name in self.command.alone)
         if not self.runs and without_files:
-            return [self.qrels if self.params.get("grades") is None else self.judgments, None], self.options
+            return [self.qrels, None], self.options
         if self.qrels is None or not (self.runs or "[RUN...]" in self.command.usage):
             raise InputError(self._what_is_missing())
         if "metrics" in self.explicit and not all(Path(path).exists() for path in (self.qrels, *self.runs)):
@@ -119,19 +119,7 @@ class Call:
         names = [name for name, _ in self.files if name is not None]
         files, systems = number_runs(self.files) if len(set(names)) < len(names) else (self.files, {})
         runs = files if "candidate" in self.params else [files or None]  # a gate takes its two apart
-        return [self.qrels if self.params.get("grades") is None else self.judgments, *runs], (
-            {"systems": systems} if systems else {}
-        ) | self.options
-
-    @property
-    def judgments(self) -> Any:
-        """What the file of the judgments holds, whose grades are words."""
-        from rankscope.files import read_qrels
-        from rankscope.files.roles import ColumnRoles
-
-        if "columns" in self.options:  # of judgments and runs together it is told which columns are nowhere
-            self.options["columns"] = ColumnRoles.of(self.options["columns"])
-        return read_qrels(str(self.qrels), grades=self.params["grades"], columns=self.options.get("columns"))
+        return [self.qrels, *runs], ({"systems": systems} if systems else {}) | self.options
 
     def _refuse_metrics_as_files(self) -> None:
         """Explain that -m takes one word, where a metric stands among the files."""
@@ -185,8 +173,8 @@ class Call:
             raise InputError(f"{out}: this is written as {words.listing(formats, last='or')}, not as {ENDINGS[ending]}")
         return ENDINGS[ending]
 
-    def check_places(self) -> None:
-        """Refuse, before any work is done, to write where that cannot be, or over what is read."""
+    def check(self) -> None:
+        """Refuse, before anything is read, what cannot be right whatever the data are: places, formats, files that are not there."""
         flags: dict[str, str] = {}
         for name, option in self.own.items():
             place, flag = self.params[name], option.opts[0]
@@ -196,10 +184,6 @@ class Call:
             if place in flags:
                 raise InputError(f"{place} cannot hold both: name another file for {flag} or {flags[place]}")
             flags[place] = flag
-
-    def check(self) -> None:
-        """Refuse, before anything is read, what cannot be right whatever the data are: places, formats, files that are not there."""
-        self.check_places()
         form = self.form if "form" in self.own else ""
         for name in self.display:
             if self.own[name].form not in {"", form}:

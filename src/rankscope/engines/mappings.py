@@ -156,7 +156,9 @@ def _numbers(values: Ranking, where: str, what: str) -> Array:
         found = [math.nan if value is None else words.as_number(value) for value in values.values()]
         if None in found:
             doc, bad = list(values.items())[found.index(None)]
-            raise InputError(f"{where}, document {doc}: {what} {bad!r} is not a number") from None
+            named = what == "grade" and isinstance(bad, str) and bad.isalpha()
+            hint = f"; name grades with --grades '{bad}=3,...'" if named else ""
+            raise InputError(f"{where}, document {doc}: {what} {bad!r} is not a number{hint}") from None
         out = np.array(found, dtype=float)
     out.sort()
     if len(out) and np.isnan(out[-1]):  # NaN sorts last

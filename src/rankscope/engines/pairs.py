@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -11,6 +12,7 @@ from rankscope.tables import SEED, Run
 
 Frame = pl.DataFrame
 PAIR = ("query_id", "doc_id")
+SAMPLED, FEWEST = 200, 6  # strange ids in which a prefix or suffix is looked for; so many, at least, tell one
 
 
 def within(rows: Frame, other: Frame, on: str | tuple[str, ...] = PAIR) -> Frame:
@@ -112,8 +114,14 @@ def documents_alike(run: Run, top: Frame, judgments: Frame) -> SameIds | None:
     """The spelling that makes most unjudged documents of the top the same as judged ones that the run lacks; None without any."""
     judged = judgments.select("query_id", judged="doc_id")
     strange = without(within(top, judgments, "query_id"), judgments).select("query_id", ranked="doc_id")
+    best = _best_spelling(DOC_IDS, run, strange, judged) if strange.height else None
+    return best or (_best_spelling(_affixes(strange, judged), run, strange, judged) if strange.height else None)
+
+
+def _best_spelling(spellings: Iterable[Spelling], run: Run, strange: Frame, judged: Frame) -> SameIds | None:
+    """The one of these spellings that makes most strange ids the same as judged ones that the run lacks."""
     best = None
-    for spelling in DOC_IDS if strange.height else ():
+    for spelling in spellings:
         ranked = strange.with_columns(key=spelling.key("ranked", "run"))
         pairs = ranked.join(judged.with_columns(key=spelling.key("judged", "qrels")), on=["query_id", "key"])
         if pairs.height > (best.pairs.height if best else 0):
@@ -124,3 +132,41 @@ def documents_alike(run: Run, top: Frame, judgments: Frame) -> SameIds | None:
             if pairs.height > (best.pairs.height if best else 0):
                 best = SameIds(spelling, pairs)
     return best
+
+
+def _affixes(strange: Frame, judged: Frame) -> Iterator[Spelling]:
+    """What half of the strange ids, or more, have before or behind a judged id of their query, or lack there."""
+    some = strange.head(SAMPLED)
+    pairs = some.join(judged, on="query_id")
+    for longer, shorter, side in (("ranked", "judged", "run"), ("judged", "ranked", "qrels")):
+        ids, other = pl.col(longer).str, pl.col(shorter)
+        for words, there, affix, pattern in (
+            ("a prefix", ids.ends_with(other), ids.strip_suffix(other), "^{}"),
+            ("a suffix", ids.starts_with(other), ids.strip_prefix(other), "{}$"),
+        ):
+            counts = (
+                pairs.filter(there, pl.col(longer) != other).select(affix=affix).to_series().value_counts(sort=True)
+            )
+            text, count = counts.row(0) if counts.height else ("", 0)
+            if 2 * count >= max(some.height, FEWEST) and not text.isdigit():  # digits alone are of another id
+                yield Spelling(words, pattern.format(literal(text)), side=side)
+
+
+def literal(text: str) -> str:
+    r"""A text as a regular expression for it.
+
+    >>> literal("d#1.txt")
+    'd#1\\.txt'
+    """
+    return re.sub(r"[.^$*+?{}\[\]\\|()]", r"\\\g<0>", text)
+
+
+def fold_pattern(same: SameIds) -> str:
+    """The pattern that folds chunks into their documents, where ids of the run differ by the number of a chunk; else empty.
+
+    It is a regular expression for what stands behind the id of a document: ``#[0-9]+$`` for ``#12``.
+    """
+    ranked, judged = same.pairs["ranked"][0], same.pairs["judged"][0]
+    if same.spelling.pattern != CHUNK or not ranked.startswith(judged):
+        return ""
+    return re.sub("[0-9]+", "[0-9]+", literal(ranked.removeprefix(judged))) + "$"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -34,6 +35,16 @@ SUFFIXES = {
 
 # what the grades of judgments that are words are worth, as text, while judgments are read that have some
 GRADES: ContextVar[Mapping[str, str]] = ContextVar("GRADES", default=MappingProxyType({}))
+
+
+@contextmanager
+def named_grades(worth: Mapping[str, str] | None) -> Iterator[None]:
+    """Within it, judgments whose grades are words are read with what these are worth."""
+    token = GRADES.set(worth or {})
+    try:
+        yield
+    finally:
+        GRADES.reset(token)
 
 
 @dataclass

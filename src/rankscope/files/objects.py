@@ -209,7 +209,8 @@ def _place(roles: Mapping[str, str]) -> QueryPlace:
 
 def _with_roles(row: Mapping[str, Any], raw: Raw, what: str) -> Mapping[str, Any]:
     """A row under the roles that were given to its keys."""
-    names = {name: role for role, name in raw.columns.among([*row], what, raw.label).items()}
+    given = {} if raw.columns is None else raw.columns.among([*row], what, raw.label)
+    names = {name: role for role, name in given.items()}
     return {names.get(name, name): value for name, value in row.items()} if names else row
 
 

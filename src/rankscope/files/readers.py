@@ -16,7 +16,7 @@ from rankscope.errors import InputError
 from rankscope.files.columns import columns_parts, header_of, read_columns
 from rankscope.files.folders import files_of, folder_qrels, folder_run
 from rankscope.files.letor import is_letor, read_letor
-from rankscope.files.long import EXPECTED, GRADES
+from rankscope.files.long import EXPECTED, GRADES, named_grades
 from rankscope.files.memory import is_pandas, read_dict, read_frame, speaks_arrow, take_frame
 from rankscope.files.objects import is_jsonl, jsonl_parts, read_json, read_jsonl
 from rankscope.files.parts import RunParts
@@ -175,15 +175,12 @@ def read_qrels(
 
 def _graded(source: Any, columns: ColumnRoles | None, grades: Mapping[str, float] | str) -> Qrels:
     """Judgments whose grades are words, which are worth these numbers."""
-    token = GRADES.set(_named(grades))
-    try:
+    with named_grades(grades_by_name(grades)):
         return qrels_of(source, columns)
-    finally:
-        GRADES.reset(token)
 
 
-def _named(grades: Any) -> dict[str, str]:
-    """What names are worth, in small letters."""
+def grades_by_name(grades: Any) -> dict[str, str]:
+    """What names are worth, in small letters. Raises InputError for what is no name with a number."""
     like = "write them like Perfect=4,Good=2,Bad=0"
     if isinstance(grades, str):
         pairs: Any = [

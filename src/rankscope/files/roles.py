@@ -116,9 +116,6 @@ class ColumnRoles(dict[str, str]):
                 there = words.hint(name, self.names, most=12) if self.names else "; what was read has no named columns"
                 raise InputError(f"columns: no input has a column {name!r} that could be the {role}{there}")
 
-    def __str__(self) -> str:
-        return ",".join(f"{name}={role}" for name, role in self.items())
-
 
 def roles_of(
     names: Sequence[str],
@@ -145,7 +142,7 @@ def roles_of(
         ids = [name for name in fits if plain_name(name) != "item"]
         if role == "doc_id" and len(ids) > 1:
             several = f"columns {words.listing(ids, last='and')} could each be the document"
-            raise InputError(f"{label}: {several}: say which is, like --columns '{ids[-1]}=doc_id'")
+            raise InputError(f"{label}: {several}: say which it is, like --columns '{ids[-1]}=doc_id'")
         if len(fits) > 1:
             notes.append(f"columns {words.listing(fits)} could all be the {role}: {fits[0]} is used")
     if what == "qrels" and "grade" not in roles and "score" in by_plain and by_plain["score"] not in taken:

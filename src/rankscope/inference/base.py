@@ -163,7 +163,7 @@ def _sums_of(values: Array, clusters: Array) -> Array:
 
 def _rest_of(shares: Array) -> Array:
     """What part all other clusters hold, never 0, though a weight may leave them nothing that a number can say."""
-    return np.maximum(1 - shares, np.finfo(float).eps)
+    return np.asarray(np.maximum(1 - shares, np.finfo(float).eps))
 
 
 def _freedom_of(clusters: Array, weights: Array | None) -> tuple[int, float, Array | None]:

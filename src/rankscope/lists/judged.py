@@ -94,11 +94,6 @@ class Judged:
     def __len__(self) -> int:
         return len(self.retrieved)
 
-    def held(self, name: str) -> Array:
-        """A column, in whatever type of numbers it is kept."""
-        column: Array = getattr(self, name)
-        return column
-
     @cached_property
     def start(self) -> Array:
         """Where each query's documents begin."""

@@ -21,7 +21,7 @@ AT_ONCE = 1 << 16  # queries that are taken at once
 class NarrowJudged(Judged):
     """The same as ``Judged``, in a tenth of the memory.
 
-    A column has its own type again as soon as it is looked at, and stays so; ``held`` gives it as it is kept. Where no two documents share a
+    A column has its own type again as soon as it is looked at, and stays so; ``kept`` has it as it is kept. Where no two documents share a
     score, nothing is kept of ties.
     """
 

@@ -128,7 +128,7 @@ def chart(curves: Mapping[str, Array], name: str, title: str, caption: str) -> C
     columns = Column("metric"), Column("rank", "count"), Column("weight", "value")
     return Chart(
         name, title, "lines", columns, tuple(rows), x="rank", y="weight", series="metric", caption=caption,
-        logs=frozenset({"x"}), limits=(0.0, 1.0),
+        logs=frozenset({"x"}), limits=(0.0, 1.0), axes=(("weight", "weight, out of that of rank 1"),),
     )  # fmt: skip
 
 

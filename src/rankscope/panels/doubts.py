@@ -18,10 +18,10 @@ from rankscope.panels.slices import Slices
 
 REMEDIES = {  # what to do about each doubt, here and where ``check`` explains its rule
     "RS401": "decide before looking which metric stands for what users need (rankscope compare --primary names it)",
-    "RS402": "choose the cutoff that users see, before looking",
-    "RS403": "look at these queries first, as a few may carry the whole difference; judge more like them",
+    "RS402": "choose the cutoff that users see, before looking (rankscope report draws all of them)",
+    "RS403": "look at these queries first (rankscope explain QRELS RUN RUN), as a few may carry the whole difference; judge more like them",
     "RS404": "find out who sends these queries before shipping",
-    "RS405": "judge more queries, above all those that the two runs answer differently",
+    "RS405": "judge more queries (rankscope power says how many), above all those that the two runs answer differently",
     "RS406": "compare fewer runs, judge more queries, or use --test t",
     "RS407": "trust the difference, not the two means, which are over different queries; or give the missing ones a value",
     "RS408": "leave the pair out of the plan, or judge more queries",

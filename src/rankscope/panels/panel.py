@@ -244,7 +244,8 @@ class Panel:
         if self.weights is None:
             return None
         here, there = self.weights[a][both], self.weights[b][both]
-        return here if np.array_equal(here, there) else here / exact_sum(here) + there / exact_sum(there)
+        even = np.array_equal(here, there)
+        return np.asarray(here if even else here / exact_sum(here) + there / exact_sum(there))
 
     def pair_of_means(self, run: str, baseline: str) -> EstimatedPair:
         """Two systems by their means alone, as where moments are held, or units are their own."""

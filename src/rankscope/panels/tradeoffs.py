@@ -61,10 +61,9 @@ class Budget:
         if self.best is None:
             return f"No run has {limits}."
         ahead = [f"{run} ({name} {words.amount(cost)})" for run in self.better for name, cost in [self.beyond[run]]]
-        better = f"; better, but beyond them: {words.listing(ahead, most=3)}" if ahead else ""
-        return (
-            f"Best with {limits}: {self.best} (of {words.counted(len(self.within), 'run')} within the limits){better}."
-        )
+        one = len(self.limits) == 1
+        better = f"; better, but beyond {'it' if one else 'them'}: {words.listing(ahead, most=3)}" if ahead else ""
+        return f"Best with {limits}: {self.best} (of {words.counted(len(self.within), 'run')} within the {'limit' if one else 'limits'}){better}."
 
     def limit_of(self, column: str) -> float | None:
         """The limit on a cost; None where there is none."""

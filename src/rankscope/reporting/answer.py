@@ -82,7 +82,7 @@ def _of_many(subject: Subject[Any]) -> tuple[str, Tone, Contrast | None]:
     if not panel.sign:
         return f"{best} has the highest {figure} of {several}", "plain", None
     group = next((group for group in found.groups if group.metric == panel.name), None)
-    text = f"{best} is best of {several}: {figure}{'' if group is None else _tied(group)}"
+    text = f"{best} is best of {several}: {figure}{'' if group is None else _tied(group, subject.systems)}"
     c = next((c for c in subject.rivals if c.run == best and c.baseline == found.baseline), None)
     if c is None or found.family.each_pair:
         return text, "plain", next(iter(subject.rivals), None)
@@ -91,14 +91,15 @@ def _of_many(subject: Subject[Any]) -> tuple[str, Tone, Contrast | None]:
     return f"{text}; {change} {found.baseline} ({clear})", TONES.get(c.verdict, "plain"), c
 
 
-def _tied(group: TopGroup) -> str:
+def _tied(group: TopGroup, systems: Sequence[str]) -> str:
     others = group.systems[1:]
     if not others:
         return ", clearly ahead of every other run"
     if len(group.systems) == group.of:
         return ", but none is clearly ahead of the others"
-    rest = words.count(group.of - len(group.systems))
-    return f", tied with {words.listing(others, NAMED)}, clearly ahead of the other {rest}"
+    behind = [system for system in systems if system not in group.systems]
+    rest = behind[0] if len(behind) == 1 else f"the other {words.count(len(behind))}"
+    return f", tied with {words.listing(others, NAMED)}, clearly ahead of {rest}"
 
 
 def _of_scores(subject: Subject[Any]) -> str:
@@ -147,7 +148,7 @@ def _board(subject: Subject[Any]) -> Table:
         ends = [_signed(value_range(c.difference, c.adjusted)) if (c := by_run.get(s)) else None for s in shown]
         drawn = Column(f"{subject.lead.name}: difference from {found.baseline}", "value", guide="zero")
         notes.append(
-            f"bars: the {words.percent(found.method.level)} interval of the difference; at the line there is none"
+            f"bars: the {words.percent(found.method.level)} interval of the difference; the thin line marks no difference"
         )
     else:
         level = LEVEL if found is None else found.method.level

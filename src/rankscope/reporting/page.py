@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -32,8 +32,9 @@ FOOT = f"rankscope {__version__}"
 def page_of(subject: Subject[Any], title: str | None = None, command: str | None = None) -> Page:
     """The whole page of a subject."""
     about, order = f"{subject.queries} · main metric: {subject.lead.name}", subject.colours()
-    made = (part.section(subject) for part in SECTIONS)
-    sections = [_in_colours(section, order) for section in made if section is not None]
+    made = [(part, section) for part in SECTIONS if (section := part.section(subject)) is not None]
+    shown = {code: section for part, section in made for code in part.warned}
+    sections = [_with_links(_in_colours(section, order), shown) for _, section in made]
     first = answer(subject, sections)
     return Page(title or subject.title, about, verdicts(subject), (*sections, reproduce(subject, command)), FOOT, first)
 
@@ -57,6 +58,19 @@ def _in_colours(section: Section, order: tuple[str, ...]) -> Section:
         return block
 
     return replace(section, blocks=tuple(map(with_order, section.blocks)))
+
+
+def _with_links(section: Section, shown: Mapping[str, Section]) -> Section:
+    """The section with its warnings linked to the sections that show more of them."""
+
+    def linked(block: Any) -> Any:
+        if not isinstance(block, Notes):
+            return block
+        at = [shown.get(note.code, section) for note in block.items]
+        notes = zip(block.items, at, strict=True)
+        return Notes(tuple(n if s.name == section.name else replace(n, at=s.name, where=s.title) for n, s in notes))
+
+    return replace(section, blocks=tuple(map(linked, section.blocks)))
 
 
 # --- any result ------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from rankscope.reporting.subject import MANY, Subject
 from rankscope.scoring.inputs import read_inputs
 from rankscope.scoring.measurements import OPTIONS as COMPARING
 from rankscope.scoring.measurements import USUAL, check_comparison, lead_first
-from rankscope.scoring.policies import POLICIES, refuse_unknown
+from rankscope.scoring.policies import POLICIES, Policies, refuse_unknown
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Result, fragment
 from rankscope.store import write_file
@@ -216,7 +216,8 @@ def _subject_of(qrels: Any, runs: Any, metrics: Any, **options: Any) -> Subject[
     if runs is None:
         return Subject(compare(qrels, None, metrics, **options))
     check_comparison(metrics, options)
-    grades, data = read_inputs(qrels, runs, options.pop("columns", None))
+    said = {name: options.pop(name) for name in ("columns", "grades") if name in options}
+    grades, data = read_inputs(qrels, runs, Policies(**said))
     if len(data) > 1:
         return _with_rankings(_compared(grades, data, metrics, options), grades, data)
     defaults = signature(compare).parameters
@@ -251,7 +252,7 @@ def _read_again(found: Scores | Comparison) -> Subject[Any]:
     qrels, runs = scores.data
     if any(isinstance(source, str) and source == "-" for source in (qrels, *(run for _, run in runs))):
         raise InputError("standard input is read only once: give report a file, or what rs.read_run made of it")
-    grades, read = read_inputs(qrels, runs, scores.request.policies.columns)
+    grades, read = read_inputs(qrels, runs, scores.request.policies)
     subject = _with_rankings(found, grades, read)
     for source in scores.inputs:
         if source.same is not None:

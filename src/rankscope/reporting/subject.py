@@ -198,7 +198,8 @@ class PagePart:
     """A section of a page: for which subjects it is made, and the tables and charts that it picks for one.
 
     A subclass declares ``name`` (its anchor) and ``title``. It is made for all subjects, or, by ``of_comparison``, for comparisons alone
-    (False: for scores alone). One may say that it ``needs_scores`` of runs, or that it ``needs_rankings``, which are more.
+    (False: for scores alone). One may say that it ``needs_scores`` of runs, or that it ``needs_rankings``, which are more. ``warned`` are the
+    codes of warnings of which it shows more: on other sections they link to it.
     """
 
     name: ClassVar[str]
@@ -206,6 +207,7 @@ class PagePart:
     of_comparison: ClassVar[bool | None] = None
     needs_scores: ClassVar[bool] = False
     needs_rankings: ClassVar[bool] = False
+    warned: ClassVar[frozenset[str]] = frozenset()
     folded = True
 
     def __init__(self, subject: Subject[Any]) -> None:

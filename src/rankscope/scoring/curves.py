@@ -57,6 +57,7 @@ class Curve:
         return Chart(
             f"cutoffs-{type(self.metric).__name__}", f"{self.name} by the cutoff k", "lines", columns,
             _rows(self.values, self.cutoffs), x="k", y=self.name, series="run", caption=AT_CUTOFFS, logs=frozenset({"x"}), told=True,
+            axes=(("k", "cutoff k"),),
         )  # fmt: skip
 
     def table(self) -> Table:

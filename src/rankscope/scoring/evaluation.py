@@ -44,19 +44,19 @@ def evaluate_request(
     qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None, resume: Any = None
 ) -> Scores:
     """Score rankings as a request asks; ``resume`` is a folder in which work is kept. Raises DataError where a run and the qrels share no query."""
+    if resume is not None:
+        from rankscope.scoring.resume import KeptWork, check_parent
+
+        check_parent(resume)
     grades = clean(
-        read_any("qrels", qrels, columns=request.policies.columns),
+        read_any("qrels", qrels, reading=request.policies),
         request.policies,
         "qrels",
         [m.metric for m in request.metrics],
     )
     if request.facts or request.policies.dialect is not None:
         check_grades(grades, request)
-    judge = judge_run
-    if resume is not None:
-        from rankscope.scoring.resume import KeptWork
-
-        judge = KeptWork(resume, grades, request).judge
+    judge = judge_run if resume is None else KeptWork(resume, grades, request).judge
     evaluations = []
     given = list(named_runs(runs))
     for number, (name, run) in enumerate(given, start=1):
@@ -94,9 +94,8 @@ def scores_of(
     names = distinct_names([e.labels for e in evaluations])
     scored = [run_scores(name, e, request) for name, e in zip(names, evaluations, strict=True)]
     of_mean = request.intervals.of_mean
-    codes: Sequence[Array | None] = [None] * len(scored)
-    if request.intervals.clusters is not None:
-        codes = request.intervals.codes([run.query_ids for run in scored])
+    clustered = request.intervals.clusters is not None
+    codes = request.intervals.codes([run.query_ids for run in scored]) if clustered else [None] * len(scored)
     board = [
         # the interval of a mean is made when it is first looked at
         replace(m, interval=partial(of_mean, m.metric, run.values[m.metric], run.weights.get(m.metric), clusters))
@@ -104,23 +103,24 @@ def scores_of(
         for m in board_of(run.name, request, e)
     ]
     cautions = request.cautions({run.name: run.health for run in scored})
-    reach = {int(e.judged[0].held("retrieved").max(initial=0)) for e in evaluations}
+    kept = [columns.get("kept", columns) for columns in (vars(e.judged[0]) for e in evaluations)]  # in few bytes or not
+    reach = {int(columns["retrieved"].max(initial=0)) for columns in kept}
     strange = [  # a run that finds most judged documents writes ids as the judgments do, however few there are
         max(run.health.unjudged_at_cutoff.values(), default=0.0) >= MOSTLY
-        and bool(2 * np.count_nonzero(rank := e.judged[0].held("rank")) < len(rank))
-        for run, e in zip(scored, evaluations, strict=True)
+        and bool(2 * np.count_nonzero(columns["rank"]) < len(columns["rank"]))
+        for run, columns in zip(scored, kept, strict=True)
     ]
     if (
         len({m.value for m in board[:: len(request.metrics)]}) < len(scored)
         or (len(reach) > 1 and min(reach) < max(request.orders[0].cutoffs, default=0))
         or any(strange)
-        or any(run.health.missing_queries and run.health.extra_queries for run in scored)
-        or any((e.judged[0].held("grade") % 1).any() for e in evaluations[:1])
+        or any(run.health.missing_queries or run.health.empty_queries for run in scored)
+        or any((columns["grade"] % 1).any() for columns in kept[:1])
     ):  # something is odd: a second look
-        from rankscope.scoring.suspicions import suspicions_of
+        from rankscope.scoring.suspicions import suspicions_of, with_cost
 
         second = suspicions_of(request, evaluations, scored, strange, data, partial(_means_of, request))
-        cautions += heeded(second, request.policies.ignore)
+        cautions = [*with_cost(cautions, evaluations, scored), *heeded(second, request.policies.ignore)]
     sources = [s for s in (qrels, *(e.source for e in evaluations)) if s is not None]
     notes = [note for source in sources for note in source.notes]
     if any(m.metric.aggregate == "pooled" for m in request.metrics):
@@ -137,7 +137,7 @@ def scores_of(
 def _means_of(request: Request, qrels: Any, run: Any) -> dict[Any, float]:
     """The means of another run, by metric."""
     grades = clean(
-        read_any("qrels", qrels, columns=request.policies.columns),
+        read_any("qrels", qrels, reading=request.policies),
         request.policies,
         "qrels",
         [m.metric for m in request.metrics],

@@ -24,12 +24,13 @@ NOTABLE = 0.0005  # a smaller change of a mean prints as 0.000 and is not worth 
 # to these, and to what is made of them, unjudged is not "not relevant"
 BLIND = {"Judged", "Bpref", "infAP", "AUC", "_Count"}
 REMEDIES = {  # what to do about each warning, here and where ``check`` explains its rule
-    "RS101": "find out why they are missing; --queries both leaves them out, for all runs alike",
+    "RS101": "find out why they are missing (rankscope check lists them); --queries both leaves them out, for all runs alike",
     "RS102": "expected where a run covers more than the qrels do; --queries judged leaves them out, run counts them",
-    "RS103": "keep them to match trec_eval, or leave them out with --no-relevant skip, and say which",
+    "RS103": "keep them to match trec_eval, or leave them out with --no-relevant skip, and say which (rankscope check lists them)",
     "RS104": "remove the repeated rows at their source; --duplicates first or best says which one to keep",
     "RS105": "remove the query from its own ranking, or let --self-match drop do it, and say which",
-    "RS106": "find out why nothing was returned for them",
+    "RS106": "find out why nothing was returned for them (rankscope check lists them)",
+    "RS111": "check that the document ids of run and qrels are those of the same collection, written alike",
     "RS113": "write the ids alike; spreadsheets and data frames drop leading zeros and add .0",
     "RS114": "write the ids alike; --fold chunks.csv or --fold-by PATTERN makes documents of chunks",
     "RS115": "compare the files: one may be a copy, or the change between them has no effect",
@@ -103,13 +104,15 @@ def examine(
     Where ``ties`` takes all orders of equal scores, unjudged documents are counted over all of them, too: as many as are expected in the
     top k, the fewest (best) or the most (worst). ``removed`` counts what the policies left out: ``duplicates``, ``self_matches`` and ``qrels_duplicates``.
     """
-    grade, rank, size = judged.held("grade"), judged.held("rank"), judged.held("size")[:judged_queries]
+    columns = vars(judged)
+    columns = columns.get("kept", columns)  # in few bytes, where there are millions
+    grade, rank, size = columns["grade"], columns["rank"], columns["size"][:judged_queries]
     relevant, filled = grade >= 1, np.flatnonzero(size)
     start = (np.cumsum(size, dtype=np.int64) - size)[filled]
     good = int(np.count_nonzero(np.logical_or.reduceat(relevant, start))) if len(filled) else 0
     rated = len(grade) and grade.max() >= STARS  # or it need not be looked at
     unjudged, tied = {}, {}
-    retrieved = judged.held("retrieved")[:judged_queries].astype(np.int64)
+    retrieved = columns["retrieved"][:judged_queries].astype(np.int64)
     for k in cutoffs:
         shown = int(np.minimum(retrieved, k).sum())
         known: float = int(np.count_nonzero((rank > 0) & (rank <= k)))

@@ -17,7 +17,7 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.lists import MANY, Ids
 from rankscope.metrics import CATALOGUE, Metric
-from rankscope.scoring.policies import POLICIES, Policies
+from rankscope.scoring.policies import Policies
 
 if TYPE_CHECKING:
     from rankscope.files.roles import ColumnRoles
@@ -115,12 +115,18 @@ def _names_runs(runs: Mapping[Any, Any]) -> bool:
 
 
 def read_any(
-    kind: Kind, source: Any, name: str | None = None, *, parts: bool = False, columns: ColumnRoles | None = None
+    kind: Kind, source: Any, name: str | None = None, *, parts: bool = False, reading: Policies | None = None
 ) -> Any:
     """A run or qrels from whatever was given: dicts of dicts stay dicts, the rest becomes a table.
 
-    With ``parts`` a large file of a run may be left to be read part by part. ``columns`` are roles that were given to columns.
+    With ``parts`` a large file of a run may be left to be read part by part. ``reading`` says what columns of other names are, and what
+    grades are worth that are words.
     """
+    columns: ColumnRoles | None = None if reading is None else reading.columns
+    if kind == "qrels" and reading is not None and reading.grades is not None:
+        from rankscope.files import read_qrels
+
+        return read_qrels(source, columns=columns, grades=reading.grades)
     # dicts of dicts of numbers need no table; several grades of a document do
     if isinstance(source, Mapping) and all(
         isinstance(documents, Mapping)
@@ -155,16 +161,15 @@ def kinds_of_ids(sources: Iterable[Any], passed: Iterable[Any]) -> frozenset[str
     return frozenset(role for role, votes in whole.items() if votes == {True})
 
 
-def read_inputs(qrels: Any, runs: Any, columns: Any = None) -> tuple[Any, list[tuple[str | None, Any]]]:
+def read_inputs(qrels: Any, runs: Any, reading: Policies) -> tuple[Any, list[tuple[str | None, Any]]]:
     """The qrels and the runs of a call as ``read_any`` reads them, each run with the name given to it or None.
 
-    ``columns`` gives roles to columns by name.
+    ``reading`` says what columns of other names are, and what grades are worth that are words.
     """
-    roles = POLICIES["columns"].check(columns)
-    grades = read_any("qrels", qrels, columns=roles)
-    read = [(name, read_any("run", run, name, columns=roles)) for name, run in named_runs(runs)]
-    if roles is not None:
-        roles.refuse_absent()
+    grades = read_any("qrels", qrels, reading=reading)
+    read = [(name, read_any("run", run, name, reading=reading)) for name, run in named_runs(runs)]
+    if reading.columns is not None:
+        reading.columns.refuse_absent()
     return grades, read
 
 

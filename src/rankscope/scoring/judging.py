@@ -102,7 +102,7 @@ def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, reque
     Raises InputError for what no number can be made of.
     """
     data, orders = (
-        read_any("run", run, name, parts=True, columns=request.policies.columns),
+        read_any("run", run, name, parts=True, reading=request.policies),
         list(dict.fromkeys(request.orders)),
     )
     if hasattr(data, "reads"):

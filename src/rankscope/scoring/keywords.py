@@ -34,6 +34,7 @@ class PolicyOptions(TypedDict, total=False):
     mean: kinds.Mean
     dialect: str | None
     columns: Mapping[str, str] | str | None
+    grades: Mapping[str, float] | str | None
     seed: int
     ignore: str | Iterable[str] | None
 

@@ -81,6 +81,7 @@ class RunOverlaps:
         columns = Column("run"), Column("other"), Column(header, "value")
         return Chart(
             name, title, "heat", columns, rows, x="other", y="run", colour=header, caption=caption, limits=(0.0, 1.0),
+            axes=(("other", "other run"),),
             told=len(self.runs) <= MATRIX,  # of more runs the table has but the most and the least alike
         )  # fmt: skip
 

@@ -23,7 +23,7 @@ def evaluate_partition(qrels: Any, runs: Any, request: Request, partition: str) 
         )
     terms = terms_of(request)  # so that what cannot be kept is refused before any work
     grades = clean(
-        read_any("qrels", qrels, columns=request.policies.columns),
+        read_any("qrels", qrels, reading=request.policies),
         request.policies,
         "qrels",
         [m.metric for m in request.metrics],

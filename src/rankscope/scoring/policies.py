@@ -76,10 +76,9 @@ class Policy:
         if value is None and self.default is None:
             return None
         if not self.accepts(value):
-            above = (
-                f", and at most {MOST:,}" if self.least is not None and isinstance(value, int) and value > MOST else ""
-            )
-            raise InputError(f"{self.name}={value!r}: {self.name} is {self.expects}{above}")
+            above = self.least is not None and isinstance(value, int) and value > MOST
+            limit = f", and at most {MOST:,}" if above else ""
+            raise InputError(f"{self.name}={value!r}: {self.name} is {self.expects}{limit}")
         return value if self.least is None else int(value)
 
     def conflict(self, value: Any, policies: Policies) -> str:
@@ -134,10 +133,7 @@ class Ties(Policy):
         name: f"Equal scores{' were ordered by' if name in {'trec', 'docid', 'input'} else ':'} {text}."
         for name, text in values.items()
     }
-    help = (
-        "How equal scores are ordered: document id descending as trec_eval, id ascending, order of the file, or by the rank column "
-        "alone; or all their orders together: the mean, the best or the worst."
-    )
+    help = "How equal scores are ordered: document id descending as trec_eval, id ascending, order of the file, or by the rank column alone; or all their orders together: the mean, the best or the worst."
 
     def refuses(self, value: Any, metric: Metric) -> str:
         ordered = metric.positions or getattr(metric, "cutoff", None) is not None
@@ -166,10 +162,7 @@ class Queries(Policy):
     }
     sentences = {name: f"Queries: {text}." for name, text in values.items()}
     expects = "one of 'judged', 'run', 'both', 'either', or a list of query ids"
-    help = (
-        "Which queries are averaged: all judged ones, all of the run, those judged and in every run, those that are either, "
-        "or those listed in FILE, an id a line."
-    )
+    help = "Which queries are averaged: all judged ones, all of the run, those judged and in every run, those that are either, or those listed in FILE, an id a line."
     metavar = "judged|run|both|either|@FILE"
 
     def accepts(self, value: Any) -> bool:
@@ -253,14 +246,12 @@ class FoldTable(Policy):
         return None if value is None else value.label
 
     def words(self, stated: Any) -> str:
-        return (
-            f"are of the documents {'given in memory' if stated == 'chunks' else f'in {stated}'}" if stated else "none"
-        )
+        given = "given in memory" if stated == "chunks" else f"in {stated}"
+        return f"are of the documents {given}" if stated else "none"
 
     def sentence(self, stated: Any) -> str:
-        return (
-            f"Chunks were folded into their documents{'' if stated == 'chunks' else f' by {stated}'}." if stated else ""
-        )
+        by = "" if stated == "chunks" else f" by {stated}"
+        return f"Chunks were folded into their documents{by}." if stated else ""
 
 
 class FoldPattern(FoldTable):
@@ -292,15 +283,13 @@ class FoldScore(Policy):
 
     name, title = "fold_score", "documents of chunks"
     values = {
-        "max": "score as the best chunk",
-        "sum": "score as all their chunks together",
+        "max": "score as the best chunk", "sum": "score as all their chunks together",
         "first": "stand where their first chunk does in the file",
-    }
+    }  # fmt: skip
     sentences = {
-        "max": "A document scores as its best chunk.",
-        "sum": "A document scores as its chunks together.",
+        "max": "A document scores as its best chunk.", "sum": "A document scores as its chunks together.",
         "first": "A document stands where its first chunk does in the file.",
-    }
+    }  # fmt: skip
     help = "What a document of several chunks scores: as the best of them, their sum, or the first in the file. Default: max."
 
     def conflict(self, value: Any, policies: Policies) -> str:
@@ -318,14 +307,9 @@ class FoldCutoffs(FoldScore):
 
     name, title = "fold_cutoffs", "cutoffs of chunks"
     expects = "one of 'documents' or 'chunks'"
-    values = {
-        "documents": "count documents: later chunks of a document are left out",
-        "chunks": "count chunks: later chunks of a document keep their ranks and earn nothing",
-    }
-    sentences = {
-        "documents": "Cutoffs count documents.",
-        "chunks": "Cutoffs count chunks: later chunks of a document keep their ranks and earn nothing.",
-    }
+    _counts = "count chunks: later chunks of a document keep their ranks and earn nothing"
+    values = {"documents": "count documents: later chunks of a document are left out", "chunks": _counts}
+    sentences = {"documents": "Cutoffs count documents.", "chunks": f"Cutoffs {_counts}."}
     help = "What a cutoff counts: documents, so that chunks below move up, or chunks as they were ranked. Default: documents."
 
 
@@ -494,16 +478,10 @@ class ColumnNames(Policy):
 
     name, title, metavar, changes_values, several = "columns", "columns", "NAME=ROLE,...", False, True
     expects = "the roles of columns of other names, like {'user': 'query_id'}"
-    help = (
-        "What columns of other names are, like user=query_id,sku=doc_id; roles are query_id, doc_id, score, rank, tag, grade and "
-        "iteration."
-    )
+    help = "What columns of other names are, like user=query_id,sku=doc_id; roles are query_id, doc_id, score, rank, tag, grade and iteration."
 
     def accepts(self, value: Any) -> bool:
-        return bool(value) and (
-            isinstance(value, str)
-            or (isinstance(value, dict) and all(isinstance(role, str) for role in value.values()))
-        )
+        return isinstance(value, str | dict) and bool(value)
 
     def check(self, value: Any) -> Any:
         if value is None:
@@ -513,7 +491,22 @@ class ColumnNames(Policy):
         return ColumnRoles.of(value)
 
     def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
-        return str(value)
+        return ",".join(f"{name}={said}" for name, said in value.items())
+
+
+class NamedGrades(ColumnNames):
+    """What grades are worth that are words: ``"Perfect=4,Good=2,Bad=0"``, or a dict."""
+
+    name, title, metavar = "grades", "grades that are words", "NAME=GRADE,..."
+    expects = "what grades are worth that are words, like 'Perfect=4,Good=2,Bad=0'"
+    help = "What grades are worth that are words: Perfect=4,Good=2,Bad=0."
+
+    def check(self, value: Any) -> Any:
+        if value is None:
+            return None
+        from rankscope.files.readers import grades_by_name
+
+        return grades_by_name(value)
 
 
 class Seed(Policy):
@@ -535,16 +528,13 @@ class Ignored(Policy):
     help = "Leave out these warnings: RS203, or RS2 for a family (rankscope check --list); may be repeated."
 
     def accepts(self, value: Any) -> bool:
-        if isinstance(value, str):
-            return bool(value.strip())
-        return isinstance(value, list | tuple | set | frozenset) and all(isinstance(one, str) for one in value)
+        several = isinstance(value, list | tuple | set | frozenset) and all(isinstance(one, str) for one in value)
+        return several or super().accepts(value)
 
     def check(self, value: Any) -> frozenset[str] | None:
-        if not super().check(value):
-            return None
         from rankscope.scoring.codes import codes_of
 
-        return frozenset(codes_of(value))
+        return frozenset(codes_of(value)) if super().check(value) else None
 
     def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
         return ",".join(sorted(value))
@@ -580,8 +570,8 @@ class Policies(SimpleNamespace):
 
         self.fold_score = self.fold_score or ("first" if self.ties == "rank" else "max")
         self.fold_cutoffs = self.fold_cutoffs or "documents"
-        fold = self.fold or self.fold_by
-        self.folding = partial(fold_run, fold=fold, score=self.fold_score, cutoffs=self.fold_cutoffs)
+        how = {"score": self.fold_score, "cutoffs": self.fold_cutoffs}
+        self.folding = partial(fold_run, fold=self.fold or self.fold_by, **how)
 
     def having(self, **changes: Any) -> Policies:
         """The same with other values of some policies."""
@@ -598,8 +588,7 @@ BY_METRIC = tuple(policy for policy in POLICIES.values() if policy.by_metric)  #
 
 def refuse_unknown(options: Iterable[str], verb: str, own: Iterable[str] = ()) -> None:
     """One line for an option that neither the verb nor ``evaluate`` has, with the nearest that there is."""
-    known = [*own, *POLICIES]
     for name in options:
-        if name not in known:
+        if name not in (known := [*own, *POLICIES]):
             hint = words.hint(name, known, otherwise="; it takes those of evaluate")
             raise InputError(f"{verb} has no option {name!r}{hint}")

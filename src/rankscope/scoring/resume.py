@@ -49,7 +49,7 @@ class KeptWork:
 
     def judge(self, run: Any, name: str | None, number: int, grades: CleanInput, request: Request) -> JudgedRun:
         """Judge the ``number``-th run of a call as ``judge_run`` does; only what is not in the folder is read and judged."""
-        data = read_any("run", run, name, parts=True, columns=request.policies.columns)
+        data = read_any("run", run, name, parts=True, reading=request.policies)
         if not hasattr(data, "reads"):  # read whole: there is nothing to go on from
             return judge_run(data, name, number, grades, request)
         shares = self._shares(data, name, number, Sharer(grades, request))

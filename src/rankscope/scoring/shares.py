@@ -72,7 +72,7 @@ def judge_share(run: Any, name: str | None, grades: CleanInput, request: Request
 
     Raises InputError for what no number can be made of, and for a file that only who has all rows can read.
     """
-    data, judge = read_any("run", run, name, parts=True, columns=request.policies.columns), Sharer(grades, request)
+    data, judge = read_any("run", run, name, parts=True, reading=request.policies), Sharer(grades, request)
     if hasattr(data, "reads"):
         numbers: list[int] = []
 

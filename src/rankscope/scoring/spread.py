@@ -98,7 +98,7 @@ def distribution_chart(
         (Column(header, "value", hint=column.hint), Column(SHARE, "value"), Column("run")), rows, x=header, y=SHARE,
         series="run",
         caption=f"The share of queries that score at most the value on the axis. {read}; where lines cross, neither run is better throughout.{note}",
-        limits=(0.0, 1.0),
+        limits=(0.0, 1.0), axes=((header, column.header), (SHARE, f"{SHARE} that score at most this")),
     )  # fmt: skip
 
 
@@ -118,6 +118,7 @@ def first_relevant_chart(runs: Sequence[RunScores], note: str = "", told: bool =
         (Column("rank"), Column("queries", "count"), Column("run")), rows, x="rank", y="queries",
         series="run" if len(runs) > 1 else "",
         caption=f"Where a reader meets the first document of grade 1 or more. {never}{note}", told=told,
+        axes=(("rank", "rank of the first relevant document"),),
     )  # fmt: skip
 
 

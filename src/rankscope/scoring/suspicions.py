@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,13 @@ import numpy as np
 from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.engines.base import Order
-from rankscope.engines.pairs import SameIds, documents_alike, queries_alike
+from rankscope.engines.pairs import SameIds, documents_alike, fold_pattern, queries_alike
 from rankscope.engines.top import top
 from rankscope.errors import RankscopeError
 from rankscope.files import qrels_of, run_of
-from rankscope.lists import Array
+from rankscope.lists import Array, Judged
+from rankscope.panels.samples import mean
+from rankscope.scoring.fold import Fold, fold_run
 from rankscope.scoring.health import REMEDIES
 from rankscope.scoring.request import Request
 from rankscope.scoring.runs import RunEvaluation, RunScores
@@ -59,7 +62,37 @@ def suspicions_of(
             if scores.health.missing_queries and scores.health.extra_queries:
                 yield from _other_queries(qrels, run, scores, e.missing, again)
             if odd:
-                yield from _other_spelling(qrels, run, scores, again)
+                found = list(_other_spelling(qrels, run, scores, again))
+                yield from found
+                if not found and not e.judged[0].rank.any():
+                    yield _nothing_judged(scores, e.judged[0])
+
+
+def with_cost(
+    cautions: Iterable[Caution], evaluations: Sequence[RunEvaluation], runs: Sequence[RunScores]
+) -> Iterator[Caution]:
+    """The warnings, those of queries that score as empty with what the first metric is over the others."""
+    told: dict[str, str] = {}
+    for run, e in zip(runs, evaluations, strict=True):
+        metric, values = next(iter(run.values.items()))
+        none = dict(zip(e.query_id, e.judged[0].retrieved == 0, strict=True))
+        kept = np.array([not none[query] for query in run.query_ids]) & ~np.isnan(values)
+        if metric.aggregate in {"mean", "weighted"} and 0 < kept.sum() < len(kept):
+            weights = run.weights.get(metric, np.ones(len(values)))
+            value = words.number(mean(metric, values[kept], weights[kept]), digits=4)
+            told[run.name] = f"; {metric} is {value} over the other {words.count(int(kept.sum()))}"
+    for c in cautions:
+        name = next((name for name in told if c.message.startswith(f"{name} has ")), None)
+        empty = c.code in {"RS101", "RS106"} and name is not None
+        yield replace(c, message=c.message + told[name]) if empty and name else c
+
+
+def _nothing_judged(scores: RunScores, judged: Judged) -> Caution:
+    """That a run retrieves no judged document, under no spelling."""
+    metric = next(iter(scores.values))
+    documents = words.counted(len(judged.grade), "judged document")
+    message = f"{scores.name}: none of {documents} is retrieved for any query, so {metric} says nothing of the run"
+    return Caution("RS111", message, REMEDIES["RS111"])
 
 
 def swapped(grades: Array) -> bool:
@@ -143,13 +176,16 @@ def _alike(scores: RunScores, number: str, same: SameIds, again: Again, qrels: A
     message = (
         f"{scores.name}: {number} {verb} from a judged one only in {same.spelling.words}: {ranked!r} and {judged!r}"
     )
+    treated, pattern = "treated as the same", fold_pattern(same)
+    if pattern:
+        message, treated = f"{message} (--fold-by '{pattern}' folds them)", "folded"
     try:
         after = again(qrels, table)
     except RankscopeError:  # it cannot be scored so
         return message
     metric = next(iter(scores.values))
     value = after.get(metric)
-    return message if value is None else f"{message}; treated as the same, {metric} is {words.number(value, digits=4)}"
+    return message if value is None else f"{message}; {treated}, {metric} is {words.number(value, digits=4)}"
 
 
 def _other_spelling(qrels: Any, run: Any, scores: RunScores, again: Again) -> Iterator[Caution]:
@@ -164,5 +200,7 @@ def _other_spelling(qrels: Any, run: Any, scores: RunScores, again: Again) -> It
         return
     if same is not None:
         number = f"{words.counted(same.pairs.height, 'unjudged document')} of its top {LOOKED_AT}"
-        message = _alike(scores, number, same, again, qrels, same.with_documents(table, judgments))
-        yield Caution("RS114", message, REMEDIES["RS114"])
+        pattern = fold_pattern(same)
+        other = fold_run(table, Fold(pattern), "max", "documents") if pattern else same.with_documents(table, judgments)
+        message = _alike(scores, number, same, again, qrels, other)
+        yield Caution("RS114", message, REMEDIES["RS114"] if pattern else REMEDIES["RS114"].partition(";")[0])

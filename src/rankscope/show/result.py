@@ -375,7 +375,8 @@ def spoken(blocks: Iterable[Any]) -> list[Any]:
     >>> [block.text for block in spoken([Paragraph("9 more rows: --details shows all"), EMPTY])]
     ['9 more rows: details=True shows all', '']
     """
-    say, out = words.keywords, []
+    say = words.keywords
+    out: list[Any] = []
     for block in blocks:
         if isinstance(block, Paragraph | Heading):
             out.append(replace(block, text=say(block.text)))

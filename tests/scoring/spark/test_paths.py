@@ -137,3 +137,17 @@ def test_ids_that_became_floats(spark: Any, tmp_path: Path) -> None:
         evaluate_paths("local[2]", paths[0], [("run", paths[1])], Request.of(METRICS, {"columns": columns}))
     with pytest.raises(rs.InputError, match="no input has a column 'uzr' that could be the query_id, did you mean usr"):
         rs.evaluate(frames[0], frames[1], METRICS, columns={"usr": "query_id", "uzr": "query_id"})
+
+
+@pytest.mark.parametrize("broadcast", [0, 1000])
+def test_grades_that_are_words(broadcast: int, spark: Any, settings: Callable[..., None]) -> None:
+    settings(rankscope_broadcast_rows=broadcast)
+    rows = [("q1", "a", "Good"), ("q1", "b", "bad"), ("q2", "a", "2")]
+    qrels = spark.createDataFrame(rows, ["query_id", "doc_id", "grade"])
+    run = spark.createDataFrame([("q1", "b", 2.0), ("q1", "a", 1.0), ("q2", "a", 1.0)], ["query_id", "doc_id", "score"])
+    worth = {"Good": 3, "Bad": 0}
+    plain = {"q1": {"a": 3, "b": 0}, "q2": {"a": 2}}
+    here = rs.evaluate(plain, {"q1": {"b": 2.0, "a": 1.0}, "q2": {"a": 1.0}}, METRICS)
+    assert [m.value for m in rs.evaluate(qrels, run, METRICS, grades=worth).board] == [m.value for m in here.board]
+    with pytest.raises(rs.InputError, match=r"grade '(Good|bad)' is not a number; name grades with grades="):
+        rs.evaluate(qrels, run, METRICS)

@@ -561,7 +561,7 @@ def test_subtopics_of_documents_that_have_one_each(name: str, tmp_path: Path) ->
         )
     found = advise(given, task="exploratory")
     assert found.metrics[0] == "alpha_nDCG@20"
-    assert "3 to 3 subtopics" in found.recommended[0].rests_on
+    assert "3 subtopics (or judges) a query" in found.recommended[0].rests_on
     assert not any("subtopics" in one.why for one in found.avoid if one.metric.startswith("alpha_nDCG"))
     assert rs.evaluate(given, ranked(ONE_TOPIC_EACH), "alpha_nDCG@20")["alpha_nDCG@20"] > 0
 
@@ -592,14 +592,37 @@ def test_the_reason_of_a_cutoff_is_that_of_the_one_at_hand() -> None:
     ("said", "task"),
     [
         ("RAG chatbot", "rag"), ("document search", "web"), ("a chatbot for our wiki", "rag"), ("Legal", "recall"),
-        ("enterprise search", "web"), ("first stage", "candidates"),
+        ("enterprise search", "web"), ("first stage", "candidates"), ("e-commerce search", "web"), ("legal discovery", "recall"),
+        ("question answering over manuals", "question-answering"), ("news feed", "feed"), ("playlist continuation", "next-item"),
+        ("code search", "web"), ("MovieLens ratings", "feed"), ("chatbot/RAG", "rag"), ("support tickets", "question-answering"),
+        ("search with a chatbot", "rag"),
     ],
 )  # fmt: skip
 def test_tasks_in_other_words(said: str, task: str) -> None:
     assert task_called(said).name == task
 
 
-@pytest.mark.parametrize("said", ["feed or session", "nothing known", ""])
+@pytest.mark.parametrize("said", ["nothing known", "", "..."])
 def test_no_task_in_these_words(said: str) -> None:
-    with pytest.raises(InputError, match="no task is called"):
+    with pytest.raises(InputError, match=r"no task is called .* there are known-item, "):
         task_called(said)
+
+
+def test_words_of_several_tasks_are_told_apart() -> None:
+    with pytest.raises(
+        InputError, match=r"'feed or playlist': it may be feed \(feed\) or next-item \(playlist\); name one"
+    ):
+        task_called("feed or playlist")
+
+
+def test_reasons_go_by_the_cutoff_that_was_given() -> None:
+    def reasons(task: str, k: int) -> dict[str, str]:
+        return {str(one.metric): one.why for one in advise(GRADED, task=task, k=k).recommended}
+
+    assert "nDCG@3" in reasons("web", 10)
+    assert "nDCG@3" not in reasons("web", 2)
+    qrels = {f"q{i}": {f"d{j}": 1 for j in range(9)} for i in range(5)}
+    metrics = [[str(one.metric) for one in advise(qrels, task="feed", k=k).recommended] for k in (20, 60)]
+    assert ["R@50" in some for some in metrics] == [True, False]
+    (found,) = (one.why for one in advise(qrels, task="rag", k=4).recommended if str(one.metric).startswith("R("))
+    assert found == "many queries have more than 4 relevant documents, so it divides by the smaller of both"

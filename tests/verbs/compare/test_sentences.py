@@ -256,10 +256,10 @@ def test_limits_lead_the_verdict_and_what_is_beyond_them_says_so() -> None:
     scores = {name: {f"q{i}": 0.3 + by + 0.01 * i * by for i in range(12)} for name, by in steps.items()}
     costs = {"a": {"ms": 10}, "b": {"ms": 100}, "c": {"ms": 101}}
     first, *others = rs.compare(scores, metrics="AP", costs=costs, limits={"ms": 100}).sentences()
-    assert first == "Best with ms <= 100: b (of 2 runs within the limits); better, but beyond them: c (ms 101)."
+    assert first == "Best with ms <= 100: b (of 2 runs within the limit); better, but beyond it: c (ms 101)."
     assert [text.startswith("Beyond the limit (ms 101): c beats a") for text in others] == [False, True]
     first, *_ = rs.compare(scores, metrics="AP", costs=costs, limits={"ms": 101}).sentences()
-    assert first == "Best with ms <= 101: c (of 3 runs within the limits)."
+    assert first == "Best with ms <= 101: c (of 3 runs within the limit)."
 
 
 def test_nothing_falls_by_more_than_all_of_it() -> None:

@@ -177,7 +177,7 @@ def test_the_range_of_a_plan_goes_from_low_to_high() -> None:
     plan = power(PAIR, metrics="x")
     can = plan["x"].detectable
     low, high = (can.difference * math.sqrt(29 / chi2) for chi2 in (45.7223, 16.0471))
-    assert (can.low, can.high) == (pytest.approx(low, rel=1e-4), pytest.approx(high, rel=1e-4))
+    assert (can.low, can.high) == pytest.approx((low, high), rel=1e-4)
     assert plan.to_text().count(f"{words.number(low)} to {words.number(high)}") == 2  # the sentence and the table
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from random import Random
 
 import pytest
@@ -11,6 +12,7 @@ import rankscope as rs
 from rankscope.engines import mappings
 from rankscope.errors import InputError
 from rankscope.scoring.inputs import read_inputs
+from rankscope.scoring.policies import Policies
 from rankscope.scoring.ways import Way, changes, options_of
 from rankscope.verbs.reconcile.reconcile import _Bench, reconcile
 
@@ -46,6 +48,19 @@ def test_a_number_is_explained_by_what_departs() -> None:
     assert str(found).startswith("1.000 is what ")
     assert reconcile(QRELS, ONE, "nDCG@10", value=found.ours[0]).matches[0].departures == ()
     assert "No convention known here gives 0.123" in str(reconcile(QRELS, ONE, "nDCG@10", value="0.123"))
+
+
+def test_a_number_without_a_convention_has_a_nearest_one() -> None:
+    """Our values are written with as many digits as the number in question has."""
+    ours = 1 / math.log2(3)  # one relevant document, at rank 2
+    qrels, run = {"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}
+    first = reconcile(qrels, run, "nDCG@10", value="0.63094").sentences()
+    assert f"gives 0.63094: the nearest is {ours:.5f}, nDCG@10 itself, and tools print" in next(iter(first))
+    far = next(iter(reconcile(qrels, run, "nDCG@10", value="0.0123").sentences()))
+    assert f"gives 0.0123: nDCG@10 is {ours:.4f}, and tools print" in far
+    assert "the nearest" in far
+    undefined = next(iter(reconcile({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, "AUC", value="0.3").sentences()))
+    assert "AUC is undefined, and tools print 0.0000, the nearest 0.0000 (" in undefined
 
 
 def test_a_percentage_is_taken_for_one() -> None:
@@ -96,7 +111,7 @@ def test_the_search_computes_what_evaluate_computes(metric: str, ties: int, extr
     """On what was judged once, with values and orders shared between its rounds: the same bits."""
     qrels, run = world(ties, extra)
     plain = Way(rs.parse(metric))
-    searched, alone = (_Bench(*read_inputs(qrels, run), "error") for _ in range(2))
+    searched, alone = (_Bench(*read_inputs(qrels, run, Policies()), Policies()) for _ in range(2))
     searched.begin([plain])
     for count in (1, 2):
         searched.add(filter(None, map(plain.having, changes(options_of(plain), count))))

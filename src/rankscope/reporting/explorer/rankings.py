@@ -360,6 +360,7 @@ class QueriesPart(PagePart):
     """Every query to look into: rankings side by side, document by document."""
 
     name, title, needs_rankings = "queries", "Query by query", True
+    warned = frozenset({"RS101", "RS103", "RS106"})
     several, folded = False, False
 
     def blocks(self) -> Iterator[Explorer]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.blocks import Block, Caution, Column, Heading, Note, Notes, NumberText, Paragraph, Table, Value
+from rankscope.reporting.sections.verdicts import DOUBTFUL
 from rankscope.reporting.subject import PagePart, Subject
 from rankscope.scoring.health import Health
 from rankscope.scoring.overlap import same_rankings, same_values
@@ -30,9 +31,16 @@ class DataPart(PagePart):
     @cached_property
     def doubts(self) -> list[Note]:
         """What to know before believing the numbers."""
-        same = list(alike(self.subject))
-        told = [w for w in self.subject.result.warnings if not (same and w.code == "RS115")]  # in more words here
-        return [*map(Note, same), *caution_notes(told, "the table below lists all")]
+        told = [w for w in self.subject.result.warnings if not (self.same and w.code == "RS115")]  # in more words here
+        return [*(Note(text, "", "RS115") for text in self.same), *caution_notes(told, "the table below lists all")]
+
+    @cached_property
+    def same(self) -> list[str]:
+        """A sentence for each set of runs that are one, unless that is not to be told."""
+        found, scores = self.subject.comparison, self.subject.scores
+        ignored = scores.request.policies.ignore if scores is not None else None
+        ignored = ignored if found is None else found.measurements.ignored
+        return [] if "RS115" in (ignored or ()) else list(alike(self.subject))
 
     def blocks(self) -> Iterator[Any]:
         """The state of the data, the doubts, and all warnings where the notes do not hold them all."""
@@ -52,11 +60,16 @@ class DataPart(PagePart):
         return f"{text}; {words.counted(doubts, 'warning')} to read first."
 
     def caution(self) -> str:
-        """The first of the doubts, without what is said of others like it."""
-        return (
-            next(iter(alike(self.subject)), "")
-            or next(iter(caution_notes(self.subject.result.warnings[:1])), Note("")).text
-        )
+        """The first of the doubts, without what is said of others like it: one that makes a comparison unfair, of the best runs first."""
+        place = {system: i for i, system in enumerate(self.subject.merit())}
+
+        def of_best(caution: Caution) -> int:
+            return place.get(caution.message.partition(": ")[0], len(place))
+
+        cautions = sorted(self.subject.result.warnings, key=of_best)
+        unfair = sorted((c for c in cautions if c.code in DOUBTFUL), key=lambda c: c.code, reverse=True)
+        gravest = [*unfair, *cautions][:1]
+        return next(iter(self.same), "") or next(iter(caution_notes(gravest)), Note("")).text
 
 
 def warnings_table(cautions: Sequence[Caution]) -> Table:

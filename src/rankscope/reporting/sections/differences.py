@@ -81,6 +81,7 @@ class ByQueryPart(PagePart):
     """Per rival each query's difference: in order, one run against the other, and the queries that differ most."""
 
     name, title, of_comparison = "by-query", "Query by query: where they differ", True
+    warned = frozenset({"RS403"})
 
     @cached_property
     def rivals(self) -> list[Contrast]:
@@ -172,6 +173,7 @@ class SlicesPart(PagePart):
     """The main metric slice by slice, with what reverses."""
 
     name, title, of_comparison = "slices", "Slices", True
+    warned = frozenset({"RS404"})
 
     @cached_property
     def parts(self) -> list[SliceContrast]:

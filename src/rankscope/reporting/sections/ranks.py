@@ -33,6 +33,7 @@ class CutoffsPart(PagePart):
     """Each run at cutoffs from 1 to 100."""
 
     name, title, needs_scores = "cutoffs", "Results by cutoff", True
+    warned = frozenset({"RS402"})
     curves: list[Curve]
     left_out: str
 
@@ -85,6 +86,7 @@ class AgreementPart(PagePart):
     """Every pair of runs: rank-biased overlap and Jaccard at a cutoff."""
 
     name, title, needs_rankings = "agreement", "How alike the runs are", True
+    warned = frozenset({"RS115"})
     overlaps: RunOverlaps
 
     def blocks(self) -> Iterator[Any]:
@@ -292,6 +294,7 @@ def _origin_chart(found: Sequence[Origin], bands: Sequence[tuple[str, list[float
         "origin", f"What each rank adds to the difference on {metric}", "bars",
         (Column("ranks"), Column("adds", "value", hint=f"to the difference on {metric}"), Column("pair")),
         rows, x="ranks", y="adds", series="pair", caption=ADDS, guide="zero", told=True,
+        axes=(("adds", f"adds to the difference on {metric}"),),
     )  # fmt: skip
 
 

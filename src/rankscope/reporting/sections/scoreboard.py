@@ -67,6 +67,7 @@ class ComparisonPart(ScoresPart):
     """Runs x metrics with intervals, differences from the baseline with their marks, effect sizes, top groups."""
 
     of_comparison = True
+    warned = frozenset({"RS401", "RS405", "RS406", "RS407", "RS410"})
 
     def blocks(self) -> Iterator[Any]:
         """Values, marks, top groups and effects."""

@@ -32,6 +32,7 @@ class WorklistPart(PagePart):
     """
 
     name, title, needs_rankings = "worklist", "What to judge next", True
+    warned = frozenset({"RS204"})
     listed = False
     turns: Sequence[Turn] = ()
 

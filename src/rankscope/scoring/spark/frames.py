@@ -12,7 +12,7 @@ import polars as pl
 from rankscope.engines import spark
 from rankscope.engines.local import NAMELESS, check_subtopics, refuse_nameless
 from rankscope.errors import InputError
-from rankscope.files.long import FLOAT_NOTE, float_messages
+from rankscope.files.long import FLOAT_NOTE, float_messages, named_grades
 from rankscope.files.roles import ColumnRoles, roles_of
 from rankscope.scoring.inputs import Kind, clean, read_any
 from rankscope.scoring.request import Request
@@ -48,7 +48,8 @@ class SparkSource:
             columns[role] = (place, column)
             chosen[place] = (column, wanted)
             if role in IDS and kinds[column] == "float":
-                floats[place] = tuple(text.replace("%", "%%").format("%s") for text in float_messages(column))
+                fraction, large = (text.replace("%", "%%").format("%s") for text in float_messages(column))
+                floats[place] = fraction, large
                 notes.append(f"column {column} holds {FLOAT_NOTE}")
         if FAULT in kinds:
             chosen[FAULT] = (FAULT, "string")
@@ -119,7 +120,8 @@ def gather(qrels: Any, runs: Sequence[tuple[str | None, Any]], request: Request)
     few = spark.first_rows(mine.frame, limit) if limit else None
     if few is None:
         return Gathered({**frames, JUDGMENTS: mine.frame}, sources, mine.layout, None, mine.notes)
-    read_part(mine.layout, few)  # what is wrong with a row is told at once: below only its query is looked at
+    with named_grades(request.policies.grades):
+        read_part(mine.layout, few)  # what is wrong with a row is told at once: below only its query is looked at
     queries = _queries_frame(sources, few["query_id"].unique())
     return Gathered({**frames, QUERY: queries}, sources, mine.layout, few, mine.notes)
 
@@ -134,7 +136,7 @@ def _with_local(qrels: Any, sources: tuple[SparkSource, ...], request: Request, 
     """Judgments from here beside runs of Spark."""
     from rankscope.files import qrels_of
 
-    table = qrels_of(read_any("qrels", qrels, columns=request.policies.columns))
+    table = qrels_of(read_any("qrels", qrels, reading=request.policies))
     clean(
         table, request.policies, "qrels", [m.metric for m in request.metrics]
     )  # what is wrong with it is told by line

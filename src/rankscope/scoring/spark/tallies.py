@@ -80,7 +80,7 @@ class MetricTally(Mergeable):
             sampled=int(error is not None),
             sampled_queries=sampled_queries,
             moments=Moments.of(np.stack([(v * w)[some], w[some]], axis=1)),
-            binary=int(np.isin(v[some], (0.0, 1.0)).sum()),
+            binary=int(np.count_nonzero(some & ((v == 0) | (v == 1)))),
             values=_ends(v[some]),
             weights=_ends(w[some]),
         )

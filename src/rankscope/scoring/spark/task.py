@@ -19,8 +19,8 @@ from rankscope._version import __version__
 from rankscope.engines import local
 from rankscope.engines.packing import Part, PartStream
 from rankscope.errors import DataError, InputError, RankscopeError
-from rankscope.files.long import NO_ROWS, Findings, make_table
-from rankscope.lists import Array
+from rankscope.files.long import NO_ROWS, Findings, make_table, named_grades
+from rankscope.lists import Array, Ids
 from rankscope.parallel import limits
 from rankscope.scoring.evaluation import check_grades, evaluate_judged, mark_averaged, run_scores, weight_of
 from rankscope.scoring.inputs import CleanInput, Kind, clean
@@ -102,14 +102,16 @@ class Scoring:
         # rows come in any order
         part = {number: rows.sort("row") if "row" in rows.columns else rows for number, rows in part.items()}
         grades = self._grades(part, request)
-        judged = frozenset(grades.queries)
+        judged = grades.data.names
         evaluations = [self._evaluate(layout, part, grades, request) for layout in self.runs]
         found = [e for e, _ in evaluations]
         scored = mark_averaged(request, found, len(judged))
+        only, weights = request.policies.queries, request.policies.weights
         frames, tallies, queries = [], [], set[str]()
         for layout, e, (_, extra) in zip(self.runs, scored, evaluations, strict=True):
             run = run_scores(layout.label, e, request)
-            queries.update(run.query_ids)
+            if weights is not None:
+                queries.update(run.query_ids)
             frames.append(self._frame(layout.number, run, e))
             retrieved = e.judged[0].retrieved[: len(judged)]
             tallies.append(
@@ -117,10 +119,9 @@ class Scoring:
                     list(_tally_metrics(e, request)), e.health, retrieved, {**extra, "scored": len(run.query_ids)}
                 )
             )
-        only, weights = request.policies.queries, request.policies.weights
         tally = Tally(
-            tuple(tallies), 0 if isinstance(grades.data, dict) else grades.data.frame.height, len(judged), tuple(sorted(judged)[:2]),
-            () if isinstance(only, str) else tuple(sorted(only & judged)),
+            tuple(tallies), grades.data.frame.height, len(judged), tuple(judged.sort().head(2).to_list()),
+            () if isinstance(only, str) else tuple(sorted(only.intersection(judged.to_list()))),
             0 if weights is None else len(queries & weights.by_query.keys()),
         )  # fmt: skip
         return pl.concat(frames), tally
@@ -131,7 +132,8 @@ class Scoring:
             rows = judgments_of(self.judgments).filter(pl.col("query_id").is_in(queries.implode()))
         else:
             rows = part[JUDGMENTS]
-        table, _ = read_part(self.qrels, rows)
+        with named_grades(request.policies.grades):
+            table, _ = read_part(self.qrels, rows)
         table = replace(table, more_queries=tuple(queries.to_list()))
         grades = clean(table, request.policies, "qrels", [m.metric for m in request.metrics])
         check_grades(grades, request)
@@ -156,7 +158,9 @@ class Scoring:
         at = np.flatnonzero(np.logical_or.reduce(list(e.inside)))
         columns: dict[str, Any] = {
             "run": pl.Series([number], dtype=pl.Int32).new_from_index(0, len(at)),
-            "query_id": pl.Series(run.query_ids, dtype=pl.String),
+            "query_id": run.query_ids.column
+            if isinstance(run.query_ids, Ids)
+            else pl.Series(run.query_ids, dtype=pl.String),
             "first": pl.Series(run.first_relevant, dtype=pl.Int32),
         }
         metrics = list(dict.fromkeys(m.metric for m in request_of(self.request).metrics))

@@ -207,9 +207,9 @@ def series_of(chart: Chart) -> Series | None:
     names = names_of(chart, chart.series)
     if not names:
         return None
-    place = {safe(name): i for i, name in enumerate(chart.order)}
+    place = {safe(name): i for i, name in enumerate(chart.order or MEANINGS)}
     names = sorted(names, key=lambda name: place.get(name, len(place)))
-    own = {name: place[name] for name in names if place.get(name, len(PALETTE)) < len(PALETTE)}
+    own = {name: place[name] for name in names if chart.order and place.get(name, len(PALETTE)) < len(PALETTE)}
     taken = {MEANINGS[name][0] for name in names if name in MEANINGS} | {PALETTE[i] for i in own.values()}
     free = iter([i for i, colour in enumerate(PALETTE) if colour not in taken])
     looks: list[tuple[str, str, tuple[int, ...]]] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -21,6 +21,7 @@ FORMS: dict[str, Callable[[Canvas], Plot]] = {
     "steps": lines, "heat": heat,
 }  # fmt: skip
 ROLES = ("role-title", "role-mark")  # a title and marks, drawn or not, are in every picture
+AXIS = 44  # characters of a line of what an axis says where there is no title
 NARROW = 200  # a panel that has room on a phone, in pixels
 
 
@@ -202,19 +203,23 @@ def _version() -> str:
     return exact if exact in there else max(alike or there, key=lambda v: [int(part) for part in v.split(".")])
 
 
-def _name_axes(spec: Any, names: Mapping[str, str]) -> Any:
-    """A specification whose axes have these names in place of their own."""
+def _name_axes(spec: Any, names: Mapping[str, Sequence[str]]) -> Any:
+    """A specification whose axes have these names, each in lines, in place of their own."""
     if isinstance(spec, list):
         return [_name_axes(part, names) for part in spec]
     if not isinstance(spec, dict):
         return spec
     out = {key: part if key == "datasets" else _name_axes(part, names) for key, part in spec.items()}
     axis = out.get("axis")
-    if isinstance(axis, dict) and axis.get("title") in names:
+    if isinstance(axis, dict) and _known(axis.get("title"), names):
         out["axis"] = {**axis, "title": names[axis["title"]]}
-    elif out.get("title") in names and "field" in out:
+    elif _known(out.get("title"), names) and "field" in out:
         out["title"] = names[out["title"]]
     return out
+
+
+def _known(title: Any, names: Mapping[str, Any]) -> bool:
+    return isinstance(title, str) and title in names  # a title in lines is a list
 
 
 def _fill(chart: Chart, width: int, titled: bool) -> dict[str, Any]:
@@ -222,8 +227,9 @@ def _fill(chart: Chart, width: int, titled: bool) -> dict[str, Any]:
     rows = [{key: value for key, value in row.items() if not key.endswith("_id")} for row in data_of(chart)]
     spec = {**_spec(chart, width), "datasets": {"rows": rows}}
     if not titled:  # what a title or a caption would say, the axes say
-        told = {safe(c.header): f"{safe(c.header)} ({safe(c.hint)})" for c in chart.columns if c.hint}
-        return cast(dict[str, Any], _name_axes(spec, told))
+        told = {c.header: f"{c.header} ({c.hint})" for c in chart.columns if c.hint} | dict(chart.axes)
+        lines = {safe(header): textwrap.wrap(safe(text), AXIS) for header, text in told.items()}
+        return cast(dict[str, Any], _name_axes(spec, {header: line for header, line in lines.items() if line}))
     title = textwrap.wrap(safe(chart.title), max(20, width // 8)) or [""]
     caption = textwrap.wrap(safe(chart.caption), max(24, round(width / 5.6)))
     if "title" in spec:

@@ -12,7 +12,11 @@ BLUE, ORANGE, GREY = "#1f6fc6", "#de6a0c", "#8a8f98"
 PALETTE = (BLUE, "#c0609c", "#549c54", "#904890", "#249cd8", "#c0300c", "#247854", "#6c78fc")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (5, 2), (12, 4), (2, 4), (9, 2, 2, 2, 2, 2))  # fmt: skip
-MEANINGS = {"better": (BLUE, "triangle-up"), "worse": (ORANGE, "triangle-down"), "same": (GREY, "circle")}
+MEANINGS = {
+    "better": (BLUE, "triangle-up"),
+    "same": (GREY, "circle"),
+    "worse": (ORANGE, "triangle-down"),
+}  # in a legend's order
 
 PICTURE_FONT = "Arial, Helvetica, sans-serif"  # in which vl-convert has letters of its own, and measures fast
 PAPER = {"light": "#ffffff", "dark": "#14161a"}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from rankscope.blocks import Block, Chart, Explorer, Page, Paragraph, Section, Table, Tone, Verdict
@@ -97,5 +98,24 @@ def _scripts(drawn: bool, explored: bool) -> Iterator[str]:
 
 
 def _section(section: Section, parts: PageBlocks) -> dict[str, Any]:
-    made = [parts.part(block, section) for block in section.blocks if block != Paragraph("")]
-    return {"parts": made, **{name: getattr(section, name) for name in ("name", "title", "lead", "folded")}}
+    blocks = [block for block in section.blocks if block != Paragraph("")]
+    made = [
+        (title, [parts.part(block, section) for block in group]) for title, group in _groups(blocks, section.folded)
+    ]
+    return {"groups": made, **{name: getattr(section, name) for name in ("name", "title", "lead", "folded", "blocks")}}
+
+
+def _groups(blocks: Sequence[Any], folded: bool) -> Iterator[tuple[str, Sequence[Any]]]:
+    """The blocks of a section, those to be folded under a title: in a folded section each chart but the first, with all up to the next.
+
+    Charts that follow each other stand side by side, and are folded together; what is said at the end stays open.
+    """
+    drawn = [isinstance(block, Chart) for block in blocks]
+    starts = [i for i, here in enumerate(drawn) if here and not (i and drawn[i - 1])][1:] if folded else []
+    end = len(blocks)
+    while starts and isinstance(blocks[end - 1], Paragraph):
+        end -= 1
+    edges = [0, *starts, end]
+    for first, last in itertools.pairwise(edges):
+        yield blocks[first].title if first in starts else "", blocks[first:last]
+    yield "", blocks[end:]

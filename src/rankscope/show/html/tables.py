@@ -13,7 +13,7 @@ from rankscope.show.cells import sides_of, text_of
 from rankscope.show.charts.theme import PALETTE
 from rankscope.words import printable
 
-LONG = 30  # rows: of longer tables the first 20 are shown
+LONG = 12  # rows: of longer tables the first 10 are shown
 WIDE = 48  # characters of a name, more are cut
 Link = Callable[[str], str]  # the address of a query, or nothing where it cannot be looked into
 _ENDS = re.compile(r"^ +| +$")

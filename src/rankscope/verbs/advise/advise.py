@@ -20,7 +20,7 @@ from rankscope.panels.reach import summary_of_all_pairs
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import clean, named_runs, read_any
 from rankscope.scoring.measurements import panels_of
-from rankscope.scoring.policies import Policies
+from rankscope.scoring.policies import POLICIES, Policies
 from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.advise.result import Advice, Recommendation, Sensitivity
@@ -39,6 +39,7 @@ def advise(
     *,
     duplicates: str = "error",
     columns: Mapping[str, str] | str | None = None,
+    grades: Mapping[str, float] | str | None = None,
 ) -> Advice:
     """Say which metrics and cutoffs fit judgments and a task, which one to declare in advance, and what not to use.
 
@@ -46,7 +47,7 @@ def advise(
     unjudged, and how their scores vary. ``task`` is one of known-item, question-answering, web, exploratory, recall, entity,
     candidates, re-ranking, feed, next-item, clicks, rag, benchmark (or another name of it); without one, the task that fits the
     data best is taken, and ``sure`` tells how sure that is. ``k`` is how many results people see, or the next stage takes.
-    ``duplicates`` is as in ``evaluate``: "best" keeps the highest grade of documents with several; and so is ``columns``.
+    ``duplicates`` is as in ``evaluate``: "best" keeps the highest grade of documents with several; and so are ``columns`` and ``grades``.
 
     Raises InputError for what cannot be used (an unknown task, k below 1, judgments that cannot be read), DataError where no
     document is relevant, or no query of a run is judged.
@@ -59,17 +60,17 @@ def advise(
     chosen = None if task is None else task_called(task)
     if k is not None:
         whole_number("k", k, 1, "how many results people see is a whole number of at least 1, like 10")
-    policies = Policies(duplicates=duplicates, columns=columns)
+    policies = Policies(duplicates=duplicates, columns=columns, grades=grades)
     users = _has_user_column(qrels)
-    read = read_any("qrels", qrels, columns=policies.columns)
-    grades = clean(qrels_of(read), policies, "qrels", () if duplicates == "error" else None).data
-    judged = situation_of(grades, users=users, topics=duplicates == "error")
+    read = read_any("qrels", qrels, reading=policies)
+    cleaned = clean(qrels_of(read), policies, "qrels", () if duplicates == "error" else None).data
+    judged = situation_of(cleaned, users=users, topics=duplicates == "error")
     _refuse_nothing(judged)
     given = [] if runs is None else named_runs(runs)
-    named = [(name, read_any("run", run, name, columns=policies.columns)) for name, run in given]
+    named = [(name, read_any("run", run, name, reading=policies)) for name, run in given]
     if policies.columns is not None:
         policies.columns.refuse_absent()
-    preview = _preview(grades, named, judged, duplicates)
+    preview = _preview(cleaned, named, judged, duplicates)
     data = _at_ranks(judged, preview, chosen, k)
     likeliest, sure = guess_task(data)
     chosen, sure = (task_called(likeliest[0].task), sure) if chosen is None else (chosen, "said")
@@ -77,15 +78,21 @@ def advise(
     recommended = list(_recommend(data, chosen))
     metrics = [one.metric for one in recommended]
     request = Request.of(metrics, {"duplicates": duplicates})
-    scores = evaluate_request(grades, named, request) if named else None
+    scores = evaluate_request(cleaned, named, request) if named else None
     return Advice(
         situation=data, task=chosen, sure=sure, likeliest=likeliest, recommended=recommended,
         avoid=list(misfits_of(data, chosen.name, list(map(str, metrics)))),
         showable=_sensitivity(data, metrics[0], scores),
         notes=preview.notes if preview else getattr(getattr(read, "source", None), "notes", ()), scores=scores,
-        duplicates=duplicates, columns=str(policies.columns or ""), qrels=_path(read) if not isinstance(qrels, str | Path) else str(qrels),
+        duplicates=duplicates, columns=_stated(policies, "columns"), grades=_stated(policies, "grades"), qrels=_path(read) if not isinstance(qrels, str | Path) else str(qrels),
         runs=[_run_argument(name, run) for name, run in named], own_cutoff=k,
     )  # fmt: skip
+
+
+def _stated(policies: Policies, name: str) -> str:
+    """What a policy says, as an option takes it; empty where it is not used."""
+    value = getattr(policies, name)
+    return "" if value is None else str(POLICIES[name].statement(value, ()))
 
 
 def _refuse_nothing(data: Situation) -> None:
@@ -139,7 +146,9 @@ def _recommend(data: Situation, task: Task) -> Iterator[Recommendation]:
             continue
         metric = data.metric(pick.metric, pick.at, pick.args)
         if str(metric) not in seen:
-            yield Recommendation(metric, pick.why, RESTS[pick.rests](data), primary=not seen)
+            yield Recommendation(
+                metric, pick.why.format(k=data.k, deep=data.deep), RESTS[pick.rests](data), primary=not seen
+            )
             seen.add(str(metric))
 
 

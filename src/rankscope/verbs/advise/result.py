@@ -56,7 +56,8 @@ class Advice(Result):
     ``recommended`` holds the metrics that fit, the primary one first, and ``avoid`` what not to use. ``task`` is the one named, or
     the one that fits the data best; ``sure`` says how sure that is and ``likeliest`` holds the two that fit best. ``showable`` is
     the smallest difference that the queries detect, None where nothing is known of the spread. ``scores`` are those of the metrics
-    on the runs given, None without runs. ``duplicates`` says what was done with repeated documents, ``columns`` what columns of other names are, ``qrels`` and ``runs`` how the
+    on the runs given, None without runs. ``duplicates`` says what was done with repeated documents, ``columns`` and ``grades`` what was said of
+    columns of other names and of grades that are words, ``qrels`` and ``runs`` how the
     inputs are written in a command: None and empty where they were read from no file.
     """
 
@@ -91,6 +92,7 @@ class Advice(Result):
     scores: Scores | None = None
     duplicates: str = "error"
     columns: str = ""
+    grades: str = ""
     qrels: str | None = None
     runs: Sequence[str] = ()
     own_cutoff: int | None = None
@@ -210,7 +212,7 @@ class Advice(Result):
     @property
     def _kept(self) -> list[tuple[str, str]]:
         """The options of reading that all further calls need, too."""
-        chosen = {"duplicates": self.duplicates.replace("error", ""), "columns": self.columns}
+        chosen = {"duplicates": self.duplicates.replace("error", ""), "columns": self.columns, "grades": self.grades}
         return [(name, value) for name, value in chosen.items() if value]
 
     @property
@@ -295,7 +297,11 @@ def fold(command: str) -> list[str]:
     lines = [""]
     pieces = iter(map(shlex.quote, shlex.split(command)))
     for piece in pieces:
-        word = f"{piece} {next(pieces)}" if piece in {"-m", "--primary", "--duplicates", "--columns"} else piece
+        word = (
+            f"{piece} {next(pieces)}"
+            if piece in {"-m", "--primary", "--duplicates", "--columns", "--grades"}
+            else piece
+        )
         if lines[-1].strip() and len(lines[-1]) + 1 + len(word) > ROOM:
             lines[-1] += " \\"
             lines.append(f"  {word}")

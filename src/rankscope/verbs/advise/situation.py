@@ -238,6 +238,8 @@ CONDITIONS: Mapping[str, tuple[str, Callable[[Situation], bool]]] = {
         lambda data: 2 * data.both_kinds >= data.queries,
     ),
     "some_both": ("A query has judged documents of both kinds", lambda data: data.both_kinds > 0),
+    "past_3": ("More than three results are looked at", lambda data: data.k > 3),
+    "within_50": ("Fewer than 50 results are looked at", lambda data: data.k < 50),
     "aspects": ("Documents are judged by subtopic or judge", lambda data: data.subtopics[1] > 0),
     "thousands": ("A thousand queries or more", lambda data: data.queries >= 1000),
     "shared": ("A document is judged for three queries or more on average", lambda data: data.shared >= SHARED),
@@ -325,7 +327,8 @@ RESTS: Mapping[str, Callable[[Situation], str]] = {
     "ceiling": lambda data: _ceiling(data, data.k),
     "ceiling_deep": lambda data: _ceiling(data, data.deep),
     "aspects": lambda data: (
-        (f"{words.count(data.several)} documents have several grades; " if data.several else "")
-        + f"{data.subtopics[0]} to {data.subtopics[1]} subtopics (or judges) a query in column 2"
+        (f"{words.counted(data.several, 'document')} {words.agree(data.several, 'has')} several grades; " if data.several else "")
+        + (f"{data.subtopics[0]} to " if data.subtopics[0] < data.subtopics[1] else "")
+        + f"{words.counted(data.subtopics[1], 'subtopic')} (or judges) a query"
     ),
 }  # fmt: skip

@@ -25,7 +25,10 @@ APART = 1.5  # the largest ideal DCG over the smallest
 
 @dataclass(frozen=True)
 class Pick:
-    """A metric that may fit: its name, where it is cut ("k", "deep", "uncut", a number), why, and the fact it rests on."""
+    """A metric that may fit: its name, where it is cut ("k", "deep", "uncut", a number), why, and the fact it rests on.
+
+    In ``why`` ``{k}`` and ``{deep}`` stand for the cutoffs.
+    """
 
     metric: str
     at: str
@@ -108,9 +111,9 @@ SOON = Pick("RR", "k", "where one good answer is enough it shows how soon that c
 AT_ONCE = Pick("Success", "1", "it shows how often the first result is right", "queries")
 FOUND = Pick("Success", "k", "it shows how often the answer is among the results that people see", "queries")
 RECALL = Pick("R", "deep", "it shows what is found at all: no later stage can rank what is missing", "relevant", ("not capped_deep",))
-CAPPED = Pick("R", "deep", "many queries have more than k relevant documents, so it divides by the smaller of both", "ceiling_deep", ("capped_deep",), "denominator='min_k_relevant'")
+CAPPED = Pick("R", "deep", "many queries have more than {deep} relevant documents, so it divides by the smaller of both", "ceiling_deep", ("capped_deep",), "denominator='min_k_relevant'")
 RECALL_K = Pick("R", "k", "it shows which share of the relevant documents is passed on", "relevant", ("not capped",))
-CAPPED_K = Pick("R", "k", "many queries have more than k relevant documents, so it divides by the smaller of both", "ceiling", ("capped",), "denominator='min_k_relevant'")
+CAPPED_K = Pick("R", "k", "many queries have more than {k} relevant documents, so it divides by the smaller of both", "ceiling", ("capped",), "denominator='min_k_relevant'")
 EVERY = Pick("AP", "uncut", "it rewards every relevant document found, the higher the better", "relevant", ("not graded", "not one"))
 SHARE = Pick("P", "k", "it is easy to explain: the share of the results shown that is relevant", "relevant", ("not one", "many"))
 STOPS = Pick("ERR", "k", "it models readers who stop at the first good document, on the scale of your grades", "grades", ("graded",))
@@ -140,17 +143,17 @@ TASKS = (
         "question-answering", "people look for a passage that answers a question", 10,
         "the answer is read from the first page",
         (FIRST, FIRST_OF_MANY, GRADES, PLACES, FIRST_TOP, SOON, AT_ONCE, FOUND, RECALL, CAPPED),
-        ("qa", "questions", "answers", "passages", "faq"),
+        ("qa", "questions", "answers", "passages", "faq", "manuals", "help desk", "help center", "customer support", "support tickets"),
     ),
     Task(
         "web", "people read the results of a search engine from the top, a page at a time", 10,
         "ten results make a page; a phone shows three",
         (
             GRADES, PLACES, FIRST,
-            Pick("nDCG", "3", "a phone shows about three results at once", "queries", ("not one",)),
+            Pick("nDCG", "3", "a phone shows about three results at once", "queries", ("not one", "past_3")),
             SOON, STOPS, SHARE, AT_ONCE,
         ),
-        ("web search", "search", "document search", "enterprise search", "intranet", "ad hoc", "adhoc", "site search", "product search", "ecommerce", "shop"),
+        ("web search", "search", "document search", "enterprise search", "intranet", "ad hoc", "adhoc", "site search", "product search", "ecommerce", "e-commerce", "shop", "code search", "job search"),
     ),
     Task(
         "exploratory", "people explore a subject, and all its aspects are of interest", 20,
@@ -167,7 +170,7 @@ TASKS = (
             FITS,
             Pick("nDCG", "k", "grades show which documents matter most to the review", "grades", ("graded",)),
         ),
-        ("recall-oriented", "legal", "patent", "patents", "prior art", "systematic review", "ediscovery", "e-discovery", "tar", "review"),
+        ("recall-oriented", "legal", "legal discovery", "patent", "patents", "prior art", "systematic review", "ediscovery", "e-discovery", "tar", "review"),
     ),
     Task(
         "entity", "people look for things: people, places, products of a catalogue", 10,
@@ -204,10 +207,10 @@ TASKS = (
             Pick("nDCG", "k", "it rewards liked items more, the higher they are ranked", "relevant"),
             RECALL_K, CAPPED_K,
             Pick("Success", "k", "it shows how many people get at least one item they like", "queries"),
-            Pick("R", "50", "it shows what a longer scroll adds", "relevant", ("not capped",)),
+            Pick("R", "50", "it shows what a longer scroll adds", "relevant", ("not capped", "within_50")),
             Pick("AP", "k", "it rewards tops without misses, relative to what fits into the list", "relevant", ("not one",), "denominator='min_k_relevant'"),
         ),
-        ("recommendation", "recommendations", "recommendation feed", "recommender", "recsys", "top-n", "homepage feed"),
+        ("recommendation", "recommendations", "recommendation feed", "recommender", "recsys", "top-n", "homepage feed", "news feed", "ratings", "movie ratings", "movielens", "movies", "books", "collaborative filtering"),
         deep=50, taste=True,
     ),
     Task(
@@ -261,9 +264,12 @@ TASKS = (
 
 
 def _fold_name(name: str) -> str:
-    return " ".join(name.casefold().replace("_", " ").replace("-", " ").split())
+    return " ".join("".join(c if c.isalnum() else " " for c in name.casefold()).split())
 
 
+VAGUE = frozenset(
+    {"search", "retrieval", "research", "review", "context", "paper", "session", "discovery", "candidate"}
+)  # words of many tasks
 BY_NAME = {_fold_name(name): task for task in TASKS for name in (task.name, *task.also)}
 
 
@@ -276,13 +282,22 @@ def task_called(name: Any) -> Task:
     there = ", ".join(task.name for task in TASKS)
     if not isinstance(name, str):
         raise InputError(f"task={name!r}: a task is a name, like 'web': {there}")
-    said = f" {_fold_name(name)} "
+    folded = _fold_name(name)
+    if folded in BY_NAME:
+        return BY_NAME[folded]
     # a longer description, of which the names in it say one task: "a chatbot for our wiki"
-    inside = {known: task for known, task in BY_NAME.items() if f" {known} " in said}
-    if len({task.name for task in inside.values()}) == 1 or _fold_name(name) in inside:
-        return inside.get(_fold_name(name)) or next(iter(inside.values()))
-    known = [name for task in TASKS for name in (task.name, *task.also)]
-    raise InputError(f"no task is called {name!r}{words.hint(name.casefold(), known, ':')} there are {there}")
+    inside = [known for known in BY_NAME if f" {known} " in f" {folded} "]
+    inside = [known for known in inside if not any(known != other and f" {known} " in f" {other} " for other in inside)]
+    said: dict[str, str] = {}
+    for known in [known for known in inside if known not in VAGUE] or inside:
+        said.setdefault(BY_NAME[known].name, known)
+    if len(said) == 1:
+        return BY_NAME[next(iter(said.values()))]
+    if said:
+        each = " or ".join(f"{task} ({known})" for task, known in said.items())
+        raise InputError(f"no task is called {name!r}: it may be {each}; name one")
+    names = [name for task in TASKS for name in (task.name, *task.also)]
+    raise InputError(f"no task is called {name!r}{words.hint(name.casefold(), names, ':')} there are {there}")
 
 
 SIGNS = (

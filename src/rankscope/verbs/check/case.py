@@ -19,6 +19,7 @@ from rankscope.engines.pairs import PAIR, Frame
 from rankscope.engines.top import top
 from rankscope.errors import InputError, RankscopeError
 from rankscope.files.interactions import interactions_of
+from rankscope.files.long import named_grades
 from rankscope.files.texts import Texts, texts_of
 from rankscope.lists import Array, Judged, Lists
 from rankscope.metrics import Metric
@@ -488,7 +489,8 @@ class CheckCase:
     @cached_property
     def interactions(self) -> Frame:
         """The training interactions: ``query_id`` (the user), ``doc_id`` (the item), ``time``; read when first needed."""
-        return interactions_of(self.train, self.request.policies.columns)
+        with named_grades(self.request.policies.grades):
+            return interactions_of(self.train, self.request.policies.columns)
 
     @cached_property
     def judgments(self) -> Frame:

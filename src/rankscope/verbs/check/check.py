@@ -65,7 +65,7 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     lenient = {} if policies.get("duplicates", "error") != "error" else {"duplicates": "first"}
     request = Request.of(metrics, {**policies, **lenient})
     span = scale_of(scale)
-    judgments, read = read_inputs(qrels, runs, request.policies.columns)
+    judgments, read = read_inputs(qrels, runs, request.policies)
     grades = qrels_of(judgments)
     labels = [label_of(data, name, number) for number, (name, data) in enumerate(read, start=1)]
     tables = [InputTable(name, run_of(data)) for name, (_, data) in zip(distinct_names(labels), read, strict=True)]

@@ -99,7 +99,7 @@ def _forest(family: Family, panels: Sequence[Panel], name: str, by_metric: bool 
     yield Chart(
         name, f"{title}, other metrics" if several else title, "intervals", columns, tuple(rows),
         x="difference", y=heads[0], panel="metric" if several else "", marked="clear", guide="zero",
-        caption=_how_to_read(family, panels),
+        caption=_how_to_read(family, panels), axes=(("difference", _on_the_axis(family, panels, by_metric)),),
     )  # fmt: skip
 
 
@@ -114,6 +114,15 @@ def _in_order(family: Family, panel: Panel) -> list[Contrast]:
 
 def _difference(family: Family) -> str:
     return "the first of the pair minus the second" if family.each_pair else "run minus baseline"
+
+
+def _on_the_axis(family: Family, panels: Sequence[Panel], by_metric: bool) -> str:
+    """Of what and from what the differences are, as an axis says it where no title does."""
+    c = family.of(panels[0].name)[0]
+    of = "difference" if len(panels) > 1 else f"{panels[0].name}: difference"
+    if family.each_pair:
+        return f"{of} ({_difference(family)})"
+    return f"{of}, {c.run} minus {c.baseline}" if by_metric else f"{of} from {family.baseline or c.baseline}"
 
 
 def _how_to_read(family: Family, panels: Sequence[Panel]) -> str:
@@ -159,6 +168,7 @@ def outcome_counts(family: Family) -> Iterator[Chart]:
         x="queries", y=head, series="outcome",
         caption=f"On how many queries {mine[0].run if alone else 'a run'} scores better than {against}, the same, or worse. "
         "A small lead on many queries and a large one on few are different things.",
+        axes=(("queries", f"queries, {mine[0].run} against {against}" if alone else f"queries, by {family.primary.name} against {against}"),),
     )  # fmt: skip
 
 
@@ -186,6 +196,7 @@ def waterfall(c: Contrast, name: str) -> Chart:
         x="place", y="difference", series="outcome", query="query", guide="zero", pair=(c.baseline, c.run),
         caption=f"The difference in {c.metric} on every query, {c.run} minus {c.baseline}, sorted. Equal areas on both sides: gains "
         f"and losses cancel out. A few tall bars on one side: a few queries account for the lead.{more}{unevenness(c.panel)}",
+        axes=(("difference", f"{c.metric}: {c.run} minus {c.baseline}"),),
     )  # fmt: skip
 
 

@@ -61,16 +61,13 @@ def compare(  # noqa: PLR0913 - the options of the command line, each with its d
     >>> found["high", "RR"].verdict, found["high", "RR"].difference
     ('better', 0.375)
     """
-    method = method_of(
-        test=test, interval=interval, correction=correction, family=family, alpha=alpha, margin=margin, bayes=bayes, seed=seed,
-    )
+    method = method_of(test=test, interval=interval, correction=correction, family=family, alpha=alpha, margin=margin, bayes=bayes, seed=seed)
     within = None if not limits else check_limits(limits, costs)
     candidates = None if tried is None else _check_tried(tried)
     if all_pairs and baseline is not None:
         raise InputError("all_pairs compares every run with every other: leave out the baseline, or all_pairs")
     given = measure(
-        qrels, runs, metrics, primary=primary, clusters=clusters, systems=systems, as_given=method.in_order,
-        progress=progress, seed=seed, **policies,
+        qrels, runs, metrics, primary=primary, clusters=clusters, systems=systems, as_given=method.in_order, progress=progress, seed=seed, **policies,
     )
     if method.margin is not None:
         method.check_margins([panel.name for panel in given.panels])

@@ -48,7 +48,7 @@ def diagnose(
     """
     whole_number("queries_shown", queries_shown, 0, "how many queries to list is a whole number of at least 0")
     request = Request.of(metric, policies)
-    grades, read = read_inputs(qrels, runs, request.policies.columns)
+    grades, read = read_inputs(qrels, runs, request.policies)
     scores = evaluate_request(grades, read, request, progress)
     if len(scores.metrics) != 1:
         metrics = words.sample(map(str, scores.metrics))

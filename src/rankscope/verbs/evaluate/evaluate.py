@@ -50,8 +50,7 @@ def evaluate(  # noqa: PLR0913
     """Score one or more rankings against judgments.
 
     ``qrels`` and ``runs`` are paths, dicts, data frames, ``Qrels`` and ``Run``; ``runs`` may also be a list or a dict of named runs.
-    ``metrics`` are spellings such as ``"nDCG@10"`` or objects such as ``nDCG @ 10``; without any: nDCG@10, AP, RR@10, R@100, P@10
-    and Judged@10. ``columns`` says what columns of other names are: ``{"user": "query_id", "sku": "doc_id"}``.
+    ``metrics`` are names such as ``"nDCG@10"`` or objects such as ``nDCG @ 10``; without any: nDCG@10, AP, RR@10, R@100, P@10, Judged@10.
 
     ``interval`` (``"t"``, ``"bca(rounds=20000)"``, ``"wilson"`` ...) says how sure each mean is, at a ``level`` below 1; without
     one it is t, and wilson for scores of 0 and 1. ``clusters`` maps queries that belong together to their user or topic.
@@ -84,10 +83,6 @@ def evaluate(  # noqa: PLR0913
         from rankscope.scoring.partition import evaluate_partition
 
         return evaluate_partition(qrels, runs, request, partition)
-    if resume is not None:
-        from rankscope.scoring.resume import check_parent
-
-        check_parent(resume)
     scores = evaluate_in_place(qrels, runs, request, progress, resume)
     if slices is None:
         return scores

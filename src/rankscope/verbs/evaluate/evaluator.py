@@ -17,6 +17,9 @@ from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.evaluate.result import BatchScores
 
+# policies that the order of the documents, the readers and those who tell warnings have seen to
+SEEN_TO = {"ties", "depth", "columns", "grades", "ignore"}
+
 
 class Evaluator:
     """Judgments and metrics made ready once, to score one run after another: in a training loop, a sweep, a test.
@@ -44,7 +47,7 @@ class Evaluator:
         """
         self.request = Request.of(metrics, policies)
         grades = clean(
-            read_any("qrels", qrels, columns=self.request.policies.columns),
+            read_any("qrels", qrels, reading=self.request.policies),
             self.request.policies,
             "qrels",
             [m.metric for m in self.request.metrics],
@@ -57,13 +60,7 @@ class Evaluator:
             getattr(m.convention, name, getattr(self.request.policies, name)) == policy.default
             for name, policy in POLICIES.items()
             for m in self.request.metrics
-            if name
-            not in {
-                "ties",
-                "depth",
-                "columns",
-                "ignore",
-            }  # which the order of the documents and the readers have seen to
+            if name not in SEEN_TO
         )
 
     def __call__(self, run: Any) -> BatchScores:

@@ -86,7 +86,7 @@ def explain(
         raise InputError("docs_text shows what the documents of a ranking say: name its query, or leave it out")
     parsed = parse(metric)
     request = Request.of([parsed], {"ties": ties, **policies})
-    grades, read = read_inputs(qrels, runs, request.policies.columns)
+    grades, read = read_inputs(qrels, runs, request.policies)
     if len(read) > 2:
         raise InputError(f"there are {len(read)} runs: give one to explain its value, or two for their difference")
     if query is None and len(read) == 1:

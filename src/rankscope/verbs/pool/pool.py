@@ -46,7 +46,7 @@ def pool(
     if isinstance(pool_depth, bool) or not isinstance(pool_depth, int) or pool_depth < 1:
         raise InputError(f"pool_depth={pool_depth!r}: how many documents of each ranking were pooled, a whole number of at least 1")
     request = Request.of(metrics, policies)
-    grades, read = read_inputs(qrels, runs, request.policies.columns)
+    grades, read = read_inputs(qrels, runs, request.policies)
     if len(read) < 2:
         raise InputError("a pool is made of several runs: give two or more")
     scores = evaluate_request(grades, read, request)

@@ -35,13 +35,14 @@ def reconcile(
     value: float | str | None = None,
     duplicates: Any = "error",
     columns: Mapping[str, str] | str | None = None,
+    grades: Mapping[str, float] | str | None = None,
 ) -> Reconciliation:
     """Say what other tools print for a metric on these data, and the one reason for each difference.
 
     With ``value``, a number that somebody printed, search the conventions and say which produce it (to as
     many decimals as were given: pass a string to say ``"0.710"``). With two runs or more, ``winners`` tells
     whether the choice of convention changes which is best. Of a list of metrics the first is in the result itself, the others in its
-    ``more``. ``duplicates`` and ``columns`` are as in ``evaluate``. Raises what ``evaluate`` raises.
+    ``more``. ``duplicates``, ``columns`` and ``grades`` are as in ``evaluate``. Raises what ``evaluate`` raises.
 
     >>> import rankscope as rs
     >>> qrels = {"q1": {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1}}
@@ -53,7 +54,8 @@ def reconcile(
     """
     asked = [(str(one), parse(one)) for one in (metric if isinstance(metric, list | tuple) else [metric or "nDCG@10"])]
     targets = [None if value is None else _target(value, one.range[1]) for _, one in asked]
-    bench = _Bench(*read_inputs(qrels, runs, columns), duplicates)
+    policies = Policies(duplicates=duplicates, columns=columns, grades=grades)
+    bench = _Bench(*read_inputs(qrels, runs, policies), policies)
     first, *others = (_reconcile_metric(bench, *one, target) for one, target in zip(asked, targets, strict=True))
     return replace(first, more=others)
 
@@ -117,8 +119,8 @@ def _in_dialect(dialect: Dialect, metric: Metric) -> Way | None:
 class _Bench:
     """Computes the value of a metric in many ways on the same data; each way once, on what was judged once."""
 
-    def __init__(self, qrels: Any, runs: Sequence[Any], duplicates: Any) -> None:
-        self.qrels, self.runs, self.policy = qrels, runs, Policies(duplicates=duplicates)
+    def __init__(self, qrels: Any, runs: Sequence[Any], policy: Policies) -> None:
+        self.qrels, self.runs, self.policy = qrels, runs, policy
         self.values: dict[Way, tuple[float, ...]] = {}
         self.names: list[str] = []
         self.evaluations: Sequence[RunEvaluation] = ()  # in the ways that came first

@@ -252,17 +252,37 @@ class Reconciliation(Result):
             first = self.matches[0]
             way = f"{self.metric} of {first.run} with {_together(first.departures)}"
             return f"{self.value} could be {way}; no tool known here computes it that way."
-        values = [v for tool in self.tools for v in tool.values or () if not math.isnan(v)]
-        own, ends = words.number(self.ours[0], digits=4), words.interval(min(values), max(values), digits=4)
-        said = f"No convention known here gives {self.value}: {self.metric} is {own}, and tools print {ends}."
+        said = f"No convention known here gives {self.value}: {self._nearest()}."
         if self.slips is None:
             return said
         if not self.slips.found:
             return f"{said} Nor does a slip that was tried: {'; '.join(self.slips.tried)}."
-        found = [f"{slip.what} is {words.number(slip.value, digits=4)}" for slip in self.slips.found[:SLIPS]]
+        found = [f"{slip.what} is {words.number(slip.value, digits=self._digits)}" for slip in self.slips.found[:SLIPS]]
         rest = len(self.slips.found) - len(found)
         more = f" ({words.counted(rest, 'more slip does', 'more slips do')}, too)" if rest else ""
         return f"{said} A slip may: {'; or '.join(found)}{more}."
+
+    @property
+    def _digits(self) -> int:
+        """As many decimals as the number in question has, four at least."""
+        return min(max(len((self.value or "").rstrip("%").partition(".")[2]), 4), 12)
+
+    def _nearest(self) -> str:
+        """Our value, the range of what tools print, and which of that is nearest to the number in question."""
+        digits, text = self._digits, self.value or ""
+        number = float(text.rstrip("%")) / (100 if text.endswith("%") else 1)
+        printed = [(v, tool.dialect) for tool in self.tools for v in tool.values or () if not math.isnan(v)]
+        if not printed:
+            return f"no query has a value of {self.metric}"
+        values = [value for value, _ in printed]
+        nearest, name = min(printed, key=lambda one: abs(one[0] - number))
+        own = "undefined" if math.isnan(self.ours[0]) else words.number(self.ours[0], digits=digits)
+        low, high = (words.number(end, digits=digits) for end in (min(values), max(values)))
+        ends = low if low == high else f"{low} to {high}"
+        if abs(nearest - self.ours[0]) <= CLOSE:
+            return f"the nearest is {own}, {self.metric} itself, and tools print {ends}"
+        near = f"{words.number(nearest, digits=digits)} ({name})"
+        return f"{self.metric} is {own}, and tools print {ends}, the nearest {near}"
 
     def _about_tools(self) -> str:
         tools = [_four(tool.values) for tool in self.tools[1:] if tool.values is not None]

@@ -26,7 +26,7 @@ def ties(qrels: Any, runs: Any, metrics: Any = None, *, seed: int = 0, **policie
     [(0.5, 0.75, 1.0, 1)]
     """
     request = Request.of(metrics, policies)
-    grades, read = read_inputs(qrels, runs, request.policies.columns)
+    grades, read = read_inputs(qrels, runs, request.policies)
     plain = evaluate_request(grades, read, request)
 
     def under(order: Ties, wanted: list[Any]) -> Scores | None:

@@ -46,7 +46,7 @@ def unjudged(
         most = f", and at most {HUGE:g}" if number and grade > HUGE else ""
         raise InputError(f"grade={grade!r}: the best grade that a document can get is a number above 0{most}, like 3")
     whole_number("n", n, 0, "the length of the worklist is a whole number of at least 0")
-    grades, read = read_inputs(qrels, runs, request.policies.columns)
+    grades, read = read_inputs(qrels, runs, request.policies)
     scores = evaluate_request(grades, read, _with_beside(request))
     names = [run.name for run in scores.runs]
     if baseline is not None and baseline not in names:

@@ -6,7 +6,7 @@
   const SAVED = 760; // width in pixels of a saved picture
   const [PANEL, WIDEST, EDGE] = [190, 420, 12]; // pixels: least and most of one of several small charts, and what sticks out at the right
   const WITHOUT = "The buttons CSV and JSON below save its numbers.";
-  const [PRINTED, LOW] = [320, 140]; // pixels: width of a chart on paper, and height where it may choose
+  const [PRINTED, LINE, LOW] = [320, 660, 140]; // pixels: width of a chart on paper, of one that has its line alone, and height where it may choose
   const TALL = 560; // height in pixels from which on a chart is folded: its upper part is shown
   const SHARP = 2; // pixels of a saved PNG to one of the page
   const configs = rankscope.dataIn(document, "#chart-themes");
@@ -244,7 +244,7 @@
   // on paper two charts share a line: they are drawn as wide as they will be, so that their letters keep their size
   addEventListener("beforeprint", () =>
     charts.forEach((chart) => {
-      chart.plot.style.width = `${PRINTED}px`;
+      chart.plot.style.width = `${chart.figure.classList.contains("wide") ? LINE : PRINTED}px`;
       chart.printing = true;
       chart.theme = "";
       draw(chart, "light");

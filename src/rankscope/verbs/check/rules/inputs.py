@@ -10,7 +10,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.engines.base import score
-from rankscope.engines.pairs import CHUNK, PAIR, SameIds, documents_alike, queries_alike, within
+from rankscope.engines.pairs import PAIR, SameIds, documents_alike, fold_pattern, queries_alike, within
 from rankscope.lists import Judged
 from rankscope.metrics import Metric
 from rankscope.panels.samples import mean
@@ -294,7 +294,7 @@ class NoSharedDocument(Rule, code="RS111"):
     """No judged document is retrieved by the run for any query."""
 
     why = "Everything retrieved counts as not relevant and the number is 0, which looks like a bad system but measures nothing."
-    remedy = "check that the document ids of run and qrels are those of the same collection, written alike"
+    remedy = REMEDIES["RS111"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run, where nothing below a depth was left out of sight."""
@@ -313,12 +313,6 @@ def _ids(ids: Sequence[str]) -> str:
     return ", ".join(map(repr, ids)) or "none"
 
 
-def _pattern_of(suffix: str) -> str:
-    """A regular expression for what stands behind the id of a document: ``#[0-9]+$`` for ``#12``."""
-    escaped = re.sub(r"[.^$*+?{}\[\]\\|()]", r"\\\g<0>", suffix)
-    return re.sub("[0-9]+", "[0-9]+", escaped) + "$"
-
-
 class _IdsAlike(Rule):
     """Ids of a run that differ from those of the judgments in spelling only."""
 
@@ -331,8 +325,8 @@ class _IdsAlike(Rule):
         message = (
             f"{run.name}: {what} {verb} from a judged one only in {same.spelling.words}: {ranked!r} and {judged!r}"
         )
-        if same.spelling.pattern == CHUNK and ranked.startswith(judged):
-            message += f" (--fold-by '{_pattern_of(ranked.removeprefix(judged))}' folds them)"
+        if pattern := fold_pattern(same):
+            message += f" (--fold-by '{pattern}' folds them)"
         if run not in case.comparable:
             for metric, value in list(case.again(run, table=table, **policies).items())[:1]:
                 message += f"; treated as the same, {metric} would be {words.number(value, digits=3)}"
