@@ -144,7 +144,7 @@ def _page(call: Call) -> Any:
     again = _command_again(call.ctx.obj)
     if not _is_log(call):
         return call.result(command=again)
-    call.check_places()
+    call.check()
     return call.command.function(call.qrels, None, call.metrics, command=again, **call.options)
 
 
@@ -201,7 +201,7 @@ def _inspection(call: Call) -> Any:
     """What was found, in judgments and runs or in one file alone, which is a log then."""
     if call.qrels is None or call.runs:
         return call.result()
-    call.check_places()
+    call.check()
     typed = {name: value for name, value in call.options.items() if name in call.explicit}  # settings are of rankings
     return call.command.function(call.qrels, None, list(call.params["metrics"]) or None, **typed)
 
@@ -210,7 +210,7 @@ def power(call: Call) -> int:
     """Plan from judgments and runs, from what is known of differences, or from one file alone, which is a log then."""
     if any(name in call.explicit for name in call.command.alone) or not _is_log(call):
         return call.show(call.result())
-    call.check_places()
+    call.check()
     _ = call.form
     return call.show(call.command.function(call.qrels, None, call.metrics, **call.options))
 
@@ -270,7 +270,7 @@ def simulate(call: Call) -> int:
             flag = "-o" if name == "place" else "--units"
             raise InputError(f"{flag} -: name a file, like {flag} {'log' if name == 'place' else 'users'}.parquet")
         check_ending(place)
-    call.check_places()
+    call.check()
     inputs = {"qrels": call.qrels, "runs": call.files or None}
     own = call.explicit.get("parameters", {})
     if both := sorted(own.keys() & call.options.keys()):

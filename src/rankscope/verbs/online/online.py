@@ -65,26 +65,14 @@ def online(
     health = examine(read)
     chosen = parse_online_metrics(metrics) if metrics else usual_metrics(read)
     if not chosen:
-        raise DataError(
-            f"{read.label}: no metric can be computed from its columns ({words.listing([*read.roles.values(), *read.attributes], most=12)}): "
-            f"clicks allow CTR (--columns NAME=click says what a column is); a column of numbers is averaged with -m 'Mean({_like(read)})'"
-        )
+        raise DataError(_nothing_allowed(read))
     units = roll_up(read, chosen)
     values = [_value(units, metric, np.arange(units.count), level) for metric in chosen]
     if not metrics:  # what was not observed for long enough was not asked for either
         values = [one for one in values if one.denominator or not one.metric.windowed] or values
     chosen = [one.metric for one in values]
-    remarks = [
-        text
-        for text in (
-            units.remark,
-            *_censored(values, units.noun),
-            health.remark(),
-            VARIANTS if read.has("variant") else "",
-            read.allowance(),
-        )
-        if text
-    ]
+    about = units.remark, *_censored(values, units.noun), health.remark(), VARIANTS if read.has("variant") else ""
+    remarks = [text for text in (*about, read.allowance()) if text]
     parts = {name: _over(name, read, health, chosen, level, remarks) for name in over}
     sliced = [one for name in _listed(slices, "slices") for one in _slices(read, chosen, level, name, remarks)]
     return OnlineValues(
@@ -93,10 +81,15 @@ def online(
     )  # fmt: skip
 
 
-def _like(log: Log) -> str:
-    """A column that a mean can be of, for an example."""
+def _nothing_allowed(log: Log) -> str:
+    """What to say of a log whose columns allow no metric by themselves, with a column that a mean can be of as an example."""
     numbers = [name for role, name in log.roles.items() if COLUMNS[role].kind in {"flag", "number"}]
-    return next(iter([*numbers, *log.attributes]), "COLUMN")
+    like = next(iter([*numbers, *log.attributes]), "COLUMN")
+    columns = words.listing([*log.roles.values(), *log.attributes], most=12)
+    return (
+        f"{log.label}: no metric can be computed from its columns ({columns}): clicks allow CTR (--columns NAME=click says what a "
+        f"column is); a column of numbers is averaged with -m 'Mean({like})'"
+    )
 
 
 def _sentence(text: str) -> str:

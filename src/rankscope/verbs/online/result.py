@@ -185,7 +185,7 @@ class OnlineValues(Result):
             if first.bounds.known
             else first.interval_in_words
         )
-        yield f"{first.metric} is {first.in_words} ({interval}): {made_of} {first.metric.below}."
+        yield f"{first.metric} is {first.in_words} ({interval}): {made_of}{'' if first.metric.of_columns else f' {first.metric.below}'}."
         rows, units = words.counted(self.health.rows, "row"), words.counted(self.units, self.unit)
         yield f"{rows}." if self.unit == "row" else f"{rows} of {units}."
         yield from self.remarks
