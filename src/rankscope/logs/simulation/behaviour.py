@@ -139,7 +139,8 @@ def _before(values: Array, begins: Array) -> Array:
     """The sum of what stands before each value in its group; ``begins`` says where groups begin."""
     total: Array = np.cumsum(values, dtype=float) - values
     sizes = np.diff(np.append(begins, len(values)))
-    return np.subtract(total, np.repeat(total[begins], sizes))
+    inside: Array = total - np.repeat(total[begins], sizes)
+    return inside
 
 
 def team_draft(one: Array, other: Array, query: Array, coin: Array, items: int) -> tuple[Array, Array]:
