@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import rankscope as rs
 
-CLOSE = {"rel": 1e-10, "abs": 1e-12}
-CASES = {
+CLOSE: dict[str, Any] = {"rel": 1e-10, "abs": 1e-12}
+CASES: dict[str, tuple[str, str | None, Callable[[Any], Any]]] = {
     "a mean": ("Mean(sessions)", None, lambda tt: tt.Mean("sessions")),
     "money": ("Mean(revenue)", None, lambda tt: tt.Mean("revenue")),
     "a ratio": ("Ratio(orders, sessions)", None, lambda tt: tt.RatioOfMeans("orders", "sessions")),

@@ -15,7 +15,8 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.memory import quote_value
 from rankscope.files.raw import BOM, BROKEN, LINE, Raw, check_lines
-from rankscope.files.roles import ALIASES, plain_name
+from rankscope.files.roles import ALIASES
+from rankscope.words import plain_name
 
 IDS = ("_id", "id", "number", "num")
 OWN_IDS = {"document": (*ALIASES["doc_id"], "pid"), "query": ALIASES["query_id"]}

@@ -36,6 +36,7 @@ def test_an_unknown_name_offers_the_nearest() -> None:
 @pytest.mark.parametrize("name", list(NICKNAMES))
 def test_a_set_names_its_members(name: str) -> None:
     found = catalogue(name)
+    assert isinstance(found, rs.Catalogue)
     assert len(found.members) == len(rs.metrics.parse_many(name))
     assert f"{name}: trec_eval's set of {len(found.members)} metrics" in found.to_text()
 

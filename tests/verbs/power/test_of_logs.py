@@ -13,6 +13,13 @@ from tests.made.experiments import log_of_users, users
 
 import rankscope as rs
 from rankscope.errors import DataError, InputError
+from rankscope.verbs.power.experiment import ExperimentPlan
+
+
+def plan_of(log: pl.DataFrame, *arguments: Any, **options: Any) -> ExperimentPlan:
+    found = rs.power(log, *arguments, **options)
+    assert isinstance(found, ExperimentPlan)
+    return found
 
 
 def days_of(log: pl.DataFrame, days: int) -> pl.DataFrame:
@@ -24,7 +31,7 @@ def days_of(log: pl.DataFrame, days: int) -> pl.DataFrame:
 
 def test_the_deviation_is_that_of_the_delta_method() -> None:
     log = log_of_users(seed=41)
-    plan = rs.power(log, None, "CTR").reaches[0]
+    plan = plan_of(log, None, "CTR").reaches[0]
     by_user = log.group_by("user").agg(pl.col("click").sum().cast(pl.Float64), shown=pl.len().cast(pl.Float64))
     clicks, shown = by_user["click"].to_numpy(), by_user["shown"].to_numpy()
     ratio = clicks.sum() / shown.sum()
@@ -33,7 +40,7 @@ def test_the_deviation_is_that_of_the_delta_method() -> None:
 
 
 def test_a_lift_that_the_users_at_hand_detect_needs_no_more_than_them() -> None:
-    plan = rs.power(users(seed=42), None, "Mean(revenue)", lift=[0.01, 0.05, "20%"])
+    plan = plan_of(users(seed=42), None, "Mean(revenue)", lift=[0.01, 0.05, "20%"])
     reach = plan.reaches[0]
     for target in reach.targets:
         assert (target.units <= reach.units) == (target.difference >= reach.detectable * 0.999)
@@ -43,7 +50,7 @@ def test_a_lift_that_the_users_at_hand_detect_needs_no_more_than_them() -> None:
 
 
 def test_what_is_planned_has_the_power_it_says() -> None:
-    rng, plan = np.random.default_rng(3), rs.power(users(seed=43), None, "Mean(sessions)", lift=0.1, power=0.8)
+    rng, plan = np.random.default_rng(3), plan_of(users(seed=43), None, "Mean(sessions)", lift=0.1, power=0.8)
     target, reach = plan.reaches[0].targets[0], plan.reaches[0]
     each, found, rounds = target.units // 2, 0, 2000
     draws = rng.normal(0, reach.deviation, (rounds, 2, each))
@@ -55,16 +62,16 @@ def test_what_is_planned_has_the_power_it_says() -> None:
 
 def test_days_go_by_the_pace_of_the_log() -> None:
     log = days_of(log_of_users(seed=44, count=400), 8)  # 50 new users a day
-    plan = rs.power(log, None, "CTR", lift=[0.02, 0.05, 5.0])
+    plan = plan_of(log, None, "CTR", lift=[0.02, 0.05, 5.0])
     assert list(plan.arrivals) == [50] * 8
     for target in plan.reaches[0].targets:
         assert target.days == math.ceil(target.units / 50)
-    assert rs.power(log.drop("timestamp"), None, "CTR").reaches[0].targets[0].days is None
+    assert plan_of(log.drop("timestamp"), None, "CTR").reaches[0].targets[0].days is None
 
 
 def test_a_covariate_saves_users() -> None:
     plain, adjusted = (
-        rs.power(users(seed=45), None, "Mean(revenue)", lift=0.05, covariates=c).reaches[0].targets[0].units
+        plan_of(users(seed=45), None, "Mean(revenue)", lift=0.05, covariates=c).reaches[0].targets[0].units
         for c in (None, {"Mean(revenue)": "before"})
     )
     assert adjusted < 0.6 * plain
@@ -72,7 +79,7 @@ def test_a_covariate_saves_users() -> None:
 
 def test_an_uneven_split_takes_more_users() -> None:
     even, uneven = (
-        rs.power(users(seed=46), None, "Mean(revenue)", lift=0.05, share=s).reaches[0].targets[0].units
+        plan_of(users(seed=46), None, "Mean(revenue)", lift=0.05, share=s).reaches[0].targets[0].units
         for s in (0.5, 0.1)
     )
     assert uneven == pytest.approx(even * 0.25 / 0.09, rel=0.01)
@@ -97,7 +104,7 @@ def test_an_uneven_split_takes_more_users() -> None:
 )
 def test_bad_options(options: dict[str, Any], said: str) -> None:
     with pytest.raises((InputError, DataError), match=said):
-        rs.power(users(seed=47), None, **{"metrics": "Mean(revenue)", **options})
+        plan_of(users(seed=47), None, **{"metrics": "Mean(revenue)", **options})
 
 
 def test_lifts_are_of_logs_alone() -> None:

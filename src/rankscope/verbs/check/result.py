@@ -11,8 +11,6 @@ from rankscope import words
 from rankscope.blocks import EMPTY, Caution, Code, Facts, Paragraph
 from rankscope.show.result import Col, Result, Shown, View, input_record
 from rankscope.tables import Source
-from rankscope.verbs.check.case import CheckCase
-from rankscope.verbs.check.log_case import LogCase
 from rankscope.verbs.check.rule import Finding, Rule
 
 PLACES = 3  # places that the table names; JSON has two more
@@ -86,7 +84,7 @@ class Inspection(Result):
 
     findings: Sequence[Finding]
     rules: Sequence[Rule]
-    case: CheckCase | LogCase
+    case: Any  # a CheckCase, or of a log a LogCase
     not_applied: Sequence[Rule] = ()
 
     def __iter__(self) -> Iterator[Finding]:
@@ -100,12 +98,14 @@ class Inspection(Result):
     @property
     def conventions(self) -> Mapping[str, Any]:
         """The policies under which the numbers were computed; none where nothing could be scored."""
-        return self.case.conventions
+        found: Mapping[str, Any] = self.case.conventions
+        return found
 
     @property
     def sources(self) -> list[Source]:
         """Where what was looked at came from."""
-        return self.case.sources
+        found: list[Source] = self.case.sources
+        return found
 
     @property
     def notes(self) -> list[str]:

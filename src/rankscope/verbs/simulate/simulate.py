@@ -121,7 +121,7 @@ def _rankers(world: World, kind: str, quality: Any, qrels: Any, runs: Any) -> tu
 
 def _judged(world: World, qrels: Any, runs: Any) -> tuple[Candidates, list[Any], list[str]]:
     policies = Request.of(None, {"duplicates": "best"}).policies
-    grades, read = (read_any("qrels", qrels), []) if runs is None else read_inputs(qrels, runs)
+    grades, read = (read_any("qrels", qrels), []) if runs is None else read_inputs(qrels, runs, policies)
     judged = clean(grades, policies, "qrels").table.frame.select("query_id", "doc_id", "grade")
     names = distinct_names([label_of(data, name, i + 1) for i, (name, data) in enumerate(read)])
     rankings = [
