@@ -42,6 +42,7 @@ WORKED = {
     "SatisfiedClicks(dwell=10)": (2, 5),
     "SatisfiedClicks(dwell=41)": (0, 5),
     "Mean(revenue)": (20, 2),
+    "Attribute(position)": (1 + 1, 2),
     "Ratio(revenue, click)": (20, 2),
 }
 # sessions: times in seconds from the start

@@ -15,8 +15,14 @@ from rankscope.declared import Declared, Param, parse_all, split_spellings
 from rankscope.errors import InputError
 from rankscope.impressions import Log
 
-Level = Literal["row", "list", "session", "unit"]
-KEYS: dict[Level, tuple[str, ...]] = {"row": (), "list": ("impression_id",), "session": ("session_id",), "unit": ()}
+Level = Literal["row", "once", "list", "session", "unit"]
+KEYS: dict[Level, tuple[str, ...]] = {
+    "row": (),
+    "once": (),
+    "list": ("impression_id",),
+    "session": ("session_id",),
+    "unit": (),
+}
 Better = Literal["higher", "lower", "neither"]
 
 Days = Annotated[int, Param("how many days", low=1, high=3650)]
@@ -27,7 +33,7 @@ Column = Annotated[str, Param("the name of a column of numbers")]
 class Parts:
     """What is summed over a unit: ``numerator`` and ``denominator``, expressions over the rows of one ``level``.
 
-    At the level of rows they are of each row; at the others they sum up the rows of a list, a session or a unit. Null adds nothing to
+    At the level of rows they are of each row, or ``once`` of the first row of a unit that has a value; at the others they sum up the rows of a list, a session or a unit. Null adds nothing to
     either. Without a denominator each unit is 1 below the line. ``censored`` tells of those that were not observed for long enough.
     """
 

@@ -8,7 +8,7 @@ from typing import Any
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.logs.base import OnlineMetric, parse_online
-from rankscope.logs.metrics import Mean
+from rankscope.logs.metrics import Attribute
 
 Covariates = dict[OnlineMetric, tuple[OnlineMetric, ...]]
 
@@ -16,7 +16,7 @@ Covariates = dict[OnlineMetric, tuple[OnlineMetric, ...]]
 def covariates_of(said: Any, metrics: Collection[OnlineMetric]) -> Covariates:
     """By metric, the covariates it is adjusted for: ``{"Mean(revenue)": "before"}``, or ``"Mean(revenue)=before"``, or several such.
 
-    A covariate is a column of numbers or an online metric. Raises InputError for what names none, and for a metric that is not computed.
+    A covariate is a column of numbers, of which each unit has one (its first value), or an online metric. Raises InputError for what names none, and for a metric that is not computed.
     """
     out: Covariates = {}
     pairs = said.items() if isinstance(said, Mapping) else map(_pair, [said] if isinstance(said, str) else said or ())
@@ -38,5 +38,5 @@ def _pair(text: str) -> tuple[str, str]:
 
 def _covariate(said: Any) -> OnlineMetric:
     if isinstance(said, str) and "(" not in said and said not in OnlineMetric.catalogue:
-        return Mean(column=said)
+        return Attribute(column=said)  # rows of a log repeat it, and more rows come of the treatment
     return parse_online(said)

@@ -322,6 +322,20 @@ class Mean(OnlineMetric):
         return Parts("row", log.number(self.column).fill_null(0.0))
 
 
+class Attribute(OnlineMetric):
+    """A number that all rows of a unit repeat, such as what was known of it before: its first value, the mean over units."""
+
+    column: Column
+
+    of_columns = ("column",)
+    unit, above, below = "user", "the first value of a column", "users"
+    better, range = "neither", (float("-inf"), float("inf"))
+    watch = "Units without a value count as 0. A number that rows add up to is a Mean."
+
+    def parts(self, log: Log, end: datetime | None) -> Parts:
+        return Parts("once", log.number(self.column))
+
+
 class Ratio(OnlineMetric):
     """One column of numbers, out of another one: the sums over all units, divided."""
 

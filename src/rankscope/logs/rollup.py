@@ -146,10 +146,10 @@ def _query(log: Log, parts: Sequence[Parts], keys: Sequence[str], unit: str, att
     here: list[pl.Expr] = []
     inner: dict[Level, list[int]] = {}
     for i, part in enumerate(parts):
-        if unit and part.level in {"row", "unit"}:
-            here += _sums(i, part) if part.level == "row" else _named(i, part)
-        elif not unit and part.level == "row":
-            here += _named(i, part)
+        if unit and part.level in {"row", "once", "unit"}:
+            here += {"row": _sums, "once": _firsts, "unit": _named}[part.level](i, part)
+        elif not unit and part.level in {"row", "once"}:
+            here += [column.fill_null(0.0) for column in _named(i, part)]
         else:
             inner.setdefault(part.level, []).append(i)
     if not unit:
@@ -177,6 +177,10 @@ def _named(i: int, part: Parts) -> list[pl.Expr]:
 
 def _sums(i: int, part: Parts) -> list[pl.Expr]:
     return [column.sum().alias(name) for name, column in zip(_names(i, part), _named(i, part), strict=True)]
+
+
+def _firsts(i: int, part: Parts) -> list[pl.Expr]:
+    return [column.drop_nulls().first().fill_null(0.0).alias(f"n{i}") for column in _named(i, part)]
 
 
 def _names(i: int, part: Parts) -> list[str]:

@@ -59,6 +59,18 @@ def test_a_covariate_takes_chance_away_and_leaves_the_truth() -> None:
     assert abs(adjusted.difference - 0.5) < 3 * adjusted.pair.means.error
 
 
+def test_a_covariate_that_rows_repeat_is_one_of_the_user() -> None:
+    log = log_of_users(seed=24)
+    draws = np.random.default_rng(1).normal(size=log["user"].n_unique())
+    before = pl.DataFrame({"user": log["user"].unique(maintain_order=True), "before": draws})
+    rows = log.join(before, on="user", maintain_order="left")
+    by_user = rows.group_by("user", "variant", "before").agg(pl.col("click").sum(), shown=pl.len())
+    of_rows = rs.experiment(rows, "CTR", covariates={"CTR": "before"}).to_dicts()[0]
+    of_users = rs.experiment(by_user, "Ratio(click, shown)", covariates={"Ratio(click, shown)": "before"}).to_dicts()[0]
+    for name in ("value", "difference", "ci_lower", "p_value"):
+        assert of_rows[name] == pytest.approx(of_users[name], rel=1e-9), name
+
+
 def test_a_covariate_that_says_nothing_changes_nothing() -> None:
     table = users(seed=8).with_columns(pl.lit(1.0).alias("same"))
     plain, adjusted = (rs.experiment(table, "Mean(revenue)", covariates=c) for c in (None, {"Mean(revenue)": "same"}))
