@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import rankscope as rs
-from rankscope.cli.commands import COMMANDS, Option
+from rankscope.cli.commands import Option
+from rankscope.cli.table import COMMANDS
 from rankscope.errors import HUGE, InputError, RankscopeError
 
 LARGE = 10**20

@@ -7,7 +7,8 @@ from typing import Any
 import click
 import pytest
 
-from rankscope.cli.commands import COMMANDS, Command, Option
+from rankscope.cli.commands import Command, Option
+from rankscope.cli.table import COMMANDS
 
 READING = [c for c in COMMANDS if any(isinstance(one, click.Argument) and one.name == "qrels" for one in c.parameters)]
 

@@ -12,8 +12,9 @@ import pytest
 
 import rankscope
 from rankscope.cli.app import app
-from rankscope.cli.commands import COMMANDS, Command, Option, ScoringOptions
 from rankscope.cli.commands import POLICIES as ALL_POLICIES
+from rankscope.cli.commands import Command, Option, ScoringOptions
+from rankscope.cli.table import COMMANDS
 from rankscope.scoring.policies import POLICIES
 from rankscope.show.result import Result
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from rankscope.cli.commands import COMMANDS
+from rankscope.cli.table import COMMANDS
 
 QUERIES = [f"q{number}" for number in range(12)]
 ENV = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR", "COLUMNS"}}

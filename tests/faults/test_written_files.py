@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from tests.faults.conftest import TYPED, Ended, run
 
-from rankscope.cli.commands import COMMANDS, FOLDER, PLACE, Option
+from rankscope.cli.commands import FOLDER, PLACE, Option
+from rankscope.cli.table import COMMANDS
 from rankscope.errors import InputError
 from rankscope.store import write_file
 

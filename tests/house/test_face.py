@@ -104,7 +104,7 @@ def test_what_only_the_command_line_had(tmp_path: Path) -> None:
 
 
 def test_every_command_is_reached_from_python() -> None:
-    from rankscope.cli.commands import COMMANDS
+    from rankscope.cli.table import COMMANDS
 
     known = {"metrics": "catalogue"}
     names = [known.get(command.name, command.name) for command in COMMANDS if command.name != "completion"]

@@ -69,6 +69,7 @@ ALLOWED = {
 REGISTRIES = {
     "rankscope",  # the face loads verbs, readers and metrics when they are first used
     "rankscope.cli.commands",  # a verb is loaded when its command is typed
+    "rankscope.cli.table",  # which names the verbs
 }
 # imports the packages of an extra; who calls it names them by literals
 LOADER = "rankscope.show.extra.import_extra"

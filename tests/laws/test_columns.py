@@ -10,7 +10,7 @@ from tests.made.results import world
 
 import rankscope as rs
 from rankscope.cli import main
-from rankscope.cli.commands import COMMANDS
+from rankscope.cli.table import COMMANDS
 from rankscope.errors import InputError
 
 ODD = {"query_id": "usr", "doc_id": "sku", "score": "pts", "grade": "stars"}

@@ -11,7 +11,8 @@ import pytest
 from tests.made.results import METRICS, one, pair, world
 
 import rankscope as rs
-from rankscope.cli.commands import COMMANDS, ScoringOptions
+from rankscope.cli.commands import ScoringOptions
+from rankscope.cli.table import COMMANDS
 from rankscope.errors import InputError
 from rankscope.scoring.codes import CODES, codes_of
 from rankscope.verbs.check.check import rules

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from rankscope._version import __version__
-from rankscope.cli.commands import COMMANDS, Command
+from rankscope.cli.commands import Command
+from rankscope.cli.table import COMMANDS
 
 BY_NAME = {command.name: command for command in COMMANDS}
 

@@ -83,7 +83,7 @@ def _run(argv: Sequence[str] | None) -> int:
     import click  # here, so that nobody who interrupts an import sees a traceback
 
     from rankscope.cli.app import app
-    from rankscope.cli.names import COMPLETION
+    from rankscope.cli.commands import COMPLETION
     from rankscope.errors import RankscopeError
     from rankscope.words import SPEAKS
 

@@ -184,7 +184,8 @@ class Call:
             if place in flags:
                 raise InputError(f"{place} cannot hold both: name another file for {flag} or {flags[place]}")
             flags[place] = flag
-        form = self.form if "form" in self.own else ""
+        # a part of an evaluation is no result, and has no format
+        form = self.form if "form" in self.own and "partition" not in self.options else ""
         for name in self.display:
             if self.own[name].form not in {"", form}:
                 raise InputError(OF_PAPER.format(name, form))

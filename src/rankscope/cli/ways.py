@@ -13,7 +13,7 @@ import click
 
 from rankscope import words
 from rankscope.cli import output
-from rankscope.cli.names import COMPLETION
+from rankscope.cli.commands import COMPLETION
 from rankscope.cli.runner import Call
 from rankscope.errors import InputError
 

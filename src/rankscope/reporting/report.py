@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from rankscope import words
 from rankscope.blocks import Block, Chart, Explorer, Heading, Page, Paragraph, Table, Verdict
@@ -134,21 +134,19 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     progress: Callable[[str], None] | None = None,
     **options: Any,
 ) -> Report:
-    """Make one page of a result, of a run, or of a comparison of several: verdict, tables, charts, and every query to look into.
-
-    Of a log (a path, a frame, what ``read_log`` gave), without ``runs``, the page has the verdict of its experiment and its online metrics.
+    """Make one page of a result, of a run, of a comparison of several, or of a log: verdict, tables, charts, and every query to look into.
 
     ``rs.report(result)`` takes what any verb found: scores, a comparison, a gate, a diagnosis. Files are read again for the
     documents that scores and comparisons name. Otherwise ``qrels``, ``runs``, ``metrics`` and ``options`` are as for ``compare``
     (``evaluate``, for one run), and a table of scores may stand for them as there; with such options scores are compared.
-    ``queries_text`` and ``docs_text`` are texts by id: a path (TSV, CSV, JSONL as of BEIR, TREC topics and
+    Of a log of what users did the page has the verdict of its experiment, and online metrics. ``queries_text`` and ``docs_text`` are texts by id: a path (TSV, CSV, JSONL as of BEIR, TREC topics and
     documents), a dict or a data frame. ``title`` stands on top, ``about`` below it (what a reader should know of the data), ``shown`` is how
     many documents of each ranking are shown (by default as many as there is room for), ``notes`` is the file of notes and grades that an
     earlier page saved (or what is in it: ``{"schema": "rankscope/notes/1", ...}``), ``command`` is given as the way to make the page again.
 
     Needs the extra ``rankscope[report]`` when the page is written. Raises what ``compare`` and ``evaluate`` raise, InputError for
-    texts that cannot be read and for a result whose run came from standard input, and DataError where a file has changed since. Of four runs on, the others are compared with the best one
-    unless a ``baseline`` is named.
+    texts that cannot be read and for a result whose run came from standard input, and DataError where a file has changed since. Of four
+    runs on, the others are compared with the best one unless a ``baseline`` is named.
 
     >>> import rankscope as rs
     >>> qrels = {f"q{i}": {"a": 1} for i in range(8)}
@@ -164,20 +162,14 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     if shown is not None:
         whole_number("shown", shown, 1, "how many documents of each ranking are shown, a whole number of at least 1")
     marks = _marks(notes)
-    alone = runs is None and metrics is None and not options
-    if isinstance(qrels, Result) and (alone or not isinstance(qrels, Scores)):
-        _refuse_settled(runs, metrics, options)
-        if not isinstance(qrels, Scores | Comparison):
-            _refuse_of_rankings(qrels.schema.partition("/")[0], queries_text, docs_text, shown, notes)
-            page = replace(page_of_result(qrels, title, command), about=about or "")
-            return Report(page, list(getattr(qrels, "notes", ())))
-        subject = _read_again(qrels)
-    elif runs is None and (log := log_of(qrels, columns=options.get("columns"))) is not None:
-        from rankscope.reporting.of_logs import page_of_log
-
-        _refuse_of_rankings(log.label, queries_text, docs_text, shown, notes)
-        page = page_of_log(log, metrics, options, title, command)
-        return Report(replace(page, about=about or page.about), log.source.notes)
+    if (other := _other_page(qrels, runs, metrics, options, title, command)) is not None:
+        if any(one is not None for one in (queries_text, docs_text, shown, notes)):
+            raise InputError(f"{', '.join(PAGE[:4])} are for the page of scores or a comparison: leave them out")
+        page, said = other
+        return Report(replace(page, about=about or page.about), said)
+    settled = runs is None and metrics is None and not options
+    if isinstance(qrels, Result) and (settled or not isinstance(qrels, Scores)):
+        subject = _read_again(cast("Scores | Comparison", qrels))
     else:
         refuse_unknown(options, "report", (*PAGE, *COMPARING))
         subject = _subject_of(qrels, runs, metrics, progress=progress, **options)
@@ -188,12 +180,22 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     return Report(page, [*subject.result.notes, *(note for texts in subject.texts for note in texts.notes)])
 
 
-def _refuse_of_rankings(label: str, *given: Any) -> None:
-    """Refuse what only the page of scores or a comparison shows."""
-    if any(one is not None for one in given):
-        raise InputError(
-            f"{', '.join(PAGE[:4])} are for the page of scores or a comparison: leave them out for {label}"
-        )
+def _other_page(
+    source: Any, runs: Any, metrics: Any, options: Mapping[str, Any], title: str | None, command: str | None
+) -> tuple[Page, Sequence[str]] | None:
+    """The page of a result that is neither scores nor a comparison, or of a log, and what was read; None for all else."""
+    if isinstance(source, Result):
+        if not isinstance(source, Scores):
+            _refuse_settled(runs, metrics, options)
+        if isinstance(source, Scores | Comparison):
+            return None
+        return page_of_result(source, title, command), list(getattr(source, "notes", ()))
+    log = log_of(source, columns=options.get("columns")) if runs is None else None
+    if log is None:
+        return None
+    from rankscope.reporting.of_logs import page_of_log
+
+    return page_of_log(log, metrics, options, title, command), log.source.notes
 
 
 def _marks(notes: Any) -> str:
