@@ -16,6 +16,7 @@ Seconds = Annotated[float, Param("how many seconds", low=0.0)]
 click, conversion, revenue = pl.col("click"), pl.col("conversion"), pl.col("revenue")
 at = pl.col("timestamp")
 DAY = timedelta(days=1)
+ONE = (pl.len() > 0).cast(pl.Float64)  # of each group: a literal is a list there to older Polars
 
 
 def _shown(log: Log) -> pl.Expr:
@@ -186,7 +187,7 @@ class SessionLength(OnlineMetric):
     watch = "Longer may mean interested or lost: it has no better direction."
 
     def parts(self, log: Log, end: datetime | None) -> Parts:
-        return Parts("session", (at.max() - at.min()).dt.total_microseconds() / 1e6, pl.lit(1.0))
+        return Parts("session", (at.max() - at.min()).dt.total_microseconds() / 1e6, ONE)
 
 
 class ItemsPerSession(OnlineMetric):
@@ -197,9 +198,7 @@ class ItemsPerSession(OnlineMetric):
     better = "neither"
 
     def parts(self, log: Log, end: datetime | None) -> Parts:
-        return Parts(
-            "session", _when(_shown(log)).sum() if log.has("shown") else pl.len().cast(pl.Float64), pl.lit(1.0)
-        )
+        return Parts("session", _when(_shown(log)).sum() if log.has("shown") else pl.len().cast(pl.Float64), ONE)
 
 
 class SessionsPerUser(OnlineMetric):
@@ -261,10 +260,8 @@ class _Windowed(OnlineMetric):
     def _parts(self, value: pl.Expr, days: float, end: datetime | None) -> Parts:
         if end is None:
             raise InputError(f"{self}: the log has no times")
-        whole = at.min() + timedelta(days=days) <= pl.lit(end)
-        return Parts(
-            "unit", pl.when(whole).then(value).otherwise(0.0), whole.cast(pl.Float64), (~whole).cast(pl.Float64)
-        )
+        whole = (at <= end - timedelta(days=days)).any()  # row by row, as older Polars take a literal for a list here
+        return Parts("unit", value * whole.cast(pl.Float64), whole.cast(pl.Float64), (~whole).cast(pl.Float64))
 
 
 class ReturnRate(_Windowed):
