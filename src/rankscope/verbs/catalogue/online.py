@@ -120,7 +120,8 @@ def _in_full(cls: type[OnlineMetric]) -> list[Block]:
         blocks += [EMPTY, Heading("Parameters"), Facts(tuple(_parameters(cls)))]
     spelling = _usual(cls)
     asked = f'"{spelling}"' if "(" in spelling else spelling
-    return [*blocks, EMPTY, Paragraph(f"next: rankscope online log.csv -m {asked}", quiet=True)]
+    step = words.either(f"rankscope online log.csv -m {asked}", f'rs.online("log.csv", "{asked}")')
+    return [*blocks, EMPTY, Paragraph(f"next: {step}", quiet=True)]
 
 
 def _parameters(cls: type[OnlineMetric]) -> Iterator[tuple[str, str]]:
@@ -182,5 +183,6 @@ class OnlineCatalogue(Result):
         if traits:
             return [self.table()]
         if self.name == FAMILY:
-            return [*online_list(), EMPTY, Paragraph("next: rankscope metrics CTR tells one in full", quiet=True)]
+            step = words.either("rankscope metrics CTR", 'rs.catalogue("CTR")')
+            return [*online_list(), EMPTY, Paragraph(f"next: {step} tells one in full", quiet=True)]
         return [block for i, cls in enumerate(self.metrics) for block in [*([EMPTY] if i else []), *_in_full(cls)]]
