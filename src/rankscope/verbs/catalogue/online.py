@@ -120,7 +120,7 @@ def _in_full(cls: type[OnlineMetric]) -> list[Block]:
         blocks += [EMPTY, Heading("Parameters"), Facts(tuple(_parameters(cls)))]
     spelling = _usual(cls)
     asked = f'"{spelling}"' if "(" in spelling else spelling
-    step = words.either(f"rankscope online log.csv -m {asked}", f'rs.online("log.csv", "{asked}")')
+    step = words.either(f"rankscope online log.csv -m {asked}", f'rs.online("log.csv", "{spelling}")')
     return [*blocks, EMPTY, Paragraph(f"next: {step}", quiet=True)]
 
 
