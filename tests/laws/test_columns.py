@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import polars as pl
 import pytest
 from tests.made.results import world
@@ -96,7 +97,7 @@ def test_parts_of_a_run_keep_them(files: Path) -> None:
     assert rs.merge(["1.parquet", "2.parquet"])["AP"] == rs.evaluate("plain/q.csv", "plain/a.csv", "AP")["AP"]
 
 
-READERS = [one.name for one in COMMANDS if any(p.name == "qrels" for p in one.parameters)]
+READERS = [c.name for c in COMMANDS if any(isinstance(p, click.Argument) and p.name == "qrels" for p in c.parameters)]
 
 
 @pytest.mark.parametrize("command", READERS)

@@ -173,8 +173,11 @@ class Call:
             raise InputError(f"{out}: this is written as {words.listing(formats, last='or')}, not as {ENDINGS[ending]}")
         return ENDINGS[ending]
 
-    def check(self) -> None:
-        """Refuse, before anything is read, what cannot be right whatever the data are: places, formats, files that are not there."""
+    def check(self, *, of_result: bool = True) -> None:
+        """Refuse, before anything is read, what cannot be right whatever the data are: places, formats, files that are not there.
+
+        What is written is ``of_result`` unless it is a figure, or a part of one: these have formats of their own.
+        """
         flags: dict[str, str] = {}
         for name, option in self.own.items():
             place, flag = self.params[name], option.opts[0]
@@ -184,8 +187,7 @@ class Call:
             if place in flags:
                 raise InputError(f"{place} cannot hold both: name another file for {flag} or {flags[place]}")
             flags[place] = flag
-        # a part of an evaluation is no result, and has no format
-        form = self.form if "form" in self.own and "partition" not in self.options else ""
+        form = self.form if "form" in self.own and of_result else ""
         for name in self.display:
             if self.own[name].form not in {"", form}:
                 raise InputError(OF_PAPER.format(name, form))

@@ -55,7 +55,7 @@ def _evaluate_partition(call: Call) -> int:
     if call.display or call.params["form"] is not None:
         option = "--format" if not call.display else f"--{next(iter(call.display)).replace('_', '-')}"
         raise InputError(f"{option}: a part is no result, rankscope merge shows that of all parts: leave it out")
-    call.check()
+    call.check(of_result=False)
     arguments, options = call.arguments()
     part = call.command.function(*arguments, call.metrics, **options)
     part.save(call.out)
@@ -293,7 +293,7 @@ def metrics(call: Call) -> int:
     several, traits = list(call.params["names"]), call.params["traits"]
     name = " ".join(several) or None
     ending = Path(call.out).suffix.lower() if call.out not in {None, "-"} else ""
-    call.check()
+    call.check(of_result=False)
     if call.params["plot"]:
         _check_plot(call, several, traits, ending)
         _plot(several[0], call.out, ending)

@@ -110,7 +110,7 @@ def relative_of_own(run: Sample | Estimate, baseline: Sample | Estimate, level: 
     >>> one, other = Estimate.of(1.1, 0.04, 100), Estimate.of(1.0, 0.04, 100)
     >>> value, bounds = relative_of_own(one, other)
     >>> round(value, 3), round(bounds.lower, 3), round(bounds.upper, 3)
-    (0.1, 0.043, 0.161)
+    (0.1, 0.043, 0.16)
     """
     if not baseline.mean:
         return math.nan, Bounds.none("the mean of the baseline is 0" if baseline.count else "no units")

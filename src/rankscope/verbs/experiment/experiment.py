@@ -67,7 +67,7 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     ... })
     >>> found = experiment(users, "Mean(orders)")
     >>> found["B", "Mean(orders)"].verdict, round(found["B", "Mean(orders)"].difference, 3)
-    ('better', 0.033)
+    ('better', 0.066)
     """
     method = method_of(test=test, interval=interval, correction=correction, family="all", alpha=alpha)
     said = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
