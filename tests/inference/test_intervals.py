@@ -112,7 +112,7 @@ def test_t_between_clusters_is_that_of_clubsandwich(clusters: list[int], theirs:
     one = sample(CHANGES, clusters)
     found = t().of(one)
     ours = (one.error, one.freedom, t_test().p_value(one), found.lower, found.upper)
-    assert ours == pytest.approx(theirs, rel=1e-9)  # old scipy: ten digits at fractions of a degree
+    assert ours == pytest.approx(theirs, rel=1e-12)
 
 
 WEIGHTS = [3, 1, 1, 0.5, 2, 2, 7, 1, 0.25, 4, 1, 1.5]

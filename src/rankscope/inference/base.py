@@ -184,7 +184,10 @@ def _freedom_of(clusters: Array, weights: Array | None) -> tuple[int, float, Arr
     pulls = np.sort(shares**2 / _rest_of(shares))
     # (sum b)² - sum b² is twice the products of all pairs: so nothing cancels where one cluster holds nearly all
     squares = math.fsum((shares**2).tolist()) + 2 * math.fsum((pulls[1:] * np.cumsum(pulls)[:-1]).tolist())
-    return groups, 1 / squares, shares
+    freedom = 1 / squares
+    # whole but for rounding: the quantiles of whole numbers are exact, which those of fractions are not in every scipy
+    whole = round(freedom)
+    return groups, whole if math.isclose(freedom, whole, rel_tol=1e-14) else freedom, shares
 
 
 @dataclass(frozen=True)
