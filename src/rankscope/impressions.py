@@ -122,16 +122,25 @@ class Log:
             )
             raise DataError(f"{self.label}: {what} needs a column {wanted}{rest}")
 
+    def column(self, name: str, purpose: str = "") -> str:
+        """What a column is called here, by the name that it has in the input or here. Raises InputError where there is none.
+
+        ``purpose`` is what it is wanted for, to stand in the message: ``to slice by``.
+        """
+        if name in self.roles or name in self.attributes:
+            return name
+        here = {own: role for role, own in self.roles.items()}
+        if name not in here:
+            there = words.hint(name, [*self.roles.values(), *self.attributes])
+            raise InputError(f"{self.label}: no column {name!r}{f' {purpose}' if purpose else ''}{there}")
+        return here[name]
+
     def number(self, name: str) -> pl.Expr:
         """A column of numbers by the name it has in the input or here; text is read as numbers where it is such.
 
         Raises InputError where there is no such column, or it cannot hold numbers.
         """
-        here = {own: role for role, own in self.roles.items()}
-        column = name if name in self.roles or name in self.attributes else here.get(name)
-        if column is None:
-            names = [*self.roles.values(), *self.attributes]
-            raise InputError(f"{self.label}: no column {name!r}{words.hint(name, names)}")
+        column = self.column(name)
         kind = COLUMNS[column].kind if column in self.roles else ""
         if kind in {"id", "time"}:
             raise InputError(

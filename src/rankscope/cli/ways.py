@@ -18,6 +18,7 @@ from rankscope.cli.runner import Call
 from rankscope.errors import InputError
 
 if TYPE_CHECKING:
+    from rankscope.impressions import Log
     from rankscope.scoring.scores import Scores
 
 SPREAD = ("table", "json", "markdown", "latex")  # formats that have room for --distribution
@@ -142,19 +143,19 @@ def report(call: Call) -> int:
 def _page(call: Call) -> Any:
     """The page of judgments and runs, or of one file alone, which is a log then."""
     again = _command_again(call.ctx.obj)
-    if not _is_log(call):
+    if (log := _log(call)) is None:
         return call.result(command=again)
-    call.check()
-    return call.command.function(call.qrels, None, call.metrics, command=again, **call.options)
+    return call.command.function(log, None, call.metrics, command=again, **call.options)
 
 
-def _is_log(call: Call) -> bool:
-    """Whether one file alone was given, whose columns are those of a log."""
+def _log(call: Call) -> Log | None:
+    """The log that was given, where one file alone was and has the columns of one; it is read here, and once."""
     if call.qrels is None or call.qrels == "-" or call.runs or call.of_scores:
-        return False
+        return None
     from rankscope.files.logs import log_of
 
-    return log_of(call.qrels, columns=call.options.get("columns")) is not None
+    call.check()
+    return log_of(call.qrels, columns=call.options.get("columns"))
 
 
 def _command_again(arguments: Iterable[str]) -> str:
@@ -208,11 +209,10 @@ def _inspection(call: Call) -> Any:
 
 def power(call: Call) -> int:
     """Plan from judgments and runs, from what is known of differences, or from one file alone, which is a log then."""
-    if any(name in call.explicit for name in call.command.alone) or not _is_log(call):
+    log = None if any(name in call.explicit for name in call.command.alone) else _log(call)
+    if log is None:
         return call.show(call.result())
-    call.check()
-    _ = call.form
-    return call.show(call.command.function(call.qrels, None, call.metrics, **call.options))
+    return call.show(call.command.function(log, None, call.metrics, **call.options))
 
 
 def gate(call: Call) -> int:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.impressions import Log
 from rankscope.lists import Array
@@ -41,13 +40,9 @@ def with_positions(log: Log, health: LogHealth) -> Log:
     return replace(log, frame=frame)
 
 
-def column_of(log: Log, name: str) -> str:
-    """The column to slice by, by its name in the input or here. Raises InputError where there is none, or it is of ids or times."""
-    own = {given: role for role, given in log.roles.items()}
-    column = name if name in log.attributes or name in log.roles else own.get(name)
-    if column is None:
-        known = [*log.roles.values(), *log.attributes]
-        raise InputError(f"{log.label}: no column {name!r} to slice by{words.hint(name, known)}")
+def column_of(log: Log, name: str, purpose: str = "to slice by") -> str:
+    """The column to slice or group by, by its name in the input or here. Raises InputError where there is none, or it is of ids or times."""
+    column = log.column(name, purpose)
     if column in IDS:
         raise InputError(
             f"{log.label}: column {name} is taken as {column}; slices are of columns with few values, like a country or a device"

@@ -14,6 +14,7 @@ from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.errors import InputError
 from rankscope.lists import Array
+from rankscope.logs.health import REMEDIES
 from rankscope.moments import Moments
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
@@ -170,5 +171,5 @@ def skew_caution(measure: Measure, skews: Mapping[str, tuple[int, float]]) -> Ca
     return Caution(
         "RS640",
         f"{measure.name} is so skewed that intervals of {name} need about {words.rounded(needed)} {words.plural(measure.unit)}, and there are {words.count(count)}",
-        "wait for more, cut the largest values (--winsorise 0.99), or look at a quantile",
+        REMEDIES["RS640"],
     )

@@ -80,7 +80,6 @@ CODES = {  # each with the name of its rule
     "RS615": "CovariateAfterStart",
     "RS616": "SharedList",
     "RS640": "SkewedUnits",
-    "RS641": "InSeveralVariants",
     "RS642": "WithoutVariant",
     "RS643": "NoUnits",
 }

@@ -58,6 +58,8 @@ class Policy:
     by_metric: ClassVar[bool] = False  # whether a dialect may set it for each metric
 
     def __init_subclass__(cls) -> None:
+        if "name" not in vars(cls):  # what several have in common
+            return
         whole = f"a whole number of at least {cls.least}"
         cls.expects = cls.expects or (f"one of {words.choices(cls.values)}" if cls.least is None else whole)
         POLICIES[cls.name] = cls()
@@ -228,16 +230,25 @@ class SelfMatch(Policy):
     acts_on = ("self_matches",)
 
 
-class FoldTable(Policy):
+class _Read(Policy):
+    """What is read once, by ``read``, from a file, a text or an object; None stays None."""
+
+    def check(self, value: Any) -> Any:
+        return None if value is None else self.read(value)
+
+    def read(self, value: Any) -> Any:
+        """The value as scoring takes it. Raises InputError for what cannot be one."""
+        raise TypeError(f"{type(self).__name__} does not say how it is read")
+
+
+class FoldTable(_Read):
     """The document of each chunk, by a table."""
 
     name, title, metavar = "fold", "chunks", "FILE"
     expects = "a file of chunks and their documents, like 'chunks.csv'"
     help = "Rankings are of chunks: a chunk and its document a line, or a pattern in --fold-by."
 
-    def check(self, value: Any) -> Any:
-        if value is None:
-            return None
+    def read(self, value: Any) -> Any:
         from rankscope.scoring.fold import fold_of
 
         return fold_of(value)
@@ -261,9 +272,9 @@ class FoldPattern(FoldTable):
     expects = "a regular expression, like '#.*'"
     help = "Rankings are of chunks: a regular expression that is cut off their ids, '#.*', or whose group is the document, '^(.+)_[0-9]+$'."
 
-    def check(self, value: Any) -> Any:
-        if value is None or not isinstance(value, str):
-            return value if value is None or hasattr(value, "document") else Policy.check(self, value)
+    def read(self, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value if hasattr(value, "document") else Policy.check(self, value)
         from rankscope.scoring.fold import fold_by
 
         return fold_by(value)
@@ -388,16 +399,14 @@ class NothingFound(Policy):
         )  # fmt: skip
 
 
-class Weighting(Policy):
+class Weighting(_Read):
     """What each query weighs in the mean."""
 
     name, title, metavar, changes_values = "weights", "weights", "FILE", False
     expects = "a file of weights of queries, like 'weights.csv'"
     help = "Weigh queries in the mean: a query and its weight a line."
 
-    def check(self, value: Any) -> Any:
-        if value is None:
-            return None
+    def read(self, value: Any) -> Any:
         from rankscope.scoring.weights import weights_of
 
         return weights_of(value)
@@ -473,7 +482,7 @@ class DialectChoice(Policy):
         return f"dialect: {stated}"
 
 
-class ColumnNames(Policy):
+class ColumnNames(_Read):
     """What columns of other names are: roles by name, ``{"user": "query_id", "sku": "doc_id"}``."""
 
     name, title, metavar, changes_values, several = "columns", "columns", "NAME=ROLE,...", False, True
@@ -483,9 +492,7 @@ class ColumnNames(Policy):
     def accepts(self, value: Any) -> bool:
         return isinstance(value, str | dict) and bool(value)
 
-    def check(self, value: Any) -> Any:
-        if value is None:
-            return None
+    def read(self, value: Any) -> Any:
         from rankscope.files.roles import ColumnRoles
 
         return ColumnRoles.of(value)
@@ -501,9 +508,7 @@ class NamedGrades(ColumnNames):
     expects = "what grades are worth that are words, like 'Perfect=4,Good=2,Bad=0'"
     help = "What grades are worth that are words: Perfect=4,Good=2,Bad=0."
 
-    def check(self, value: Any) -> Any:
-        if value is None:
-            return None
+    def read(self, value: Any) -> Any:
         from rankscope.files.readers import grades_by_name
 
         return grades_by_name(value)

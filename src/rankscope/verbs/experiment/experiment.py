@@ -18,6 +18,8 @@ from rankscope.impressions import COLUMNS, Log
 from rankscope.lists import Array
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
 from rankscope.logs.covariates import covariates_of
+from rankscope.logs.cuts import column_of
+from rankscope.logs.health import REMEDIES
 from rankscope.logs.metrics import deciding_metrics
 from rankscope.logs.rollup import Units, roll_up
 from rankscope.moments import Moments
@@ -152,11 +154,12 @@ def _guardrail(said: Any) -> tuple[OnlineMetric, Role]:
 
 
 def _attribute(log: Log, name: str) -> str:
-    """A column to group by, under its name here."""
-    here = {own: role for role, own in log.roles.items()}
-    column = name if name in log.attributes or name in log.roles else here.get(name)
-    if column is None or column == "variant":
-        raise InputError(f"{log.label}: no column {name!r} to group by{words.hint(name, log.attributes)}")
+    """A column of attributes to group by, under its name here."""
+    column = column_of(log, name, "to group by")
+    if column == "variant":
+        raise InputError(
+            f"{log.label}: {name} is the column of variants, which are compared already; name another to group by"
+        )
     return column
 
 
@@ -192,25 +195,19 @@ def _sound(units: Units) -> tuple[Units, Any, list[Caution]]:
     kept = variant.is_not_null()
     if not kept.all():
         count = int((~kept).sum())
-        cautions.append(Caution(
-            "RS642", f"{words.counted(count, units.noun)} of {words.count(units.count)} have no variant, and are left out",
-            "leave out whoever was not in the experiment before analysing it",
-        ))  # fmt: skip
+        text = f"{words.counted(count, units.noun)} of {words.count(units.count)} have no variant, and are left out"
+        cautions.append(Caution("RS642", text, REMEDIES["RS642"]))
     # all ids are looked at only where two of their hashes meet
     if units.ids is not None and units.unit == "unit_id" and units.ids.hash().n_unique() < units.count:
         both = units.ids.is_duplicated() & kept
         if both.any():
             mixed = units.ids.filter(both).unique()
             count, whole = units.ids.filter(both).n_unique(), units.ids.n_unique()
-            cautions.append(Caution(
-                "RS641", f"{words.counted(count, units.noun)} of {words.count(whole)} ({words.share(count / whole, 1)}) were in several variants, and are left out",
-                "find out why: who sees both variants is like neither, and leaving them out may favour one",
-            ))  # fmt: skip
+            text = f"{words.counted(count, units.noun)} of {words.count(whole)} ({words.share(count / whole, 1)}) were in several variants, and are left out"
+            cautions.append(Caution("RS605", text, REMEDIES["RS605"]))
             kept &= ~both
     if units.remark:
-        cautions.append(
-            Caution("RS643", units.remark, "name the column of who was given a variant: --columns NAME=unit_id")
-        )
+        cautions.append(Caution("RS643", units.remark, REMEDIES["RS643"]))
     return (units if kept.all() else units.filter(kept)), mixed, cautions
 
 

@@ -183,25 +183,18 @@ class SkewedUnits(_OfExperiment, code="RS640"):
     """A variant has too few units for how skewed what they add is."""
 
     why = "A t interval covers as it says from about 355 units times the squared skewness on: below that a few large orders decide."
-    remedy = "wait for more, cut the largest values (--winsorise 0.99), or look at a quantile"
-
-
-class InSeveralVariants(_OfExperiment, code="RS641"):
-    """Units were in several variants, and are left out of an experiment."""
-
-    why = "Who saw both variants is like neither, and leaving them out may favour the variant that fewer of them would have stayed with."
-    remedy = "find out why: who sees both variants is like neither, and leaving them out may favour one"
+    remedy = REMEDIES["RS640"]
 
 
 class WithoutVariant(_OfExperiment, code="RS642"):
     """Units have no variant, and are left out of an experiment."""
 
     why = "They were not in the experiment, or their assignment was lost: where more of one variant were lost than of the other, the rest differs."
-    remedy = "leave out whoever was not in the experiment before analysing it"
+    remedy = REMEDIES["RS642"]
 
 
 class NoUnits(_OfExperiment, code="RS643"):
     """No column names who was given a variant, so that sessions, lists or rows count as independent."""
 
     why = "Rows of one user are alike. A test that takes them for independent finds differences where there are none, in a quarter of experiments and more."
-    remedy = "name the column of who was given a variant: --columns NAME=unit_id"
+    remedy = REMEDIES["RS643"]
