@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Unpack
 
-from rankscope import words
 from rankscope.declared import one_of
 from rankscope.errors import DataError, InputError
 from rankscope.inference.base import Bounds
@@ -19,10 +17,8 @@ from rankscope.panels.doubts import few_clusters
 from rankscope.panels.method import FEWEST, Method, method_of
 from rankscope.panels.panel import PairedValues, Panel
 from rankscope.panels.tolerance import (
-    ROUNDING,
     Allowance,
     LossEvidence,
-    corrected_p,
     differing_clusters,
     evidence_of_loss,
     losses_alone,
@@ -35,7 +31,9 @@ from rankscope.scoring.places import evaluate_in_place
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
 from rankscope.verbs.gate.baseline import as_pair, stored_baseline
-from rankscope.verbs.gate.result import FLIPS, LOSSES, NOTHING, Check, FailOn, Gate, Status
+from rankscope.verbs.gate.checks import FLIPS, LOSSES, NOTHING, Check, FailOn
+from rankscope.verbs.gate.result import Gate
+from rankscope.verbs.gate.rule import settle_checks
 
 USUAL = "nDCG@10"
 OPTIONS = ("tolerance", "fail_on", "alpha", "slices", "clusters", "interval", "test", "metrics", "progress")
@@ -95,7 +93,7 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     one, two = panels[0].systems
     if panels[0].clusters is not None and "RS411" not in (request.policies.ignore or ()):
         notes += [caution.message for caution in few_clusters([contrast(panels[0], two, one, method)])]
-    return Gate(_settle_checks(drafts, fail_on, method), one, two, scores, method, fail_on, stored, notes)
+    return Gate(settle_checks(drafts, fail_on, method), one, two, scores, method, fail_on, stored, notes)
 # fmt: on
 
 
@@ -178,55 +176,3 @@ def _draft(panel: Panel, part: str | None, allowance: Allowance, fail_on: FailOn
         method=way if changed else NOTHING, differing_clusters=clusters,
         queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None,
     )  # fmt: skip
-
-
-def _settle_checks(drafts: Sequence[Check], fail_on: FailOn, method: Method) -> list[Check]:
-    """The checks with their status: what fails must be clear after correction over all of them.
-
-    Where not every check passes, a loss that is proved fails, however small it is.
-    """
-    adjusted = corrected_p([check.p_value for check in drafts], method)
-    checks = [
-        _settle_check(replace(c, p_value_adjusted=p), fail_on, method) for c, p in zip(drafts, adjusted, strict=True)
-    ]
-    if fail_on == "tolerance" or all(check.status == "pass" for check in checks):
-        return checks
-    reason = "a loss is proved; it is within the tolerance, but not every check passes"
-    return [
-        replace(check, status="fail", reason=reason)
-        if check.status == "pass" and _is_proved(check, 0.0, method)
-        else check
-        for check in checks
-    ]
-
-
-def _settle_check(check: Check, fail_on: FailOn, method: Method) -> Check:
-    status, reason = _status(check, fail_on, method)
-    unsettled = status == "cannot tell" and (check.queries_needed or 0) > check.queries
-    return replace(check, status=status, reason=reason, queries_needed=check.queries_needed if unsettled else None)
-
-
-def _status(check: Check, fail_on: FailOn, method: Method) -> tuple[Status, str]:
-    """The rule, for one check: it holds, or its loss is proved, or neither; and why."""
-    proved = _is_proved(check, -check.tolerance if fail_on == "tolerance" else 0.0, method)
-    if check.method == NOTHING:
-        return "pass", "no query changed"
-    if math.isnan(check.lower):
-        within = check.loss <= check.tolerance + ROUNDING
-        if proved and not within:
-            return "fail", "every query lost the same" if check.method == FLIPS else "the loss is proved"
-        side = "within" if within else "above"
-        reason = f"ignoring gains, the loss is {side} the tolerance; no interval was used"
-        return "pass" if within else "cannot tell", reason
-    if check.lower > -check.tolerance:
-        return "pass", f"a loss above the tolerance is ruled out ({words.percent(method.level)} interval)"
-    if proved:
-        return "fail", "a loss is proved" if fail_on == "loss" else "a loss above the tolerance is proved"
-    if fail_on == "tolerance":
-        return "cannot tell", "the tolerance lies inside the interval"
-    return "cannot tell", "the interval reaches beyond the tolerance, and no loss is proved"
-
-
-def _is_proved(check: Check, floor: float, method: Method) -> bool:
-    """Whether the mean lies below a floor, the test sees a loss, too, and that is more than chance."""
-    return check.difference < floor and check.loses and check.p_value_adjusted < method.alpha
