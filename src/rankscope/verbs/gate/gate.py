@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Unpack
 
 from rankscope.declared import one_of
-from rankscope.errors import DataError, InputError
+from rankscope.errors import DataError, InputError, RankscopeError
 from rankscope.inference.base import Bounds
 from rankscope.lists import Array
 from rankscope.metrics import Metric
@@ -32,20 +32,27 @@ from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
 from rankscope.verbs.gate.baseline import as_pair, stored_baseline
 from rankscope.verbs.gate.checks import FLIPS, LOSSES, NOTHING, Check, FailOn
+from rankscope.verbs.gate.experiment import ExperimentGate
+from rankscope.verbs.gate.of_logs import error_of_judgments, gate_of_log, log_to_gate, refuse_experiments
 from rankscope.verbs.gate.result import Gate
 from rankscope.verbs.gate.rule import settle_checks
 
 USUAL = "nDCG@10"
-OPTIONS = ("tolerance", "fail_on", "alpha", "slices", "clusters", "interval", "test", "metrics", "progress")
+OPTIONS = (
+    "tolerance", "fail_on", "alpha", "slices", "clusters", "interval", "test", "variant", "split", "covariates", "strata", "winsorise",
+    "metrics", "progress",
+)  # fmt: skip
 
 
 # fmt: off
 @with_policies
 def gate(  # noqa: PLR0913 - the options of the command line, each with its default
-    qrels: Any, baseline: Any, candidate: Any, metrics: Any = None, *,
+    qrels: Any, baseline: Any = None, candidate: Any = None, metrics: Any = None, *,
     tolerance: Any = None, fail_on: FailOn = "loss", alpha: float = 0.05, slices: Any = None, clusters: Any = None,
-    test: Any = None, interval: Any = None, progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
-) -> Gate:
+    test: Any = None, interval: Any = None, variant: str | None = None, split: Any = None, covariates: Any = None,
+    strata: str | None = None, winsorise: float | None = None,
+    progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
+) -> Gate | ExperimentGate:
     """Say whether a candidate may replace a baseline: pass, fail, or cannot tell.
 
     ``qrels``, ``baseline`` and ``candidate`` are as for ``evaluate``; the baseline may also be what ``evaluate`` stored with the values
@@ -65,6 +72,13 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     ``progress``: called with the name of each run that is read.
     {policies}
 
+    In place of ``qrels`` may stand the log of an experiment (see ``read_log``): rows are rolled up to the users who were given variants, and every
+    variant is gated against the baseline. ``baseline`` and ``candidate`` are then names of variants, where these are not all against
+    control; ``metrics`` are online ones (the one by which experiments are mostly decided, CTR where there are clicks, unless named), the default ``tolerance`` is ``"1%"`` of the
+    baseline, and ``slices`` names columns of the log. ``variant``, ``split``, ``covariates``, ``strata`` and ``winsorise`` are as for
+    ``experiment``, which gives the same p-value for the same two variants. Where users were not split as planned, nothing is said of the
+    metrics, and ``exit_code`` is 3.
+
     Raises InputError for what cannot be used, DataError if nothing can be compared or a stored baseline was made otherwise.
 
     >>> import rankscope as rs
@@ -75,15 +89,28 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     'fail'
     >>> rs.gate(qrels, good, good, "RR").exit_code
     0
+    >>> users = {"variant": ["A", "B"] * 500, "orders": [1, 2, 2, 1, 3, 1, 1, 1, 2, 1] * 100}
+    >>> rs.gate(users, metrics="Mean(orders)", tolerance="2%").status
+    'fail'
     """
     refuse_unknown(policies, "gate", OPTIONS)
     one_of("fail_on", fail_on, ("loss", "tolerance"))
     method = method_of(test=test, interval=interval, alpha=alpha, seed=policies.get("seed", 0))
+    of_variants = {"split": split, "covariates": covariates, "strata": strata, "winsorise": winsorise}
+    if (log := log_to_gate(qrels, baseline, candidate, variant, policies.get("columns"))) is not None:
+        return gate_of_log(
+            log, metrics, baseline=baseline, candidate=candidate, tolerance=tolerance, fail_on=fail_on, method=method, slices=slices,
+            clusters=clusters, policies=policies, **of_variants,
+        )
+    refuse_experiments({"variant": variant, **of_variants})
     request = Request.of(USUAL if metrics is None else metrics, policies)
     allowances = tolerances_of(tolerance, [(m.spelling, m.metric) for m in request.metrics])
     stored = stored_baseline(baseline)
     runs = [candidate] if stored is not None else _name_runs(baseline, candidate)
-    scores = evaluate_in_place(qrels, runs, request, progress)
+    try:
+        scores = evaluate_in_place(qrels, runs, request, progress)
+    except RankscopeError as error:
+        raise error_of_judgments(qrels, policies.get("columns"), error) from error.__cause__
     _refuse_undirected(scores.metrics, stored is not None)
     panels = in_clusters(panels_of(scores if stored is None else stored.beside(scores), scores.metrics), clusters)
     for panel in panels:
