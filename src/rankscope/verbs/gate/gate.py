@@ -103,6 +103,9 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
             clusters=clusters, policies=policies, **of_variants,
         )
     refuse_experiments({"variant": variant, **of_variants})
+    if candidate is None:
+        error = InputError("a gate takes judgments and two runs, the baseline and the candidate; or the log of an experiment")
+        raise error_of_judgments(qrels, policies.get("columns"), error)
     request = Request.of(USUAL if metrics is None else metrics, policies)
     allowances = tolerances_of(tolerance, [(m.spelling, m.metric) for m in request.metrics])
     stored = stored_baseline(baseline)

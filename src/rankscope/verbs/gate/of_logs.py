@@ -14,11 +14,11 @@ from rankscope.errors import InputError, RankscopeError
 from rankscope.files.logs import log_of, read_experiment
 from rankscope.files.roles import said_columns
 from rankscope.impressions import Log
-from rankscope.inference.base import Bounds
+from rankscope.inference.base import CLOSE, Bounds
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
 from rankscope.logs.cuts import attribute_of
 from rankscope.logs.metrics import require_deciding
-from rankscope.panels.contrast import contrast
+from rankscope.panels.contrast import Contrast, contrast
 from rankscope.panels.method import FEWEST, Method
 from rankscope.panels.panel import Panel
 from rankscope.panels.tolerance import (
@@ -35,7 +35,7 @@ from rankscope.verbs.gate.experiment import SPLIT, ExperimentGate
 from rankscope.verbs.gate.rule import settle_checks
 
 READING = ("columns", "ignore")  # what a log takes of the options of rankings
-NO_INTERVAL = "no interval"
+NO_SPREAD = "no spread"
 NAMED = 5  # values of a slice that a note names
 
 
@@ -155,9 +155,7 @@ def _candidates(variants: Variants, candidate: Any) -> list[str]:
     if named == baseline:
         raise InputError(f"candidate {named!r} is the baseline: name another of {words.listing(variants.names)}")
     if named not in others:
-        raise InputError(
-            f"candidate {named!r}: no variant is called that{words.hint(named, others)}; there are {words.listing(variants.names)}"
-        )
+        raise InputError(f"candidate {named!r}: no variant is called that{words.hint(named, variants.names)}")
     return [named]
 
 
@@ -188,13 +186,15 @@ def _draft(
     bounds, evidence = Bounds.none(f"fewer than {FEWEST} {units}"), LossEvidence(math.nan, loses=False, by_flips=False)
     if c.queries >= FEWEST:
         bounds, evidence = c.bounds, evidence_of_loss(c, tolerance if fail_on == "tolerance" else 0.0)
+        if not bounds.known and c.pair.means.error <= CLOSE * c.pair.means.largest:  # all of a variant are alike
+            bounds = Bounds(c.difference, c.difference, NO_SPREAD)
     lower, upper = (bounds.lower, bounds.upper) if panel.sign > 0 else (-bounds.upper, -bounds.lower)
     return Check(
         metric=str(metric), slice=part, better=panel.better, value=c.value, baseline_value=c.baseline_value,
         difference=panel.sign * c.difference, lower=lower, upper=upper, loss=math.nan, tolerance=tolerance,
         tolerance_said=str(allowance), p_value=evidence.p_value, loses=evidence.loses, queries=c.queries,
         differing=c.differing, wins=0, losses=0, reason=f"there is no interval ({bounds.reason.replace('queries', units).replace('query', panel.measure.unit)})",
-        method=f"{bounds.method} interval" if bounds.known else NO_INTERVAL if c.differing else NOTHING,
+        method=_way(c, bounds),
         queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None, digits=_digits(c.baseline_value),
     )  # fmt: skip
 
@@ -203,3 +203,12 @@ def _digits(value: float) -> int:
     """Decimals that tell a change in a thousandth of a value."""
     size = abs(value)
     return min(max(3 - math.floor(math.log10(size)), 3), 9) if 0 < size < math.inf else DIGITS
+
+
+def _way(c: Contrast, bounds: Bounds) -> str:
+    """What a check rests on."""
+    if not c.differing:
+        return NOTHING
+    if not bounds.known:
+        return "no interval"
+    return f"{bounds.method} interval" if bounds.method != NO_SPREAD else NO_SPREAD
