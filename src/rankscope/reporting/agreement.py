@@ -105,13 +105,7 @@ def _of_side(name: str) -> Iterator[Col]:
     yield Col(f"{name}_metric", of=lambda row: getattr(row, name).metric, head=name)
     for part in ("value", "baseline_value"):
         yield Col(f"{name}_{part}", of=lambda row, part=part: getattr(getattr(row, name), part), kind="value")
-    yield Col(
-        f"{name}_difference",
-        of=lambda row: getattr(row, name).difference,
-        kind="value",
-        head="difference",
-        cell=lambda row: _signed(getattr(row, name).difference),
-    )
+    yield Col(f"{name}_difference", of=lambda row: getattr(row, name).difference, kind="value")
     yield Col(f"{name}_ci_lower", f"{name}_ci_upper", of=lambda row: _ends(getattr(row, name)), kind="value")
     for part in ("p_value", "p_value_adjusted"):
         yield Col(f"{name}_{part}", of=lambda row, part=part: getattr(getattr(row, name), part), kind="value")
@@ -134,7 +128,7 @@ def _columns(found: Agreement) -> tuple[Col, ...]:
         Col("queries", of=lambda row: row.offline.queries, kind="count"),
         Col("units", of=lambda row: row.online.queries, kind="count"),
         Col("role", of=lambda row: "primary" if row.decides else "secondary"),
-        Col("agreement", of=lambda row: row.agrees, head="together"),
+        Col("agreement", of=lambda row: row.agrees, head="agreement"),
     )  # fmt: skip
 
 
@@ -146,7 +140,7 @@ def _side_columns(found: Agreement) -> tuple[Col, ...]:
         Col("baseline_value", of=lambda one: one.contrast.baseline_value, kind="value", head=found.pairing.baseline),
         Col("value", of=lambda one: one.contrast.value, kind="value", head="value" if len(found.pairing.runs) > 2 else found.pairing.candidates[0]),
         Col("difference", of=lambda one: one.contrast.difference, kind="value", head="difference", cell=lambda one: _signed(one.contrast.difference)),
-        Col("ci_lower", "ci_upper", of=lambda one: _ends(one.contrast), kind="value", head="interval", cell=lambda one: _span(one.contrast)),
+        Col("ci_lower", "ci_upper", of=lambda one: _ends(one.contrast), kind="value", head="interval", cell=lambda one: span(one.contrast)),
         Col("relative", of=lambda one: one.contrast.relative[0], kind="value"),
         Col("relative_ci_lower", "relative_ci_upper", of=lambda one: _ends(one.contrast, relative=True), kind="value"),
         Col("p_value", of=lambda one: one.contrast.p_value, kind="value"),
@@ -157,7 +151,8 @@ def _side_columns(found: Agreement) -> tuple[Col, ...]:
     )  # fmt: skip
 
 
-def _span(c: Contrast) -> str:
+def span(c: Contrast) -> str:
+    """The interval of a difference, as a table has it."""
     return words.in_table(words.interval(c.bounds.lower, c.bounds.upper, sign=True)) if c.bounds.known else ""
 
 
@@ -284,26 +279,22 @@ class Agreement(Result):
         yield self.experiment.sample_ratio.sentence(self.experiment.units.noun)
         yield from self.pairing.remarks
 
-    def headline(self, row: BothVerdicts) -> str:
-        """Whether offline and online agree on a variant, in a sentence with both differences."""
-        run, baseline = self.pairing.label(row.variant), self.pairing.label(self.pairing.baseline)
+    def headline(self, row: BothVerdicts, *, short: bool = False) -> str:
+        """Whether offline and online agree on a variant, in a sentence with both differences; ``short`` leaves out their intervals."""
+        said = _InWords(self.pairing.label(row.variant), self.pairing.label(self.pairing.baseline), short)
         one, other = row.offline, row.online
-        first = _verdict(one, run, baseline)
+        first = said.verdict(one)
         if row.withheld:
             return f"Offline {first}; the online verdict is withheld, so the two are not compared."
         if row.agrees == "opposite":
-            return f"Offline and online point in opposite directions: {first}, but {other.verdict} {_on(other)}."
+            return f"Offline and online point in opposite directions: {first}, but {other.verdict} {said.on(other)}."
         if row.agrees == "agree":
-            return f"Offline and online agree: {first}, and {_on(other)}."
+            return f"Offline and online agree: {first}, and {said.on(other)}."
         clear = [c.verdict in {"better", "worse"} for c in (one, other)]
         if not any(clear):
-            return f"Neither offline nor online says which is better: {first}; {_open(other)}."
-        said = (
-            f"{first}; online {_open(other)}"
-            if clear[0]
-            else f"online {_verdict(other, run, baseline)}; offline {_open(one)}"
-        )
-        return f"Only {SIDES[clear[1]]} is clear, so it is open whether the two agree: {said}."
+            return f"Neither offline nor online says which is better: {first}; {said.unclear(other)}."
+        text = f"{first}; {said.unclear(other)}" if clear[0] else f"{said.verdict(other)}; {said.unclear(one)}"
+        return f"Only {SIDES[clear[1]]} is clear, so it is open whether the two agree: {text}."
 
     def _beside(self, row: BothVerdicts) -> Iterator[str]:
         """What the other metrics of each side say."""
@@ -337,29 +328,37 @@ class Agreement(Result):
             )  # fmt: skip
 
 
-def _evidence(c: Contrast) -> str:
-    """The difference of a contrast with its interval."""
-    change = words.number(c.difference, sign=True)
-    if not c.adjusted.known:
-        return change
-    return f"{change}, {words.percent(c.method.level)} interval {words.interval(c.adjusted.lower, c.adjusted.upper)}"
+@dataclass(frozen=True)
+class _InWords:
+    """Contrasts of a run with a baseline as parts of a sentence; ``short`` ones have no interval."""
 
+    run: str
+    baseline: str
+    short: bool
 
-def _on(c: Contrast) -> str:
-    return f"on {c.metric} ({_evidence(c)})"
+    def evidence(self, c: Contrast) -> str:
+        """The difference of a contrast, with its interval."""
+        change = words.number(c.difference, sign=True)
+        if self.short or not c.adjusted.known:
+            return change
+        return (
+            f"{change}, {words.percent(c.method.level)} interval {words.interval(c.adjusted.lower, c.adjusted.upper)}"
+        )
 
+    def on(self, c: Contrast) -> str:
+        """On which metric, and by how much."""
+        return f"on {c.metric} ({self.evidence(c)})"
 
-def _verdict(c: Contrast, run: str, baseline: str) -> str:
-    """A contrast as the beginning of a sentence."""
-    if c.verdict in {"better", "worse"}:
-        return f"{run} is {c.verdict} than {baseline} {_on(c)}"
-    how = {"same": "score the same", "equivalent": "are practically the same"}.get(c.verdict)
-    return f"{run} and {baseline} {how} {_on(c)}" if how else _open(c)
+    def verdict(self, c: Contrast) -> str:
+        """A contrast as the beginning of a sentence."""
+        if c.verdict in {"better", "worse"}:
+            return f"{self.run} is {c.verdict} than {self.baseline} {self.on(c)}"
+        how = {"same": "score the same", "equivalent": "are practically the same"}.get(c.verdict)
+        return f"{self.run} and {self.baseline} {how} {self.on(c)}" if how else self.unclear(c)
 
-
-def _open(c: Contrast) -> str:
-    """A contrast that is not clear, in short."""
-    return f"{c.metric} {_short(c)} ({_evidence(c)})"
+    def unclear(self, c: Contrast) -> str:
+        """A contrast that says of neither that it is better, in short."""
+        return f"{c.metric} {_short(c)} ({self.evidence(c)})"
 
 
 def _short(c: Contrast) -> str:

@@ -25,7 +25,7 @@ def findings(
         )
     if with_judges := [c.metric for c in online_others if c.verdict == offline.verdict]:
         yield Note(
-            f"online, {words.listing(with_judges)} {words.agree(len(with_judges), 'goes')} the way of {offline.metric}",
+            f"Online, {words.listing(with_judges)} {words.agree(len(with_judges), 'goes')} the way of {offline.metric}",
             f"decide which of {words.listing([online.metric, *with_judges])} stands for what is wanted; clicks alone may fall where users find "
             "what they want sooner",
         )
@@ -52,7 +52,7 @@ def findings_in_slices(
     for names, metric, to in ((queries, offline.metric, online.metric), (users, online.metric, offline.metric)):
         if names:
             yield Note(
-                f"within {words.listing(names, NAMED)}, {metric} goes the way of {to}",
+                f"Within {words.listing(names, NAMED)}, {metric} goes the way of {to}",
                 "the mean hides two kinds of queries or users: look at these apart, and weigh them as they come in traffic",
             )
 
@@ -64,22 +64,22 @@ def usual_causes(comparison: Comparison) -> Iterator[Note]:
         yield from (Note(caution.message, caution.hint, caution.code) for caution in unjudged)
     else:
         yield Note(
-            "unjudged results: what a new ranking brings up was never judged, and counts as not relevant",
+            "Unjudged results: what a new ranking brings up was never judged, and counts as not relevant",
             "rankscope unjudged QRELS RUN RUN says how much hangs on it",
         )
     yield Note(
-        "position bias: users click what stands first and what looks good, whatever it is worth",
+        "Position bias: users click what stands first and what looks good, whatever it is worth",
         "look at clicks by position (rankscope online LOG --by position), and at satisfied clicks, after which users stayed",
     )
     yield Note(
-        "other queries: the judged queries are not those that users ask",
+        "Other queries: the judged queries are not those that users ask",
         "weigh queries by how often they are asked (--weights), or judge a sample of the log's",
     )
     yield Note(
-        "another goal: the metric counts ranks that nobody sees, or leaves out what users want (price, freshness, variety)",
+        "Another goal: the metric counts ranks that nobody sees, or leaves out what users want (price, freshness, variety)",
         "look at other cutoffs and metrics (rankscope advise QRELS RUN RUN)",
     )
     yield Note(
-        "more than the ranking changed: latency, layout, what stands beside it",
+        "More than the ranking changed: latency, layout, what stands beside it",
         "compare what the variants showed with the runs that were judged",
     )

@@ -21,7 +21,7 @@ from rankscope.blocks import (
     ValueRange,
     Verdict,
 )
-from rankscope.reporting.agreement import Agreement, BothVerdicts, SideOfChange
+from rankscope.reporting.agreement import Agreement, BothVerdicts, SideOfChange, span
 from rankscope.reporting.page import page_of, sections_of
 from rankscope.reporting.sections.reproduce import reproduce_result
 from rankscope.reporting.sections.verdicts import TONES
@@ -40,13 +40,15 @@ def page_of_both(subject: Subject[Any], found: Agreement, title: str | None, com
     online = list(_of_experiment(found))
     units = words.counted(found.experiment.units.count, found.experiment.units.noun)
     about = f"{page.about} · {units} · main online metric: {found.experiment.primary}"
-    ours = Verdict(" ".join(found.sentences()), _tone(found), "offline and online")
+    first = " ".join(found.headline(row) for row in found.deciding)
+    rest = [text for text in found.sentences() if text not in first]
+    ours = Verdict(first, _tone(found), "offline and online"), Verdict(" ".join(rest), about="beside it")
     theirs = tuple(Verdict(text, about="online") for text in list(found.experiment.sentences())[1:])
     sections = (_together(found), *offline, *online, last, _reproduce(found))
     return replace(
         page,
         about=about,
-        verdicts=(ours, *page.verdicts, *theirs),
+        verdicts=(*ours, *page.verdicts, *theirs),
         sections=sections,
         answer=_answer(found, page.answer),
     )
@@ -66,7 +68,7 @@ def _tone_of(row: BothVerdicts) -> Tone:
 
 def _answer(found: Agreement, offline: Answer | None) -> Answer:
     """The first screen: whether the two agree, both on their main metrics, and what may explain it or is to be doubted."""
-    text = " ".join(found.headline(row) for row in found.deciding)
+    text = " ".join(found.headline(row, short=True) for row in found.deciding).removesuffix(".")
     caution, at = "", ""
     if found.causes:
         caution, at = found.causes[0].text, NAME
@@ -86,33 +88,18 @@ def _board(found: Agreement) -> Table:
             continue
         c = one.contrast
         change = NumberText(words.in_table(words.number(c.difference, sign=True)), c.difference)
-        rows.append(
-            (
-                one.side,
-                *([one.variant] if several else []),
-                c.metric,
-                _rounded(c.baseline_value),
-                _rounded(c.value),
-                change,
-                one.verdict,
-                _lift(one),
-            )
-        )
-    labels = Column("side"), *([Column("variant")] if several else []), Column("metric")
-    heads = (found.pairing.baseline, "variant" if several else found.pairing.candidates[0], "difference")
-    values = tuple(Column(_other(head, i), "value") for i, head in enumerate(heads))
-    return Table(
-        (*labels, *values, Column("verdict"), Column("change", "value", guide="zero")), tuple(rows), labels=len(labels), note=BARS, name="answer",
+        labels = [one.side, one.variant, c.metric] if several else [one.side, c.metric]
+        values = [_rounded(c.baseline_value), _rounded(c.value), change, span(c)]
+        rows.append((*labels, *values, one.verdict, _lift(one)))
+    heads = ["side", *(["variant"] if several else []), "metric"]
+    first, second = found.pairing.baseline, "value" if several else found.pairing.candidates[0]
+    taken = {*heads, "difference", "interval", "verdict", "change"}  # variants may be called anything
+    named = [f"{name} (value)" if name in taken else name for name in (first, second)]
+    columns = (
+        *map(Column, heads), *(Column(name, "value") for name in (*named, "difference", "interval")), Column("verdict"),
+        Column("change", "value", guide="zero"),
     )  # fmt: skip
-
-
-def _other(head: str, place: int) -> str:
-    """A head of a value that no label has: variants may be called anything."""
-    return (
-        f"{head} (value)"
-        if head in {"side", "metric", "verdict", "change", "variant", "difference"} and place < 2
-        else head
-    )
+    return Table(columns, tuple(rows), labels=len(heads), note=BARS, name="answer")
 
 
 def _rounded(value: float) -> NumberText:
