@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, Literal
 
 from rankscope import words
@@ -25,7 +26,7 @@ SEVERAL = 6  # other metrics that a sentence names
 
 def agreement(
     comparison: Comparison, experiment: Experiment, *, variants: Mapping[str, str] | None = None
-) -> Agreement:
+) -> OnlineAgreement:
     """Say whether a comparison of rankings and an experiment on the same change point the same way.
 
     ``comparison`` is what ``compare`` found, ``experiment`` what ``experiment`` found; the main metric of each decides, the others are shown
@@ -49,7 +50,7 @@ def agreement(
             raise InputError(
                 f"a {type(given).__name__} stands where a {wanted.__name__} does: rs.agreement(rs.compare(...), rs.experiment(...))"
             )
-    return Agreement(comparison, experiment, pair_variants(comparison, experiment, variants))
+    return OnlineAgreement(comparison, experiment, pair_variants(comparison, experiment, variants))
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,13 +103,14 @@ def _ends(c: Contrast, relative: bool = False) -> tuple[float, float]:
 
 def _of_side(name: str) -> Iterator[Col]:
     """The columns of one side of a row."""
-    yield Col(f"{name}_metric", of=lambda row: getattr(row, name).metric, head=name)
+    of = attrgetter(name)
+    yield Col(f"{name}_metric", of=attrgetter(f"{name}.metric"), head=name)
     for part in ("value", "baseline_value"):
-        yield Col(f"{name}_{part}", of=lambda row, part=part: getattr(getattr(row, name), part), kind="value")
-    yield Col(f"{name}_difference", of=lambda row: getattr(row, name).difference, kind="value")
-    yield Col(f"{name}_ci_lower", f"{name}_ci_upper", of=lambda row: _ends(getattr(row, name)), kind="value")
+        yield Col(f"{name}_{part}", of=attrgetter(f"{name}.{part}"), kind="value")
+    yield Col(f"{name}_difference", of=attrgetter(f"{name}.difference"), kind="value")
+    yield Col(f"{name}_ci_lower", f"{name}_ci_upper", of=lambda row: _ends(of(row)), kind="value")
     for part in ("p_value", "p_value_adjusted"):
-        yield Col(f"{name}_{part}", of=lambda row, part=part: getattr(getattr(row, name), part), kind="value")
+        yield Col(f"{name}_{part}", of=attrgetter(f"{name}.{part}"), kind="value")
     yield Col(
         f"{name}_verdict",
         of=lambda row: row.online_verdict if name == "online" else row.offline.verdict,
@@ -116,7 +118,7 @@ def _of_side(name: str) -> Iterator[Col]:
     )
 
 
-def _columns(found: Agreement) -> tuple[Col, ...]:
+def _columns(found: OnlineAgreement) -> tuple[Col, ...]:
     several = len(found.pairing.runs) > 2
     return (
         Col("variant", head="variant" if several else ""),
@@ -132,7 +134,7 @@ def _columns(found: Agreement) -> tuple[Col, ...]:
     )  # fmt: skip
 
 
-def _side_columns(found: Agreement) -> tuple[Col, ...]:
+def _side_columns(found: OnlineAgreement) -> tuple[Col, ...]:
     return (
         Col("side", head="side"),
         Col("variant", head="variant" if len(found.pairing.runs) > 2 else ""),
@@ -157,7 +159,7 @@ def span(c: Contrast) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement(Result):
+class OnlineAgreement(Result):
     """Whether judgments and users say the same of a change.
 
     ``found["treatment"]`` has the verdicts on the main metrics for a variant, ``rows`` and ``results`` those on others, too: each offline metric beside
@@ -308,7 +310,9 @@ class Agreement(Result):
         out: list[Shown] = [*map(Paragraph, self.sentences()), EMPTY, self.table("sides")]
         if len(self.both) > len(self.deciding):
             out += [EMPTY, Heading("Metric by metric"), self.table()]
-        return [*out, *([EMPTY, Heading("What may explain it"), Notes(tuple(self.causes))] if self.causes else [])]
+        if self.causes:
+            out += [EMPTY, Heading("What may explain it"), Notes(tuple(self.causes))]
+        return out
 
     def charts(self) -> Iterator[Chart]:
         """The change on each metric as a share of the baseline, with its interval: so that both sides have one scale."""

@@ -16,7 +16,7 @@ from rankscope.declared import whole_number
 from rankscope.errors import DataError, InputError
 from rankscope.files.logs import log_of
 from rankscope.reporting import check_folder, check_page_file
-from rankscope.reporting.agreement import Agreement, agreement
+from rankscope.reporting.agreement import OnlineAgreement, agreement
 from rankscope.reporting.explorer.rankings import documents_of
 from rankscope.reporting.of_both import page_of_both
 from rankscope.reporting.page import page_of, page_of_result
@@ -207,20 +207,20 @@ class Given:
         return {name: value for name, value in said.items() if value is not None}
 
     @cached_property
-    def both(self) -> Agreement | None:
+    def both(self) -> OnlineAgreement | None:
         """What was found offline and online, where that was given as results; None for all else."""
-        if isinstance(self.qrels, Agreement):
+        if isinstance(self.qrels, OnlineAgreement):
             return self.qrels
         several = isinstance(self.qrels, list | tuple)
         results = [*self.qrels] if several else [self.qrels, self.runs]
-        kinds = [one for one in results if isinstance(one, Result)]
-        if len(kinds) < 2:
+        if sum(isinstance(one, Result) for one in results) < 2:
             return None
-        by_kind = {type(one): one for one in kinds}
-        if len(results) != 2 or set(by_kind) != {Comparison, Experiment}:
+        offline = next((one for one in results if isinstance(one, Comparison)), None)
+        online = next((one for one in results if isinstance(one, Experiment)), None)
+        if len(results) > 2 or offline is None or online is None:
             there = words.listing(type(one).__name__ for one in results)
             raise InputError(f"{there}: a page of two results is of a comparison and an experiment on the same change")
-        return agreement(by_kind[Comparison], by_kind[Experiment])
+        return agreement(offline, online)
 
     @property
     def trial(self) -> Experiment | None:
@@ -235,7 +235,9 @@ class Given:
         )
 
 
-def _subject_and_trial(given: Given, progress: Callable[[str], None] | None) -> tuple[Subject[Any], Agreement | None]:
+def _subject_and_trial(
+    given: Given, progress: Callable[[str], None] | None
+) -> tuple[Subject[Any], OnlineAgreement | None]:
     """The subject of a page; and where it was tried on users, too, whether these agree."""
     source, options = given.qrels, given.options
     if (both := given.both) is not None:
@@ -293,7 +295,7 @@ def _marks(notes: Any) -> str:
     return json.dumps(read_notes(notes), ensure_ascii=False)
 
 
-def _page(subject: Subject[Any], both: Agreement | None, title: str | None, command: str | None) -> Page:
+def _page(subject: Subject[Any], both: OnlineAgreement | None, title: str | None, command: str | None) -> Page:
     try:
         return page_of(subject, title, command) if both is None else page_of_both(subject, both, title, command)
     except UnicodeEncodeError as error:  # from dicts; no file of text holds such ids
