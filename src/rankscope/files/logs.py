@@ -66,6 +66,17 @@ def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None) -> 
     return _log(rows, roles, notes)
 
 
+def read_experiment(source: Any, *, variant: str | None = None, columns: Mapping[str, str] | str | None = None) -> Log:
+    """Read the log of an experiment; ``variant`` is the column of variants, where it has an unusual name.
+
+    Raises DataError where no column says which variant a unit was given.
+    """
+    said = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
+    log = read_log(source, columns={**said, **({variant: "variant"} if variant else {})} or None)
+    log.require(("variant",), "an experiment")
+    return log
+
+
 DONE = {"shown", "click", "dwell_s", "conversion", "revenue", "variant"}  # what a log tells, and judgments do not
 OF = {"item_id", "impression_id", "unit_id"}  # and of what
 

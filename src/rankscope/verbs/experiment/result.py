@@ -17,6 +17,7 @@ from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.experiments import SampleRatio
 from rankscope.panels.families import Family
 from rankscope.panels.method import Method
+from rankscope.panels.variants import Variants
 from rankscope.show.result import Col, Result, Shown, View, caution_block, input_record
 
 WITHHELD = "withheld"
@@ -88,16 +89,12 @@ class Experiment(Result):
     the verdicts are withheld and ``exit_code`` is 3. ``results`` is a Polars frame with a row a metric and variant.
     """
 
-    log: Log
-    units: Units
+    variants: Variants
     roles: Mapping[OnlineMetric, Role]
     families: Sequence[Family]
-    sample_ratio: SampleRatio
     slices: Sequence[Slice]
     warnings: Sequence[Caution]
-    adjustment: Mapping[str, Any]
     method: Method
-    baseline: str
 
     schema = "experiment/1"
     views = (
@@ -134,6 +131,31 @@ class Experiment(Result):
     )  # fmt: skip
 
     # -- what was compared --------------------------------------------------------------------------
+
+    @property
+    def log(self) -> Log:
+        """What was read."""
+        return self.variants.log
+
+    @property
+    def units(self) -> Units:
+        """What the log was rolled up to."""
+        return self.variants.arms.units
+
+    @property
+    def sample_ratio(self) -> SampleRatio:
+        """How units were split over the variants, against the plan."""
+        return self.variants.sample_ratio
+
+    @property
+    def adjustment(self) -> Mapping[str, Any]:
+        """What was adjusted for."""
+        return self.variants.adjustment.statement()
+
+    @property
+    def baseline(self) -> str:
+        """The variant that others are compared with."""
+        return self.variants.names[0]
 
     @cached_property
     def contrasts(self) -> list[Contrast]:

@@ -1,0 +1,165 @@
+"""The variants of an experiment, from a log: their panels on each metric, whole and within slices, and whether they can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from rankscope import words
+from rankscope.blocks import Caution
+from rankscope.errors import DataError, InputError
+from rankscope.impressions import Log
+from rankscope.lists import Array
+from rankscope.logs.arms import FEWEST_UNITS, Arms, arms_of, counts_of
+from rankscope.logs.base import OnlineMetric
+from rankscope.logs.covariates import Covariates, covariates_of
+from rankscope.logs.cuts import attribute_of
+from rankscope.logs.rollup import Units, roll_up
+from rankscope.moments import Moments
+from rankscope.panels.experiments import SampleRatio, panel_of_variants, sample_ratio, skew_caution, skewness
+from rankscope.panels.panel import Panel
+from rankscope.panels.samples import Measure
+
+
+@dataclass(frozen=True)
+class Adjustment:
+    """What variants are adjusted for: ``covariates`` by metric, a ``stratum``, and the quantile at which what units add is cut."""
+
+    covariates: Covariates = field(default_factory=dict)
+    stratum: str | None = None
+    winsorise: float | None = None
+
+    def statement(self) -> dict[str, Any]:
+        """What was adjusted for, for people and programs."""
+        return {
+            "covariates": {str(metric): [str(other) for other in others] for metric, others in self.covariates.items()},
+            "strata": self.stratum, "winsorise": self.winsorise,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Variants:
+    """The variants of an experiment, the baseline first, and how they were split; ``panel`` has their values on a metric."""
+
+    log: Log
+    arms: Arms
+    sample_ratio: SampleRatio
+    adjustment: Adjustment
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variants, the baseline first."""
+        return self.arms.names
+
+    def panel(self, metric: OnlineMetric, units: Units | None = None) -> Panel:
+        """The variants on a metric, adjusted for its covariates and strata; of some of the units where these are given."""
+        units = self.arms.units if units is None else units
+        columns = [
+            self._cut(units.columns(metric)),
+            *(units.columns(other) for other in self.adjustment.covariates.get(metric, ())),
+            *self._strata(units),
+        ]
+        table = np.column_stack(columns)
+        variant = units.groups["variant"]
+        arms = {name: Moments.of_set(table[(variant == name).to_numpy()]) for name in self.names}
+        empty = [name for name, arm in arms.items() if not arm.mean[1]]
+        if empty:
+            raise DataError(f"{metric}: {empty[0]} has no {metric.below or 'value'}")
+        measure = Measure(str(metric), metric.better, metric.range, unit=units.noun)
+        return panel_of_variants(measure, arms, len(columns) - 1)
+
+    def slices(self, attribute: str, metric: OnlineMetric) -> list[tuple[str, Panel]]:
+        """The variants on a metric within each value of an attribute, as far as each variant has units there."""
+        stratum = self.adjustment.stratum
+        asked = [metric, *self.adjustment.covariates.get(metric, ())]
+        by = ["variant", attribute]
+        units = self.arms.of(roll_up(self.log, asked, by, attributes=[stratum] if stratum else [], ids=True))
+        found = []
+        for value in sorted(units.groups[attribute].drop_nulls().unique().to_list(), key=str):
+            part = units.filter((units.groups[attribute] == value).fill_null(value=False))
+            if min(counts_of(part, self.names).values()) < FEWEST_UNITS:
+                continue
+            try:
+                panel = self.panel(metric, part)
+            except DataError:
+                continue
+            found.append((str(value), replace(panel, measure=replace(panel.measure, name=f"{attribute}={value}"))))
+        return found
+
+    def doubts(self, metrics: Iterable[OnlineMetric]) -> list[Caution]:
+        """Where units are too few for how skewed they are."""
+        found = []
+        units = self.arms.units
+        for metric in metrics:
+            columns = self._cut(units.columns(metric))
+            whole = columns[:, 1].sum()
+            left = columns[:, 0] - columns[:, 0].sum() / whole * columns[:, 1] if whole else columns[:, 0]
+            arms = {name: left[(units.groups["variant"] == name).to_numpy()] for name in self.names}
+            measure = Measure(str(metric), metric.better, unit=units.noun)
+            found.append(skew_caution(measure, {name: (len(arm), skewness(arm)) for name, arm in arms.items()}))
+        return [caution for caution in found if caution is not None]
+
+    def _cut(self, columns: Array) -> Array:
+        """What each unit adds, cut at a quantile of all that add something below the line."""
+        if self.adjustment.winsorise is None:
+            return columns
+        most = float(np.quantile(columns[:, 0], self.adjustment.winsorise))
+        return np.column_stack([np.minimum(columns[:, 0], most), columns[:, 1]])
+
+    def _strata(self, units: Units) -> list[Array]:
+        """Every stratum but the first as a covariate: 1 for its units."""
+        if self.adjustment.stratum is None:
+            return []
+        values = units.groups[self.adjustment.stratum].fill_null("")
+        return [
+            np.column_stack([(values == name).to_numpy().astype(float), np.ones(units.count)])
+            for name in sorted(values.unique().to_list())[1:]
+        ]
+
+
+def variants_of(
+    log: Log,
+    metrics: Sequence[OnlineMetric],
+    *,
+    baseline: str | None = None,
+    split: Any = None,
+    covariates: Any = None,
+    strata: str | None = None,
+    winsorise: float | None = None,
+) -> Variants:
+    """Roll a log up to the units that were given variants.
+
+    The options are those of ``experiment``. Raises InputError for what cannot be used, DataError where there is nothing to compare.
+    """
+    if winsorise is not None and not 0.5 < winsorise < 1:
+        raise InputError(f"winsorise={winsorise}: cut at a quantile above 0.5 and below 1, like 0.99")
+    stratum = None if strata is None else attribute_of(log, strata)
+    adjustment = Adjustment(covariates_of(covariates, metrics), stratum, winsorise)
+    asked = list(dict.fromkeys([*metrics, *(one for others in adjustment.covariates.values() for one in others)]))
+    arms = arms_of(roll_up(log, asked, ["variant"], attributes=[stratum] if stratum else [], ids=True), baseline)
+    return Variants(log, arms, sample_ratio(arms.counts, planned_split(split, arms.names)), adjustment)
+
+
+def planned_split(said: Any, names: Sequence[str]) -> dict[str, float] | None:
+    """The planned shares by variant: a mapping, ``A=0.9,B=0.1`` or several such; None where nothing is said."""
+    if said is None:
+        return None
+    texts = [said] if isinstance(said, str) else said
+    pairs = (
+        said.items()
+        if isinstance(said, Mapping)
+        else [part.rpartition("=")[::2] for text in texts for part in str(text).split(",")]
+    )
+    out: dict[str, float] = {}
+    for name, part in pairs:
+        number = words.as_number(str(part).strip())
+        if number is None or not number > 0:
+            raise InputError(f"split {name}={part}: a share is a number above 0, like A=0.9,B=0.1")
+        out[str(name).strip()] = number
+    unknown = [name for name in out if name not in names]
+    if unknown:
+        raise InputError(f"split {unknown[0]}: no variant is called that; there are {words.listing(names)}")
+    return out
