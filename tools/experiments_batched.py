@@ -11,7 +11,9 @@ from functools import reduce
 
 import numpy as np
 
+from rankscope.inference.sequential import prior
 from rankscope.lists import Array
+from rankscope.panels.experiments import FEW_FOR_SKEW
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,18 +115,27 @@ def _coefficients(whole: Side, covariates: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Contrasts:
-    """A difference in many experiments with its error and degrees of freedom (Welch); ``count`` is that of all units."""
+    """A difference in many experiments with its error and degrees of freedom (Welch).
+
+    ``count`` is that of all units, ``least`` that of the smaller variant, and ``pooled`` the error if all units varied alike.
+    """
 
     difference: Array
     error: Array
     freedom: Array
     count: Array
+    least: Array
+    pooled: Array
 
     @property
     def z(self) -> Array:
         """How many standard errors the difference is away from 0; 0 where nothing varies or differs."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(self.error > 0, np.abs(self.difference) / self.error, 0.0)
+        return _times(self.difference, self.error)
+
+    @property
+    def z_guarded(self) -> Array:
+        """The same by the error that looks go by."""
+        return _times(self.difference, np.maximum(self.error, self.pooled))
 
     def holds(self, truth: float, level: float = 0.95) -> Array:
         """Whether Student's interval holds the truth; where nothing varies there is none, and it does not."""
@@ -136,6 +147,11 @@ class Contrasts:
         return np.asarray((self.error > 0) & (self.z > quantiles(self.freedom, 1 - alpha / 2)))
 
 
+def _times(values: Array, errors: Array) -> Array:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(errors > 0, np.abs(values) / errors, 0.0)
+
+
 def quantiles(freedom: Array, share: float) -> Array:
     """Quantiles of Student's t."""
     from scipy.special import stdtrit
@@ -145,12 +161,20 @@ def quantiles(freedom: Array, share: float) -> Array:
 
 def contrasts_of(run: Values, baseline: Values) -> Contrasts:
     """The difference of two variants."""
+    counts = run.count, baseline.count
     squares = run.error**2, baseline.error**2
     whole = squares[0] + squares[1]
-    parts = squares[0] ** 2 / (run.count - 1) + squares[1] ** 2 / (baseline.count - 1)
+    parts = sum(square**2 / (count - 1) for square, count in zip(squares, counts, strict=True))
+    both = run.count + baseline.count - 2
+    within = sum(square * count * (count - 1) for square, count in zip(squares, counts, strict=True)) / both
+    pooled = np.sqrt(within * (1 / run.count + 1 / baseline.count))
     with np.errstate(divide="ignore", invalid="ignore"):
-        freedom = np.where(parts > 0, whole**2 / parts, 1.0)
-    return Contrasts(run.value - baseline.value, np.sqrt(whole), freedom, run.count + baseline.count)
+        freedom = np.where(parts > 0, whole**2 / parts, both)
+    unseen = ((run.error == 0) | (baseline.error == 0)) & (pooled**2 > whole)
+    error = np.where(unseen, pooled, np.sqrt(whole))
+    freedom = np.where(unseen, both, freedom)
+    least = np.minimum(run.count, baseline.count)
+    return Contrasts(run.value - baseline.value, error, freedom, run.count + baseline.count, least, pooled)
 
 
 def log_lifts_of(run: Values, baseline: Values) -> Contrasts:
@@ -166,3 +190,45 @@ def log_lifts_of(run: Values, baseline: Values) -> Contrasts:
             for side in (run, baseline)
         ]
     return contrasts_of(*sides)
+
+
+# --- looks ---------------------------------------------------------------------------------------
+
+
+def anytime_limits(contrasts: Contrasts, first: int = 20, narrowest: int = 100, alpha: float = 0.05) -> Array:
+    """How many standard errors the anytime interval reaches; infinitely many before the first look."""
+    x = prior(1, narrowest) * contrasts.count
+    reach = np.sqrt((1 + 1 / x) * (np.log1p(x) - 2 * np.log(alpha)))
+    return np.asarray(np.where(2 * contrasts.least >= first, reach, np.inf))
+
+
+# --- winsorising, strata, skewness ---------------------------------------------------------------
+
+
+def winsorised(one: Array, other: Array, quantile: float) -> tuple[Array, Array]:
+    """Both variants' tables with what users add above the line cut at a quantile of all users."""
+    most = np.quantile(np.concatenate([one[..., 0], other[..., 0]], axis=1), quantile, axis=1)[:, None]
+    cut = [np.concatenate([np.minimum(table[..., :1], most[..., None]), table[..., 1:]], axis=2) for table in (one, other)]
+    return cut[0], cut[1]
+
+
+def with_strata(table: Array, strata: Array, names: int) -> Array:
+    """A table with a pair of columns for each stratum but the first."""
+    marks = [(strata == name).astype(float) for name in range(1, names)]
+    ones = np.ones(table.shape[:2])
+    return np.concatenate([table[..., :2], *(np.stack([mark, ones], axis=2) for mark in marks)], axis=2)
+
+
+def units_asked(one: Array, other: Array) -> Array:
+    """How many units the skewness of either variant asks for, 355 times its square, as a share of those there are."""
+    above = one[..., 0].sum(axis=1) + other[..., 0].sum(axis=1)
+    value = (above / (one[..., 1].sum(axis=1) + other[..., 1].sum(axis=1)))[:, None]
+    asked = []
+    for table in (one, other):
+        left = table[..., 0] - value * table[..., 1]
+        around = left - left.mean(axis=1, keepdims=True)
+        spread = np.sqrt(np.mean(around**2, axis=1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            skews = np.where(spread > 0, np.mean(around**3, axis=1) / spread**3, 0.0)
+        asked.append(FEW_FOR_SKEW * skews**2 / table.shape[1])
+    return np.maximum(*asked)
