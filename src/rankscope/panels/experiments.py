@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 
@@ -64,7 +64,9 @@ def panel_of_variants(measure: Measure, variants: Mapping[str, Moments], covaria
                 factors = factors - coefficient * theirs
         variance = float(factors @ arm.covariance @ factors) if arm.count > 1 else math.nan
         made.append(Moments(arm.count, np.array([value]), np.array([[max(variance, 0.0) * (arm.count - 1)]])))
-    return Panel.of_moments(measure, names, made)
+    error = math.sqrt(math.fsum(arm.variance[0] / arm.count for arm in made[:2]))
+    decimals = words.decimals_for(2 * error)
+    return Panel.of_moments(replace(measure, decimals=decimals), names, made)
 
 
 def deviation_of_units(units: Moments, covariates: int = 0) -> tuple[float, float]:
