@@ -208,7 +208,9 @@ def anytime_limits(contrasts: Contrasts, first: int = 20, narrowest: int = 100, 
 def winsorised(one: Array, other: Array, quantile: float) -> tuple[Array, Array]:
     """Both variants' tables with what users add above the line cut at a quantile of all users."""
     most = np.quantile(np.concatenate([one[..., 0], other[..., 0]], axis=1), quantile, axis=1)[:, None]
-    cut = [np.concatenate([np.minimum(table[..., :1], most[..., None]), table[..., 1:]], axis=2) for table in (one, other)]
+    cut = [
+        np.concatenate([np.minimum(table[..., :1], most[..., None]), table[..., 1:]], axis=2) for table in (one, other)
+    ]
     return cut[0], cut[1]
 
 

@@ -103,7 +103,9 @@ def false_alarms(people: World, users: int, size: Size) -> list[Rate]:
         one, other = people.draw(rng, some, users), people.draw(rng, some, users)
         found = [contrasts(one[..., :2], other[..., :2]), contrasts(one, other)]
         for strata in (2, 5, 20):
-            tables = [many.with_strata(table, rng.integers(0, strata, table.shape[:2]), strata) for table in (one, other)]
+            tables = [
+                many.with_strata(table, rng.integers(0, strata, table.shape[:2]), strata) for table in (one, other)
+            ]
             found.append(contrasts(tables[0], tables[1]))
         for quantile in (0.99, 0.95):
             cut = many.winsorised(one[..., :2], other[..., :2], quantile)
@@ -116,7 +118,9 @@ def false_alarms(people: World, users: int, size: Size) -> list[Rate]:
 # --- many looks ----------------------------------------------------------------------------------
 
 
-def at_looks(people: World, rng: np.random.Generator, some: int, looks: Array, split: tuple[int, int]) -> many.Contrasts:
+def at_looks(
+    people: World, rng: np.random.Generator, some: int, looks: Array, split: tuple[int, int]
+) -> many.Contrasts:
     """Differences without an effect at looks at so many users of the smaller variant: experiments x looks."""
     least = min(split)
     drawn = [people.plain.draw(rng, some, int(looks[-1]) * part // least) for part in split]
@@ -211,5 +215,3 @@ def found_differences(people: World, users: int, size: Size) -> list[Rate]:
         for into, found in zip(hits, (contrasts(one[..., :2], other[..., :2]), contrasts(one, other)), strict=True):
             into.append(found.rejects())
     return [rate(these) for these in hits]
-
-

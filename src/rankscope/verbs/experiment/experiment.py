@@ -14,6 +14,7 @@ from rankscope.impressions import COLUMNS, Log
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
 from rankscope.logs.cuts import attribute_of
 from rankscope.logs.metrics import deciding_metrics
+from rankscope.panels.experiments import early_caution
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import Method, method_of
 from rankscope.panels.panel import Panel
@@ -66,7 +67,8 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
         given, list(roles), baseline=baseline, split=split, covariates=covariates, strata=strata, winsorise=winsorise,
     )
     families = _compare(variants, roles, method)
-    cautions = [*variants.arms.cautions, *variants.doubts(roles)]
+    early = early_caution(method.test, variants.arms.counts, variants.arms.units.noun)
+    cautions = [*variants.arms.cautions, *([early] if early else []), *variants.doubts(roles)]
     parts = [part for name in attributes for part in _slices(variants, name, next(iter(roles)), method)]
     return Experiment(variants, roles, families, tuple(parts), tuple(cautions), method)
 # fmt: on
