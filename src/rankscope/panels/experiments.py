@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 
@@ -119,6 +120,12 @@ class SampleRatio:
     def holds(self) -> bool:
         """Whether the split can be the one that was planned."""
         return not self.p_value < UNEQUAL
+
+    def record(self) -> dict[str, Any]:
+        """The check for programs."""
+        return {
+            "counts": dict(self.counts), "expected": dict(self.expected), "p_value": words.finite(self.p_value), "holds": self.holds,
+        }  # fmt: skip
 
     def sentence(self, noun: str) -> str:
         """The check in a sentence."""
