@@ -63,13 +63,20 @@ def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None, log
     return _log_of_rows(_rows_of(source, given) if found is None else found, columns)
 
 
-def read_experiment(source: Any, *, variant: str | None = None, columns: Mapping[str, str] | str | None = None) -> Log:
+def read_experiment(
+    source: Any,
+    *,
+    variant: str | None = None,
+    columns: Mapping[str, str] | str | None = None,
+    log_format: str | None = None,
+) -> Log:
     """Read the log of an experiment; ``variant`` is the column of variants, where it has an unusual name.
 
     Raises DataError where no column says which variant a unit was given.
     """
     said = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
-    log = read_log(source, columns={**said, **({variant: "variant"} if variant else {})} or None)
+    roles = {**said, **({variant: "variant"} if variant else {})}
+    log = read_log(source, columns=roles or None, log_format=log_format)
     log.require(("variant",), "an experiment")
     return log
 

@@ -28,7 +28,7 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     variant: str | None = None, baseline: str | None = None, primary: Any = None, guardrails: Any = None,
     covariates: Any = None, split: Any = None, strata: str | None = None, winsorise: float | None = None,
     slices: Any = None, test: Any = None, interval: Any = None, correction: Any = "holm", alpha: float = 0.05,
-    columns: Mapping[str, str] | str | None = None,
+    columns: Mapping[str, str] | str | None = None, log_format: str | None = None,
 ) -> Experiment:
     """Say which variant of an experiment is better for users, by how much, and whether that can be believed.
 
@@ -45,7 +45,7 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     - ``winsorise``: cut what units add at this quantile, like 0.99.
     - ``slices``: columns of attributes; variants are compared within each value, too.
     - ``test``, ``interval``, ``correction``, ``alpha`` are as for ``compare``; the metrics beside the primary one are corrected together.
-    - ``columns``: roles of columns with unusual names, ``{"visitor": "unit_id"}``.
+    - ``columns``: roles of columns with unusual names, ``{"visitor": "unit_id"}``; ``log_format``: what wrote the log, as for ``read_log``.
 
     Raises InputError for what cannot be used, DataError where there is nothing to compare. Where units were not split as planned
     (p < 0.001) the verdict is withheld, and ``exit_code`` is 3.
@@ -60,7 +60,7 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     ('better', 0.066)
     """
     method = method_of(test=test, interval=interval, correction=correction, family="all", alpha=alpha)
-    given = read_experiment(log, variant=variant, columns=columns)
+    given = read_experiment(log, variant=variant, columns=columns, log_format=log_format)
     roles = _roles(given, metrics, primary, guardrails)
     attributes = [attribute_of(given, name) for name in _names(slices)]
     variants = variants_of(
