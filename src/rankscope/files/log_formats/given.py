@@ -67,14 +67,19 @@ class LogPart:
         return self.raw is not None and self.raw.head.removeprefix(BOM).lstrip()[:1] in {b"{", b"["}
 
     def _head_objects(self) -> Iterator[str]:
-        """The first objects as text: one a line, or those of a list."""
+        """The first objects as text: one a line, those of a list, or those that a search engine wraps."""
         assert self.raw is not None
         head = self.raw.head.removeprefix(BOM).decode("utf-8", "replace").strip()
-        if head.startswith("{"):
+        wrap = '"_source"'
+        if head.startswith("{") and wrap not in head:
             yield from head.split("\n")[:LOOKED]
             return
         decoder, at = json.JSONDecoder(), 1
-        while (start := head.find("{", at)) >= 0:
+        for _ in range(LOOKED):
+            begin = head.find(wrap, at) if wrap in head else at
+            start = head.find("{", begin) if begin >= 0 else -1
+            if start < 0:
+                return
             try:
                 _, at = decoder.raw_decode(head, start)
             except (ValueError, RecursionError):

@@ -8,7 +8,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.log_formats.base import LogFormat, LogTable
+from rankscope.files.log_formats.base import LogFormat, LogTable, tally
 from rankscope.files.log_formats.given import Given, LogPart, left_out, places
 from rankscope.files.log_rows import with_times
 from rankscope.files.sheets import Sheet
@@ -248,7 +248,7 @@ def _dwell(events: pl.DataFrame, lists: pl.DataFrame) -> pl.DataFrame | None:
 def _rows(shown: pl.DataFrame, done: pl.DataFrame, dwell: pl.DataFrame | None, *, observed: bool) -> pl.DataFrame:
     """What was shown with what was done, and what was done with items that were not shown."""
     acts = done.filter(pl.col("kind") != IMPRESSION)
-    kinds = acts["kind"].value_counts(sort=True)["kind"].head(MOST).sort().to_list()
+    kinds = sorted(kind for kind, _ in tally(acts["kind"])[:MOST])
     clicked = pl.col("kind") == "click"
     sums = [clicked.any().cast(pl.Int64).alias("click")]
     sums += [(pl.col("kind") == kind).sum().cast(pl.Int64).alias(_named(kind)) for kind in kinds if kind != "click"]
@@ -333,9 +333,9 @@ def _remarks(events: pl.DataFrame, done: pl.DataFrame, added: int) -> Iterator[s
     rest = events.with_row_index("event").join(done, on="event", how="anti")
     others = rest.height
     if others:
-        names = [f"{name} {words.count(count)}" for name, count in rest["action"].value_counts(sort=True).rows()]
+        names = [f"{name} {words.count(count)}" for name, count in tally(rest["action"])]
         yield f"{words.counted(others, 'event')} {words.agree(others, 'is')} of no item of a list that is there, and in no row: {words.listing(names)}"
-    kinds = done.filter(pl.col("kind") != IMPRESSION)["kind"].value_counts(sort=True)["kind"].to_list()
+    kinds = [kind for kind, _ in tally(done.filter(pl.col("kind") != IMPRESSION)["kind"])]
     if len(kinds) > MOST:
         yield f"{words.counted(len(kinds) - MOST, 'action')} with the fewest events have no column: {words.listing(kinds[MOST:])}"
 
