@@ -121,7 +121,7 @@ def test_a_user_in_two_variations_is_two_rows_which_the_rule_finds() -> None:
         pytest.param({"revenue": ORDERS.with_columns(timestamp=pl.lit("soon"))},
             "revenue row 1, column timestamp: 'soon': a time is like", id="a time that is none"),
         pytest.param({"exposures": ORDERS}, "log: no rows of exposures; GrowthBook has rows of exposures (user_id", id="no exposures"),
-        pytest.param({"exposures": 5}, "log: exposures is of type int; a path, a data frame or a list of objects is expected", id="a number"),
+        pytest.param({"revenue": 5}, "log: revenue is of type int; a path, a data frame or a list of objects is expected", id="a number"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused_in_one_line(parts: dict[str, Any], said: str) -> None:

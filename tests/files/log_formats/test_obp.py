@@ -38,7 +38,9 @@ def test_positions_count_from_one_and_the_chance_is_that_of_the_action_at_its_po
         ("1", 2, 0.0, 0.125, 0.0),
         ("2", 1, 1.0, 0.25, 1.5),
     ]
-    assert not log.has("p_slate") and not log.has("p_prefix") and not log.has("impression_id")
+    assert not log.has("p_slate")
+    assert not log.has("p_prefix")
+    assert not log.has("impression_id")
     assert (
         "left out, as they have no element for each row: action_context, expected_reward and pi_b" in log.source.notes
     )
@@ -94,7 +96,8 @@ def test_a_file_of_json_is_the_same(tmp_path: Path) -> None:
 def test_named_it_needs_no_number_of_rounds() -> None:
     arrays = {name: FEEDBACK[name] for name in ("action", "reward", "pscore")}
     log = rs.read_log(arrays, log_format="obp")
-    assert log.rows == 4 and log.has("p_item_pos")
+    assert log.rows == 4
+    assert log.has("p_item_pos")
 
 
 def test_roles_can_be_said_of_its_columns() -> None:

@@ -24,6 +24,10 @@ ROLES = {
 }
 
 
+def _is_feedback(given: Given) -> bool:
+    return given.arrays is not None and all(name in given.arrays for name in ("n_rounds", "action", "reward"))
+
+
 def read_obp(given: Given) -> LogTable:
     """Obp's ``bandit_feedback`` as rows: action, reward, and position, which obp counts from 0 and a log from 1.
 
@@ -125,6 +129,6 @@ def _others(arrays: Mapping[str, Any], rows: int, used: bool) -> tuple[dict[str,
 
 OBP = LogFormat(
     "obp", "the dict of feedback of obp (Open Bandit Pipeline)", EXPECTS,
-    lambda given: given.arrays is not None and {"n_rounds", "action", "reward"} <= set(given.arrays), read_obp,
+    _is_feedback, read_obp,
     names=("bandit_feedback",),
 )  # fmt: skip
