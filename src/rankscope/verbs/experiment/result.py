@@ -12,6 +12,7 @@ from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Paragraph, 
 from rankscope.impressions import Log
 from rankscope.inference.base import Bounds
 from rankscope.logs.base import OnlineMetric, parse_online
+from rankscope.logs.metrics import Quantile
 from rankscope.logs.rollup import Units
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.experiments import SampleRatio
@@ -269,12 +270,16 @@ class Experiment(Result):
     def _small_print(self) -> Iterator[str]:
         yield f"by {self.units.noun}"
         yield "Welch's t test, delta method for ratios" if self.method.test is None else str(self.method.test)
+        quantiles = [str(metric) for metric in self.roles if isinstance(metric, Quantile)]
+        if quantiles:
+            yield "errors of quantiles by order statistics"
         for metric, others in self.adjustment["covariates"].items():
             yield f"{metric} adjusted for {words.listing(others)} (CUPED)"
         if self.adjustment["strata"]:
             yield f"adjusted for {self.adjustment['strata']}"
         if self.adjustment["winsorise"]:
-            yield f"cut at the {words.share(self.adjustment['winsorise'], 1)} quantile"
+            spared = f" (not {words.listing(quantiles)})" if quantiles else ""
+            yield f"cut at the {words.share(self.adjustment['winsorise'], 1)} quantile{spared}"
         if len(self.families) > 1 and self.method.correction.corrects:
             yield f"metrics beside {self.primary} are corrected together ({self.method.correction.name})"
 
