@@ -10,7 +10,7 @@ import numpy as np
 from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.errors import DataError, InputError
-from rankscope.inference.quantiles import QuantileEstimate, quantile_of
+from rankscope.inference.order_statistics import QuantileEstimate, quantile_of
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.health import REMEDIES
 from rankscope.logs.metrics import Quantile

@@ -13,7 +13,7 @@ from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.errors import DataError, InputError
 from rankscope.impressions import Log
-from rankscope.inference.quantiles import QuantileEstimate
+from rankscope.inference.order_statistics import QuantileEstimate
 from rankscope.lists import Array
 from rankscope.logs.arms import FEWEST_UNITS, Arms, arms_of, counts_of
 from rankscope.logs.base import OnlineMetric

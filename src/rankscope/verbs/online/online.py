@@ -13,7 +13,7 @@ from rankscope.errors import DataError, InputError
 from rankscope.files.logs import read_log
 from rankscope.impressions import COLUMNS, Log
 from rankscope.inference.base import Bounds, check_between
-from rankscope.inference.quantiles import quantile_of
+from rankscope.inference.order_statistics import quantile_of
 from rankscope.lists import Array, exact_sum
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
 from rankscope.logs.cuts import DAY, column_of, parts_by, with_days, with_positions
