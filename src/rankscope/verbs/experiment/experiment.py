@@ -108,7 +108,8 @@ def _guardrail(said: Any) -> tuple[OnlineMetric, Role]:
         name, loss = found[1], found[2]
     (metric,) = parse_online_metrics(name)
     if metric.better == "neither":
-        raise InputError(f"{metric} is neither better nor worse when it is higher: it cannot be a guardrail")
+        way = f"; if lower is better, write {metric.having(better='lower')}" if "better" in metric.defaults else ""
+        raise InputError(f"{metric} is neither better nor worse when it is higher: it cannot be a guardrail{way}")
     if loss is None:
         return metric, Role("guardrail")
     text = str(loss).strip()

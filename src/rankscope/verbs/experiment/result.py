@@ -12,6 +12,7 @@ from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, NumberText,
 from rankscope.impressions import Log
 from rankscope.inference.base import Bounds
 from rankscope.logs.base import OnlineMetric, parse_online
+from rankscope.logs.metrics import Quantile
 from rankscope.logs.rollup import Units
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.experiments import SampleRatio
@@ -268,6 +269,8 @@ class Experiment(Result):
         yield f"by {self.units.noun}"
         yield "Welch's t test, delta method for ratios" if self.method.test is None else str(self.method.test)
         yield from self.variants.adjustment.remarks()
+        if any(isinstance(metric, Quantile) for metric in self.roles):
+            yield "errors of quantiles by order statistics"
         if len(self.families) > 1 and self.method.correction.corrects:
             yield f"metrics beside {self.primary} are corrected together ({self.method.correction.name})"
 
