@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from rankscope import words
 from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Paragraph, ValueRange
@@ -19,17 +20,10 @@ from rankscope.panels.families import Family
 from rankscope.panels.method import Method
 from rankscope.panels.variants import Variants
 from rankscope.show.result import Col, Result, Shown, View, caution_block, input_record
+from rankscope.verbs.experiment.roles import Role
 
 WITHHELD = "withheld"
-
-
-@dataclass(frozen=True)
-class Role:
-    """A metric's part in the verdict, and the loss that would be accepted of a guardrail: a number, or ``relative``, a share of the baseline."""
-
-    part: Literal["primary", "secondary", "guardrail"] = "secondary"
-    margin: float | None = None
-    relative: bool = False
+WITHIN = frozenset({"equivalent", "not worse"})  # what a margin allows to be said
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +54,27 @@ def _lifts(c: Contrast) -> str:
     return f"{words.relative(bounds.lower)} to {words.relative(bounds.upper)}" if bounds.known else ""
 
 
+WITH_MARGIN = (
+    Col("margin", of=lambda c: c.method.margin_of(c.metric), kind="value"),
+    Col("equivalence_p_value", of=lambda c: c.equivalence and c.equivalence.p_value, kind="value"),
+    Col("equivalence_ci_lower", of=lambda c: c.equivalence and c.equivalence.lower, kind="value"),
+    Col("equivalence_ci_upper", of=lambda c: c.equivalence and c.equivalence.upper, kind="value"),
+    Col("noninferiority_p_value", of=lambda c: c.not_worse, kind="value"),
+)
+
+
+def _beyond_margin(c: Contrast) -> str:
+    """Why a margin that was asked for says nothing, where there is no verdict."""
+    margin, found = c.method.margin_of(c.metric), c.equivalence
+    if c.verdict != "cannot tell" or margin is None or found is None or not math.isfinite(found.lower):
+        return ""
+    ends = words.interval(found.lower, found.upper, sign=True)
+    return (
+        f" Nor can it be told that they are practically the same: the {words.percent(1 - 2 * c.method.alpha)} interval, {ends}, "
+        f"reaches beyond ±{c.method.margin_in_words(c.metric)}."
+    )
+
+
 def _of_contrast(found: Experiment) -> tuple[Col, ...]:
     return (
         Col("metric", head="metric"),
@@ -78,6 +93,7 @@ def _of_contrast(found: Experiment) -> tuple[Col, ...]:
         Col("test"),
         Col("units", of=lambda c: c.queries, kind="count"),
         Col("detectable_difference", of=lambda c: c.detectable.difference, kind="value"),
+        *(WITH_MARGIN if any(role.margin is not None for role in found.roles.values()) else ()),
     )  # fmt: skip
 
 
@@ -217,6 +233,7 @@ class Experiment(Result):
             "test": "t (Welch)" if self.method.test is None else str(self.method.test),
             "interval_of_lift": "of the logarithm of the ratio (delta method)", "alpha": self.method.alpha,
             "correction": str(self.method.correction), "family": "the primary metric; all others together", **self.adjustment,
+            **({"margin": margins} if (margins := {str(m): str(role.margin) for m, role in self.roles.items() if role.margin is not None}) else {}),
         }  # fmt: skip
 
     def facts(self) -> dict[str, Any]:
@@ -245,15 +262,18 @@ class Experiment(Result):
             return
         first, *others = self.families
         for c in first.contrasts:
-            yield c.sentence() + self._lift_of(c)
+            yield c.sentence() + self._lift_of(c) + _beyond_margin(c)
         guards = [c for family in others for c in family.contrasts if self.part_of(c) == "guardrail"]
         for c in guards:
-            yield f"Guardrail: {c.sentence()}"
+            yield f"Guardrail: {c.sentence()}{_beyond_margin(c)}"
         rest = [
-            c for family in others for c in family.contrasts if self.part_of(c) == "secondary" and c.verdict in CLEAR
+            c
+            for family in others
+            for c in family.contrasts
+            if self.part_of(c) == "secondary" and c.verdict in CLEAR | WITHIN
         ]
         for c in rest:
-            yield c.sentence() + self._lift_of(c)
+            yield c.sentence() + (self._lift_of(c) if c.verdict in CLEAR else "")
 
     def _lift_of(self, c: Contrast) -> str:
         _, bounds = c.relative
