@@ -8,6 +8,7 @@ from typing import Any
 
 from rankscope.errors import InputError
 from rankscope.files.logs import read_experiment
+from rankscope.inference.beliefs import Prior
 from rankscope.inference.looks import Planned
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.cuts import attribute_of
@@ -24,7 +25,7 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     variant: str | None = None, baseline: str | None = None, primary: Any = None, guardrails: Any = None, margin: Any = None,
     covariates: Any = None, split: Any = None, strata: str | None = None, winsorise: float | None = None,
     slices: Any = None, test: Any = None, interval: Any = None, correction: Any = "holm", alpha: float = 0.05,
-    columns: Mapping[str, str] | str | None = None,
+    prior: Any = None, columns: Mapping[str, str] | str | None = None,
 ) -> Experiment:
     """Say which variant of an experiment is better for users, by how much, and whether that can be believed.
 
@@ -43,6 +44,8 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     - ``winsorise``: cut what units add at this quantile, like 0.99.
     - ``slices``: columns of attributes; variants are compared within each value, too.
     - ``test``, ``interval``, ``correction``, ``alpha`` are as for ``compare``; the metrics beside the primary one are corrected together.
+    - ``prior``: asks for a Bayesian summary beside the verdict, which does not use it: ``"flat"``, or how far lifts usually are from 0, the
+      standard deviation of a normal prior, like ``0.05``.
     - ``columns``: roles of columns with unusual names, ``{"visitor": "unit_id"}``.
 
     Raises InputError for what cannot be used, DataError where there is nothing to compare. Where units were not split as planned
@@ -58,6 +61,7 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     ('better', 0.066)
     """
     method = method_of(test=test, interval=interval, correction=correction, family="all", alpha=alpha)
+    believed = None if prior is None else Prior.of(prior)
     if margin is not None and (method.every_look or isinstance(method.test, Planned)):
         raise InputError(f"margin is tested by t tests, which hold at one look: leave it out, or test={str(method.test)!r}")
     given = read_experiment(log, variant=variant, columns=columns)
@@ -69,7 +73,7 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     families = _compare(variants, roles, method)
     cautions = [*variants.arms.cautions, *variants.doubts(roles)]
     parts = [part for name in attributes for part in _slices(variants, name, next(iter(roles)), method)]
-    return Experiment(variants, roles, families, tuple(parts), tuple(cautions), method)
+    return Experiment(variants, roles, families, tuple(parts), tuple(cautions), method, believed)
 # fmt: on
 
 

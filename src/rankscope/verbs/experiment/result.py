@@ -12,6 +12,7 @@ from rankscope import words
 from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Paragraph, ValueRange
 from rankscope.impressions import Log
 from rankscope.inference.base import Bounds
+from rankscope.inference.beliefs import Prior
 from rankscope.logs.base import OnlineMetric, parse_online
 from rankscope.logs.rollup import Units
 from rankscope.panels.contrast import CLEAR, Contrast
@@ -20,6 +21,7 @@ from rankscope.panels.families import Family
 from rankscope.panels.method import Method
 from rankscope.panels.variants import Variants
 from rankscope.show.result import Col, Result, Shown, View, caution_block, input_record
+from rankscope.verbs.experiment import beliefs
 from rankscope.verbs.experiment.roles import Role
 
 WITHHELD = "withheld"
@@ -94,6 +96,7 @@ def _of_contrast(found: Experiment) -> tuple[Col, ...]:
         Col("units", of=lambda c: c.queries, kind="count"),
         Col("detectable_difference", of=lambda c: c.detectable.difference, kind="value"),
         *(WITH_MARGIN if any(role.margin is not None for role in found.roles.values()) else ()),
+        *(Col(*col.names, of=col.of, kind=col.kind) for col in (beliefs.columns_of(found.prior) if found.prior else ())),
     )  # fmt: skip
 
 
@@ -111,6 +114,7 @@ class Experiment(Result):
     slices: Sequence[Slice]
     warnings: Sequence[Caution]
     method: Method
+    prior: Prior | None = None
 
     schema = "experiment/1"
     views = (
@@ -124,6 +128,14 @@ class Experiment(Result):
                 Col("planned", of=lambda row: row[3], kind="value", head="planned", cell=lambda row: words.share(row[3], 1)),
             ),
             lambda found: found.split,
+        ),
+        View(
+            "posterior",
+            lambda found: (Col("metric", head="metric"), Col("variant", of=lambda c: c.run, head="variant"), *beliefs.columns_of(found.prior or Prior())),
+            lambda found: found.contrasts if found.prior and found.sample_ratio.holds else (),
+            "What to believe",
+            lambda found: f"prior: {found.prior}",
+            labels=2,
         ),
         View(
             "slices",
@@ -233,6 +245,7 @@ class Experiment(Result):
             "test": "t (Welch)" if self.method.test is None else str(self.method.test),
             "interval_of_lift": "of the logarithm of the ratio (delta method)", "alpha": self.method.alpha,
             "correction": str(self.method.correction), "family": "the primary metric; all others together", **self.adjustment,
+            **({"prior": str(self.prior)} if self.prior else {}),
             **({"margin": margins} if (margins := {str(m): str(role.margin) for m, role in self.roles.items() if role.margin is not None}) else {}),
         }  # fmt: skip
 
@@ -275,6 +288,10 @@ class Experiment(Result):
         for c in rest:
             yield c.sentence() + (self._lift_of(c) if c.verdict in CLEAR else "")
 
+        if self.prior is not None:
+            yield from (beliefs.sentence(c, self.prior) for c in first.contrasts)
+            yield beliefs.CAUTION
+
     def _lift_of(self, c: Contrast) -> str:
         _, bounds = c.relative
         return f" Lift {_lift(c)} ({_lifts(c)})." if bounds.known else ""
@@ -282,6 +299,8 @@ class Experiment(Result):
     def blocks(self, **_: Any) -> list[Shown]:
         """The verdict, the table, slices, cautions, and how it was done."""
         blocks: list[Shown] = [*map(Paragraph, self.sentences()), EMPTY, self.table()]
+        if self.prior is not None and self.sample_ratio.holds:
+            blocks += [EMPTY, Heading(self.view("posterior").title), self.table("posterior")]
         if self.slices:
             blocks += [EMPTY, Heading(f"{self.primary} within slices"), self.table("slices")]
         return [*blocks, EMPTY, *caution_block(self.warnings), Paragraph(" · ".join(self._small_print()), quiet=True)]
