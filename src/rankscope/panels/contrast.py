@@ -205,7 +205,10 @@ class Contrast:
     def sentence(self) -> str:
         """The contrast in full; interval and p-value are the adjusted ones where there are several comparisons."""
         run, baseline, on = self.run, self.baseline, self.metric
-        size, queries = words.number(abs(self.difference)), words.counted(self.queries, self.panel.measure.unit)
+        size, queries = (
+            words.number(abs(self.difference), digits=self.panel.measure.decimals),
+            words.counted(self.queries, self.panel.measure.unit),
+        )
         corrected = self.method.corrected_for(self.comparisons)
         if self.verdict in {"better", "worse"}:
             verb = "beats" if self.verdict == "better" else "loses to"
@@ -227,7 +230,7 @@ class Contrast:
 
     def beside(self) -> str:
         """The contrast beside another one of the same two runs, which tells what was corrected for."""
-        size = words.number(abs(self.difference))
+        size = words.number(abs(self.difference), digits=self.panel.measure.decimals)
         if self.verdict in CLEAR:
             how = self._way if self.verdict == "different" else self.verdict
             return f"{self.metric}: {how} by {size} ({self._evidence})."
@@ -253,14 +256,18 @@ class Contrast:
         bounds = self.adjusted
         turned = self.verdict in CLEAR and self.difference < 0
         ends = (-bounds.upper, -bounds.lower) if turned else (bounds.lower, bounds.upper)
-        interval = f"{words.percent(self.method.level)} interval {words.interval(*ends)}, " if bounds.known else ""
+        interval = (
+            f"{words.percent(self.method.level)} interval {words.interval(*ends, digits=self.panel.measure.decimals)}, "
+            if bounds.known
+            else ""
+        )
         return f"{interval}{words.p_value(self.p_value_adjusted)}"
 
     @property
     def _within(self) -> str:
         found = self.equivalence
         assert found is not None
-        ends = words.interval(found.lower, found.upper, sign=True)
+        ends = words.interval(found.lower, found.upper, sign=True, digits=self.panel.measure.decimals)
         return f"{words.percent(1 - 2 * self.method.alpha)} interval {ends}, within ±{self._margin}"
 
     def _limits(self, corrected: str = "") -> str:
@@ -271,7 +278,7 @@ class Contrast:
         if self.few:
             differ = words.agree(self.differing, "differs")
             return f": only {self.differing:,} of {words.counted(self.queries, self.panel.measure.unit)} {differ}, and fewer than {FEWEST} cannot show one ({p_value})."
-        signed = words.number(self.difference, sign=True)
+        signed = words.number(self.difference, sign=True, digits=self.panel.measure.decimals)
         if self.p_value_adjusted <= self.method.alpha and not self.agrees:
             return f": {signed} in the mean, but {self.test} sees most differences go the other way ({p_value}{corrected})."
         if self.method.every_look:
@@ -288,11 +295,12 @@ class Contrast:
     @property
     def reach(self) -> str:
         """What difference these queries can detect, and how many would detect the one that was seen."""
-        detected = words.number(self.detectable.difference)
+        decimals = self.panel.measure.decimals
+        detected = words.number(self.detectable.difference, digits=decimals)
         text = f"{words.counted(self.queries, self.panel.measure.unit)} can detect about {detected}"
-        needed = self.queries_needed
-        if needed is not None and needed > self.queries and abs(self.difference) > 0.0005:
-            text += f"; detecting {words.number(abs(self.difference))} would take about {words.rounded(needed)}"
+        needed, size = self.queries_needed, abs(self.difference)
+        if needed is not None and needed > self.queries and size > 0.5 * 10 ** -(3 if decimals is None else decimals):
+            text += f"; detecting {words.number(size, digits=decimals)} would take about {words.rounded(needed)}"
         return text
 
 

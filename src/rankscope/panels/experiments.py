@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 
@@ -79,7 +79,9 @@ def panel_of_ratios(measure: Measure, variants: Mapping[str, Moments], ratios: S
     for arm, (value, factors) in zip(variants.values(), ratios, strict=True):
         variance = float(factors @ arm.covariance @ factors) if arm.count > 1 else math.nan
         made.append(Moments(arm.count, np.array([value]), np.array([[max(variance, 0.0) * (arm.count - 1)]])))
-    return Panel.of_moments(measure, list(variants), made)
+    error = math.sqrt(math.fsum(arm.variance[0] / arm.count for arm in made[:2]))
+    decimals = words.decimals_for(2 * error)
+    return Panel.of_moments(replace(measure, decimals=decimals), list(variants), made)
 
 
 def deviation_of_units(units: Moments, covariates: int = 0) -> tuple[float, float]:
