@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -18,7 +19,7 @@ from rankscope.moments import Moments
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.experiments import adjusted_ratios
 from rankscope.panels.method import Method
-from rankscope.panels.variants import Variants
+from rankscope.panels.variants import Variants, unit_numbers
 
 FEWEST_IN_SLICE = 30  # units of an arm below which what is known of a slice's error is too little for this test
 
@@ -92,7 +93,11 @@ def _is_known(c: Contrast, units: Units, inside: pl.Series) -> bool:
 
 
 def _covariance(
-    variants: Variants, metric: OnlineMetric, units: Units, slices: Mapping[str, pl.Series], within: Mapping[str, Contrast]
+    variants: Variants,
+    metric: OnlineMetric,
+    units: Units,
+    slices: Mapping[str, pl.Series],
+    within: Mapping[str, Contrast],
 ) -> tuple[Array, int]:
     """The covariance of the differences of slices, and how many units are in several of them: those are all that it has off its diagonal."""
     out = np.diag([c.pair.means.error**2 for c in within.values()])
@@ -101,7 +106,7 @@ def _covariance(
     tested = compared & reduce(or_, (slices[value] for value in within))
     if units.ids is None or not (again := units.ids.filter(tested).is_duplicated()).any():
         return out, 0
-    code = (units.ids.rank("dense") - 1).to_numpy()
+    code = unit_numbers(units)
     pulls = np.zeros((int(code.max()) + 1, len(within)))
     for place, value in enumerate(within):
         own = compared.filter(slices[value]).to_numpy()
@@ -111,12 +116,12 @@ def _covariance(
 
 
 def _pulls(variants: Variants, metric: OnlineMetric, units: Units) -> Array:
-    """By how much each unit moves the value of its variant."""
+    """By how much each unit moves the value of its variant; their squares add up to the square of its error."""
     table, variant = variants.table(metric, units), units.groups["variant"]
     inside = {name: (variant == name).to_numpy() for name in variants.names}
     arms = {name: Moments.of_set(table[at]) for name, at in inside.items()}
     out = np.zeros(units.count)
     ratios = adjusted_ratios([*arms.values()], table.shape[1] // 2 - 1)
     for (name, arm), (_, factors) in zip(arms.items(), ratios, strict=True):
-        out[inside[name]] = (table[inside[name]] - arm.mean) @ factors / arm.count
+        out[inside[name]] = (table[inside[name]] - arm.mean) @ factors / math.sqrt(arm.count * (arm.count - 1))
     return out

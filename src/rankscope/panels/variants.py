@@ -81,9 +81,12 @@ class Variants:
         more = [stratum] if stratum else []
         return self.arms.of(roll_up(log or self.log, asked, ["variant", column], attributes=more, ids=True))
 
-    def slices(self, attribute: str, metric: OnlineMetric) -> list[tuple[str, Panel]]:
-        """The variants on a metric within each value of an attribute, as far as each variant has units there."""
-        units = self.units_by(attribute, metric)
+    def slices(self, attribute: str, metric: OnlineMetric, units: Units | None = None) -> list[tuple[str, Panel]]:
+        """The variants on a metric within each value of an attribute, as far as each variant has units there.
+
+        ``units`` are those by the attribute, where they were rolled up before.
+        """
+        units = self.units_by(attribute, metric) if units is None else units
         found = []
         for value in sorted(units.groups[attribute].drop_nulls().unique().to_list(), key=str):
             part = units.filter((units.groups[attribute] == value).fill_null(value=False))
@@ -125,6 +128,13 @@ class Variants:
             np.column_stack([(values == name).to_numpy().astype(float), np.ones(units.count)])
             for name in sorted(values.unique().to_list())[1:]
         ]
+
+
+def unit_numbers(units: Units) -> Array:
+    """A number for each unit, the same wherever it is there several times, from 0 on."""
+    if units.ids is None:
+        return np.arange(units.count)
+    return units.ids.rank("dense").to_numpy().astype(np.int64) - 1
 
 
 def variants_of(

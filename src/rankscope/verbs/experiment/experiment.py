@@ -15,8 +15,10 @@ from rankscope.logs.cuts import attribute_of
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import Method, method_of
 from rankscope.panels.variants import Variants, variants_of
-from rankscope.verbs.experiment.result import Experiment, Slice
+from rankscope.verbs.experiment.days import check_by, over_days
+from rankscope.verbs.experiment.result import Experiment
 from rankscope.verbs.experiment.roles import Role, names_of, roles_of
+from rankscope.verbs.experiment.slices import slices_of
 
 
 # fmt: off
@@ -24,7 +26,7 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     log: Any, metrics: Any = None, *,
     variant: str | None = None, baseline: str | None = None, primary: Any = None, guardrails: Any = None, margin: Any = None,
     covariates: Any = None, split: Any = None, strata: str | None = None, winsorise: float | None = None,
-    slices: Any = None, test: Any = None, interval: Any = None, correction: Any = "holm", alpha: float = 0.05,
+    by: Any = None, slices: Any = None, test: Any = None, interval: Any = None, correction: Any = "holm", alpha: float = 0.05,
     prior: Any = None, columns: Mapping[str, str] | str | None = None,
 ) -> Experiment:
     """Say which variant of an experiment is better for users, by how much, and whether that can be believed.
@@ -42,7 +44,9 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     - ``strata``: a column of units' attributes (country, platform) that is adjusted for in the same way.
     - ``split``: the planned shares of the variants, ``{"A": 0.9, "B": 0.1}``; even unless given.
     - ``winsorise``: cut what units add at this quantile, like 0.99.
-    - ``slices``: columns of attributes; variants are compared within each value, too.
+    - ``by``: ``"day"`` compares variants on the primary metric day by day, too, and tests whether the difference changes: late less early.
+    - ``slices``: columns of attributes; variants are compared within each value, too, and it is tested whether the difference depends on
+      the attribute, corrected over attributes.
     - ``test``, ``interval``, ``correction``, ``alpha`` are as for ``compare``; the metrics beside the primary one are corrected together.
     - ``prior``: asks for a Bayesian summary beside the verdict, which does not use it: ``"flat"``, or how far lifts usually are from 0, the
       standard deviation of a normal prior, like ``0.05``.
@@ -61,6 +65,7 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     ('better', 0.066)
     """
     method = method_of(test=test, interval=interval, correction=correction, family="all", alpha=alpha)
+    over = check_by(by)
     believed = None if prior is None else Prior.of(prior)
     if margin is not None and (method.every_look or isinstance(method.test, Planned)):
         raise InputError(f"margin is tested by t tests, which hold at one look: leave it out, or test={str(method.test)!r}")
@@ -72,8 +77,10 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     )
     families = _compare(variants, roles, method)
     cautions = [*variants.arms.cautions, *variants.doubts(roles)]
-    parts = [part for name in attributes for part in _slices(variants, name, next(iter(roles)), method)]
-    return Experiment(variants, roles, families, tuple(parts), tuple(cautions), method, believed)
+    lead = next(iter(roles))
+    parts, tests = slices_of(variants, attributes, lead, method)
+    days = over_days(variants, lead, method) if over else None
+    return Experiment(variants, roles, families, tuple(parts), tuple(cautions), method, believed, tuple(tests), days)
 # fmt: on
 
 
@@ -95,13 +102,3 @@ def _compare(variants: Variants, roles: Mapping[OnlineMetric, Role], method: Met
     pairs = pairs_of(names, baseline, all_pairs=False)
     first, *others = panels.values()
     return [Family([first], pairs, method, baseline), *([Family(others, pairs, method, baseline)] if others else [])]
-
-
-def _slices(variants: Variants, attribute: str, primary: OnlineMetric, method: Method) -> list[Slice]:
-    """The variants on the primary metric within each value of an attribute, corrected over the values."""
-    found = variants.slices(attribute, primary)
-    if not found:
-        return []
-    pairs = pairs_of(variants.names, variants.names[0], all_pairs=False)
-    family = Family([panel for _, panel in found], pairs, replace(method, margin=None), variants.names[0])
-    return [Slice(attribute, value, str(primary), family.of(panel.name)) for value, panel in found]
