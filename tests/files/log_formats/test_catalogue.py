@@ -74,6 +74,9 @@ def test_a_table_is_taken_for_none(name: str, tmp_path: Path) -> None:
     for ending, write in {"csv": frame.write_csv, "parquet": frame.write_parquet, "ndjson": frame.write_ndjson}.items():
         write(tmp_path / f"log.{ending}")
         assert told(tmp_path / f"log.{ending}") is None
+
+
+def test_simulated_logs_are_tables() -> None:
     assert told(rs.simulate("log", users=3, seed=1).log) is None
 
 
