@@ -94,14 +94,16 @@ def log_of(source: Any, *, columns: Mapping[str, str] | str | None = None, log_f
         return read_log(source, columns=columns, log_format=log_format)
     try:
         given = given_of(source, KEYS)
-        form = None if given is None else log_format_of(given)
-        rows = None if form is not None else _rows_of(source, given)
     except InputError:
-        if is_path(source) and str(source) != "-" and not Path(source).exists():
+        if not is_path(source) or (str(source) != "-" and not Path(source).exists()):
             raise
         return None
-    if rows is None:
-        return _log_of_rows(_rows_of_format(given, None), columns)
+    if (found := _rows_of_format(given, None)) is not None:
+        return _log_of_rows(found, columns)
+    try:
+        rows = _rows_of(source, given)
+    except InputError:
+        return None
     roles, notes = _roles_of(list(rows.schema), columns, rows.source.label)
     return _log(rows, roles, notes) if DONE & set(roles) and OF & set(roles) else None
 

@@ -71,9 +71,10 @@ def test_a_table_is_taken_for_none(name: str, tmp_path: Path) -> None:
     assert told(TABLES[name]) is None
     assert told(frame) is None
     assert told(frame.lazy()) is None
-    for ending, write in {"csv": frame.write_csv, "parquet": frame.write_parquet, "ndjson": frame.write_ndjson}.items():
-        write(tmp_path / f"log.{ending}")
-        assert told(tmp_path / f"log.{ending}") is None
+    frame.write_csv(tmp_path / "log.csv")
+    frame.write_parquet(tmp_path / "log.parquet")
+    frame.write_ndjson(tmp_path / "log.ndjson")
+    assert [told(tmp_path / f"log.{ending}") for ending in ("csv", "parquet", "ndjson")] == [None, None, None]
 
 
 def test_simulated_logs_are_tables() -> None:

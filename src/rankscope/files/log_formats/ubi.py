@@ -109,7 +109,9 @@ def read_ubi(given: Given) -> LogTable:
 
 def _tables(parts: Sequence[LogPart]) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
     """The queries and the events of all parts, under the names of ``TEXTS``; and what was assumed of times."""
-    queries, events, notes = [], [], dict[str, None]()
+    queries: list[pl.DataFrame] = []
+    events: list[pl.DataFrame] = []
+    notes = dict[str, None]()
     for part in parts:
         sheet = part.sheet()
         frame, said = _table(sheet)
@@ -129,7 +131,7 @@ def _tables(parts: Sequence[LogPart]) -> tuple[pl.DataFrame, pl.DataFrame, list[
 
 def _table(sheet: Sheet) -> tuple[pl.DataFrame, list[str]]:
     """A part under the names of ``TEXTS``, with hits, times and attributes of queries."""
-    frame, notes = sheet.frame, []
+    frame, notes = sheet.frame, list[str]()
     time = [name for name in TIMES if name in frame.columns]
     if time:
         frame, notes = with_times(frame, time[0], Source(sheet.label, line_of=None, place_of=sheet.at))
