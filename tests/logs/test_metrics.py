@@ -198,7 +198,7 @@ def test_a_metric_of_ones_own_is_one_class() -> None:
 
 def test_several_in_a_text() -> None:
     several = parse_online_metrics("CTR, Retention@1,7 Ratio(orders, sessions) CTR")
-    assert list(map(str, several)) == ["CTR", "Retention@1", "Retention", "Ratio(orders, sessions)"]
+    assert list(map(str, several)) == ["CTR", "Retention@1", "Retention@7", "Ratio(orders, sessions)"]
     with pytest.raises(InputError, match=r"Retention@1,7 is 2 online metrics: name one, like Retention@1"):
         parse_online("Retention@1,7")
 

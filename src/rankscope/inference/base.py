@@ -207,7 +207,8 @@ class Estimate:
 
     ``count`` is the number of units it rests on, ``freedom`` that of its degrees of freedom, which may be a fraction (Welch).
     ``largest`` is the size against which rounding is judged: that of the means and of the spread behind them. ``reason`` says why the
-    error is unknown, where that is not for want of units.
+    error is unknown, where that is not for want of units. Of a difference between units of their own ``least`` is how many units the
+    smaller side has, and ``pooled`` the error as it would be if all units varied alike; 0 where there are no two sides.
     """
 
     mean: float
@@ -215,6 +216,8 @@ class Estimate:
     freedom: float
     count: int
     largest: float
+    least: int = 0
+    pooled: float = 0.0
     reason: str = ""
 
     @classmethod
@@ -228,6 +231,9 @@ class Estimate:
     def between(cls, run: Sample | Estimate, baseline: Sample | Estimate) -> Estimate:
         """The difference of two means over units of their own, whose variances may differ.
 
+        A side of which no spread was seen, as where the few units of a small one bought nothing, varies as all units do: its own error
+        would be 0.
+
         Source: Welch, The generalization of Student's problem when several different population variances are involved, 1947.
 
         >>> found = Estimate.between(Sample(np.array([1.0, 2.0, 3.0])), Sample(np.array([0.0, 2.0, 4.0, 6.0])))
@@ -235,14 +241,20 @@ class Estimate:
         (-1.0, 1.4142, 4.075)
         """
         mean, count = run.mean - baseline.mean, run.count + baseline.count
+        least = min(run.count, baseline.count)
         largest = max(run.largest, baseline.largest)
         if not (run.freedom and baseline.freedom):
-            return cls(mean, math.nan, 0, count, largest, run.reason or baseline.reason)
+            return cls(mean, math.nan, 0, count, largest, least, reason=run.reason or baseline.reason)
         squares = [(side.error**2, side.freedom) for side in (run, baseline)]
         whole = math.fsum(square for square, _ in squares)
         parts = math.fsum(square**2 / freedom for square, freedom in squares)
-        freedom = whole**2 / parts if parts else float(run.freedom + baseline.freedom)
-        return cls(mean, math.sqrt(whole), freedom, count, largest)
+        both = float(run.freedom + baseline.freedom)
+        within = math.fsum(side.error**2 * side.count * side.freedom for side in (run, baseline)) / both
+        pooled = math.sqrt(within * (1 / run.count + 1 / baseline.count))
+        unseen = any(side.error <= CLOSE * side.largest for side in (run, baseline))
+        if unseen and pooled > math.sqrt(whole):
+            return cls(mean, pooled, both, count, largest, least, pooled)
+        return cls(mean, math.sqrt(whole), whole**2 / parts if parts else both, count, largest, least, pooled)
 
     @property
     def clusters(self) -> None:
@@ -252,6 +264,15 @@ class Estimate:
     def differing(self) -> int:
         """As many units as there are, where anything varies or differs."""
         return self.count if self.error or self.mean else 0
+
+    @property
+    def guarded(self) -> float:
+        """The error where looks begin early: no smaller than if all units varied alike.
+
+        The smaller of two sides may have seen none of the rare large values yet. Its mean and its own error are both too small then,
+        which makes a difference look clear that is not there.
+        """
+        return max(self.error, self.pooled)
 
     @property
     def mirror(self) -> Estimate:

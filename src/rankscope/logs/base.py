@@ -78,7 +78,9 @@ class OnlineMetric(Declared, kind="online metric", at="days"):
 
     def __str__(self) -> str:
         if not self.of_columns:
-            return super().__str__()
+            text, days = super().__str__(), getattr(self, "days", None)
+            # a window is always named: "Retention" alone does not say of which day
+            return text if "@" in text or days is None else f"{text}@{days}"
         own = [getattr(self, name) for name in self.of_columns]
         said = {
             n: v for n, usual in self.defaults.items() if (v := getattr(self, n)) != usual and n not in self.of_columns
@@ -121,7 +123,7 @@ def parse_online_metrics(given: Any) -> list[OnlineMetric]:
 
     >>> import rankscope.logs.metrics
     >>> parse_online_metrics(["CTR, Ratio(orders, sessions)", "Retention@1,7"])
-    [CTR, Ratio(orders, sessions), Retention@1, Retention]
+    [CTR, Ratio(orders, sessions), Retention@1, Retention@7]
     """
     if isinstance(given, str | type | OnlineMetric) or not isinstance(given, Iterable):
         given = [given]

@@ -7,9 +7,10 @@ from typing import Annotated, ClassVar, Literal
 
 import polars as pl
 
+from rankscope import words
 from rankscope.declared import Param, required_parameters
 from rankscope.errors import InputError
-from rankscope.impressions import Log
+from rankscope.impressions import COLUMNS, Log
 from rankscope.logs.base import Column, Days, Direction, OnlineMetric, Parts
 from rankscope.logs.rollup import unit_of
 
@@ -399,3 +400,18 @@ def deciding_metrics(log: Log) -> list[OnlineMetric]:
     return [
         metric for metric in (CTR(), ListCTR(), CVR(), RPM()) if log.of_impressions and log.has(*metric.columns(log))
     ]
+
+
+def require_deciding(log: Log) -> list[OnlineMetric]:
+    """The metrics by which an experiment is decided where none is named. Raises InputError, with an example, where the columns allow none."""
+    found = deciding_metrics(log)
+    if not found:
+        columns = [name for role, name in log.roles.items() if COLUMNS[role].kind not in {"id", "time"}] + list(
+            log.attributes
+        )
+        like = columns[0] if columns else "column"
+        there = words.listing(columns) or "of ids alone"
+        raise InputError(
+            f"{log.label}: no metric was named: write one like -m 'Mean({like})'; there are the columns {there}"
+        )
+    return found

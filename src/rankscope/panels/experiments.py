@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 
 from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.errors import InputError
+from rankscope.inference.base import PairedTest
 from rankscope.lists import Array
 from rankscope.logs.health import REMEDIES
 from rankscope.moments import Moments
@@ -64,7 +66,9 @@ def panel_of_variants(measure: Measure, variants: Mapping[str, Moments], covaria
                 factors = factors - coefficient * theirs
         variance = float(factors @ arm.covariance @ factors) if arm.count > 1 else math.nan
         made.append(Moments(arm.count, np.array([value]), np.array([[max(variance, 0.0) * (arm.count - 1)]])))
-    return Panel.of_moments(measure, names, made)
+    error = math.sqrt(math.fsum(arm.variance[0] / arm.count for arm in made[:2]))
+    decimals = words.decimals_for(2 * error)
+    return Panel.of_moments(replace(measure, decimals=decimals), names, made)
 
 
 def deviation_of_units(units: Moments, covariates: int = 0) -> tuple[float, float]:
@@ -117,6 +121,12 @@ class SampleRatio:
         """Whether the split can be the one that was planned."""
         return not self.p_value < UNEQUAL
 
+    def record(self) -> dict[str, Any]:
+        """The check for programs."""
+        return {
+            "counts": dict(self.counts), "expected": dict(self.expected), "p_value": words.finite(self.p_value), "holds": self.holds,
+        }  # fmt: skip
+
     def sentence(self, noun: str) -> str:
         """The check in a sentence."""
         split = words.listing([f"{name} {words.count(number)}" for name, number in self.counts.items()], most=12)
@@ -146,6 +156,18 @@ def sample_ratio(counts: Mapping[str, int], planned: Mapping[str, float] | None 
     shares = {name: part / math.fsum(parts.values()) for name, part in parts.items()}
     p_value = split_p_value(np.array([*counts.values()]), np.array([*shares.values()]))
     return SampleRatio(dict(counts), shares, p_value)
+
+
+def early_caution(test: PairedTest | None, counts: Mapping[str, int], noun: str) -> Caution | None:
+    """A caution where a test for looks at any time is asked before a variant has shown how its units differ."""
+    name, least = min(counts.items(), key=lambda item: item[1])
+    if test is None or not test.every_look or least >= test.needs_many or 2 * least < getattr(test, "first", 0):
+        return None
+    return Caution(
+        "RS412",
+        f"{test} takes the {words.counted(least, noun)} of {name} for a picture of all: so early it errs more often than it says",
+        f"look from {test.needs_many} {words.plural(noun)} in each variant on",
+    )
 
 
 def skewness(values: Array) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -43,6 +43,15 @@ class Adjustment:
             "strata": self.stratum, "winsorise": self.winsorise,
         }  # fmt: skip
 
+    def remarks(self) -> Iterator[str]:
+        """What was adjusted for, for the small print."""
+        for metric, others in self.covariates.items():
+            yield f"{metric} adjusted for {words.listing(others)} (CUPED)"
+        if self.stratum:
+            yield f"adjusted for {self.stratum}"
+        if self.winsorise:
+            yield f"cut at the {words.share(self.winsorise, 1)} quantile"
+
 
 @dataclass(frozen=True, eq=False)
 class Variants:
@@ -57,6 +66,23 @@ class Variants:
     def names(self) -> tuple[str, ...]:
         """The variants, the baseline first."""
         return self.arms.names
+
+    @property
+    def noun(self) -> str:
+        """What was given a variant: a user, a session ..."""
+        return self.arms.units.noun
+
+    @property
+    def notes(self) -> list[str]:
+        """What was read, and how it was rolled up."""
+        units, rows = self.arms.units, words.counted(self.arms.units.rows, "row")
+        own = units.rows == units.count
+        rolled = (
+            f"{rows}, each its own {self.noun}"
+            if own
+            else f"{rows} rolled up to {words.counted(units.count, self.noun)}"
+        )
+        return [*self.log.source.notes, rolled]
 
     @cached_property
     def _quantiles(self) -> dict[OnlineMetric, dict[str, QuantileEstimate]]:
@@ -87,23 +113,25 @@ class Variants:
         measure = Measure(str(metric), metric.better, metric.range, unit=units.noun)
         return panel_of_variants(measure, arms, len(columns) - 1)
 
-    def slices(self, attribute: str, metric: OnlineMetric) -> list[tuple[str, Panel]]:
-        """The variants on a metric within each value of an attribute, as far as each variant has units there."""
+    def slices(self, attribute: str, metric: OnlineMetric) -> tuple[list[tuple[str, Panel]], list[str]]:
+        """The variants on a metric within each value of an attribute; and the values of which a variant has too few units for that."""
         stratum = self.adjustment.stratum
         asked = [metric, *self.adjustment.covariates.get(metric, ())]
         by = ["variant", attribute]
         units = self.arms.of(roll_up(self.log, asked, by, attributes=[stratum] if stratum else [], ids=True))
-        found = []
+        found, left = [], []
         for value in sorted(units.groups[attribute].drop_nulls().unique().to_list(), key=str):
             part = units.filter((units.groups[attribute] == value).fill_null(value=False))
             if min(counts_of(part, self.names).values()) < FEWEST_UNITS:
+                left.append(str(value))
                 continue
             try:
                 panel = self.panel(metric, part)
             except DataError:
+                left.append(str(value))
                 continue
             found.append((str(value), replace(panel, measure=replace(panel.measure, name=f"{attribute}={value}"))))
-        return found
+        return found, left
 
     def doubts(self, metrics: Iterable[OnlineMetric]) -> list[Caution]:
         """Where units are too few for how skewed they are, or rows for how far out a quantile is."""

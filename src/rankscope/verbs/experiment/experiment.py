@@ -10,10 +10,11 @@ from typing import Any
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.logs import read_experiment
-from rankscope.impressions import COLUMNS, Log
+from rankscope.impressions import Log
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
 from rankscope.logs.cuts import attribute_of
-from rankscope.logs.metrics import deciding_metrics
+from rankscope.logs.metrics import require_deciding
+from rankscope.panels.experiments import early_caution
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import Method, method_of
 from rankscope.panels.panel import Panel
@@ -66,7 +67,8 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
         given, list(roles), baseline=baseline, split=split, covariates=covariates, strata=strata, winsorise=winsorise,
     )
     families = _compare(variants, roles, method)
-    cautions = [*variants.arms.cautions, *variants.doubts(roles)]
+    early = early_caution(method.test, variants.arms.counts, variants.arms.units.noun)
+    cautions = [*variants.arms.cautions, *([early] if early else []), *variants.doubts(roles)]
     parts = [part for name in attributes for part in _slices(variants, name, next(iter(roles)), method)]
     return Experiment(variants, roles, families, tuple(parts), tuple(cautions), method)
 # fmt: on
@@ -88,7 +90,7 @@ def _roles(log: Log, metrics: Any, primary: Any, guardrails: Any) -> dict[Online
     guards = dict(
         _guardrail(text) for text in (guardrails.items() if isinstance(guardrails, Mapping) else _names(guardrails))
     )
-    others = parse_online_metrics(metrics) if metrics is not None else [] if first else _deciding(log)
+    others = parse_online_metrics(metrics) if metrics is not None else [] if first else require_deciding(log)
     both = [metric for metric in guards if metric in [*first, *others[: not first]]]
     if both:
         raise InputError(f"{both[0]} decides, and is a guardrail: name it as one of the two")
@@ -97,21 +99,6 @@ def _roles(log: Log, metrics: Any, primary: Any, guardrails: Any) -> dict[Online
         raise InputError("guardrails alone decide nothing: name the metric that does with --primary")
     lead = next(iter(out))
     return {**out, lead: Role("primary"), **guards}
-
-
-def _deciding(log: Log) -> list[OnlineMetric]:
-    """The metrics that the columns allow, where none is named."""
-    found = deciding_metrics(log)
-    if not found:
-        columns = [name for role, name in log.roles.items() if COLUMNS[role].kind not in {"id", "time"}] + list(
-            log.attributes
-        )
-        like = columns[0] if columns else "column"
-        there = words.listing(columns) or "of ids alone"
-        raise InputError(
-            f"{log.label}: no metric was named: write one like -m 'Mean({like})'; there are the columns {there}"
-        )
-    return found
 
 
 def _guardrail(said: Any) -> tuple[OnlineMetric, Role]:
@@ -157,7 +144,7 @@ def _margin(panel: Panel, role: Role, baseline: str) -> float:
 
 def _slices(variants: Variants, attribute: str, primary: OnlineMetric, method: Method) -> list[Slice]:
     """The variants on the primary metric within each value of an attribute, corrected over the values."""
-    found = variants.slices(attribute, primary)
+    found, _ = variants.slices(attribute, primary)
     if not found:
         return []
     pairs = pairs_of(variants.names, variants.names[0], all_pairs=False)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Paragraph, ValueRange
+from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, NumberText, Paragraph, ValueRange
 from rankscope.impressions import Log
 from rankscope.inference.base import Bounds
 from rankscope.logs.base import OnlineMetric, parse_online
@@ -43,12 +43,17 @@ class Slice:
     contrasts: Sequence[Contrast]
 
 
-def _signed(value: float) -> str:
-    return words.in_table(words.number(value, sign=True))
+def _signed(c: Contrast) -> str:
+    return words.in_table(words.number(c.difference, sign=True, digits=c.panel.measure.decimals))
 
 
-def _span(bounds: Bounds) -> str:
-    return words.in_table(words.interval(bounds.lower, bounds.upper, sign=True)) if bounds.known else ""
+def _span(c: Contrast, bounds: Bounds) -> str:
+    text = words.interval(bounds.lower, bounds.upper, sign=True, digits=c.panel.measure.decimals)
+    return words.in_table(text) if bounds.known else ""
+
+
+def _number(c: Contrast, value: float) -> NumberText:
+    return NumberText(words.in_table(words.number(value, digits=c.panel.measure.decimals)), value)
 
 
 def _lift(c: Contrast) -> str:
@@ -67,10 +72,10 @@ def _of_contrast(found: Experiment) -> tuple[Col, ...]:
         Col("variant", of=lambda c: c.run, head="variant"),
         Col("baseline"),
         Col("role", of=found.part_of),
-        Col("value", head="value", kind="value"),
-        Col("baseline_value", head=found.baseline, kind="value"),
-        Col("difference", head="difference", kind="value", cell=lambda c: _signed(c.difference)),
-        Col("ci_lower", "ci_upper", of=lambda c: (c.bounds.lower, c.bounds.upper), kind="value", head="interval", cell=lambda c: _span(c.bounds)),
+        Col("value", head="value", kind="value", cell=lambda c: _number(c, c.value)),
+        Col("baseline_value", head=found.baseline, kind="value", cell=lambda c: _number(c, c.baseline_value)),
+        Col("difference", head="difference", kind="value", cell=_signed),
+        Col("ci_lower", "ci_upper", of=lambda c: (c.bounds.lower, c.bounds.upper), kind="value", head="interval", cell=lambda c: _span(c, c.bounds)),
         Col("relative", of=lambda c: c.relative[0], kind="value", head="lift", cell=_lift),
         Col("relative_ci_lower", "relative_ci_upper", of=lambda c: (c.relative[1].lower, c.relative[1].upper), kind="value", head="interval of lift", cell=_lifts),
         Col("p_value", kind="value"),
@@ -118,8 +123,8 @@ class Experiment(Result):
                 Col("metric", of=lambda row: row[0].metric),
                 Col("variant", of=lambda row: row[1].run, head="variant"),
                 Col("baseline", of=lambda row: row[1].baseline),
-                Col("difference", of=lambda row: row[1].difference, kind="value", head="difference", cell=lambda row: _signed(row[1].difference)),
-                Col("ci_lower", "ci_upper", of=lambda row: (row[1].adjusted.lower, row[1].adjusted.upper), kind="value", head="interval", cell=lambda row: _span(row[1].adjusted)),
+                Col("difference", of=lambda row: row[1].difference, kind="value", head="difference", cell=lambda row: _signed(row[1])),
+                Col("ci_lower", "ci_upper", of=lambda row: (row[1].adjusted.lower, row[1].adjusted.upper), kind="value", head="interval", cell=lambda row: _span(row[1], row[1].adjusted)),
                 Col("p_value", of=lambda row: row[1].p_value, kind="value"),
                 Col("p_value_adjusted", of=lambda row: row[1].p_value_adjusted, kind="value", head="p, corrected", cell=lambda row: words.p_cell(row[1].p_value_adjusted)),
                 Col("units", of=lambda row: row[1].queries, kind="count", head="units"),
@@ -183,13 +188,7 @@ class Experiment(Result):
     @property
     def notes(self) -> Sequence[str]:
         """What was read, and how it was rolled up."""
-        units, rows = self.units, words.counted(self.units.rows, "row")
-        rolled = (
-            f"{rows} rolled up to {words.counted(units.count, units.noun)}"
-            if units.rows != units.count
-            else f"{rows}, each its own {units.noun}"
-        )
-        return [*self.log.source.notes, rolled]
+        return self.variants.notes
 
     def part_of(self, c: Contrast) -> str:
         """The part of a contrast's metric in the verdict."""
@@ -222,12 +221,11 @@ class Experiment(Result):
 
     def facts(self) -> dict[str, Any]:
         """The verdict, the check of the split, the conventions and what was read."""
-        ratio = self.sample_ratio
         return {
             "verdict": list(self.sentences()),
             "conventions": self.conventions,
             "inputs": [input_record(self.log.source)],
-            "sample_ratio": {"counts": dict(ratio.counts), "expected": dict(ratio.expected), "p_value": words.finite(ratio.p_value), "holds": ratio.holds},
+            "sample_ratio": self.sample_ratio.record(),
         }  # fmt: skip
 
     def beside(self, **_: Any) -> Iterator[str]:
@@ -270,16 +268,9 @@ class Experiment(Result):
     def _small_print(self) -> Iterator[str]:
         yield f"by {self.units.noun}"
         yield "Welch's t test, delta method for ratios" if self.method.test is None else str(self.method.test)
-        quantiles = [str(metric) for metric in self.roles if isinstance(metric, Quantile)]
-        if quantiles:
+        yield from self.variants.adjustment.remarks()
+        if any(isinstance(metric, Quantile) for metric in self.roles):
             yield "errors of quantiles by order statistics"
-        for metric, others in self.adjustment["covariates"].items():
-            yield f"{metric} adjusted for {words.listing(others)} (CUPED)"
-        if self.adjustment["strata"]:
-            yield f"adjusted for {self.adjustment['strata']}"
-        if self.adjustment["winsorise"]:
-            spared = f" (not {words.listing(quantiles)})" if quantiles else ""
-            yield f"cut at the {words.share(self.adjustment['winsorise'], 1)} quantile{spared}"
         if len(self.families) > 1 and self.method.correction.corrects:
             yield f"metrics beside {self.primary} are corrected together ({self.method.correction.name})"
 
