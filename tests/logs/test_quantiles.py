@@ -96,7 +96,9 @@ def test_parts_of_a_log_in_any_number_and_order_give_the_same_quantiles(cuts: in
     whole, parts = (
         rs.online(source, "Quantile(wait, q=0.9)", slices="country").to_json() for source in (log, tmp_path)
     )
-    assert whole.split('"results"')[1].split('"data_health"')[0] == parts.split('"results"')[1].split('"data_health"')[0]
+    assert (
+        whole.split('"results"')[1].split('"data_health"')[0] == parts.split('"results"')[1].split('"data_health"')[0]
+    )
 
 
 def test_units_keep_their_rows_where_some_are_left_out() -> None:
