@@ -99,26 +99,38 @@ class Variants:
             return panel_of_quantiles(
                 metric, units, self._quantiles[metric] if whole else quantiles_of_arms(metric, units, self.names)
             )
-        columns = [
-            self._cut(units.columns(metric)),
-            *(units.columns(other) for other in self.adjustment.covariates.get(metric, ())),
-            *self._strata(units),
-        ]
-        table = np.column_stack(columns)
+        table = self.table(metric, units)
         variant = units.groups["variant"]
         arms = {name: Moments.of_set(table[(variant == name).to_numpy()]) for name in self.names}
         empty = [name for name, arm in arms.items() if not arm.mean[1]]
         if empty:
             raise DataError(f"{metric}: {empty[0]} has no {metric.below or 'value'}")
         measure = Measure(str(metric), metric.better, metric.range, unit=units.noun)
-        return panel_of_variants(measure, arms, len(columns) - 1)
+        return panel_of_variants(measure, arms, table.shape[1] // 2 - 1)
 
-    def slices(self, attribute: str, metric: OnlineMetric) -> tuple[list[tuple[str, Panel]], list[str]]:
-        """The variants on a metric within each value of an attribute; and the values of which a variant has too few units for that."""
+    def table(self, metric: OnlineMetric, units: Units) -> Array:
+        """What each unit adds above and below the line of a metric, and then of each of its covariates and strata: units x columns."""
+        others = [units.columns(other) for other in self.adjustment.covariates.get(metric, ())]
+        return np.column_stack([self._cut(units.columns(metric)), *others, *self._strata(units)])
+
+    def units_by(self, column: str, metric: OnlineMetric, log: Log | None = None) -> Units:
+        """The units of the variants by the value of a column, too: who has rows of several values is there several times.
+
+        ``log`` is the log unless it was given a column more.
+        """
         stratum = self.adjustment.stratum
         asked = [metric, *self.adjustment.covariates.get(metric, ())]
-        by = ["variant", attribute]
-        units = self.arms.of(roll_up(self.log, asked, by, attributes=[stratum] if stratum else [], ids=True))
+        more = [stratum] if stratum else []
+        return self.arms.of(roll_up(log or self.log, asked, ["variant", column], attributes=more, ids=True))
+
+    def slices(
+        self, attribute: str, metric: OnlineMetric, units: Units | None = None
+    ) -> tuple[list[tuple[str, Panel]], list[str]]:
+        """The variants on a metric within each value of an attribute; and the values of which a variant has too few units for that.
+
+        ``units`` are those by the attribute, where they were rolled up before.
+        """
+        units = self.units_by(attribute, metric) if units is None else units
         found, left = [], []
         for value in sorted(units.groups[attribute].drop_nulls().unique().to_list(), key=str):
             part = units.filter((units.groups[attribute] == value).fill_null(value=False))
@@ -165,6 +177,13 @@ class Variants:
             np.column_stack([(values == name).to_numpy().astype(float), np.ones(units.count)])
             for name in sorted(values.unique().to_list())[1:]
         ]
+
+
+def unit_numbers(units: Units) -> Array:
+    """A number for each unit, the same wherever it is there several times, from 0 on."""
+    if units.ids is None:
+        return np.arange(units.count)
+    return units.ids.rank("dense").to_numpy().astype(np.int64) - 1
 
 
 def variants_of(
