@@ -218,13 +218,7 @@ class Experiment(Result):
         if self.prior is not None and self.sample_ratio.holds:
             yield Heading(self.view("posterior").title), self.table("posterior")
         if self.days is not None:
-            yield (
-                Heading(f"{self.primary} by day"),
-                self.table("by_day"),
-                EMPTY,
-                *self._drawn("by_day"),
-                self.table("change"),
-            )
+            yield (Heading(f"{self.primary} by day"), self.table("by_day"), EMPTY, self.table("change"))
         if self.slices:
             tested = self.table("heterogeneity")
             told = [EMPTY, tested] if any(test.significant for test in self.heterogeneity) else []
