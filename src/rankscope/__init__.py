@@ -74,6 +74,7 @@ _PLACES = {
         "rankscope.verbs.experiment.result": ("Experiment",),
         "rankscope.verbs.explain.explain": ("explain",),
         "rankscope.verbs.explain.result": ("Difference", "Explanation", "Origin"),
+        "rankscope.verbs.gate.experiment": ("ExperimentGate",),
         "rankscope.verbs.gate.gate": ("gate",),
         "rankscope.verbs.gate.result": ("Gate",),
         "rankscope.verbs.merge.merge": ("merge",),
@@ -169,6 +170,7 @@ if TYPE_CHECKING:
     from rankscope.verbs.explain.result import Difference as Difference
     from rankscope.verbs.explain.result import Explanation as Explanation
     from rankscope.verbs.explain.result import Origin as Origin
+    from rankscope.verbs.gate.experiment import ExperimentGate as ExperimentGate
     from rankscope.verbs.gate.gate import gate as gate
     from rankscope.verbs.gate.result import Gate as Gate
     from rankscope.verbs.merge.merge import merge as merge

@@ -324,6 +324,17 @@ LOG_COLUMNS = Option(
 )
 
 
+# what is known of variants, where the log of an experiment stands in the place of judgments and runs
+OF_VARIANTS = (
+    Option("--variant", "Of a log: the column of variants, where it has an unusual name.", str, "COLUMN"),
+    Option("--split", "Of a log: the planned shares, A=0.9,B=0.1. Default: even.", str, "NAME=X,..."),
+    Option("--covariate covariates", "Of a log: what was known of users before, 'Mean(revenue)=revenue_before'.", str, "METRIC=COLUMN",
+           multiple=True, read=list),
+    Option("--strata", "Of a log: a column of users' attributes to adjust for.", str, "COLUMN"),
+    Option("--winsorise", "Of a log: cut what users add at this quantile, like 0.99.", float, "Q"),
+)  # fmt: skip
+
+
 def read_numbers(option: str, texts: Sequence[str]) -> list[float]:
     """The numbers of an option that may be repeated: apart at commas, too."""
     out = []
@@ -384,7 +395,8 @@ class Command:
 
     ``verb`` is the module of the function that does the work; ``way`` is the function of ``cli.ways`` that calls it, where there is
     more to do than to call it and to write its result. ``usage`` says what has to be typed, for those who did not; with the options
-    in ``alone`` no file has to be. ``bar`` tells whether the verb says how far it is.
+    in ``alone`` no file has to be. Of a log the options in ``of_log`` name columns, where they else name files. ``bar`` tells whether the
+    verb says how far it is.
     """
 
     name: str
@@ -396,6 +408,7 @@ class Command:
     way: str = ""
     usage: str = "QRELS RUN..."
     alone: tuple[str, ...] = ()
+    of_log: tuple[str, ...] = ()
     bar: bool = False
 
     @property

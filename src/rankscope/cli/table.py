@@ -27,6 +27,7 @@ from rankscope.cli.commands import (
     LOG,
     LOG_COLUMNS,
     NUMBER,
+    OF_VARIANTS,
     ONLINE_NAME,
     OUTPUT,
     PER_QUERY,
@@ -180,12 +181,17 @@ COMMANDS = (
         Every metric, on all queries and on every slice, is a check. It passes if the 95% interval of its difference lies above minus
         the tolerance, or if nothing changed. It fails if a loss is proved (Holm-corrected for all checks). If fewer than 6 queries
         differ, the losses alone must stay within the tolerance, and no error rate is promised. BASELINE is a run, or the JSON that
-        rankscope evaluate QRELS RUN --per-query -o baseline.json wrote.""",
+        rankscope evaluate QRELS RUN --per-query -o baseline.json wrote.
+
+        The LOG of an experiment may stand in the place of QRELS: each variant is gated against the baseline, or those that BASELINE and
+        CANDIDATE name. Exit code 3 where users were not split as planned.""",
         (
             "gate qrels.txt main.run branch.run -m nDCG@10 --tolerance 0.01",
             'gate qrels.txt main.run branch.run -m "nDCG@10 R@100" --tolerance 2%',
             "gate qrels.txt baseline.json branch.run --junit gate.xml",
             "gate qrels.txt main.run branch.run --slices queries.csv --github-summary",
+            "gate log.parquet -m CTR -m RPM --tolerance 1% --tolerance RPM=2%",
+            "gate log.parquet control treatment --slices country --split control=0.9,treatment=0.1",
         ),
         (
             QRELS,
@@ -195,17 +201,19 @@ COMMANDS = (
             QUIET,
             Option("--tolerance",
                 "How much worse the candidate may be: a number, a percentage of the baseline's mean, or one of these for a "
-                "metric; may be repeated. Default: 0.01 for metrics from 0 to 1. 0 requires a proved improvement wherever six "
-                "or more queries changed.", str, "0.01|2%|METRIC=0.02", multiple=True, read=tolerances),
+                "metric; may be repeated. Default: 0.01 for metrics from 0 to 1, 1% of a log. 0 requires a proved improvement "
+                "wherever six or more queries changed.", str, "0.01|2%|METRIC=0.02", multiple=True, read=tolerances),
             Option("--fail-on",
                 "What fails: a proved loss that is not certain to stay within the tolerance, or only a proved loss of more than"
                 " it.", ("loss", "tolerance"), default="loss"),
-            ALPHA, SLICES, CLUSTERS, INTERVAL, TEST, POLICIES, *LIMITS, SETTINGS,
+            ALPHA,
+            Option("--slices", "A CSV of attributes of queries: each of their values must pass, too. Of a log: columns of it, country,device.", FILE),
+            CLUSTERS, INTERVAL, TEST, *OF_VARIANTS, POLICIES, *LIMITS, SETTINGS,
             Option("--junit", "Also write JUnit XML to FILE.", PLACE, to="command"),
             Option("--github-summary", "Also append Markdown to the job's summary ($GITHUB_STEP_SUMMARY).", bool, to="command"),
             *OUTPUT,
         ),
-        verb="rankscope.verbs.gate.gate", way="gate", usage="QRELS BASELINE CANDIDATE", bar=True),
+        verb="rankscope.verbs.gate.gate", way="gate", usage="QRELS BASELINE CANDIDATE", of_log=("slices",), bar=True),
     Command("online", "Say what users did: clicks, conversions, returns, from a log.",
         """Compute online metrics of a LOG of what users were shown and did: a row a shown item, or a row a user.
 

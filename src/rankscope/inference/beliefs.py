@@ -88,7 +88,7 @@ def posterior_of_lift(
     found = ratio_in_logarithms(run, baseline)
     if isinstance(found, str):
         return LiftPosterior(math.nan, math.nan, Bounds.none(found), math.nan, math.nan)
-    likeliest, error, _ = found
+    likeliest, error = found.mean, found.error
     kept = 1.0 if math.isinf(prior.deviation) else prior.deviation**2 / (prior.deviation**2 + error**2)
     centre, deviation = kept * likeliest, math.sqrt(kept) * error
     side = -1 if better == "lower" else 1

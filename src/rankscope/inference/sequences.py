@@ -6,8 +6,21 @@ import math
 
 from rankscope.inference.base import Bounds, Estimate, Interval, Sample, check_between
 from rankscope.inference.intervals import without_interval
-from rankscope.inference.looks import Look, Looks, Planned, Spending
-from rankscope.inference.sequential import First, High, Low, Narrowest, check_range, is_constant, lowest, prior, within
+from rankscope.inference.looks import Look, Looks, Planned, Shares, Spending
+from rankscope.inference.sequential import (
+    First,
+    High,
+    Low,
+    Narrowest,
+    check_range,
+    error_of_looks,
+    first_look,
+    is_constant,
+    lowest,
+    prior,
+    units_seen,
+    within,
+)
 
 
 class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
@@ -41,12 +54,12 @@ class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
         alpha = 1 - level
         if sample.clusters is not None:
             return Bounds.none("anytime takes queries as independent, and these come in clusters")
-        if sample.count < self.first:
-            return Bounds.none(f"the first look is at {self.first} queries")
+        if units_seen(sample) < self.first:
+            return Bounds.none(first_look(sample, self.first))
         if is_constant(sample):
             return Bounds.none("every query has the same value")
         x = prior(sample.count, self.narrowest)
-        away = math.sqrt((1 + 1 / x) * (math.log1p(x) - 2 * math.log(alpha))) * sample.error
+        away = math.sqrt((1 + 1 / x) * (math.log1p(x) - 2 * math.log(alpha))) * error_of_looks(sample)
         return Bounds(sample.mean - away, sample.mean + away, str(self))
 
 
@@ -68,13 +81,14 @@ class group_sequential(Planned, Interval, aliases=("sequential", "alpha_spending
     look: Look = 1
     looks: Looks = 1
     spending: Spending = "obrien_fleming"
+    shares: Shares = None
 
     def of(self, sample: Sample | Estimate, level: float = 0.95) -> Bounds:
         """The interval at this look; none for fewer than two units, or without spread."""
         check_between("level", level, 0.95)
         if reason := without_interval(sample):
             return Bounds.none(reason)
-        away = self.reach(1 - level) * sample.error
+        away = self.reach(1 - level) * error_of_looks(sample)
         return Bounds(sample.mean - away, sample.mean + away, str(self))
 
 

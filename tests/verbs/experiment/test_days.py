@@ -78,6 +78,16 @@ def test_where_nothing_changes_a_change_is_found_as_often_as_alpha_says() -> Non
     assert found / rounds == pytest.approx(0.05, abs=3 * math.sqrt(0.05 * 0.95 / rounds))
 
 
+@pytest.mark.parametrize("metric", ["Quantile(worth, q=0.5)", "Mean(worth)"], ids=["a quantile", "a mean"])
+def test_other_metrics_have_days_too(metric: str) -> None:
+    log = log_of_days(seed=88).with_columns(worth=pl.col("item") * 1.7 + pl.col("user").cast(pl.Int64) % 5)
+    found = rs.experiment(log, metric, by="day")
+    assert len(found.to_dicts("by_day")) == 6
+    (row,) = found.to_dicts("change")
+    assert row["change"] == pytest.approx(row["late"] - row["early"], rel=1e-9)
+    assert 0 <= row["p_value"] <= 1
+
+
 # --- what is told -------------------------------------------------------------------------------------------------------
 
 

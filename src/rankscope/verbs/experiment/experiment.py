@@ -9,9 +9,9 @@ from typing import Any
 from rankscope.errors import InputError
 from rankscope.files.logs import read_experiment
 from rankscope.inference.beliefs import Prior
-from rankscope.inference.looks import Planned
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.cuts import attribute_of
+from rankscope.panels.experiments import early_caution
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import Method, method_of
 from rankscope.panels.variants import Variants, variants_of
@@ -67,8 +67,6 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     method = method_of(test=test, interval=interval, correction=correction, family="all", alpha=alpha)
     over = check_by(by)
     believed = None if prior is None else Prior.of(prior)
-    if margin is not None and (method.every_look or isinstance(method.test, Planned)):
-        raise InputError(f"margin is tested by t tests, which hold at one look: leave it out, or test={str(method.test)!r}")
     given = read_experiment(log, variant=variant, columns=columns)
     roles = roles_of(given, metrics, primary, guardrails, margin)
     attributes = [attribute_of(given, name) for name in names_of(slices)]
@@ -76,7 +74,8 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
         given, list(roles), baseline=baseline, split=split, covariates=covariates, strata=strata, winsorise=winsorise,
     )
     families = _compare(variants, roles, method)
-    cautions = [*variants.arms.cautions, *variants.doubts(roles)]
+    early = early_caution(method.test, variants.arms.counts, variants.arms.units.noun)
+    cautions = [*variants.arms.cautions, *([early] if early else []), *variants.doubts(roles)]
     lead = next(iter(roles))
     parts, tests = slices_of(variants, attributes, lead, method)
     days = over_days(variants, lead, method) if over else None

@@ -13,6 +13,7 @@ from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Paragraph, 
 from rankscope.impressions import Log
 from rankscope.inference.beliefs import Prior
 from rankscope.logs.base import OnlineMetric, parse_online
+from rankscope.logs.metrics import Quantile
 from rankscope.logs.rollup import Units
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.experiments import SampleRatio
@@ -39,7 +40,7 @@ def _beyond_margin(c: Contrast) -> str:
         return ""
     ends = words.interval(found.lower, found.upper, sign=True, digits=c.panel.measure.decimals)
     return (
-        f" Nor can it be told that they are practically the same: the {words.percent(1 - 2 * c.method.alpha)} interval, {ends}, "
+        f" Nor can it be told that they are practically the same: the {words.percent(found.level)} interval, {ends}, "
         f"reaches beyond ±{c.method.margin_in_words(c.metric)}."
     )
 
@@ -117,13 +118,7 @@ class Experiment(Result):
     @property
     def notes(self) -> Sequence[str]:
         """What was read, and how it was rolled up."""
-        units, rows = self.units, words.counted(self.units.rows, "row")
-        rolled = (
-            f"{rows} rolled up to {words.counted(units.count, units.noun)}"
-            if units.rows != units.count
-            else f"{rows}, each its own {units.noun}"
-        )
-        return [*self.log.source.notes, rolled]
+        return self.variants.notes
 
     def part_of(self, c: Contrast) -> str:
         """The part of a contrast's metric in the verdict."""
@@ -158,12 +153,11 @@ class Experiment(Result):
 
     def facts(self) -> dict[str, Any]:
         """The verdict, the check of the split, the conventions and what was read."""
-        ratio = self.sample_ratio
         return {
             "verdict": list(self.sentences()),
             "conventions": self.conventions,
             "inputs": [input_record(self.log.source)],
-            "sample_ratio": {"counts": dict(ratio.counts), "expected": dict(ratio.expected), "p_value": words.finite(ratio.p_value), "holds": ratio.holds},
+            "sample_ratio": self.sample_ratio.record(),
         }  # fmt: skip
 
     def beside(self, **_: Any) -> Iterator[str]:
@@ -228,12 +222,9 @@ class Experiment(Result):
     def _small_print(self) -> Iterator[str]:
         yield f"by {self.units.noun}"
         yield "Welch's t test, delta method for ratios" if self.method.test is None else str(self.method.test)
-        for metric, others in self.adjustment["covariates"].items():
-            yield f"{metric} adjusted for {words.listing(others)} (CUPED)"
-        if self.adjustment["strata"]:
-            yield f"adjusted for {self.adjustment['strata']}"
-        if self.adjustment["winsorise"]:
-            yield f"cut at the {words.share(self.adjustment['winsorise'], 1)} quantile"
+        yield from self.variants.adjustment.remarks()
+        if any(isinstance(metric, Quantile) for metric in self.roles):
+            yield "errors of quantiles by order statistics"
         if len(self.families) > 1 and self.method.correction.corrects:
             yield f"metrics beside {self.primary} are corrected together ({self.method.correction.name})"
 

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.impressions import COLUMNS, Log
+from rankscope.impressions import Log
 from rankscope.logs.base import OnlineMetric, parse_online, parse_online_metrics
-from rankscope.logs.metrics import deciding_metrics
+from rankscope.logs.metrics import require_deciding
 from rankscope.panels.tolerance import Allowance
 
 WITH_MARGIN = re.compile(r"(.*\S)\s*=\s*([-+]?[\d.][\d.eE+-]*\s*%?)", re.DOTALL)
@@ -33,7 +33,7 @@ def roles_of(log: Log, metrics: Any, primary: Any, guardrails: Any, margin: Any)
     guards = dict(
         _guardrail(text) for text in (guardrails.items() if isinstance(guardrails, Mapping) else names_of(guardrails))
     )
-    others = parse_online_metrics(metrics) if metrics is not None else [] if first else _deciding(log)
+    others = parse_online_metrics(metrics) if metrics is not None else [] if first else require_deciding(log)
     both = [metric for metric in guards if metric in [*first, *others[: not first]]]
     if both:
         raise InputError(f"{both[0]} decides, and is a guardrail: name it as one of the two")
@@ -49,21 +49,6 @@ def names_of(value: Any) -> list[str]:
     return [] if value is None else [value] if isinstance(value, str) else [str(name) for name in value]
 
 
-def _deciding(log: Log) -> list[OnlineMetric]:
-    """The metrics that the columns allow, where none is named."""
-    found = deciding_metrics(log)
-    if not found:
-        columns = [name for role, name in log.roles.items() if COLUMNS[role].kind not in {"id", "time"}] + list(
-            log.attributes
-        )
-        like = columns[0] if columns else "column"
-        there = words.listing(columns) or "of ids alone"
-        raise InputError(
-            f"{log.label}: no metric was named: write one like -m 'Mean({like})'; there are the columns {there}"
-        )
-    return found
-
-
 def _guardrail(said: Any) -> tuple[OnlineMetric, Role]:
     """A guardrail and the loss that would be accepted: ``METRIC``, ``METRIC=0.01`` or ``METRIC=1%`` of the baseline."""
     name, loss = said if isinstance(said, tuple) else (said, None)
@@ -71,7 +56,8 @@ def _guardrail(said: Any) -> tuple[OnlineMetric, Role]:
         name, loss = found[1], found[2]
     (metric,) = parse_online_metrics(name)
     if metric.better == "neither":
-        raise InputError(f"{metric} is neither better nor worse when it is higher: it cannot be a guardrail")
+        way = f"; if lower is better, write {metric.having(better='lower')}" if "better" in metric.defaults else ""
+        raise InputError(f"{metric} is neither better nor worse when it is higher: it cannot be a guardrail{way}")
     if loss is None:
         return metric, Role("guardrail")
     return metric, Role("guardrail", _allowance(loss, f"guardrail {metric}={loss}: the loss that would be accepted"))

@@ -31,7 +31,7 @@ def slices_of(
     parts, tests = [], []
     for attribute in attributes:
         units = variants.units_by(attribute, metric)
-        found = variants.slices(attribute, metric, units)
+        found, _ = variants.slices(attribute, metric, units)
         if not found:
             continue
         pairs = pairs_of(variants.names, variants.names[0], all_pairs=False)
