@@ -85,12 +85,11 @@ def posterior_of_lift(
     """
     from scipy.special import ndtr, ndtri
 
-    found = ratio_in_logarithms(run, baseline)
-    if isinstance(found, str):
-        return LiftPosterior(math.nan, math.nan, Bounds.none(found), math.nan, math.nan)
-    likeliest, error = found.mean, found.error
-    kept = 1.0 if math.isinf(prior.deviation) else prior.deviation**2 / (prior.deviation**2 + error**2)
-    centre, deviation = kept * likeliest, math.sqrt(kept) * error
+    logs = ratio_in_logarithms(run, baseline)
+    if isinstance(logs, str):
+        return LiftPosterior(math.nan, math.nan, Bounds.none(logs), math.nan, math.nan)
+    kept = 1.0 if math.isinf(prior.deviation) else prior.deviation**2 / (prior.deviation**2 + logs.error**2)
+    centre, deviation = kept * logs.mean, math.sqrt(kept) * logs.error
     side = -1 if better == "lower" else 1
     at = centre / deviation
     grown = math.exp(min(centre + deviation**2 / 2, 700.0))  # the mean of the ratio

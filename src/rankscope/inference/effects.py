@@ -135,8 +135,8 @@ def relative_of_own(
 def ratio_in_logarithms(run: Sample | Estimate, baseline: Sample | Estimate) -> Estimate | str:
     """The logarithm of the ratio of two means over units of their own, by the delta method; the reason in words where there is none.
 
-    >>> found = ratio_in_logarithms(Estimate.of(1.1, 0.04, 100), Estimate.of(1.0, 0.04, 100))
-    >>> [round(number, 4) for number in (found.mean, found.error, found.freedom)]
+    >>> logs = ratio_in_logarithms(Estimate.of(1.1, 0.04, 100), Estimate.of(1.0, 0.04, 100))
+    >>> [round(number, 4) for number in (logs.mean, logs.error, logs.freedom)]
     [0.0953, 0.027, 196.2282]
     """
     if not (run.mean > 0 and baseline.mean > 0):

@@ -42,7 +42,7 @@ class QuantileEstimate:
         """The quantile and its error as tests and intervals of differences take them, of so many units (those with rows unless given)."""
         units = self.clusters if count is None else count
         if self.reason:
-            return Estimate(self.value, math.nan, 0, units, abs(self.value), self.reason)
+            return Estimate(self.value, math.nan, 0, units, abs(self.value), reason=self.reason)
         return Estimate(
             self.value, self.error, self.freedom, units, max(abs(self.value), self.error * math.sqrt(units))
         )
