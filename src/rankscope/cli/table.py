@@ -125,6 +125,7 @@ COMMANDS = (
             "report qrels.txt *.run --queries-text topics.xml --docs-text docs.jsonl",
             "report qrels.txt old.run new.run --export figures",
             "report --scores scores.csv -m AP",
+            "report log.parquet --slices country --margin 1%",
         ),
         (
             *JUDGED, metric(SEVERAL), QUIET,
@@ -140,7 +141,7 @@ COMMANDS = (
             Option("-o --output out",
                 "The page, one HTML file; - is standard output.", PLACE, to="command", default="report.html"),
         ),
-        verb="rankscope.reporting.report", way="report", bar=True),
+        verb="rankscope.reporting.report", way="report", of_log=("slices",), bar=True),
     Command("explain", "Say why a ranking scores what it scores, or why two differ.",
         """Explain the score of one query, rank by rank; with two RUNs, the difference between them.
 
