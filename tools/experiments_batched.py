@@ -33,7 +33,12 @@ class Side:
         count = np.full(len(table), float(table.shape[1]))
         mean = table.mean(axis=1)
         around = table - mean[:, None]
-        return cls(count, mean, np.einsum("sui,suj->sij", around, around) / (count - 1)[:, None, None])
+        return cls(count, mean, np.matmul(around.transpose(0, 2, 1), around) / _wide(count - 1))
+
+    @property
+    def plain(self) -> Side:
+        """Without covariates."""
+        return Side(self.count, self.mean[..., :2], self.covariance[..., :2, :2])
 
     @classmethod
     def at_looks(cls, table: Array, looks: Array) -> Side:
@@ -138,9 +143,10 @@ class Contrasts:
         return _times(self.difference, np.maximum(self.error, self.pooled))
 
     def holds(self, truth: float, level: float = 0.95) -> Array:
-        """Whether Student's interval holds the truth; where nothing varies there is none, and it does not."""
+        """Whether Student's interval holds the truth, of those experiments that have one: in others nothing varies."""
+        there = self.error > 0
         reach = quantiles(self.freedom, (1 + level) / 2) * self.error
-        return np.asarray((self.error > 0) & (np.abs(self.difference - truth) <= reach))
+        return np.asarray((np.abs(self.difference - truth) <= reach)[there])
 
     def rejects(self, alpha: float = 0.05) -> Array:
         """Whether Welch's test finds a difference."""
@@ -182,11 +188,7 @@ def log_lifts_of(run: Values, baseline: Values) -> Contrasts:
     with np.errstate(divide="ignore", invalid="ignore"):
         known = (run.value > 0) & (baseline.value > 0)
         sides = [
-            Values(
-                side.count,
-                np.where(known, np.log(np.where(known, side.value, 1.0)), 0.0),
-                np.where(known, side.error / side.value, 0.0),
-            )
+            Values(side.count, np.log(np.where(known, side.value, 1.0)), np.where(known, side.error / side.value, 0.0))
             for side in (run, baseline)
         ]
     return contrasts_of(*sides)
