@@ -119,6 +119,9 @@ class anytime(PairedTest, aliases=("asymptotic",)):
     losses may have come yet, and looking from 20 queries on errs in 18 of 100 cases, from 50 in 8, from 100 in 5:
     ``anytime(first=100)`` waits for that, and ``betting`` errs in 2 from the first query.
 
+    Of two variants with units of their own ``anytime(first=200)`` waits for 100 in each, and the error is no smaller than if all units
+    varied alike: a small variant that has not met any of the rare large values yet would look sure of its mean.
+
     >>> import numpy as np
     >>> values = np.array([0.1, 0.3, 0.2, -0.1] * 6)
     >>> round(anytime().p_value(Sample(values)), 4)
@@ -154,7 +157,8 @@ class anytime(PairedTest, aliases=("asymptotic",)):
 class group_sequential(Planned, PairedTest, aliases=("sequential", "alpha_spending")):
     """A test at one of some planned looks, which together err no more often than alpha.
 
-    Plan how many looks there will be, at equal numbers of units, and say which this is: ``group_sequential(look=2, looks=5)``. The p-value
+    Plan how many looks there will be, at equal numbers of units, and say which this is: ``group_sequential(look=2, looks=5)``. Where looks
+    come at other numbers, ``shares`` says what part of all planned units was in at each of them so far: ``shares=(0.1, 0.4)``. The p-value
     is the smallest alpha of the whole plan at which this look would end it. ``obrien_fleming`` asks for very much at first and hardly more
     than a single test at the end; ``pocock`` asks for the same each time.
 
