@@ -76,7 +76,7 @@ class Side:
 
     def variance(self, factors: Array) -> Array:
         """The variance between units of what moves a value so."""
-        return np.maximum(np.einsum("...i,...ij,...j->...", factors, self.covariance, factors), 0.0)
+        return np.maximum((factors[..., None, :] @ self.covariance @ factors[..., None])[..., 0, 0], 0.0)
 
 
 def _wide(values: Array) -> Array:
@@ -113,9 +113,9 @@ def _coefficients(whole: Side, covariates: int) -> Array:
         return np.zeros((*whole.count.shape, 0))
     own = whole.ratio(0, 1)[1]
     theirs = np.stack([whole.ratio(2 + 2 * i, 3 + 2 * i)[1] for i in range(covariates)], axis=-2)
-    spread = np.einsum("...ki,...ij,...lj->...kl", theirs, whole.covariance, theirs)
-    shared = np.einsum("...ki,...ij,...j->...k", theirs, whole.covariance, own)
-    return np.einsum("...kl,...l->...k", np.linalg.pinv(spread, rcond=1e-12), shared)
+    moved = theirs @ whole.covariance
+    spread, shared = moved @ np.swapaxes(theirs, -1, -2), moved @ own[..., None]
+    return np.asarray((np.linalg.pinv(spread, rcond=1e-12) @ shared)[..., 0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +141,13 @@ class Contrasts:
     def z_guarded(self) -> Array:
         """The same by the error that looks go by."""
         return _times(self.difference, np.maximum(self.error, self.pooled))
+
+    @property
+    def z_planned(self) -> Array:
+        """The same as a normal number as rare as Student's t, which planned looks go by."""
+        from scipy.special import ndtri, stdtr
+
+        return np.asarray(-ndtri(stdtr(self.freedom, -self.z_guarded)))
 
     def holds(self, truth: float, level: float = 0.95) -> Array:
         """Whether Student's interval holds the truth, of those experiments that have one: in others nothing varies."""

@@ -28,12 +28,13 @@ class Size:
     """How many experiments a run simulates: ``logs`` from whole logs, ``tries`` of users drawn, ``looked`` that are looked at often."""
 
     logs: int = 5000
-    tries: int = 4000
-    looked: int = 4000
+    tries: int = 3000
+    looked: int = 2000
+    planned: int = 4000
     power: int = 4000
 
 
-QUICK = Size(logs=100, tries=200, looked=100, power=200)
+QUICK = Size(logs=100, tries=200, looked=100, planned=100, power=200)
 
 
 def batches(times: int, users: int) -> Iterator[int]:
@@ -82,7 +83,7 @@ def covered(people: World, users: int, lifted: bool, size: Size) -> list[Rate]:
     difference, lift = people.truth(lifted=lifted)
     rng = generator("coverage", people.name, users, lifted)
     hits: list[list[Array]] = [[], [], [], [], []]
-    times = size.tries if users < SIZES[-1] else size.tries // 2
+    times = size.tries if users < SIZES[-1] else size.tries // 3
     for some in batches(times, 2 * users):
         one, other = people.draw(rng, some, users, lifted=lifted), people.draw(rng, some, users)
         whole = [many.Side.of(table) for table in (one, other)]
@@ -99,7 +100,7 @@ def covered(people: World, users: int, lifted: bool, size: Size) -> list[Rate]:
 def adjustments(size: Size) -> Iterator[Row]:
     """How often tests at 5% find a difference where there is none: plain, and adjusted in each way."""
     for name in KINDS:
-        for users in (50, *SIZES[:3]):
+        for users in (50, *SIZES[:2]):
             yield name, f"{users:,}", *map(str, false_alarms(world(name), users, size))
 
 
@@ -148,7 +149,8 @@ def refuted(people: World, split: tuple[int, int], size: Size, looks: Array | No
     looks = np.arange(100, 1100) if looks is None else looks
     rng = generator("anytime", people.name, split)
     hits: list[list[Array]] = [[], [], [], []]
-    for some in batches(size.looked, 2 * int(looks[-1]) * sum(split)):
+    times = size.looked if sum(split) == 2 else size.looked // 2
+    for some in batches(times, 2 * int(looks[-1]) * sum(split)):
         found = at_looks(people, rng, some, looks, split)
         limit = many.anytime_limits(found, first=200)
         by_t = found.rejects()
@@ -174,9 +176,9 @@ def spent_errors(people: World, plan: tuple[float, ...], size: Size, users: int 
     ends = [np.array(critical(len(plan), len(plan), 0.05, how, plan)) for how in ("obrien_fleming", "pocock")]
     looks = np.round(np.array(plan) * users).astype(int)
     hits: list[list[Array]] = [[], [], []]
-    for some in batches(size.looked, 2 * users):
+    for some in batches(size.planned, 2 * users):
         found = at_looks(people, rng, some, looks, (1, 1))
-        z = found.z_guarded
+        z = found.z_planned
         for into, crossed in zip(hits, (*((z > end) for end in ends), found.rejects()), strict=True):
             into.append(crossed.any(axis=1))
     return [rate(these) for these in hits]

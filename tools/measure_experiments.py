@@ -34,8 +34,8 @@ values are known (`tools/experiments_worlds.py`): users who convert or do not; r
 def coverage(size: Size) -> Iterator[str]:
     """Intervals of differences and lifts."""
     yield (
-        f"How many of the 95% intervals hold the truth: where there is no difference, and where there is a lift of 20%. {size.tries:,} experiments a cell, {size.tries // 2:,} "
-        "of 10,000 users: of 95.0 the standard error is 0.3, or 0.5. An interval of a lift needs two values above 0; only those that are given are counted. "
+        f"How many of the 95% intervals hold the truth: where there is no difference, and where there is a lift of 20%. {size.tries:,} experiments a cell, {size.tries // 3:,} "
+        "of 10,000 users: of 95.0 the standard error is 0.4, or 0.7. An interval of a lift needs two values above 0; only those that are given are counted. "
         "*Warned*: in how many experiments without a difference RS640 says that users are too few for how skewed the metric is.\n"
     )
     heads = ("metric", "users a variant", "difference", "with a covariate", "lift", "with a covariate", "warned")
@@ -45,7 +45,7 @@ def coverage(size: Size) -> Iterator[str]:
 def adjustments(size: Size) -> Iterator[str]:
     """Covariates, strata, winsorising."""
     yield (
-        f"How often the default test finds a difference at 5% where there is none ({size.tries:,} experiments a cell; of 5.0 the standard error is 0.3): plain, with a covariate, with strata that say nothing "
+        f"How often the default test finds a difference at 5% where there is none ({size.tries:,} experiments a cell; of 5.0 the standard error is 0.4): plain, with a covariate, with strata that say nothing "
         "(2, 5 and 20 of them), and with what users add cut at the 99% and the 95% quantile:\n"
     )
     heads = (
@@ -65,7 +65,7 @@ def adjustments(size: Size) -> Iterator[str]:
 def looks(size: Size) -> Iterator[str]:
     """Looking at any time."""
     yield (
-        f"How often no difference is refuted at any of 1,000 looks, after each further user of the smaller variant from 100 to 1,099 ({size.looked:,} experiments a cell). "
+        f"How often no difference is refuted at any of 1,000 looks, after each further user of the smaller variant from 100 to 1,099 ({size.looked:,} experiments a cell, {size.looked // 2:,} of the uneven split). "
         "Where a small variant has not met any of the rare large values, its mean and its own error are both too small, which a test of looks meets at some look: `anytime` goes by the "
         "larger of the usual error and the one with all users' spread. The second column is without that.\n"
     )
@@ -76,7 +76,7 @@ def looks(size: Size) -> Iterator[str]:
 def plans(size: Size) -> Iterator[str]:
     """Planned looks."""
     yield (
-        f"How often no difference is refuted at any planned look, of 1,000 users a variant in the end ({size.looked:,} experiments a cell). Looks that are not at equal numbers "
+        f"How often no difference is refuted at any planned look, of 1,000 users a variant in the end ({size.planned:,} experiments a cell). Looks that are not at equal numbers "
         "are told as `shares`:\n"
     )
     heads = ("metric", "looks", "`obrien_fleming`", "`pocock`", "t at every look")

@@ -12,7 +12,7 @@ from rankscope.declared import Param, plain
 from rankscope.errors import InputError
 from rankscope.inference.base import CLOSE, Estimate, PairedTest, Sample
 from rankscope.inference.intervals import without_interval
-from rankscope.inference.looks import Look, Looks, Planned, Shares, Spending
+from rankscope.inference.looks import Look, Looks, Planned, Shares, Spending, as_normal
 from rankscope.lists import Array
 
 _FEWEST = "the number of queries at which the interval is narrowest, decided beforehand"
@@ -186,7 +186,7 @@ class group_sequential(Planned, PairedTest, aliases=("sequential", "alpha_spendi
             return 1.0
         if without_interval(sample):
             return math.nan
-        away = abs(sample.mean) / error_of_looks(sample)
+        away = as_normal(abs(sample.mean) / error_of_looks(sample), sample.freedom)
         low, high = 1e-12, 1.0 - 1e-9
         if away <= self.reach(high):
             return 1.0
