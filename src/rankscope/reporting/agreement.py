@@ -9,13 +9,14 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Note, Notes, NumberText, Paragraph, ValueRange
+from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Note, Notes, Paragraph, ValueRange
 from rankscope.errors import InputError
 from rankscope.panels.contrast import Contrast
 from rankscope.reporting.causes import findings, findings_in_slices, usual_causes
 from rankscope.reporting.pairing import Pairing, contrasts_of, pair_variants
 from rankscope.show.result import Col, Result, Shown, View
 from rankscope.verbs.compare.result import Comparison
+from rankscope.verbs.experiment import cells
 from rankscope.verbs.experiment.result import WITHHELD, Experiment
 
 Agrees = Literal["agree", "opposite", "cannot tell", "withheld"]
@@ -92,10 +93,6 @@ class SideOfChange:
     verdict: str
 
 
-def _signed(value: float) -> NumberText:
-    return NumberText(words.in_table(words.number(value, sign=True)), value)
-
-
 def _ends(c: Contrast, relative: bool = False) -> tuple[float, float]:
     bounds = c.relative[1] if relative else c.bounds
     return bounds.lower, bounds.upper
@@ -139,10 +136,10 @@ def _side_columns(found: OnlineAgreement) -> tuple[Col, ...]:
         Col("side", head="side"),
         Col("variant", head="variant" if len(found.pairing.runs) > 2 else ""),
         Col("metric", of=lambda one: one.contrast.metric, head="metric"),
-        Col("baseline_value", of=lambda one: one.contrast.baseline_value, kind="value", head=found.pairing.baseline),
-        Col("value", of=lambda one: one.contrast.value, kind="value", head="value" if len(found.pairing.runs) > 2 else found.pairing.candidates[0]),
-        Col("difference", of=lambda one: one.contrast.difference, kind="value", head="difference", cell=lambda one: _signed(one.contrast.difference)),
-        Col("ci_lower", "ci_upper", of=lambda one: _ends(one.contrast), kind="value", head="interval", cell=lambda one: span(one.contrast)),
+        Col("baseline_value", of=lambda one: one.contrast.baseline_value, kind="value", head=found.pairing.baseline, cell=lambda one: cells.number(one.contrast, one.contrast.baseline_value)),
+        Col("value", of=lambda one: one.contrast.value, kind="value", head="value" if len(found.pairing.runs) > 2 else found.pairing.candidates[0], cell=lambda one: cells.number(one.contrast, one.contrast.value)),
+        Col("difference", of=lambda one: one.contrast.difference, kind="value", head="difference", cell=lambda one: cells.signed(one.contrast)),
+        Col("ci_lower", "ci_upper", of=lambda one: _ends(one.contrast), kind="value", head="interval", cell=lambda one: cells.span(one.contrast, one.contrast.bounds)),
         Col("relative", of=lambda one: one.contrast.relative[0], kind="value"),
         Col("relative_ci_lower", "relative_ci_upper", of=lambda one: _ends(one.contrast, relative=True), kind="value"),
         Col("p_value", of=lambda one: one.contrast.p_value, kind="value"),
@@ -151,11 +148,6 @@ def _side_columns(found: OnlineAgreement) -> tuple[Col, ...]:
         Col("n", of=lambda one: one.contrast.queries, kind="count"),
         Col("unit", of=lambda one: one.contrast.panel.measure.unit),
     )  # fmt: skip
-
-
-def span(c: Contrast) -> str:
-    """The interval of a difference, as a table has it."""
-    return words.in_table(words.interval(c.bounds.lower, c.bounds.upper, sign=True)) if c.bounds.known else ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

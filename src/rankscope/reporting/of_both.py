@@ -21,11 +21,12 @@ from rankscope.blocks import (
     ValueRange,
     Verdict,
 )
-from rankscope.reporting.agreement import BothVerdicts, OnlineAgreement, SideOfChange, span
+from rankscope.reporting.agreement import BothVerdicts, OnlineAgreement, SideOfChange
 from rankscope.reporting.page import page_of, sections_of
 from rankscope.reporting.sections.reproduce import reproduce_result
 from rankscope.reporting.sections.verdicts import TONES
 from rankscope.reporting.subject import Subject
+from rankscope.verbs.experiment import cells
 
 NAME = "together"  # the anchor of the section of both
 BARS = "bars: the change as a share of the baseline, with its interval; the thin line marks no change"
@@ -87,9 +88,14 @@ def _board(found: OnlineAgreement) -> Table:
         if one.contrast.metric not in main:
             continue
         c = one.contrast
-        change = NumberText(words.in_table(words.number(c.difference, sign=True)), c.difference)
+        change = NumberText(cells.signed(c), c.difference)
         labels = [one.side, one.variant, c.metric] if several else [one.side, c.metric]
-        values: list[Value] = [_rounded(c.baseline_value), _rounded(c.value), change, span(c)]
+        values: list[Value] = [
+            cells.number(c, c.baseline_value),
+            cells.number(c, c.value),
+            change,
+            cells.span(c, c.bounds),
+        ]
         rows.append((*labels, *values, one.verdict, _lift(one)))
     heads = ["side", *(["variant"] if several else []), "metric"]
     first, second = found.pairing.baseline, "value" if several else found.pairing.candidates[0]
@@ -100,10 +106,6 @@ def _board(found: OnlineAgreement) -> Table:
         Column("change", "value", guide="zero"),
     )  # fmt: skip
     return Table(columns, tuple(rows), labels=len(heads), note=BARS, name="answer")
-
-
-def _rounded(value: float) -> NumberText:
-    return NumberText(words.in_table(words.number(value)), value)
 
 
 def _lift(one: SideOfChange) -> ValueRange | None:

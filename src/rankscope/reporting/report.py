@@ -174,7 +174,7 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     if shown is not None:
         whole_number("shown", shown, 1, "how many documents of each ranking are shown, a whole number of at least 1")
     of_page = {"queries_text": queries_text, "docs_text": docs_text, "shown": shown, "notes": notes}
-    given = Given(qrels, runs, metrics, options, log, online, split)
+    given = PageRequest(qrels, runs, metrics, options, log, online, split)
     if (other := _other_page(given, title, command)) is not None:
         if any(one is not None for one in of_page.values()):
             raise InputError(f"{', '.join(of_page)} are for the page of scores or a comparison: leave them out")
@@ -189,7 +189,7 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class PageRequest:
     """What a page is to be of, as it was given to ``report``."""
 
     qrels: Any
@@ -236,7 +236,7 @@ class Given:
 
 
 def _subject_and_trial(
-    given: Given, progress: Callable[[str], None] | None
+    given: PageRequest, progress: Callable[[str], None] | None
 ) -> tuple[Subject[Any], OnlineAgreement | None]:
     """The subject of a page; and where it was tried on users, too, whether these agree."""
     source, options = given.qrels, given.options
@@ -262,7 +262,7 @@ def _subject_and_trial(
     return subject, agreement(subject.comparison, trial)
 
 
-def _other_page(given: Given, title: str | None, command: str | None) -> tuple[Page, Sequence[str]] | None:
+def _other_page(given: PageRequest, title: str | None, command: str | None) -> tuple[Page, Sequence[str]] | None:
     """The page of a result that is neither scores nor a comparison, or of a log, and what was read; None for all else."""
     source, options = given.qrels, given.options
     if given.both is not None:
