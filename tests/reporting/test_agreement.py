@@ -186,8 +186,12 @@ def test_runs_of_variants_that_are_said() -> None:
 def test_several_variants_by_name() -> None:
     runs = dict(zip("ABC", world()[1].values(), strict=True))
     found = rs.agreement(rs.compare(world()[0], runs, "nDCG@10"), rs.experiment(three(), REVENUE))
-    assert [row.variant for row in found.deciding] == ["B", "C"]
-    assert found["C"].online.verdict == "worse"
+    assert [(row.variant, row.agrees) for row in found.deciding] == [("C", "opposite"), ("B", "cannot tell")]
+    assert next(found.sentences()).startswith("Offline and online point in opposite directions: C is better than A")
+    row = next(row for row in found.to_dicts("sides") if row["side"] == "offline" and row["variant"] == "B")
+    c = found.comparison["B", "nDCG@10"]
+    assert (row["ci_lower_adjusted"], row["ci_upper_adjusted"]) == (c.adjusted.lower, c.adjusted.upper)
+    assert row["ci_lower"] > row["ci_lower_adjusted"]
     assert "variant" in [column.header for column in found.table().columns]
     left = rs.agreement(offline("A", "C"), rs.experiment(three(), REVENUE))
     assert [row.variant for row in left.deciding] == ["C"]
