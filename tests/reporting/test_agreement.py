@@ -155,6 +155,7 @@ def test_every_format_holds_the_same() -> None:
     assert len(held["causes"]) == len(found.causes) > 0
     assert held["conventions"]["runs"] == {"A": "A", "B": "B"}
     assert found.to_polars()["agreement"].to_list()[0] == "opposite"
+    assert not any("--weights" in note.hint for note in found.causes)
     for text in (found.to_text(), found.to_markdown()):
         assert "opposite directions" in text
         assert "Position bias" in text

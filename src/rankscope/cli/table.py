@@ -209,7 +209,7 @@ COMMANDS = (
             QRELS,
             click.Argument(["baseline"], type=FILE, required=False, metavar="BASELINE"),
             click.Argument(["candidate"], type=FILE, required=False, metavar="CANDIDATE"),
-            metric("A metric that must pass, like nDCG@10 (the default); may be repeated, or several in quotes."),
+            metric("A metric that must pass, like nDCG@10 (the default), of a log CTR; may be repeated, or several in quotes."),
             QUIET,
             Option("--tolerance",
                 "How much worse the candidate may be: a number, a percentage of the baseline's mean, or one of these for a "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 from typing import Any, Literal
@@ -266,7 +266,8 @@ class OnlineAgreement(Result):
                     row.offline, row.online, self._offline(row.variant)[1:], self._online(row.variant)[1:]
                 )
                 found += findings_in_slices(row.offline, row.online, self.comparison, self.experiment)
-        return [*found, *usual_causes(self.comparison)] if self.opposite else []
+        notes = [*found, *usual_causes(self.comparison)] if self.opposite else []
+        return [replace(note, text=words.keywords(note.text), hint=words.keywords(note.hint)) for note in notes]
 
     def sentences(self) -> Iterator[str]:
         """Whether the two agree, variant by variant; what other metrics say; the split; and which run was taken for which variant."""

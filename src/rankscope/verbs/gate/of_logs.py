@@ -19,6 +19,7 @@ from rankscope.logs.base import OnlineMetric, parse_online_metrics
 from rankscope.logs.cuts import attribute_of
 from rankscope.logs.metrics import require_deciding
 from rankscope.panels.contrast import Contrast, contrast
+from rankscope.panels.experiments import early_caution
 from rankscope.panels.method import FEWEST, Method
 from rankscope.panels.panel import Panel
 from rankscope.panels.tolerance import (
@@ -127,8 +128,10 @@ def gate_of_log(  # noqa: PLR0913 - the options of the command line that a log h
     checks = settle_checks(drafts, fail_on, method)
     if not variants.sample_ratio.holds:
         checks = [replace(check, status="withheld", reason=SPLIT, queries_needed=None) for check in checks]
+    early = early_caution(method.test, variants.arms.counts, variants.noun)
+    doubts = [*([early] if early else []), *variants.doubts(chosen)]
     ignored = frozenset(codes_of(policies.get("ignore") or ()))
-    return ExperimentGate(checks, variants, candidates, method, fail_on, variants.doubts(chosen), notes, ignored)
+    return ExperimentGate(checks, variants, candidates, method, fail_on, doubts, notes, ignored)
 
 
 def _refuse_rankings(log: Log, options: Mapping[str, Any]) -> None:
