@@ -229,26 +229,42 @@ interval = partial(Option, "--interval", kind=INTERVAL_NAME, metavar="INTERVAL")
 INTERVAL = interval("Of the differences: {names}; with parameters: bca(rounds=20000). Default: t.")
 
 
-def _margin(texts: Sequence[str]) -> float | dict[str, float]:
-    """One margin for all metrics, or one for each that is named."""
+def _margin(texts: Sequence[str]) -> Any:
+    """One margin for all metrics, or one for each that is named; of a log it may be a share of the baseline, as text."""
     by_metric = [text.rpartition("=") for text in texts if "=" in text]
     if by_metric and len(by_metric) < len(texts):
         raise InputError("--margin: give one number for all metrics, or METRIC=X for each")
     if by_metric:
-        from rankscope.metrics import parse
-
-        return {str(parse(name)): _number(value) for name, _, value in by_metric}
+        return {_metric_of_margin(name): _number(value) for name, _, value in by_metric}
     if len(texts) > 1:
         times = counted(len(texts), "time")
         raise InputError(f"--margin is given {times}: give one number, or METRIC=X for each metric")
     return _number(texts[0])
 
 
-def _number(text: str) -> float:
+def _metric_of_margin(name: str) -> str:
+    """A metric by its canonical spelling, of rankings or of what users did."""
+    from rankscope.metrics import parse
+
     try:
-        return float(text)
+        return str(parse(name))
+    except InputError:
+        import rankscope.logs.metrics  # noqa: F401 - the catalogue
+        from rankscope.logs.base import parse_online
+
+        try:
+            return str(parse_online(name))
+        except InputError:
+            pass
+        raise
+
+
+def _number(text: str) -> float | str:
+    try:
+        float(text.removesuffix("%"))
     except ValueError:
         raise InputError(f"--margin {text}: that is no number; write it like 0.01 or nDCG@10=0.01") from None
+    return text if text.endswith("%") else float(text)
 
 
 def tolerances(texts: Sequence[str]) -> dict[str, str]:

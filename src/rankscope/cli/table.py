@@ -118,16 +118,24 @@ COMMANDS = (
 
         The answer comes first, with the scoreboard and one thing to doubt; then every query with its rankings side by side, and what it
         rests on, closed until it is opened. The first RUN (or --baseline) is what the others are compared with, from four RUNs on the
-        best one; one RUN alone makes a page, too.""",
+        best one; one RUN alone makes a page, too. One file alone may be a log of what users did.
+
+        With --log the page says whether judgments and users point the same way. Runs that are called as variants are these
+        (control=old.run treatment=new.run); of two and two the first run is the baseline.""",
         (
             "report qrels.txt bm25.run dense.run -o report.html",
             "report qrels.txt my.run",
             "report qrels.txt *.run --queries-text topics.xml --docs-text docs.jsonl",
             "report qrels.txt old.run new.run --export figures",
             "report --scores scores.csv -m AP",
+            "report log.parquet -m CTR --slices country --margin 1%",
+            "report qrels.txt control=old.run treatment=new.run --log log.parquet --online CTR",
         ),
         (
             *JUDGED, metric(SEVERAL), QUIET,
+            Option("--log", "The log of an experiment on the same change (CSV, JSON lines, Parquet): do judgments and users agree?", FILE),
+            Option("--online", "With --log: an online metric, like CTR; the first decides.", ONLINE_NAME, "METRIC", multiple=True, read=list),
+            Option("--split", "Of a log: the planned shares, A=0.9,B=0.1. Default: even.", str, "NAME=X,..."),
             Option("--queries-text", "Texts of the queries: TSV, CSV, JSONL (BEIR) or TREC topics.", FILE),
             Option("--docs-text", "Texts of the documents: TSV, CSV, JSONL (BEIR) or TREC documents.", FILE),
             Option("--title", "What stands on top. Default: the runs.", str, "TEXT"),
@@ -140,7 +148,7 @@ COMMANDS = (
             Option("-o --output out",
                 "The page, one HTML file; - is standard output.", PLACE, to="command", default="report.html"),
         ),
-        verb="rankscope.reporting.report", way="report", bar=True),
+        verb="rankscope.reporting.report", way="report", of_log=("slices",), bar=True),
     Command("explain", "Say why a ranking scores what it scores, or why two differ.",
         """Explain the score of one query, rank by rank; with two RUNs, the difference between them.
 

@@ -10,15 +10,14 @@ from rankscope.errors import InputError
 from rankscope.files.logs import read_experiment
 from rankscope.inference.beliefs import Prior
 from rankscope.logs.base import OnlineMetric
-from rankscope.logs.cuts import attribute_of
 from rankscope.panels.experiments import early_caution
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import Method, method_of
 from rankscope.panels.variants import Variants, variants_of
 from rankscope.verbs.experiment.days import check_by, over_days
 from rankscope.verbs.experiment.result import Experiment
-from rankscope.verbs.experiment.roles import Role, names_of, roles_of
-from rankscope.verbs.experiment.slices import slices_of
+from rankscope.verbs.experiment.roles import Role, roles_of
+from rankscope.verbs.experiment.slices import attributes_of, slices_of
 
 
 # fmt: off
@@ -69,7 +68,7 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     believed = None if prior is None else Prior.of(prior)
     given = read_experiment(log, variant=variant, columns=columns, log_format=log_format)
     roles = roles_of(given, metrics, primary, guardrails, margin)
-    attributes = [attribute_of(given, name) for name in names_of(slices)]
+    attributes = attributes_of(given, slices)
     variants = variants_of(
         given, list(roles), baseline=baseline, split=split, covariates=covariates, strata=strata, winsorise=winsorise,
     )
