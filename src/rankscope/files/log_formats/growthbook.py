@@ -18,7 +18,7 @@ from rankscope.tables import Source
 from rankscope.words import plain_name
 
 EXPECTS = "rows of exposures (user_id, timestamp, experiment_id, variation_id) and rows of each metric (user_id, timestamp, value)"
-UNITS = [*map(plain_name, ("user_id", "anonymous_id", *COLUMNS["unit_id"].names))]
+UNITS = [*map(plain_name, COLUMNS["unit_id"].names)]
 TIMES = [*map(plain_name, ("timestamp", *COLUMNS["timestamp"].names))]
 EXPOSURE = ("experiment_id", "variation_id")
 AT = "timestamp"
