@@ -9,7 +9,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.log_formats.base import LogFormat, LogTable, tally
-from rankscope.files.log_formats.given import Given, LogPart, left_out, places
+from rankscope.files.log_formats.inputs import LogInput, LogPart, left_out, places
 from rankscope.files.log_rows import with_times
 from rankscope.files.sheets import Sheet
 from rankscope.tables import Source
@@ -56,7 +56,7 @@ def _is_events(part: LogPart) -> bool:
     return {"query_id", "action_name"} <= set(part.names)
 
 
-def read_ubi(given: Given) -> LogTable:
+def read_ubi(given: LogInput) -> LogTable:
     """UBI's queries and events as rows: one for each hit of a query, with what was done with it.
 
     ``query_id`` of UBI is the list (``impression_id``), ``user_query`` what was asked for, ``client_id`` the unit. Hits stand at positions from

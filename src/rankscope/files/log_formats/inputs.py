@@ -101,7 +101,7 @@ class LogPart:
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class LogInput:
     """What was given to be read as a log: its ``parts``, or ``arrays`` by name.
 
     ``keyed`` tells that someone named the parts, ``several`` that they are the files of a folder or pattern.
@@ -129,7 +129,7 @@ class Given:
         )
 
 
-def left_out(given: Given, used: Sequence[LogPart], what: str) -> list[str]:
+def left_out(given: LogInput, used: Sequence[LogPart], what: str) -> list[str]:
     """A note of the files that were not read, as they hold nothing of the kind."""
     names = [Path(part.label).name for part in given.parts if part not in used]
     return [f"left out, as they hold no {what}: {words.listing(names)}"] if names else []
@@ -151,7 +151,7 @@ def digest(sources: Sequence[Source]) -> str:
     return hashlib.sha256(said.encode()).hexdigest()
 
 
-def given_of(source: Any, keys: Sequence[str]) -> Given | None:
+def input_of(source: Any, keys: Sequence[str]) -> LogInput | None:
     """What was given: a path, a folder, a frame, arrays by name, or parts by name where one is among ``keys``; None for all else.
 
     Raises InputError for a file that cannot be opened.
@@ -160,17 +160,17 @@ def given_of(source: Any, keys: Sequence[str]) -> Given | None:
         several = any(sign in str(source) for sign in "*?") or Path(source).is_dir()
         files = files_of(source) if several else None
         if files is not None:
-            return Given(
+            return LogInput(
                 str(source), tuple(part for file in files if (part := _part_of(file)) is not None), several=True
             )
         raw = open_raw(source, EXPECTED)
-        return Given(raw.label, (LogPart(_stem(raw.label), raw.label, raw),), _arrays(raw))
+        return LogInput(raw.label, (LogPart(_stem(raw.label), raw.label, raw),), _arrays(raw))
     if isinstance(source, Mapping):
         if not any(_is_part(source[key]) for key in keys if key in source):
-            return Given("log", (), source)
-        return Given("log", tuple(_named_parts(source)), keyed=True)
+            return LogInput("log", (), source)
+        return LogInput("log", tuple(_named_parts(source)), keyed=True)
     if isinstance(source, pl.LazyFrame) or (speaks_arrow(source) and not isinstance(source, pl.Series)):
-        return Given("log", (LogPart("log", "log", frame=source),))
+        return LogInput("log", (LogPart("log", "log", frame=source),))
     return None
 
 
