@@ -56,6 +56,8 @@ class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
             return Bounds.none("anytime takes queries as independent, and these come in clusters")
         if units_seen(sample) < self.first:
             return Bounds.none(first_look(sample, self.first))
+        if sample.reason:
+            return Bounds.none(sample.reason)
         if is_constant(sample):
             return Bounds.none("every query has the same value")
         x = prior(sample.count, self.narrowest)

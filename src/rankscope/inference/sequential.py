@@ -147,7 +147,7 @@ class anytime(PairedTest, aliases=("asymptotic",)):
         self.refuse_clusters(sample)
         if sample.count and not sample.differing:
             return 1.0
-        if units_seen(sample) < self.first or is_constant(sample):
+        if units_seen(sample) < self.first or is_constant(sample) or sample.reason:
             return math.nan
         x = prior(sample.count, self.narrowest)
         z = sample.mean / error_of_looks(sample)

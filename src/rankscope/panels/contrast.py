@@ -260,7 +260,7 @@ class Contrast:
 
     @property
     def _margin(self) -> str:
-        return words.amount(self.method.margin_of(self.metric) or 0.0)
+        return self.method.margin_in_words(self.metric)
 
     @property
     def _evidence(self) -> str:
