@@ -105,8 +105,14 @@ class Variants:
         empty = [name for name, arm in arms.items() if not arm.mean[1]]
         if empty:
             raise DataError(f"{metric}: {empty[0]} has no {metric.below or 'value'}")
+        covariates = table.shape[1] // 2 - 1
+        if covariates > 1 and units.count - len(arms) < 2 * covariates:
+            raise DataError(
+                f"{metric}: {words.counted(units.count, units.noun)} are too few to adjust for {covariates} covariates and strata: "
+                "name fewer, or a column of strata with fewer values"
+            )
         measure = Measure(str(metric), metric.better, metric.range, unit=units.noun)
-        return panel_of_variants(measure, arms, table.shape[1] // 2 - 1)
+        return panel_of_variants(measure, arms, covariates)
 
     def table(self, metric: OnlineMetric, units: Units) -> Array:
         """What each unit adds above and below the line of a metric, and then of each of its covariates and strata: units x columns."""
