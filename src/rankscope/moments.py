@@ -60,10 +60,9 @@ class Moments:
         """
         table = np.asarray(values, dtype=np.float64)
         table = table[:, None] if table.ndim == 1 else table
-        size = float(np.abs(table).max(initial=0.0))
+        size = max(float(table.max(initial=0.0)), -float(table.min(initial=0.0)))
         if len(table) * size * size < WHOLE and (table == np.floor(table)).all():
-            whole = table.astype(np.int64)
-            return cls.of_sums(len(whole), whole.sum(axis=0), whole.T @ whole)
+            return cls.of_sums(len(table), table.sum(axis=0), table.T @ table)  # no sum on the way is rounded
         return cls.of(table[np.lexsort(table.T)])
 
     @classmethod
