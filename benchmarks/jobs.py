@@ -72,7 +72,7 @@ def polars_users(log_path: str) -> None:
 
 
 def tea_tasting_log(log_path: str) -> None:
-    """pandas rolling the log up to users, and tea-tasting comparing the variants: CTR, CVR and the split."""
+    """The log rolled up to users by pandas, and variants compared by tea-tasting: CTR and CVR."""
     import pandas as pd
 
     tool: Any = import_module("tea_tasting")

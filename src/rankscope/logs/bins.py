@@ -165,15 +165,17 @@ def sum_in_bins(log: Log, keys: Sequence[str], added: Mapping[str, pl.Expr]) -> 
         if piece is None:
             return None
         numbering = numbering or Numbering(_bits(piece.spots, log.rows))
+        first = []
         for start in range(0, len(piece.keys), STEP):
             step = slice(start, start + STEP)
             numbers, new = numbering.number(piece.keys[step], piece.spots[step])
             if numbering.full:
                 return None
-            names.append(piece.names[new + start])
+            first.append(new + start)
             sums.add(
                 numbers, numbering.count, [mark[step] for mark in piece.marks], [value[step] for value in piece.values]
             )
+        names.append(piece.names[np.concatenate([NOTHING, *first])])
     table = _ids(pl.concat(names)) if names else None
     if table is None:
         return None

@@ -72,7 +72,7 @@ class Units:
     def columns(self, metric: OnlineMetric) -> Array:
         """Two columns, what each unit adds above and below the line: units x 2."""
         row = self.metrics.index(metric)
-        return np.column_stack([self.numerators[row], self.denominators[row]])
+        return np.stack([self.numerators[row], self.denominators[row]]).T  # a column lies in one place
 
 
 def unit_of(log: Log) -> str:

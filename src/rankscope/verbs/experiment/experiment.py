@@ -275,14 +275,18 @@ class _Plan:
             *(units.columns(other) for other in self.covariates.get(metric, ())),
         ]
         columns += self._strata(units)
-        table = np.column_stack(columns)
-        variant = units.groups["variant"]
-        arms = {name: Moments.of_set(table[(variant == name).to_numpy()]) for name in self.names}
+        table = np.vstack([column.T for column in columns])
+        arms = {name: Moments.of_set(table.take(inside, axis=1).T) for name, inside in self._arms(units).items()}
         empty = [name for name, arm in arms.items() if not arm.mean[1]]
         if empty:
             raise DataError(f"{metric}: {empty[0]} has no {metric.below or 'value'}")
         measure = Measure(str(metric), metric.better, metric.range, unit=self.noun)
         return panel_of_variants(measure, arms, len(columns) - 1)
+
+    def _arms(self, units: Units) -> dict[str, Array]:
+        """The places of each variant's units."""
+        variant = units.groups["variant"]
+        return {name: np.flatnonzero((variant == name).to_numpy()) for name in self.names}
 
     def _cut(self, columns: Array) -> Array:
         """What each unit adds, cut at a quantile of all that add something below the line."""
@@ -291,7 +295,7 @@ class _Plan:
         if not 0.5 < self.winsorise < 1:
             raise InputError(f"winsorise={self.winsorise}: cut at a quantile above 0.5 and below 1, like 0.99")
         most = float(np.quantile(columns[:, 0], self.winsorise))
-        return np.column_stack([np.minimum(columns[:, 0], most), columns[:, 1]])
+        return np.stack([np.minimum(columns[:, 0], most), columns[:, 1]]).T
 
     def _strata(self, units: Units) -> list[Array]:
         """Every stratum but the first as a covariate: 1 for its units."""
@@ -310,7 +314,7 @@ class _Plan:
             columns = self._cut(units.columns(metric))
             whole = columns[:, 1].sum()
             left = columns[:, 0] - columns[:, 0].sum() / whole * columns[:, 1] if whole else columns[:, 0]
-            arms = {name: left[(units.groups["variant"] == name).to_numpy()] for name in self.names}
+            arms = {name: left[inside] for name, inside in self._arms(units).items()}
             measure = Measure(str(metric), metric.better, unit=self.noun)
             found.append(skew_caution(measure, {name: (len(arm), skewness(arm)) for name, arm in arms.items()}))
         return [caution for caution in found if caution is not None]
