@@ -58,7 +58,7 @@ class Numbering:
         """The number of each key, and where the keys stand that are new, in the order of their numbers. It is ``full`` where one finds no place."""
         numbers, new = self._look(0, keys, spots & np.uint64((1 << self.bits) - 1))
         first, level = [new], 0
-        left = np.flatnonzero(self._keys.take(numbers) != keys)
+        left = np.flatnonzero(self._keys.take(numbers, mode="wrap") != keys)
         spots = spots[left]
         while len(left):
             level += 1
@@ -69,7 +69,7 @@ class Numbering:
             spots = (spots + own) * ODD
             numbers[left], new = self._look(level, own, spots >> np.uint64(64 - self.bits))
             first.append(left[new])
-            lost = self._keys.take(numbers[left]) != own
+            lost = self._keys.take(numbers[left], mode="wrap") != own
             left, spots = left[lost], spots[lost]
         return numbers, np.concatenate(first)
 
@@ -78,13 +78,13 @@ class Numbering:
         if level == len(self._tables):
             self._tables.append(np.full(1 << self.bits, -1, dtype=np.int32))
         table, places = self._tables[level], at.view(np.int64)
-        found = table.take(places)
+        found = table.take(places, mode="wrap")
         free = np.flatnonzero(found < 0)
         if not len(free):
             return found.astype(np.int64), free
         wanted, order = places[free], np.arange(len(free), dtype=np.int32)
         table[wanted] = order
-        won = table.take(wanted) == order  # one of the rows that want a place
+        won = table.take(wanted, mode="wrap") == order  # one of the rows that want a place
         new = free[won]
         table[wanted[won]] = np.arange(self.count, self.count + len(new), dtype=np.int32)
         self._keys = with_room(self._keys, self.count + len(new))
@@ -203,10 +203,10 @@ def _piece(table: pl.DataFrame, keys: Sequence[str], flags: Sequence[str]) -> _P
     unit, *others = (table[name] for name in keys)
     if unit.null_count() or not all(column.dtype in HASHED for column in (unit, *others)):
         return None
-    if (
-        unit.dtype in WHOLE
-    ):  # a number is its own key, and its last bits are its place: numbers near each other never meet
-        key = spot = unit.to_numpy().astype(np.int64 if unit.dtype.is_signed_integer() else np.uint64).view(np.uint64)
+    if unit.dtype in WHOLE:
+        # a number is its own key, and its last bits are its place: numbers near each other never meet
+        wide = np.int64 if unit.dtype.is_signed_integer() else np.uint64
+        key = spot = unit.to_numpy().astype(wide, copy=False).view(np.uint64)
     else:
         key, spot = unit.hash(KEY).to_numpy(), unit.hash(SPOT).to_numpy()
     for i, column in enumerate(others):
