@@ -60,6 +60,17 @@ def number(value: float, sign: bool = False, digits: int | None = None) -> str:
     return f"{MINUS if value < 0 else '+' if sign else ''}{text}"
 
 
+def decimals_for(size: float) -> int:
+    """The decimals with which a size of any scale shows two digits that count; at least one below 100.
+
+    >>> [decimals_for(size) for size in (0.0028, 0.28, 2.8, 28, 280, 0)]
+    [4, 2, 1, 1, 0, 3]
+    """
+    if not NOTHING < size < math.inf:
+        return 3
+    return max(min(1 - math.floor(math.log10(size)), 12), 1 if size < 100 else 0)
+
+
 def interval(low: float, high: float, sign: bool = False, digits: int | None = None, between: str = " to ") -> str:
     """The two ends of an interval.
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,10 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.folders import files_of
-from rankscope.files.long import EXACT, FLOAT_ID, FLOAT_NOTE, FLOAT_REMEDY, is_float_id
+from rankscope.files.log_formats.catalogue import KEYS, log_format_named, log_format_of
+from rankscope.files.log_formats.given import EXPECTED, Given, digest, given_of
+from rankscope.files.log_rows import LogRows, read_times, refuse_cell
+from rankscope.files.long import EXACT, FLOAT_ID, FLOAT_NOTE, is_float_id
 from rankscope.files.parquet import PIECE, ParquetFile, open_parquet
 from rankscope.files.raw import Raw, open_raw
 from rankscope.files.readers import kind_of
@@ -24,28 +26,11 @@ from rankscope.sources import UNDEFINED
 from rankscope.tables import Source
 from rankscope.words import plain_name
 
-EXPECTED = (
-    "a log is a table with a row a shown item (item, position, click ...), or a row a user (user, variant, numbers)"
-)
 YES, NO = ("1", "true", "yes", "y", "t"), ("0", "false", "no", "n", "f")
-TIMES = ("%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d")  # after the zone was cut off
-ZONE = r"(Z|[+-]\d\d:?\d\d)$"
 NEAR = 1000  # rows in which the first id is looked for before all are read
-EPOCHS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (0.0, "s"))  # by how large a number is: all of them after 1973
 
 
-@dataclass(frozen=True, eq=False)
-class _Input:
-    """The rows of an input: a frame with its own names of columns, how to run queries over it, and its rows in pieces."""
-
-    frame: pl.LazyFrame
-    schema: Mapping[str, pl.DataType]
-    source: Source
-    collect: Callable[[pl.LazyFrame], pl.DataFrame] = pl.LazyFrame.collect
-    pieces: tuple[pl.LazyFrame, ...] = ()
-
-
-def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None) -> Log:
+def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None, log_format: str | None = None) -> Log:
     """Read a log: a row a shown item and what was done with it, or a row a user with numbers.
 
     ``source`` is a path (CSV, TSV, JSON lines, Parquet, compressed or not), a folder or pattern of such files, or a data frame of
@@ -53,42 +38,82 @@ def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None) -> 
     gives the role of others, as in ``{"visitor": "unit_id"}``. Clicks and the like are numbers, true and false, or yes and no; null (an
     empty cell) says that it was not observed. Times without a zone are taken as UTC.
 
-    Raises InputError for what cannot be read: the first cell that is at fault is named with its row.
+    Logs that other tools write are told from tables by what they hold, and made rows of: files of Open Bandit (``open_bandit``) and the dict
+    of obp (``obp``), OpenSearch UBI (``ubi``: a folder with queries and events, or ``{"queries": ..., "events": ...}``), lines of queries
+    and clicks of Yandex, PyClick and NAVER CLARA 2 (``yandex``), GrowthBook's rows (``growthbook``: a folder with exposures and metrics, or
+    ``{"exposures": ..., "orders": ...}``) and events of interleaved searches (``interleaved``). ``log_format`` names one of these, or
+    ``"table"`` where a table must not be taken for one.
+
+    Raises InputError for what cannot be read: the first cell or line that is at fault is named with its row.
 
     >>> import polars as pl
     >>> log = read_log(pl.DataFrame({"item": ["a", "b"], "clicked": [True, False]}))
     >>> sorted(log.roles.items()), log.rows
     ([('click', 'clicked'), ('item_id', 'item')], 2)
+    >>> queries = [{"query_id": "q-1", "client_id": "c", "user_query": "tv", "query_response_hit_ids": ["a", "b"]}]
+    >>> events = [{"query_id": "q-1", "action_name": "click", "event_attributes": {"object": {"object_id": "b"}}}]
+    >>> log = read_log({"queries": queries, "events": events})
+    >>> log.collect(log.frame.select("item_id", "position", "click")).rows()
+    [('a', 1, 0.0), ('b', 2, 1.0)]
     """
     if isinstance(source, Log):
         return source
-    rows = _rows_of(source)
-    roles, notes = _roles_of(list(rows.schema), columns, rows.source.label)
-    return _log(rows, roles, notes)
+    given = given_of(source, KEYS)
+    found = _rows_of_format(given, log_format)
+    return _log_of_rows(_rows_of(source, given) if found is None else found, columns)
+
+
+def read_experiment(
+    source: Any,
+    *,
+    variant: str | None = None,
+    columns: Mapping[str, str] | str | None = None,
+    log_format: str | None = None,
+) -> Log:
+    """Read the log of an experiment; ``variant`` is the column of variants, where it has an unusual name.
+
+    Raises DataError where no column says which variant a unit was given.
+    """
+    said = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
+    roles = {**said, **({variant: "variant"} if variant else {})}
+    log = read_log(source, columns=roles or None, log_format=log_format)
+    log.require(("variant",), "an experiment")
+    return log
 
 
 DONE = {"shown", "click", "dwell_s", "conversion", "revenue", "variant"}  # what a log tells, and judgments do not
 OF = {"item_id", "impression_id", "unit_id"}  # and of what
 
 
-def log_of(source: Any, *, columns: Mapping[str, str] | str | None = None) -> Log | None:
+def log_of(source: Any, *, columns: Mapping[str, str] | str | None = None, log_format: str | None = None) -> Log | None:
     """A log, where the columns of what is given are those of one; None for judgments, rankings and all else.
 
     Raises InputError for a log that cannot be read, and for a file that is not there.
     """
-    if isinstance(source, Log):
-        return source
+    if isinstance(source, Log) or log_format is not None:
+        return read_log(source, columns=columns, log_format=log_format)
     try:
-        rows = _rows_of(source)
+        given = given_of(source, KEYS)
     except InputError:
-        if is_path(source) and str(source) != "-" and not Path(source).exists():
+        if not is_path(source) or (str(source) != "-" and not Path(source).exists()):
             raise
+        return None
+    if (found := _rows_of_format(given, None)) is not None:
+        return _log_of_rows(found, columns)
+    try:
+        rows = _rows_of(source, given)
+    except InputError:
         return None
     roles, notes = _roles_of(list(rows.schema), columns, rows.source.label)
     return _log(rows, roles, notes) if DONE & set(roles) and OF & set(roles) else None
 
 
-def _log(rows: _Input, roles: Mapping[str, str], notes: Sequence[str]) -> Log:
+def _log_of_rows(rows: LogRows, columns: Mapping[str, str] | str | None) -> Log:
+    roles, notes = _roles_of(list(rows.schema), columns, rows.source.label)
+    return _log(rows, roles, notes)
+
+
+def _log(rows: LogRows, roles: Mapping[str, str], notes: Sequence[str]) -> Log:
     if not roles:
         raise InputError(f"{rows.source.label}: no column is known among {words.listing(rows.schema)}; {EXPECTED}")
     typed, plain, remarks = _typed(rows, roles)
@@ -100,33 +125,49 @@ def _log(rows: _Input, roles: Mapping[str, str], notes: Sequence[str]) -> Log:
     pieces = Pieces(frame, tuple(piece.select(*lie, *rest) for piece in rows.pieces)) if rows.pieces else None
     label = rows.source.label
     what = "a log" if {"item_id", "impression_id", "position", "shown"} & set(roles) else "a table with one row a unit"
+    what = rows.read_as or what
     first = f"read {label} as {what}: {words.listing([f'{role} ({name})' if role != name else role for role, name in roles.items()], most=30)}"
-    noted = replace(rows.source, notes=(first, *notes, *remarks))
+    noted = replace(rows.source, notes=(first, *(rows.source.notes if rows.read_as else ()), *notes, *remarks))
     return Log(frame, roles, tuple(name for name in others if name not in roles), noted, rows.collect, pieces)
 
 
 # --- where rows come from -----------------------------------------------------------------------------------------
 
 
-def _rows_of(source: Any) -> _Input:
+def _rows_of_format(given: Given | None, log_format: str | None) -> LogRows | None:
+    """The rows of a log that another tool wrote, of the format that is named or else told by what was given; None for a table."""
+    form = log_format_named(log_format)
+    if form is None and log_format is None and given is not None:
+        form = log_format_of(given)
+    if form is None:
+        return None
+    if given is None:
+        raise InputError(
+            f"log_format={log_format!r}: a path, a data frame or parts by name are expected, with {form.expects}"
+        )
+    table = form.read(given)
+    source = replace(table.source, notes=tuple(table.notes))
+    return LogRows(table.frame.lazy(), dict(table.frame.schema), source, read_as=table.read_as)
+
+
+def _rows_of(source: Any, given: Given | None) -> LogRows:
+    """The rows of a table."""
     if isinstance(source, pl.LazyFrame):
-        return _Input(source, dict(source.collect_schema()), Source("log"))
-    several = is_path(source) and (any(sign in str(source) for sign in "*?") or Path(source).is_dir())
-    files = files_of(source) if several else None
-    if files is None:
-        return _of_file(source) if is_path(source) else _of_sheet(open_sheet(source, "log", EXPECTED), None)
-    parts = [_of_file(file) for file in files]
-    return _joined(str(source), parts)
+        return LogRows(source, dict(source.collect_schema()), Source("log"))
+    if not is_path(source):
+        return _of_sheet(open_sheet(source, "log", EXPECTED), None)
+    if given is not None and given.one is not None and given.one.raw is not None:
+        return _of_raw(given.one.raw)
+    return _joined(str(source), [_of_raw(open_raw(file, EXPECTED)) for file in files_of(source) or ()])
 
 
-def _of_file(path: str | Path) -> _Input:
-    raw = open_raw(path, EXPECTED)
+def _of_raw(raw: Raw) -> LogRows:
     if kind_of(raw) == "parquet":
         return _of_parquet(open_parquet(raw))
-    return _of_sheet(open_sheet(path, str(path), EXPECTED), raw)
+    return _of_sheet(open_sheet(raw, raw.label, EXPECTED), raw)
 
 
-def _of_parquet(file: ParquetFile) -> _Input:
+def _of_parquet(file: ParquetFile) -> LogRows:
     schema = dict(file.scan.collect_schema())
 
     def collect(query: pl.LazyFrame) -> pl.DataFrame:
@@ -135,7 +176,7 @@ def _of_parquet(file: ParquetFile) -> _Input:
         file.check(wanted)
         return file.collect(query)
 
-    return _Input(file.scan, schema, file.raw.source("Parquet"), collect, tuple(file.pieces))
+    return LogRows(file.scan, schema, file.raw.source("Parquet"), collect, pieces=tuple(file.pieces))
 
 
 def _read_by(query: pl.LazyFrame, names: Sequence[str]) -> set[str]:
@@ -144,7 +185,7 @@ def _read_by(query: pl.LazyFrame, names: Sequence[str]) -> set[str]:
     return {name for name in names if f'"{name}"' in plan} or set(names)
 
 
-def _of_sheet(sheet: Sheet | Mapping[str, Any], raw: Raw | None) -> _Input:
+def _of_sheet(sheet: Sheet | Mapping[str, Any], raw: Raw | None) -> LogRows:
     if (
         isinstance(sheet, Mapping)
         and raw is None
@@ -161,12 +202,12 @@ def _of_sheet(sheet: Sheet | Mapping[str, Any], raw: Raw | None) -> _Input:
     return _of_table(sheet.frame, source)
 
 
-def _of_table(table: pl.DataFrame, source: Source) -> _Input:
+def _of_table(table: pl.DataFrame, source: Source) -> LogRows:
     pieces = tuple(table[start : start + PIECE].lazy() for start in range(0, max(len(table), 1), PIECE))
-    return _Input(table.lazy(), dict(table.schema), source, pieces=pieces)
+    return LogRows(table.lazy(), dict(table.schema), source, pieces=pieces)
 
 
-def _of_columns(columns: Mapping[str, Any]) -> _Input:
+def _of_columns(columns: Mapping[str, Any]) -> LogRows:
     """Columns as lists, by name. Raises InputError where they are not of one length, or a cell is of another type than others."""
     try:
         frame = pl.DataFrame({str(name): list(cells) for name, cells in columns.items()})
@@ -176,7 +217,7 @@ def _of_columns(columns: Mapping[str, Any]) -> _Input:
     return _of_table(frame, Source("log"))
 
 
-def _joined(label: str, parts: Sequence[_Input]) -> _Input:
+def _joined(label: str, parts: Sequence[LogRows]) -> LogRows:
     """Several files as one log. Raises InputError where their columns differ."""
     first = parts[0]
     for part in parts[1:]:
@@ -186,15 +227,15 @@ def _joined(label: str, parts: Sequence[_Input]) -> _Input:
                 f"{part.source.label}: its columns are not those of {first.source.label} ({words.listing(sorted(odd) or ['another order'])})"
             )
 
-    def digest() -> str:
-        said = "".join(
-            f"{Path(part.source.label).name} {part.source.sha256() if part.source.sha256 else ''}\n" for part in parts
-        )
-        return hashlib.sha256(said.encode()).hexdigest()
-
     frame = pl.concat([part.frame for part in parts], how="vertical_relaxed")
-    source = Source(label, "folder", label, sha256=digest, notes=(f"{label}: {words.counted(len(parts), 'file')}",))
-    return _Input(
+    source = Source(
+        label,
+        "folder",
+        label,
+        sha256=lambda: digest([part.source for part in parts]),
+        notes=(f"{label}: {words.counted(len(parts), 'file')}",),
+    )
+    return LogRows(
         frame, dict(frame.collect_schema()), source, parts[0].collect if len(parts) == 1 else pl.LazyFrame.collect
     )
 
@@ -261,14 +302,14 @@ def _turned(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]:
 # --- cells as what they are ---------------------------------------------------------------------------------------
 
 
-def _typed(rows: _Input, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr], dict[str, pl.Expr], list[str]]:
+def _typed(rows: LogRows, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr], dict[str, pl.Expr], list[str]]:
     """Each column in its type, ids as they lie, and what was assumed. The first cell that cannot be read is refused, with its row."""
     typed, plain, odd, notes = {}, {}, {}, []
     floats = _float_ids(rows, [name for role, name in roles.items() if COLUMNS[role].kind == "id"])
     for role, name in roles.items():
         kind, dtype = COLUMNS[role].kind, rows.schema[name]
         if kind == "time":
-            typed[role], faulty, said = _time(rows, name)
+            typed[role], faulty, said = read_times(rows, name)
             notes += said
         else:
             column = pl.col(name)
@@ -291,7 +332,7 @@ def _typed(rows: _Input, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr], 
         )
         for role in odd:
             if (row := found[role][0]) is not None:
-                _refuse(rows, roles[role], int(row), COLUMNS[role].kind)
+                refuse_cell(rows, roles[role], int(row), COLUMNS[role].kind)
     return typed, plain, notes
 
 
@@ -300,7 +341,7 @@ def _stripped(ids: pl.Series) -> pl.Series:
     return ids.str.strip_chars() if ids.str.contains_any(BLANKS).any() else ids
 
 
-def _float_ids(rows: _Input, names: Sequence[str]) -> set[str]:
+def _float_ids(rows: LogRows, names: Sequence[str]) -> set[str]:
     """The columns of text in which each id was written as a float, as a join does it: ``1221.0``."""
     texts = [name for name in names if rows.schema[name] == pl.String]
     first = [pl.col(name).drop_nulls().first() for name in texts]
@@ -319,21 +360,6 @@ def _float_ids(rows: _Input, names: Sequence[str]) -> set[str]:
     return {
         name for name, all_floats in rows.collect(rows.frame.select(whole)).row(0, named=True).items() if all_floats
     }
-
-
-EXPECTS: dict[Kind, str] = {
-    "id": "an id is a text or a whole number; " + FLOAT_REMEDY,
-    "time": "a time is like 2024-05-01T12:30:00Z, or seconds since 1970",
-    "place": "a position is a whole number from 1",
-    "flag": "true or false, yes or no, 1 or 0, or a number of times; an empty cell where it was not observed",
-    "number": "a finite number is expected; an empty cell where it was not observed",
-    "probability": "a finite number is expected, above 0 and at most 1; an empty cell where it is not known",
-}
-
-
-def _refuse(rows: _Input, name: str, row: int, kind: Kind) -> None:
-    value = rows.collect(rows.frame.select(pl.col(name)).slice(row, 1)).item()
-    raise InputError(f"{rows.source.at(row)}, column {name}: {words.quote(str(value))}: {EXPECTS[kind]}")
 
 
 def _id(column: pl.Expr, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr | None]:
@@ -377,53 +403,3 @@ def _place(column: pl.Expr, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr | None
 READ: dict[Kind, Callable[[pl.Expr, pl.DataType], tuple[pl.Expr, pl.Expr | None]]] = {
     "id": _id, "number": _number, "flag": _flag, "place": _place, "probability": _number,
 }  # fmt: skip
-
-
-def _time(rows: _Input, name: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
-    """Times in UTC, which cells are none, and what was assumed of their zone."""
-    column, dtype = pl.col(name), rows.schema[name]
-    naive = f"column {name} says no time zone: its times are taken as UTC"
-    if isinstance(dtype, pl.Datetime):
-        here = column.cast(pl.Datetime("us", dtype.time_zone))
-        if dtype.time_zone is None:
-            return here.dt.replace_time_zone("UTC"), None, [naive]
-        return here.dt.convert_time_zone("UTC"), None, []
-    if dtype == pl.Date:
-        return column.cast(pl.Datetime("us")).dt.replace_time_zone("UTC"), None, [naive]
-    if dtype.is_numeric():
-        largest = float(rows.collect(rows.frame.select(column.max())).item() or 0)
-        return _since_1970(column, largest), None, []
-    if dtype != pl.String:
-        raise InputError(f"{rows.source.label}: column {name} is of type {dtype}; {EXPECTS['time']}")
-    return _written_time(rows, name, naive)
-
-
-def _since_1970(column: pl.Expr, largest: float) -> pl.Expr:
-    unit = next(unit for least, unit in EPOCHS if largest >= least)
-    factor = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}[unit]
-    return (column.cast(pl.Float64) * factor).round().cast(pl.Int64).cast(pl.Datetime("us", "UTC"))
-
-
-def _written_time(rows: _Input, name: str, naive: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
-    text = pl.col(name).str.strip_chars().str.replace(" ", "T", literal=True)
-    known = ~text.str.to_lowercase().is_in(UNDEFINED)
-    number = text.cast(pl.Float64, strict=False)
-    zoned = text.str.contains(ZONE) & number.is_null()
-    facts = rows.collect(rows.frame.select(number.max().alias("largest"), (zoned & known).sum().alias("zoned"),
-        (known & ~zoned & number.is_null()).sum().alias("naive")))  # fmt: skip
-    largest, with_zone, without = facts.row(0)
-    if with_zone and without:
-        raise InputError(
-            f"{rows.source.label}: {words.counted(with_zone, 'time')} in column {name} {words.agree(with_zone, 'says')} the zone and {words.count(without)} {words.agree(without, 'does')} not; "
-            "write all of them in UTC, with Z"
-        )
-    bare = text.str.replace(ZONE, "")
-    clock = pl.coalesce([bare.str.to_datetime(form, time_unit="us", strict=False) for form in TIMES])
-    offset = text.str.extract(r"([+-]\d\d):?\d\d$", 1).cast(pl.Int64, strict=False).fill_null(0) * 60 + (
-        text.str.extract(r"[+-]\d\d:?(\d\d)$", 1).cast(pl.Int64, strict=False).fill_null(0)
-        * pl.when(text.str.contains(r"-\d\d:?\d\d$")).then(-1).otherwise(1)
-    )
-    at = pl.when(zoned).then(clock - pl.duration(minutes=offset)).otherwise(clock).dt.replace_time_zone("UTC")
-    value = pl.when(number.is_not_null()).then(_since_1970(number, float(largest or 0))).otherwise(at)
-    value = pl.when(known).then(value)
-    return value, known & value.is_null(), [naive] if without else []

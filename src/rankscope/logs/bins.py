@@ -143,14 +143,14 @@ class _Sums:
             self.values[i] = with_room(self.values[i], count)
             np.add.at(self.values[i], numbers, column)
 
-    def marked(self, column: int, count: int) -> Numbers:
-        """In how many rows of each of so many numbers a column is true."""
+    def marked(self, column: int) -> Numbers:
+        """In how many rows of each number a column is true."""
         at, bit = divmod(column, BITS)
-        usual, out = self.usual[at] >> bit & 1, np.zeros(count, dtype=np.int64)
+        usual, out = self.usual[at] >> bit & 1, np.zeros(len(self.rows), dtype=np.int64)
         for bits, bins in self.others[at].items():
             if (bits >> bit & 1) != usual:
-                out[: len(bins)] += bins[:count]
-        return self.rows[:count] - out if usual else out
+                out[: len(bins)] += bins[: len(out)]  # each has room for more than there are
+        return self.rows - out if usual else out
 
 
 def sum_in_bins(log: Log, keys: Sequence[str], added: Mapping[str, pl.Expr]) -> pl.DataFrame | None:
@@ -176,15 +176,15 @@ def sum_in_bins(log: Log, keys: Sequence[str], added: Mapping[str, pl.Expr]) -> 
                 numbers, numbering.count, [mark[step] for mark in piece.marks], [value[step] for value in piece.values]
             )
         names.append(piece.names[np.concatenate([NOTHING, *first])])
-    table = _ids(pl.concat(names)) if names else None
+    table = _ids(pl.concat(names))
     if table is None:
         return None
-    columns: dict[str, Array | Numbers] = {"rows": sums.rows[: len(table)]}
-    columns |= {name: sums.marked(i, len(table)).astype(np.float64) for i, name in enumerate(flags)}
-    columns |= {
-        name: sums.values[i][: len(table)] for i, name in enumerate(name for name in added if name not in flags)
-    }
-    return table.with_columns(pl.Series(name, column) for name, column in columns.items())
+    values = iter(sums.values)
+    columns = {name: sums.marked(flags.index(name)) if name in flags else next(values) for name in added}
+    return table.with_columns(
+        pl.Series("rows", sums.rows[: len(table)]),
+        *(pl.Series(name, column[: len(table)].astype(np.float64)) for name, column in columns.items()),
+    )
 
 
 def _pieces(
@@ -199,9 +199,9 @@ def _pieces(
 
 
 def _piece(table: pl.DataFrame, keys: Sequence[str], flags: Sequence[str]) -> _Piece | None:
-    """What is to be summed of some rows; None where one names no unit, or a column is of a kind that is left to grouping."""
+    """What is to be summed of some rows; None where there are none, one names no unit, or a column is of a kind that is left to grouping."""
     unit, *others = (table[name] for name in keys)
-    if unit.null_count() or not all(column.dtype in HASHED for column in (unit, *others)):
+    if not len(unit) or unit.null_count() or not all(column.dtype in HASHED for column in (unit, *others)):
         return None
     if unit.dtype in WHOLE:
         # a number is its own key, and its last bits are its place: numbers near each other never meet

@@ -50,6 +50,16 @@ def column_of(log: Log, name: str, purpose: str = "to slice by") -> str:
     return column
 
 
+def attribute_of(log: Log, name: str) -> str:
+    """The column of attributes to group units of an experiment by; that of the variants is none."""
+    column = column_of(log, name, "to group by")
+    if column == "variant":
+        raise InputError(
+            f"{log.label}: {name} is the column of variants, which are compared already; name another to group by"
+        )
+    return column
+
+
 def parts_by(units: Units, column: str, most: int = 0) -> Iterator[tuple[Any, Array]]:
     """Each value of a column with the places of its units, in the order of the values; at most so many, those with the most units."""
     groups = (

@@ -18,7 +18,7 @@ from rankscope.inference.base import CLOSE, Bounds, Interval, PairedTest, Sample
 from rankscope.inference.intervals import t as t_interval
 from rankscope.inference.intervals import without_interval
 from rankscope.panels.method import FEWEST, POWER, Method
-from rankscope.panels.panel import WITHOUT_UNITS, Pair, PairedValues, Panel
+from rankscope.panels.panel import WITHOUT_UNITS, EstimatedPair, Pair, PairedValues, Panel
 
 if TYPE_CHECKING:
     from rankscope.inference.effects import Equivalence
@@ -134,7 +134,8 @@ class Contrast:
         if isinstance(pair, PairedValues):
             value, bounds = relative(pair.run_sample, pair.baseline_sample, self.method.level)
         else:
-            value, bounds = relative_of_own(pair.run_sample, pair.baseline_sample, self.method.level)
+            paid = self.method.interval if self._looks is not None else None
+            value, bounds = relative_of_own(pair.run_sample, pair.baseline_sample, self.method.level, paid)
         return value, bounds.clipped(-1.0, math.inf) if self.panel.measure.range[0] >= 0 else bounds
 
     @cached_property
@@ -186,8 +187,10 @@ class Contrast:
         margin = self.method.margin_of(self.metric)
         if margin is None or self.queries < 2:
             return None
-        from rankscope.inference.effects import equivalence
+        from rankscope.inference.effects import equivalence, equivalence_at_looks
 
+        if self._looks is not None and self.method.interval is not None and isinstance(self.pair, EstimatedPair):
+            return equivalence_at_looks(self._looks, self.method.interval, self.pair.means, margin, self.method.alpha)
         return equivalence(self.pair.means, margin, self.method.alpha)
 
     @cached_property
@@ -196,16 +199,28 @@ class Contrast:
         margin = self.method.margin_of(self.metric)
         if margin is None or self.queries < 2 or not self.panel.sign:
             return None
-        from rankscope.inference.effects import noninferiority
+        from rankscope.inference.effects import above_at_looks, noninferiority
 
+        if self._looks is not None and isinstance(self.pair, EstimatedPair):
+            means = self.pair.means if self.panel.sign > 0 else self.pair.means.mirror
+            return above_at_looks(self._looks, means, -margin)
         return noninferiority(self.pair.means, margin, self.panel.better).p_value
+
+    @property
+    def _looks(self) -> PairedTest | None:
+        """The test that pays for looks at an experiment; its interval stands in for t's wherever one is needed."""
+        test = self.method.test
+        return test if test is not None and test.has_interval and not self.pair.by_unit else None
 
     # -- in words ----------------------------------------------------------------------------------
 
     def sentence(self) -> str:
         """The contrast in full; interval and p-value are the adjusted ones where there are several comparisons."""
         run, baseline, on = self.run, self.baseline, self.metric
-        size, queries = words.number(abs(self.difference)), words.counted(self.queries, self.panel.measure.unit)
+        size, queries = (
+            words.number(abs(self.difference), digits=self.panel.measure.decimals),
+            words.counted(self.queries, self.panel.measure.unit),
+        )
         corrected = self.method.corrected_for(self.comparisons)
         if self.verdict in {"better", "worse"}:
             verb = "beats" if self.verdict == "better" else "loses to"
@@ -227,7 +242,7 @@ class Contrast:
 
     def beside(self) -> str:
         """The contrast beside another one of the same two runs, which tells what was corrected for."""
-        size = words.number(abs(self.difference))
+        size = words.number(abs(self.difference), digits=self.panel.measure.decimals)
         if self.verdict in CLEAR:
             how = self._way if self.verdict == "different" else self.verdict
             return f"{self.metric}: {how} by {size} ({self._evidence})."
@@ -245,7 +260,7 @@ class Contrast:
 
     @property
     def _margin(self) -> str:
-        return words.amount(self.method.margin_of(self.metric) or 0.0)
+        return self.method.margin_in_words(self.metric)
 
     @property
     def _evidence(self) -> str:
@@ -253,15 +268,19 @@ class Contrast:
         bounds = self.adjusted
         turned = self.verdict in CLEAR and self.difference < 0
         ends = (-bounds.upper, -bounds.lower) if turned else (bounds.lower, bounds.upper)
-        interval = f"{words.percent(self.method.level)} interval {words.interval(*ends)}, " if bounds.known else ""
+        interval = (
+            f"{words.percent(self.method.level)} interval {words.interval(*ends, digits=self.panel.measure.decimals)}, "
+            if bounds.known
+            else ""
+        )
         return f"{interval}{words.p_value(self.p_value_adjusted)}"
 
     @property
     def _within(self) -> str:
         found = self.equivalence
         assert found is not None
-        ends = words.interval(found.lower, found.upper, sign=True)
-        return f"{words.percent(1 - 2 * self.method.alpha)} interval {ends}, within ±{self._margin}"
+        ends = words.interval(found.lower, found.upper, sign=True, digits=self.panel.measure.decimals)
+        return f"{words.percent(found.level)} interval {ends}, within ±{self._margin}"
 
     def _limits(self, corrected: str = "") -> str:
         """Why there is no clear difference, and what these queries could have shown."""
@@ -271,9 +290,11 @@ class Contrast:
         if self.few:
             differ = words.agree(self.differing, "differs")
             return f": only {self.differing:,} of {words.counted(self.queries, self.panel.measure.unit)} {differ}, and fewer than {FEWEST} cannot show one ({p_value})."
-        signed = words.number(self.difference, sign=True)
+        signed = words.number(self.difference, sign=True, digits=self.panel.measure.decimals)
         if self.p_value_adjusted <= self.method.alpha and not self.agrees:
             return f": {signed} in the mean, but {self.test} sees most differences go the other way ({p_value}{corrected})."
+        if self._looks is not None and not self.bounds.known:
+            return f" ({signed}): {self.bounds.reason}."
         if self.method.every_look:
             return (
                 f" ({signed}, {self._evidence}{corrected}); add {words.plural(self.panel.measure.unit)} and look again."
@@ -288,11 +309,12 @@ class Contrast:
     @property
     def reach(self) -> str:
         """What difference these queries can detect, and how many would detect the one that was seen."""
-        detected = words.number(self.detectable.difference)
+        decimals = self.panel.measure.decimals
+        detected = words.number(self.detectable.difference, digits=decimals)
         text = f"{words.counted(self.queries, self.panel.measure.unit)} can detect about {detected}"
-        needed = self.queries_needed
-        if needed is not None and needed > self.queries and abs(self.difference) > 0.0005:
-            text += f"; detecting {words.number(abs(self.difference))} would take about {words.rounded(needed)}"
+        needed, size = self.queries_needed, abs(self.difference)
+        if needed is not None and needed > self.queries and size > 0.5 * 10 ** -(3 if decimals is None else decimals):
+            text += f"; detecting {words.number(size, digits=decimals)} would take about {words.rounded(needed)}"
         return text
 
 

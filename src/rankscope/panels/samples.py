@@ -40,7 +40,8 @@ class Measure:
 
     ``name`` is how it is spelled, ``better`` its direction, ``range`` the lowest and the highest value that there can be, and
     ``aggregate`` how the values of units become one number. ``metric`` is the metric of the catalogue, where it is one and was computed
-    here; scores from elsewhere are plain means, whatever they are called. ``unit`` is what a unit is called.
+    here; scores from elsewhere are plain means, whatever they are called. ``unit`` is what a unit is called, ``decimals`` how many
+    differences are written with: the usual three where it is None.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Measure:
     aggregate: str = "mean"
     metric: Metric | None = None
     unit: str = "query"
+    decimals: int | None = None
 
     @classmethod
     def of(cls, metric: Metric) -> Measure:
