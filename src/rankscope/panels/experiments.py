@@ -51,39 +51,34 @@ def panel_of_variants(measure: Measure, variants: Mapping[str, Moments], covaria
     Source: Deng, Xu, Kohavi and Walker, Improving the sensitivity of online controlled experiments by utilizing pre-experiment data,
     WSDM 2013.
     """
-    return panel_of_ratios(measure, variants, adjusted_ratios([*variants.values()], covariates))
-
-
-def adjusted_ratios(arms: Sequence[Moments], covariates: int = 0, start: int = 0) -> list[tuple[float, Array]]:
-    """The value of each variant, moved by what its covariates say of chance, and by how much each column moves it.
-
-    The columns are those of ``panel_of_variants``, from ``start`` on.
-    """
-    whole = reduce(add, arms)
-    places = [start + 2 + 2 * i for i in range(covariates)]
-    coefficients = _coefficients(whole, covariates, start)
-    centres = [linearise_ratio(whole, place, place + 1)[0] for place in places]
-    found = []
-    for arm in arms:
-        value, factors = linearise_ratio(arm, start, start + 1)
-        for place, coefficient, centre in zip(places, coefficients.tolist(), centres, strict=True):
-            theirs, their_factors = linearise_ratio(arm, place, place + 1)
-            if coefficient:
-                value -= coefficient * (theirs - centre)
-                factors = factors - coefficient * their_factors
-        found.append((value, factors))
-    return found
-
-
-def panel_of_ratios(measure: Measure, variants: Mapping[str, Moments], ratios: Sequence[tuple[float, Array]]) -> Panel:
-    """A panel of variants whose values are known, and by how much each column of their moments moves them: the delta method."""
+    names, arms = list(variants), list(variants.values())
     made = []
-    for arm, (value, factors) in zip(variants.values(), ratios, strict=True):
+    for arm, (value, factors) in zip(arms, adjusted_ratios(arms, covariates), strict=True):
         variance = float(factors @ arm.covariance @ factors) if arm.count > 1 else math.nan
         made.append(Moments(arm.count, np.array([value]), np.array([[max(variance, 0.0) * (arm.count - 1)]])))
     error = math.sqrt(math.fsum(arm.variance[0] / arm.count for arm in made[:2]))
     decimals = words.decimals_for(2 * error)
-    return Panel.of_moments(replace(measure, decimals=decimals), list(variants), made)
+    return Panel.of_moments(replace(measure, decimals=decimals), names, made)
+
+
+def adjusted_ratios(arms: Sequence[Moments], covariates: int = 0) -> list[tuple[float, Array]]:
+    """The value of each variant, moved by what its covariates say of chance, and by how much each column moves it.
+
+    The columns are those of ``panel_of_variants``.
+    """
+    whole = reduce(add, arms)
+    coefficients = _coefficients(whole, covariates)
+    centres = [linearise_ratio(whole, 2 + 2 * i, 3 + 2 * i)[0] for i in range(covariates)]
+    found = []
+    for arm in arms:
+        value, factors = linearise_ratio(arm, 0, 1)
+        for i, coefficient in enumerate(coefficients.tolist()):
+            centre, theirs = linearise_ratio(arm, 2 + 2 * i, 3 + 2 * i)
+            if coefficient:
+                value -= coefficient * (centre - centres[i])
+                factors = factors - coefficient * theirs
+        found.append((value, factors))
+    return found
 
 
 def deviation_of_units(units: Moments, covariates: int = 0) -> tuple[float, float]:
@@ -99,12 +94,12 @@ def deviation_of_units(units: Moments, covariates: int = 0) -> tuple[float, floa
     return value, math.sqrt(max(float(factors @ units.covariance @ factors), 0.0))
 
 
-def _coefficients(whole: Moments, covariates: int, start: int = 0) -> Array:
+def _coefficients(whole: Moments, covariates: int) -> Array:
     """By how much a metric moves with each covariate, over all units; 0 for a covariate that does not vary."""
     if not covariates or whole.count < 2:
         return np.zeros(covariates)
-    _, own = linearise_ratio(whole, start, start + 1)
-    theirs = np.stack([linearise_ratio(whole, start + 2 + 2 * i, start + 3 + 2 * i)[1] for i in range(covariates)])
+    _, own = linearise_ratio(whole, 0, 1)
+    theirs = np.stack([linearise_ratio(whole, 2 + 2 * i, 3 + 2 * i)[1] for i in range(covariates)])
     if not (np.isfinite(own).all() and np.isfinite(theirs).all()):
         return np.zeros(covariates)
     spread = theirs @ whole.covariance @ theirs.T

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import or_
 
 import numpy as np
 import polars as pl
 
 from rankscope.inference.heterogeneity import equal_effects
-from rankscope.lists import Array
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.rollup import Units
-from rankscope.moments import Moments
 from rankscope.panels.contrast import Contrast
-from rankscope.panels.experiments import adjusted_ratios
 from rankscope.panels.method import Method
-from rankscope.panels.variants import Variants, unit_numbers
+from rankscope.panels.shared import shared_units
+from rankscope.panels.variants import Variants
 
 FEWEST_IN_SLICE = 30  # units of an arm below which what is known of a slice's error is too little for this test
 
@@ -55,19 +50,22 @@ def heterogeneity(
     """
     own = {str(value): value for value in units.groups[attribute].drop_nulls().unique().to_list()}
     slices = {value: (units.groups[attribute] == own[value]).fill_null(value=False) for value in contrasts}
+    shared = shared_units(variants, metric, units, [*slices.values()])
     found = []
     for pair in zip(*contrasts.values(), strict=True):
         within = {value: c for value, c in zip(contrasts, pair, strict=True) if _is_known(c, units, slices[value])}
         if len(within) < 2:
             continue
         of = next(iter(within.values()))
-        covariance, shared = _covariance(variants, metric, units, slices, within)
-        test = equal_effects(
-            [c.difference for c in within.values()], covariance, [c.pair.means.freedom for c in within.values()]
-        )
+        places = [place for place, value in enumerate(slices) if value in within]
+        together = shared.covariance(of.run) + shared.covariance(of.baseline)
+        means = [c.pair.means for c in within.values()]
+        covariance = np.diag([mean.error**2 for mean in means]) + together[np.ix_(places, places)]
+        test = equal_effects([mean.mean for mean in means], covariance, [mean.freedom for mean in means])
+        several = shared.count((of.run, of.baseline), places)
         found.append(
             Heterogeneity(
-                attribute, str(metric), of.run, of.baseline, within, shared, test.statistic, test.freedom, test.p_value
+                attribute, str(metric), of.run, of.baseline, within, several, test.statistic, test.freedom, test.p_value
             )
         )
     return found
@@ -90,38 +88,3 @@ def _is_known(c: Contrast, units: Units, inside: pl.Series) -> bool:
     variant = units.groups["variant"].filter(inside)
     enough = min(int((variant == name).sum()) for name in (c.run, c.baseline)) >= FEWEST_IN_SLICE
     return enough and c.pair.means.freedom > 0 and c.pair.means.error > 0
-
-
-def _covariance(
-    variants: Variants,
-    metric: OnlineMetric,
-    units: Units,
-    slices: Mapping[str, pl.Series],
-    within: Mapping[str, Contrast],
-) -> tuple[Array, int]:
-    """The covariance of the differences of slices, and how many units are in several of them: those are all that it has off its diagonal."""
-    out = np.diag([c.pair.means.error**2 for c in within.values()])
-    of = next(iter(within.values()))
-    compared = units.groups["variant"].is_in([of.run, of.baseline])
-    tested = compared & reduce(or_, (slices[value] for value in within))
-    if units.ids is None or not (again := units.ids.filter(tested).is_duplicated()).any():
-        return out, 0
-    code = unit_numbers(units)
-    pulls = np.zeros((int(code.max()) + 1, len(within)))
-    for place, value in enumerate(within):
-        own = compared.filter(slices[value]).to_numpy()
-        pulls[code[slices[value].to_numpy()], place] = own * _pulls(variants, metric, units.filter(slices[value]))
-    products = pulls.T @ pulls
-    return out + products - np.diag(np.diagonal(products)), int(units.ids.filter(tested).filter(again).n_unique())
-
-
-def _pulls(variants: Variants, metric: OnlineMetric, units: Units) -> Array:
-    """By how much each unit moves the value of its variant; their squares add up to the square of its error."""
-    table, variant = variants.table(metric, units), units.groups["variant"]
-    inside = {name: (variant == name).to_numpy() for name in variants.names}
-    arms = {name: Moments.of_set(table[at]) for name, at in inside.items()}
-    out = np.zeros(units.count)
-    ratios = adjusted_ratios([*arms.values()], table.shape[1] // 2 - 1)
-    for (name, arm), (_, factors) in zip(arms.items(), ratios, strict=True):
-        out[inside[name]] = (table[inside[name]] - arm.mean) @ factors / math.sqrt(arm.count * (arm.count - 1))
-    return out

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any
 
-import numpy as np
 import polars as pl
 
 from rankscope.errors import DataError, InputError
-from rankscope.lists import Array
+from rankscope.inference.base import Estimate
 from rankscope.logs.arms import FEWEST_UNITS, counts_of
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.cuts import DAY, with_days
 from rankscope.logs.rollup import Units
-from rankscope.moments import Moments
-from rankscope.panels.experiments import adjusted_ratios, panel_of_ratios
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
-from rankscope.panels.variants import Variants, unit_numbers
+from rankscope.panels.shared import shared_units
+from rankscope.panels.variants import Variants
 
 LATE = " late"  # no column of a log is called so
 
@@ -80,32 +78,24 @@ def _days(variants: Variants, metric: OnlineMetric, units: Units, days: Sequence
 
 
 def _halves(variants: Variants, metric: OnlineMetric, units: Units) -> tuple[Panel, Panel, Panel]:
-    """The variants early, late, and late less early, over units with what each of them adds in both halves."""
-    table, variant = _side_by_side(variants.table(metric, units), units)
-    width = table.shape[1] // 2
-    arms = {name: Moments.of_set(table[variant == name]) for name in variants.names}
-    for name, arm in arms.items():
-        for place, half in ((1, "first"), (width + 1, "second")):
-            if not arm.mean[place]:
-                raise DataError(f"{metric}: {name} has no {metric.below or 'value'} in the {half} half of the days")
-    early, late = (adjusted_ratios([*arms.values()], width // 2 - 1, start) for start in (0, width))
-    change = [(last - first, moved - before) for (first, before), (last, moved) in zip(early, late, strict=True)]
-    measure = Measure(str(metric), metric.better, metric.range, unit=units.noun)
-    over = replace(measure, name=f"{metric}, late less early", range=(-np.inf, np.inf))
-    return (
-        panel_of_ratios(measure, arms, early),
-        panel_of_ratios(measure, arms, late),
-        panel_of_ratios(over, arms, change),
-    )
-
-
-def _side_by_side(table: Array, units: Units) -> tuple[Array, Array]:
-    """A row a unit with its columns early and then late, 0 where it was not there; and its variant."""
-    late = units.groups[LATE].to_numpy().astype(bool)
-    row = unit_numbers(units)
-    out = np.zeros((int(row.max()) + 1, 2 * table.shape[1]))
-    out[row[~late], : table.shape[1]] = table[~late]
-    out[row[late], table.shape[1] :] = table[late]
-    variant: Any = np.empty(len(out), dtype=object)
-    variant[row] = units.groups["variant"].to_numpy()
-    return out, variant
+    """The variants early, late, and late less early, within units: what those who come in both halves do early and late goes together."""
+    late = units.groups[LATE]
+    parts = {"first": ~late, "second": late}
+    panels = []
+    for half, inside in parts.items():
+        try:
+            panels.append(variants.panel(metric, units.filter(inside)))
+        except DataError as error:
+            raise DataError(f"{error} in the {half} half of the days") from None
+    shared = shared_units(variants, metric, units, [*parts.values()])
+    changes = {}
+    for name in variants.names:
+        before, after = (panel.estimate(name) for panel in panels)
+        variance = before.error**2 + after.error**2 - 2 * float(shared.covariance(name)[0, 1])
+        count = before.count + after.count - shared.count([name], [0, 1])
+        freedom = min(count - 1, before.freedom + after.freedom) if before.freedom and after.freedom else 0
+        error, largest = math.sqrt(max(variance, 0.0)), max(before.largest, after.largest)
+        changes[name] = Estimate(after.mean - before.mean, error if freedom else math.nan, freedom, count, largest)
+    of = panels[0].measure
+    change = Measure(f"{metric}, late less early", metric.better, unit=of.unit, decimals=of.decimals)
+    return panels[0], panels[1], Panel.of_estimates(change, changes)

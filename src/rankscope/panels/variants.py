@@ -179,13 +179,6 @@ class Variants:
         ]
 
 
-def unit_numbers(units: Units) -> Array:
-    """A number for each unit, the same wherever it is there several times, from 0 on."""
-    if units.ids is None:
-        return np.arange(units.count)
-    return units.ids.rank("dense").to_numpy().astype(np.int64) - 1
-
-
 def variants_of(
     log: Log,
     metrics: Sequence[OnlineMetric],

@@ -79,6 +79,17 @@ def test_a_metric_beside_the_primary_one_is_told_where_it_is_the_same() -> None:
 
 
 @pytest.mark.parametrize(
+    "test", ["anytime(first=200)", "group_sequential(look=1, looks=2)"], ids=["any look", "a planned look"]
+)
+def test_looks_are_paid_for(test: str) -> None:
+    plain, looked = (
+        rs.experiment(users(seed=42), "Mean(sessions)", margin=0.2, test=name).to_dicts()[0] for name in (None, test)
+    )
+    assert looked["equivalence_p_value"] > plain["equivalence_p_value"]
+    assert looked["noninferiority_p_value"] > plain["noninferiority_p_value"]
+
+
+@pytest.mark.parametrize(
     ("options", "said"),
     [
         ({"margin": "much"}, "a difference that would not matter is a number above 0, like 0.01, or a share of the baseline"),

@@ -40,7 +40,7 @@ def _beyond_margin(c: Contrast) -> str:
         return ""
     ends = words.interval(found.lower, found.upper, sign=True, digits=c.panel.measure.decimals)
     return (
-        f" Nor can it be told that they are practically the same: the {words.percent(1 - 2 * c.method.alpha)} interval, {ends}, "
+        f" Nor can it be told that they are practically the same: the {words.percent(found.level)} interval, {ends}, "
         f"reaches beyond ±{c.method.margin_in_words(c.metric)}."
     )
 
@@ -212,8 +212,7 @@ class Experiment(Result):
         if self.prior is not None and self.sample_ratio.holds:
             yield Heading(self.view("posterior").title), self.table("posterior")
         if self.days is not None:
-            drawn = [chart for chart in self.charts() if chart.name == "by_day"]
-            yield Heading(f"{self.primary} by day"), self.table("by_day"), EMPTY, *drawn, self.table("change")
+            yield (Heading(f"{self.primary} by day"), self.table("by_day"), EMPTY, self.table("change"))
         if self.slices:
             tested = self.table("heterogeneity")
             told = [EMPTY, tested] if any(test.significant for test in self.heterogeneity) else []

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from rankscope import words
+from rankscope.impressions import Log
 from rankscope.logs.base import OnlineMetric
+from rankscope.logs.cuts import attribute_of
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.heterogeneity import Heterogeneity, correct_heterogeneity, heterogeneity
 from rankscope.panels.method import Method
 from rankscope.panels.variants import Variants
+from rankscope.verbs.experiment.roles import names_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +26,13 @@ class Slice:
     value: str
     metric: str
     contrasts: Sequence[Contrast]
+
+
+def attributes_of(log: Log, said: Any) -> list[str]:
+    """The columns to slice by: one, several, or several in one text, apart at commas. Raises InputError for what is no such column."""
+    known = {*log.roles.values(), *log.roles, *log.attributes}
+    names = [part.strip() for name in names_of(said) for part in ([name] if name in known else name.split(","))]
+    return [attribute_of(log, name) for name in dict.fromkeys(names)]
 
 
 def slices_of(
