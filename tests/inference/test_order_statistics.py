@@ -124,7 +124,11 @@ def test_differences_are_found_as_often_as_alpha_says_where_there_are_none(q: fl
 
 @pytest.mark.parametrize("users", [250, 1000, 3000])
 def test_whole_seconds_jump_and_their_jumps_are_no_differences(users: int) -> None:
-    rounds, found, median = 400, 0, np.log(8)  # the boundary between two whole numbers, from which a sample falls to either side
+    rounds, found, median = (
+        400,
+        0,
+        np.log(8),
+    )  # the boundary between two whole numbers, from which a sample falls to either side
     draws = np.random.default_rng(15)
     for _ in range(rounds):
         sides = []
