@@ -62,10 +62,10 @@ def measured(world: World, q: float, users: int, times: int, rng: np.random.Gene
         held += sum(side.bounds.known and side.bounds.lower <= truth <= side.bounds.upper for side in sides)
         few += sum(side.needed > 0 for side in sides)
         apart = [quantile_of(values, None, q).estimate() for values, _ in drawn]
-        naive += t().p_value(Estimate.between(*apart)) <= 0.05  # type: ignore[arg-type] # it takes either
+        naive += t().p_value(Estimate.between(*apart)) <= 0.05
         if not any(side.reason for side in sides):
             tested += 1
-            found += t().p_value(Estimate.between(*(side.estimate() for side in sides))) <= 0.05  # type: ignore[arg-type]
+            found += t().p_value(Estimate.between(*(side.estimate() for side in sides))) <= 0.05
     return [told(held, known), told(found, tested), told(naive, times), f"{few / times / 2:.0%}"]
 
 

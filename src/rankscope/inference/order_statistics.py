@@ -204,7 +204,7 @@ def _rise(ordered: Array, span: Bounds) -> float:
     """
     low, high = span.lower, span.upper
     if low == high:
-        first, last = np.searchsorted(ordered, low, "left"), np.searchsorted(ordered, low, "right")
+        first, last = (int(np.searchsorted(ordered, low, side)) for side in ("left", "right"))
         low = float(ordered[max(first - 1, 0)])
         high = float(ordered[min(last, len(ordered) - 1)])
     if low == high:
