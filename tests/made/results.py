@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from tests.made.experiments import log_of_days
 
 import rankscope as rs
 
@@ -82,6 +83,14 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "catalogue": lambda: rs.catalogue("nDCG"),
     "catalogue of online metrics": lambda: rs.catalogue("online"),
     "online": lambda: rs.online(clicks(), by=["day", "position"], slices="country"),
+    "experiment": lambda: rs.experiment(
+        log_of_days(seed=3, count=240),
+        ["CTR", "Mean(click)"],
+        by="day",
+        slices=["country", "device"],
+        margin="5%",
+        prior=0.05,
+    ),
     "check a log": lambda: rs.check(clicks()),
 }
 

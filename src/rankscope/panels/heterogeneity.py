@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-import polars as pl
 
 from rankscope.inference.heterogeneity import equal_effects
 from rankscope.logs.base import OnlineMetric
@@ -83,8 +83,8 @@ def correct_heterogeneity(found: Iterable[Heterogeneity], method: Method) -> lis
     ]
 
 
-def _is_known(c: Contrast, units: Units, inside: pl.Series) -> bool:
-    """Whether each of the two variants has units enough in a slice, and they differ."""
+def _is_known(c: Contrast, units: Units, inside: Any) -> bool:
+    """Whether each of the two variants has units enough in a slice, which are those ``inside``, and they differ."""
     variant = units.groups["variant"].filter(inside)
     enough = min(int((variant == name).sum()) for name in (c.run, c.baseline)) >= FEWEST_IN_SLICE
     return enough and c.pair.means.freedom > 0 and c.pair.means.error > 0

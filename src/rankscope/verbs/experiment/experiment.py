@@ -14,6 +14,7 @@ from rankscope.panels.experiments import early_caution
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import Method, method_of
 from rankscope.panels.variants import Variants, variants_of
+from rankscope.scoring.request import heeded
 from rankscope.verbs.experiment.days import check_by, over_days
 from rankscope.verbs.experiment.result import Experiment
 from rankscope.verbs.experiment.roles import Role, roles_of
@@ -74,7 +75,7 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     )
     families = _compare(variants, roles, method)
     early = early_caution(method.test, variants.arms.counts, variants.arms.units.noun)
-    cautions = [*variants.arms.cautions, *([early] if early else []), *variants.doubts(roles)]
+    cautions = heeded([*variants.arms.cautions, *([early] if early else []), *variants.doubts(roles)])
     lead = next(iter(roles))
     parts, tests = slices_of(variants, attributes, lead, method)
     days = over_days(variants, lead, method) if over else None
