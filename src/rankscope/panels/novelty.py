@@ -89,8 +89,9 @@ def _halves(variants: Variants, metric: OnlineMetric, units: Units) -> tuple[Pan
         variance = before.error**2 + after.error**2 - 2 * float(shared.covariance(name)[0, 1])
         count = before.count + after.count - shared.count([name], [0, 1])
         freedom = min(count - 1, before.freedom + after.freedom) if before.freedom and after.freedom else 0
-        error, largest = math.sqrt(max(variance, 0.0)), max(before.largest, after.largest)
-        changes[name] = Estimate(after.mean - before.mean, error if freedom else math.nan, freedom, count, largest)
+        spread = math.sqrt(max(variance, 0.0)) if freedom else math.nan
+        largest = max(before.largest, after.largest)
+        changes[name] = Estimate(after.mean - before.mean, spread, freedom, count, largest)
     of = panels[0].measure
     change = Measure(f"{metric}, late less early", metric.better, unit=of.unit, decimals=of.decimals)
     return panels[0], panels[1], Panel.of_estimates(change, changes)

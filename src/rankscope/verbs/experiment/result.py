@@ -217,8 +217,8 @@ class Experiment(Result):
             yield (Heading(f"{self.primary} by day"), self.table("by_day"), EMPTY, self.table("change"))
         if self.slices:
             tested = self.table("heterogeneity")
-            told = [EMPTY, tested] if any(test.significant for test in self.heterogeneity) else []
-            quiet = [Paragraph(tested.note, quiet=True)] if tested.note and not told else []
+            told: list[Shown] = [EMPTY, tested] if any(test.significant for test in self.heterogeneity) else []
+            quiet: list[Shown] = [Paragraph(tested.note, quiet=True)] if tested.note and not told else []
             yield Heading(f"{self.primary} within slices"), self.table("slices"), *told, *quiet
 
     def _small_print(self) -> Iterator[str]:
