@@ -127,6 +127,12 @@ def test_a_share_of_nothing_is_no_margin() -> None:
         rs.experiment(table, "Mean(gain)", margin="1%")
 
 
+def test_where_all_are_at_nothing_they_are_the_same() -> None:
+    table = users(seed=48).with_columns(harm=pl.lit(0.0))
+    found = rs.experiment(table, "Mean(orders)", guardrails="Mean(harm)=1%")
+    assert found.to_dicts()[1]["verdict"] == "same"
+
+
 def test_the_command_takes_margins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     users(seed=42).write_csv(tmp_path / "users.csv")
     command = ["experiment", str(tmp_path / "users.csv"), "-m", "Mean(sessions)", "--margin"]
