@@ -33,7 +33,12 @@ class Side:
         count = np.full(len(table), float(table.shape[1]))
         mean = table.mean(axis=1)
         around = table - mean[:, None]
-        return cls(count, mean, np.einsum("sui,suj->sij", around, around) / (count - 1)[:, None, None])
+        return cls(count, mean, np.matmul(around.transpose(0, 2, 1), around) / _wide(count - 1))
+
+    @property
+    def plain(self) -> Side:
+        """Without covariates."""
+        return Side(self.count, self.mean[..., :2], self.covariance[..., :2, :2])
 
     @classmethod
     def at_looks(cls, table: Array, looks: Array) -> Side:
@@ -71,7 +76,7 @@ class Side:
 
     def variance(self, factors: Array) -> Array:
         """The variance between units of what moves a value so."""
-        return np.maximum(np.einsum("...i,...ij,...j->...", factors, self.covariance, factors), 0.0)
+        return np.maximum((factors[..., None, :] @ self.covariance @ factors[..., None])[..., 0, 0], 0.0)
 
 
 def _wide(values: Array) -> Array:
@@ -108,9 +113,9 @@ def _coefficients(whole: Side, covariates: int) -> Array:
         return np.zeros((*whole.count.shape, 0))
     own = whole.ratio(0, 1)[1]
     theirs = np.stack([whole.ratio(2 + 2 * i, 3 + 2 * i)[1] for i in range(covariates)], axis=-2)
-    spread = np.einsum("...ki,...ij,...lj->...kl", theirs, whole.covariance, theirs)
-    shared = np.einsum("...ki,...ij,...j->...k", theirs, whole.covariance, own)
-    return np.einsum("...kl,...l->...k", np.linalg.pinv(spread, rcond=1e-12), shared)
+    moved = theirs @ whole.covariance
+    spread, shared = moved @ np.swapaxes(theirs, -1, -2), moved @ own[..., None]
+    return np.asarray((np.linalg.pinv(spread, rcond=1e-12) @ shared)[..., 0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,10 +142,18 @@ class Contrasts:
         """The same by the error that looks go by."""
         return _times(self.difference, np.maximum(self.error, self.pooled))
 
+    @property
+    def z_planned(self) -> Array:
+        """The same as a normal number as rare as Student's t, which planned looks go by."""
+        from scipy.special import ndtri, stdtr
+
+        return np.asarray(-ndtri(stdtr(self.freedom, -self.z_guarded)))
+
     def holds(self, truth: float, level: float = 0.95) -> Array:
-        """Whether Student's interval holds the truth; where nothing varies there is none, and it does not."""
+        """Whether Student's interval holds the truth, of those experiments that have one: in others nothing varies."""
+        there = self.error > 0
         reach = quantiles(self.freedom, (1 + level) / 2) * self.error
-        return np.asarray((self.error > 0) & (np.abs(self.difference - truth) <= reach))
+        return np.asarray((np.abs(self.difference - truth) <= reach)[there])
 
     def rejects(self, alpha: float = 0.05) -> Array:
         """Whether Welch's test finds a difference."""
@@ -182,11 +195,7 @@ def log_lifts_of(run: Values, baseline: Values) -> Contrasts:
     with np.errstate(divide="ignore", invalid="ignore"):
         known = (run.value > 0) & (baseline.value > 0)
         sides = [
-            Values(
-                side.count,
-                np.where(known, np.log(np.where(known, side.value, 1.0)), 0.0),
-                np.where(known, side.error / side.value, 0.0),
-            )
+            Values(side.count, np.log(np.where(known, side.value, 1.0)), np.where(known, side.error / side.value, 0.0))
             for side in (run, baseline)
         ]
     return contrasts_of(*sides)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
 import experiments_batched as many
+import rankscope as rs
 from calibrate_scores import Rate
-from experiments_worlds import KINDS, RATIOS, World, generator, world
+from experiments_worlds import KINDS, PLANNED, World, generator, world
 from rankscope.inference.looks import critical
-from rankscope.inference.sequential import anytime
 from rankscope.lists import Array
 
 Row = tuple[str, ...]
@@ -26,13 +28,13 @@ class Size:
     """How many experiments a run simulates: ``logs`` from whole logs, ``tries`` of users drawn, ``looked`` that are looked at often."""
 
     logs: int = 5000
-    tries: int = 4000
-    looked: int = 4000
+    tries: int = 3000
+    looked: int = 2000
+    planned: int = 4000
     power: int = 4000
 
 
-QUICK = Size(logs=100, tries=200, looked=100, power=200)
-Made = tuple[many.Contrasts, ...]
+QUICK = Size(logs=100, tries=200, looked=100, planned=100, power=200)
 
 
 def batches(times: int, users: int) -> Iterator[int]:
@@ -53,10 +55,15 @@ def contrasts(table: Array, baseline: Array) -> many.Contrasts:
     return many.contrasts_of(*many.values_of([many.Side.of(table), many.Side.of(baseline)]))
 
 
-def sides(table: Array, baseline: Array) -> tuple[many.Contrasts, many.Contrasts]:
-    """The differences of two variants' users, and those of the logarithms of their values."""
-    values = many.values_of([many.Side.of(table), many.Side.of(baseline)])
+def both(variants: Iterable[many.Side]) -> tuple[many.Contrasts, many.Contrasts]:
+    """The differences of two variants, and those of the logarithms of their values."""
+    values = many.values_of(list(variants))
     return many.contrasts_of(*values), many.log_lifts_of(*values)
+
+
+def bare(found: Rate) -> str:
+    """A rate without its error."""
+    return f"{100 * found.rate:.1f}"
 
 
 # --- one look ------------------------------------------------------------------------------------
@@ -65,10 +72,10 @@ def sides(table: Array, baseline: Array) -> tuple[many.Contrasts, many.Contrasts
 def coverage(size: Size) -> Iterator[Row]:
     """How often 95% intervals hold the true difference and the true lift, and how often the users are said to be too few."""
     for name in KINDS:
-        people = world(name)
         for users in SIZES:
-            for lifted in (False, True):
-                yield name, f"{users:,}", "20%" if lifted else "none", *map(str, covered(people, users, lifted, size))
+            found = [covered(world(name), users, lifted, size) for lifted in (False, True)]
+            cells = [", ".join(bare(rates[column]) for rates in found) for column in range(4)]
+            yield name, f"{users:,}", *cells, f"{100 * found[0][4].rate:.0f}"
 
 
 def covered(people: World, users: int, lifted: bool, size: Size) -> list[Rate]:
@@ -76,11 +83,13 @@ def covered(people: World, users: int, lifted: bool, size: Size) -> list[Rate]:
     difference, lift = people.truth(lifted=lifted)
     rng = generator("coverage", people.name, users, lifted)
     hits: list[list[Array]] = [[], [], [], [], []]
-    for some in batches(size.tries, 2 * users):
+    times = size.tries if users < SIZES[-1] else size.tries // 3
+    for some in batches(times, 2 * users):
         one, other = people.draw(rng, some, users, lifted=lifted), people.draw(rng, some, users)
-        (plain, log), (adjusted, log_adjusted) = sides(one[..., :2], other[..., :2]), sides(one, other)
+        whole = [many.Side.of(table) for table in (one, other)]
+        (plain, log), (adjusted, log_adjusted) = both(side.plain for side in whole), both(whole)
         found = (
-            plain.holds(difference), adjusted.holds(difference), log.holds(np.log1p(lift)), log_adjusted.holds(np.log1p(lift)),
+            plain.holds(difference), adjusted.holds(difference), log.holds(math.log1p(lift)), log_adjusted.holds(math.log1p(lift)),
             many.units_asked(one, other) > 1,
         )  # fmt: skip
         for into, these in zip(hits, found, strict=True):
@@ -91,7 +100,7 @@ def covered(people: World, users: int, lifted: bool, size: Size) -> list[Rate]:
 def adjustments(size: Size) -> Iterator[Row]:
     """How often tests at 5% find a difference where there is none: plain, and adjusted in each way."""
     for name in KINDS:
-        for users in (50, *SIZES[:3]):
+        for users in (50, *SIZES[:2]):
             yield name, f"{users:,}", *map(str, false_alarms(world(name), users, size))
 
 
@@ -140,7 +149,8 @@ def refuted(people: World, split: tuple[int, int], size: Size, looks: Array | No
     looks = np.arange(100, 1100) if looks is None else looks
     rng = generator("anytime", people.name, split)
     hits: list[list[Array]] = [[], [], [], []]
-    for some in batches(size.looked, 2 * int(looks[-1]) * sum(split)):
+    times = size.looked if sum(split) == 2 else size.looked // 2
+    for some in batches(times, 2 * int(looks[-1]) * sum(split)):
         found = at_looks(people, rng, some, looks, split)
         limit = many.anytime_limits(found, first=200)
         by_t = found.rejects()
@@ -166,9 +176,9 @@ def spent_errors(people: World, plan: tuple[float, ...], size: Size, users: int 
     ends = [np.array(critical(len(plan), len(plan), 0.05, how, plan)) for how in ("obrien_fleming", "pocock")]
     looks = np.round(np.array(plan) * users).astype(int)
     hits: list[list[Array]] = [[], [], []]
-    for some in batches(size.looked, 2 * users):
+    for some in batches(size.planned, 2 * users):
         found = at_looks(people, rng, some, looks, (1, 1))
-        z = found.z_guarded
+        z = found.z_planned
         for into, crossed in zip(hits, (*((z > end) for end in ends), found.rejects()), strict=True):
             into.append(crossed.any(axis=1))
     return [rate(these) for these in hits]
@@ -206,12 +216,41 @@ def split_alarms(p_value: Callable[[Array, Array], float], times: int = 200_000)
 # --- power ---------------------------------------------------------------------------------------
 
 
-def found_differences(people: World, users: int, size: Size) -> list[Rate]:
-    """How often Welch's test finds the lift with so many users together: plain, and with the covariate."""
-    rng = generator("power", people.name, users)
-    hits: list[list[Array]] = [[], []]
+LIFTS = {**dict.fromkeys(PLANNED, 0.05), "users who convert, 10%": 0.1, "clicks out of impressions, 20%": 0.05}
+
+
+def power(size: Size) -> Iterator[Row]:
+    """How many users ``rankscope power`` asks for, and how often experiments of that size find the difference."""
+    for name, lift in LIFTS.items():
+        people = world(name, lift)
+        for covariate in (False, True):
+            users = users_planned(people, covariate)
+            yield (
+                name,
+                f"{lift:.0%}",
+                "with a covariate" if covariate else "plain",
+                f"{users:,}",
+                str(found_differences(people, users, covariate, size)),
+            )
+
+
+def users_planned(people: World, covariate: bool) -> int:
+    """What ``rankscope power`` says of a log of the usual users, for the true lift."""
+    names = ("above", "below", "above_before", "below_before")
+    log = pl.DataFrame(dict(zip(names, people.usual.T, strict=True))).with_columns(user=pl.int_range(pl.len()))
+    metric, before = "Ratio(above, below)", "Ratio(above_before, below_before)"
+    found = rs.power(
+        log, None, metric, lift=people.truth(lifted=True)[1], covariates={metric: before} if covariate else None
+    )
+    return found.reaches[0].targets[0].units
+
+
+def found_differences(people: World, users: int, covariate: bool, size: Size) -> Rate:
+    """How often Welch's test finds the lift with so many users together."""
+    rng = generator("power", people.name, users, covariate)
+    columns = slice(None) if covariate else slice(2)
+    hits: list[Array] = []
     for some in batches(size.power, users):
         one, other = people.draw(rng, some, users // 2, lifted=True), people.draw(rng, some, users - users // 2)
-        for into, found in zip(hits, (contrasts(one[..., :2], other[..., :2]), contrasts(one, other)), strict=True):
-            into.append(found.rejects())
-    return [rate(these) for these in hits]
+        hits.append(contrasts(one[..., columns], other[..., columns]).rejects())
+    return rate(hits)

@@ -7,12 +7,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from tests.made.experiments import log_of_days
+from tests.made.experiments import log_of_days, users
 
 import rankscope as rs
 
 QUERIES, DOCS = 24, 30
 METRICS = ["nDCG@10", "AP", "RR@10"]
+REVENUE = ["Mean(revenue)", "Mean(orders)"]
 
 
 @cache
@@ -83,7 +84,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "catalogue": lambda: rs.catalogue("nDCG"),
     "catalogue of online metrics": lambda: rs.catalogue("online"),
     "online": lambda: rs.online(clicks(), by=["day", "position"], slices="country"),
-    "experiment": lambda: rs.experiment(
+    "experiment by day": lambda: rs.experiment(
         log_of_days(seed=3, count=240),
         ["CTR", "Mean(click)"],
         by="day",
@@ -92,6 +93,11 @@ RESULTS: dict[str, Callable[[], Any]] = {
         prior=0.05,
     ),
     "check a log": lambda: rs.check(clicks()),
+    "experiment": lambda: rs.experiment(users(seed=5), REVENUE, slices="country"),
+    "gate of a log": lambda: rs.gate(users(seed=5), metrics=REVENUE, slices="country"),
+    "agreement": lambda: rs.agreement(
+        rs.compare(world()[0], pair(), METRICS), rs.experiment(users(seed=5, lift=-3.0), REVENUE)
+    ),
 }
 
 

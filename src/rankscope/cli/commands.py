@@ -98,6 +98,13 @@ def _online(_: str) -> Names:
     return online_spellings()
 
 
+def _log_formats() -> Names:
+    from rankscope.files.log_formats.catalogue import LOG_FORMATS, TABLE
+
+    yield from ((one.name, one.about) for one in LOG_FORMATS.values())
+    yield TABLE, "a table with a row a shown item, or a row a user"
+
+
 METRIC_NAME = NameType("metric", _metrics)
 ONLINE_NAME = NameType("online metric", _online)
 FAMILY_NAME = NameType("name", _families)
@@ -106,6 +113,7 @@ TEST_NAME = NameType("test", lambda _: _inferences("test"))
 INTERVAL_NAME = NameType("interval", lambda _: _inferences("interval"))
 TASK_NAME = NameType("task", _tasks)
 CORRECTION_NAME = NameType("correction", lambda _: _inferences("correction"))
+LOG_FORMAT_NAME = NameType("log format", lambda _: _log_formats())
 
 
 def label(text: str) -> str:
@@ -349,6 +357,10 @@ OF_VARIANTS = (
     Option("--strata", "Of a log: a column of users' attributes to adjust for.", str, "COLUMN"),
     Option("--winsorise", "Of a log: cut what users add at this quantile, like 0.99.", float, "Q"),
 )  # fmt: skip
+log_format = partial(
+    Option, "--log-format", "What wrote the log: {names}. Default: told by what is in it.", LOG_FORMAT_NAME, "NAME"
+)
+LOG_FORMAT = log_format()
 
 
 def read_numbers(option: str, texts: Sequence[str]) -> list[float]:

@@ -106,7 +106,7 @@ class Call:
 
     def arguments(self) -> tuple[list[Any], dict[str, Any]]:
         """What the verb is called with, but for metrics."""
-        if "log" in self.params:
+        if "log" in self.params and "log" not in self.own:
             if self.log is None:
                 raise InputError(f"no log was given: {self.path} {self.command.usage}, like {self.path} log.parquet")
             return [self.log], self.options

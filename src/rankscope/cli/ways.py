@@ -150,12 +150,17 @@ def _page(call: Call) -> Any:
 
 def _log(call: Call) -> Log | None:
     """The log that was given, where one file alone was and has the columns of one; it is read here, and once."""
-    if call.qrels is None or call.qrels == "-" or call.runs or call.of_scores:
+    form = call.params["log_format"]
+    if call.qrels is None or call.runs or call.of_scores:
+        if form is not None:
+            raise InputError("--log-format is of a log, which is given alone: leave it out, or give a log without runs")
+        return None
+    if call.qrels == "-" and form is None:
         return None
     from rankscope.files.logs import log_of
 
     call.check(of_log=True)
-    return log_of(call.qrels, columns=call.typed.get("columns"))
+    return log_of(call.qrels, columns=call.typed.get("columns"), log_format=form)
 
 
 def _metrics(call: Call) -> list[str] | None:
@@ -205,10 +210,11 @@ def check(call: Call) -> int:
 
 def _inspection(call: Call) -> Any:
     """What was found, in judgments and runs or in one file alone, which is a log then."""
+    log = _log(call) if call.params["log_format"] is not None else None
     if call.qrels is None or call.runs:
         return call.result()
     call.check()
-    return call.command.function(call.qrels, None, _metrics(call), **call.typed)
+    return call.command.function(call.qrels if log is None else log, None, _metrics(call), **call.typed)
 
 
 def power(call: Call) -> int:

@@ -63,13 +63,20 @@ def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None, log
     return _log_of_rows(_rows_of(source, given) if found is None else found, columns)
 
 
-def read_experiment(source: Any, *, variant: str | None = None, columns: Mapping[str, str] | str | None = None) -> Log:
+def read_experiment(
+    source: Any,
+    *,
+    variant: str | None = None,
+    columns: Mapping[str, str] | str | None = None,
+    log_format: str | None = None,
+) -> Log:
     """Read the log of an experiment; ``variant`` is the column of variants, where it has an unusual name.
 
     Raises DataError where no column says which variant a unit was given.
     """
     said = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
-    log = read_log(source, columns={**said, **({variant: "variant"} if variant else {})} or None)
+    roles = {**said, **({variant: "variant"} if variant else {})}
+    log = read_log(source, columns=roles or None, log_format=log_format)
     log.require(("variant",), "an experiment")
     return log
 
@@ -87,14 +94,16 @@ def log_of(source: Any, *, columns: Mapping[str, str] | str | None = None, log_f
         return read_log(source, columns=columns, log_format=log_format)
     try:
         given = given_of(source, KEYS)
-        form = None if given is None else log_format_of(given)
-        rows = None if form is not None else _rows_of(source, given)
     except InputError:
-        if is_path(source) and str(source) != "-" and not Path(source).exists():
+        if not is_path(source) or (str(source) != "-" and not Path(source).exists()):
             raise
         return None
-    if rows is None:
-        return _log_of_rows(_rows_of_format(given, None), columns)
+    if (found := _rows_of_format(given, None)) is not None:
+        return _log_of_rows(found, columns)
+    try:
+        rows = _rows_of(source, given)
+    except InputError:
+        return None
     roles, notes = _roles_of(list(rows.schema), columns, rows.source.label)
     return _log(rows, roles, notes) if DONE & set(roles) and OF & set(roles) else None
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankscope.declared import Lookup, Param, plain
 from rankscope.errors import InputError
-from rankscope.inference.intervals import normal
+from rankscope.inference.intervals import normal, student
 from rankscope.lists import Array
 
 Look = Annotated[int, Param("which look this is, from 1", low=1, high=50)]
@@ -27,6 +27,7 @@ Spending = Annotated[
     Param("how alpha is spent: obrien_fleming keeps nearly all for the end, pocock spends it evenly"),
 ]
 FAR = 8.0  # standard errors beyond which nothing is left of a normal distribution
+LOST = 1e-300  # what is rarer is not told apart
 LEAST = 1e-3  # the least part of all units that comes between two looks
 STEPS = 400  # points, at least, of the grid on which the density of what goes on is held
 
@@ -93,6 +94,29 @@ def _end(grid: Array, density: Array, spread: float, part: float, most: float) -
         beyond = float((density * (ndtr((-end - grid) / spread) + ndtr((grid - end) / spread))).sum())
         low, high = (end, high) if beyond > part else (low, end)
     return (low + high) / 2
+
+
+def as_student(z: float, freedom: float) -> float:
+    """Where Student's t has as much beyond it as the normal distribution has beyond z: an early look knows its spread only roughly.
+
+    Source: Jennison and Turnbull, Group Sequential Methods with Applications to Clinical Trials, 2000.
+
+    >>> round(as_student(2.438, 18), 3)
+    2.696
+    """
+    return student(freedom, max(math.erfc(z / math.sqrt(2)) / 2, LOST))
+
+
+def as_normal(t: float, freedom: float) -> float:
+    """The reverse of ``as_student``.
+
+    >>> round(as_normal(as_student(2.438, 18), 18), 6)
+    2.438
+    """
+    from scipy.special import ndtri, stdtr
+
+    beyond = float(stdtr(freedom, -t))
+    return -float(ndtri(beyond)) if beyond > LOST else t
 
 
 class Planned:

@@ -6,7 +6,7 @@ import math
 
 from rankscope.inference.base import Bounds, Estimate, Interval, Sample, check_between
 from rankscope.inference.intervals import without_interval
-from rankscope.inference.looks import Look, Looks, Planned, Shares, Spending
+from rankscope.inference.looks import Look, Looks, Planned, Shares, Spending, as_student
 from rankscope.inference.sequential import (
     First,
     High,
@@ -56,6 +56,8 @@ class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
             return Bounds.none("anytime takes queries as independent, and these come in clusters")
         if units_seen(sample) < self.first:
             return Bounds.none(first_look(sample, self.first))
+        if sample.reason:
+            return Bounds.none(sample.reason)
         if is_constant(sample):
             return Bounds.none("every query has the same value")
         x = prior(sample.count, self.narrowest)
@@ -69,7 +71,7 @@ class group_sequential(Planned, Interval, aliases=("sequential", "alpha_spending
     >>> import numpy as np
     >>> bounds = group_sequential(look=1, looks=5).of(Sample(np.array([0.3, 0.1, 0.2, 0.4, -0.1] * 10)))
     >>> round(bounds.lower, 3), round(bounds.upper, 3)
-    (0.06, 0.3)
+    (0.043, 0.317)
     """
 
     by_moments = True
@@ -88,7 +90,7 @@ class group_sequential(Planned, Interval, aliases=("sequential", "alpha_spending
         check_between("level", level, 0.95)
         if reason := without_interval(sample):
             return Bounds.none(reason)
-        away = self.reach(1 - level) * error_of_looks(sample)
+        away = as_student(self.reach(1 - level), sample.freedom) * error_of_looks(sample)
         return Bounds(sample.mean - away, sample.mean + away, str(self))
 
 

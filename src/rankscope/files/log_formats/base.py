@@ -37,3 +37,9 @@ class LogFormat:
     read: Callable[[Given], LogTable]
     names: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
+
+
+def tally(values: pl.Series) -> list[tuple[str, int]]:
+    """How often each value is there, the most frequent first, by name among equals."""
+    counts = values.value_counts(name="times")
+    return counts.sort(pl.col("times"), pl.col(values.name), descending=[True, False]).rows()

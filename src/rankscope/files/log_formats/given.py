@@ -67,14 +67,19 @@ class LogPart:
         return self.raw is not None and self.raw.head.removeprefix(BOM).lstrip()[:1] in {b"{", b"["}
 
     def _head_objects(self) -> Iterator[str]:
-        """The first objects as text: one a line, or those of a list."""
+        """The first objects as text: one a line, those of a list, or those that a search engine wraps."""
         assert self.raw is not None
         head = self.raw.head.removeprefix(BOM).decode("utf-8", "replace").strip()
-        if head.startswith("{"):
+        wrap = '"_source"'
+        if head.startswith("{") and wrap not in head:
             yield from head.split("\n")[:LOOKED]
             return
         decoder, at = json.JSONDecoder(), 1
-        while (start := head.find("{", at)) >= 0:
+        for _ in range(LOOKED):
+            begin = head.find(wrap, at) if wrap in head else at
+            start = head.find("{", begin) if begin >= 0 else -1
+            if start < 0:
+                return
             try:
                 _, at = decoder.raw_decode(head, start)
             except (ValueError, RecursionError):
@@ -168,7 +173,7 @@ def given_of(source: Any, keys: Sequence[str]) -> Given | None:
         raw = open_raw(source, EXPECTED)
         return Given(raw.label, (LogPart(_stem(raw.label), raw.label, raw),), _arrays(raw))
     if isinstance(source, Mapping):
-        if not set(keys) & {str(key) for key in source}:
+        if not any(_is_part(source[key]) for key in keys if key in source):
             return Given("log", (), source)
         return Given("log", tuple(_named_parts(source)), keyed=True)
     if isinstance(source, pl.LazyFrame) or (speaks_arrow(source) and not isinstance(source, pl.Series)):
@@ -197,22 +202,28 @@ def _arrays(raw: Raw) -> Mapping[str, Any] | None:
     return dict(found) if found is not None else None
 
 
+def _is_part(value: Any) -> bool:
+    """Whether a value can be read as rows: a path, a frame or a list of objects."""
+    if isinstance(value, list | tuple):
+        return all(isinstance(one, Mapping) for one in value)
+    return is_path(value) or isinstance(value, pl.LazyFrame) or speaks_arrow(value)
+
+
 def _named_parts(source: Mapping[Any, Any]) -> Iterator[LogPart]:
     """Parts by name; a mapping within names further ones."""
     for key, value in source.items():
         if isinstance(value, Mapping):
             yield from _named_parts(value)
+        elif not _is_part(value):
+            said = "a path, a data frame or a list of objects is expected"
+            raise InputError(f"log: {key} is of type {type(value).__name__}; {said}")
         elif is_path(value):
             raw = open_raw(value, EXPECTED)
             yield LogPart(str(key), raw.label, raw)
-        elif isinstance(value, list | tuple) and all(isinstance(one, Mapping) for one in value):
+        elif isinstance(value, list | tuple):
             yield LogPart(str(key), str(key), objects=list(value))
-        elif isinstance(value, pl.LazyFrame) or speaks_arrow(value):
-            yield LogPart(str(key), str(key), frame=value)
         else:
-            raise InputError(
-                f"log: {key} is of type {type(value).__name__}; a path, a data frame or a list of objects is expected"
-            )
+            yield LogPart(str(key), str(key), frame=value)
 
 
 # --- objects as rows ------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.log_formats.base import LogFormat, LogTable
+from rankscope.files.log_formats.base import LogFormat, LogTable, tally
 from rankscope.files.log_formats.given import Given, LogPart, left_out, places
 from rankscope.files.log_rows import with_times
 from rankscope.sources import UNDEFINED
@@ -75,7 +75,7 @@ def _remarks(events: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
     )
     others = events.filter(~pl.col("event").is_in([SHOWN, CLICKED]).fill_null(value=False))
     if others.height:
-        names = [f"{name} {words.count(count)}" for name, count in others["event"].value_counts(sort=True).rows()]
+        names = [f"{name} {words.count(count)}" for name, count in tally(others["event"])]
         out.append(
             f"{words.counted(others.height, 'event')} of other kinds {words.agree(others.height, 'is')} in no row: {words.listing(names)}"
         )

@@ -24,6 +24,10 @@ ROLES = {
 }
 
 
+def _is_feedback(given: Given) -> bool:
+    return given.arrays is not None and all(name in given.arrays for name in ("n_rounds", "action", "reward"))
+
+
 def read_obp(given: Given) -> LogTable:
     """Obp's ``bandit_feedback`` as rows: action, reward, and position, which obp counts from 0 and a log from 1.
 
@@ -55,8 +59,9 @@ def read_obp(given: Given) -> LogTable:
             columns[ROLES.get(name, "p_slate" if slates else "p_item_pos")] = array
         if name == "reward" and np.isin(array, (0, 1)).all():
             columns["click"] = array
-    columns |= _context(given, arrays, rows)
-    others, left = _others(given, arrays, rows)
+    context = _context(given, arrays, rows)
+    columns |= context
+    others, left = _others(arrays, rows, used=bool(context))
     frame = pl.DataFrame({**columns, **others})
     notes = ["positions are counted from 0 there: 1 is added to all"] if "position" in columns else []
     notes += ["reward is 0 or 1 in all rows: it is taken as click, too"] if "click" in columns else []
@@ -103,11 +108,16 @@ def _context(given: Given, arrays: Mapping[str, Any], rows: int) -> dict[str, Ar
     return {f"context_{i}": context[:, i] for i in range(context.shape[1])} if len(context) == rows else {}
 
 
-def _others(given: Given, arrays: Mapping[str, Any], rows: int) -> tuple[dict[str, Array], list[str]]:
+def _others(arrays: Mapping[str, Any], rows: int, used: bool) -> tuple[dict[str, Array], list[str]]:
     """Further arrays with an element for each row, and the names of those without."""
     others, left = {}, []
     for name, value in arrays.items():
-        if name in {*ROLES, "position", "pscore", "context"} or value is None or np.ndim(value) == 0:
+        if (
+            name in {*ROLES, "position", "pscore"}
+            or value is None
+            or np.ndim(value) == 0
+            or (name == "context" and used)
+        ):
             continue
         array = np.asarray(value)
         if array.ndim == 1 and len(array) == rows and array.dtype != object:
@@ -119,6 +129,6 @@ def _others(given: Given, arrays: Mapping[str, Any], rows: int) -> tuple[dict[st
 
 OBP = LogFormat(
     "obp", "the dict of feedback of obp (Open Bandit Pipeline)", EXPECTS,
-    lambda given: given.arrays is not None and {"n_rounds", "action", "reward"} <= set(given.arrays), read_obp,
+    _is_feedback, read_obp,
     names=("bandit_feedback",),
 )  # fmt: skip

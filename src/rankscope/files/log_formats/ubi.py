@@ -8,7 +8,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.log_formats.base import LogFormat, LogTable
+from rankscope.files.log_formats.base import LogFormat, LogTable, tally
 from rankscope.files.log_formats.given import Given, LogPart, left_out, places
 from rankscope.files.log_rows import with_times
 from rankscope.files.sheets import Sheet
@@ -25,6 +25,7 @@ TEXTS = {  # where a value may be, the likeliest place first
     "ordinal": ("event_attributes.position.ordinal", "event_attributes.position.ordinal.index", "event_attributes.position.index"),
 }  # fmt: skip
 IMPRESSION = "impression"
+BEFORE = "query_attributes."
 MEANT = {  # what usual actions are in a log; all others keep their names
     "click": "click", "click_through": "click", "item_click": "click", "product_click": "click",
     "purchase": "conversion", "product_purchase": "conversion",
@@ -86,15 +87,16 @@ def read_ubi(given: Given) -> LogTable:
     """
     parts = [part for part in given.parts if _is_queries(part) or _is_events(part)]
     queries, events, notes = _tables(parts)
-    lists = _lists(queries, events) if queries.height else queries
+    lists = _lists(queries)
     done = _done(events)
     shown, added = _shown(lists, done)
     if not shown.height:
         raise InputError(
             f"{given.label}: no query with hits, and no event that says what was shown; UBI has {EXPECTS}, or events of the action impression"
         )
-    done = _matched(done, shown)
-    rows = _rows(shown, done, _dwell(events, lists) if events.height else None)
+    known = pl.concat([lists.select("impression_id"), shown.select("impression_id")]).unique()
+    done = _matched(done.join(known, on="impression_id", how="semi", maintain_order="left"), shown)
+    rows = _rows(shown, done, _dwell(events, lists), observed=bool(events.height))
     rows, more = _about(rows, lists, events)
     notes = [*left_out(given, parts, "queries or events"), *notes, *more, *_remarks(events, done, added)]
     counts = words.counted(shown["impression_id"].n_unique(), "list"), words.counted(events.height, "event")
@@ -107,7 +109,9 @@ def read_ubi(given: Given) -> LogTable:
 
 def _tables(parts: Sequence[LogPart]) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
     """The queries and the events of all parts, under the names of ``TEXTS``; and what was assumed of times."""
-    queries, events, notes = [], [], dict[str, None]()
+    queries: list[pl.DataFrame] = []
+    events: list[pl.DataFrame] = []
+    notes = dict[str, None]()
     for part in parts:
         sheet = part.sheet()
         frame, said = _table(sheet)
@@ -127,15 +131,14 @@ def _tables(parts: Sequence[LogPart]) -> tuple[pl.DataFrame, pl.DataFrame, list[
 
 def _table(sheet: Sheet) -> tuple[pl.DataFrame, list[str]]:
     """A part under the names of ``TEXTS``, with hits, times and attributes of queries."""
-    frame, notes = sheet.frame, []
+    frame, notes = sheet.frame, list[str]()
     time = [name for name in TIMES if name in frame.columns]
     if time:
         frame, notes = with_times(frame, time[0], Source(sheet.label, line_of=None, place_of=sheet.at))
     columns = [_first(frame, places, pl.String).alias(name) for name, places in TEXTS.items()]
     columns.append(_hits(frame).alias("hits"))
     columns.append((pl.col(time[0]) if time else pl.lit(None, pl.Datetime("us", "UTC"))).alias("timestamp"))
-    before = "query_attributes."
-    attributes = [name for name, dtype in frame.schema.items() if name.startswith(before) and not dtype.is_nested()]
+    attributes = [name for name, dtype in frame.schema.items() if name.startswith(BEFORE) and not dtype.is_nested()]
     columns += [pl.col(name).cast(pl.String).alias(name) for name in attributes]
     return frame.select(columns), notes
 
@@ -167,9 +170,9 @@ def _hits(frame: pl.DataFrame) -> pl.Expr:
 # --- lists and what was done with them ------------------------------------------------------------------------------
 
 
-def _lists(queries: pl.DataFrame, events: pl.DataFrame) -> pl.DataFrame:
+def _lists(queries: pl.DataFrame) -> pl.DataFrame:
     """One row a query id: where an id comes several times, hits follow those that were there before."""
-    attributes = [name for name in queries.columns if name.startswith("query_attributes.")]
+    attributes = [name for name in queries.columns if name.startswith(BEFORE)]
     first = ["user_query", "application", "client_id", "user_id", "session_id", *attributes]
     lists = queries.sort("timestamp", maintain_order=True).group_by("query_id", maintain_order=True).agg(
         pl.col("hits").explode().drop_nulls().unique(maintain_order=True), pl.col("timestamp").min(), *[pl.col(name).drop_nulls().first() for name in first]
@@ -244,27 +247,24 @@ def _dwell(events: pl.DataFrame, lists: pl.DataFrame) -> pl.DataFrame | None:
     return acts.with_columns(until.alias("seconds")).filter(pl.col("event").is_not_null()).select("event", "seconds")
 
 
-def _rows(shown: pl.DataFrame, done: pl.DataFrame, dwell: pl.DataFrame | None) -> pl.DataFrame:
+def _rows(shown: pl.DataFrame, done: pl.DataFrame, dwell: pl.DataFrame | None, *, observed: bool) -> pl.DataFrame:
     """What was shown with what was done, and what was done with items that were not shown."""
     acts = done.filter(pl.col("kind") != IMPRESSION)
-    kinds = acts["kind"].value_counts(sort=True)["kind"].head(MOST).sort().to_list()
-    each = [(pl.col("kind") == kind).sum().cast(pl.Int64).alias(_named(kind)) for kind in kinds if kind != "click"]
+    kinds = sorted(kind for kind, _ in tally(acts["kind"])[:MOST])
     clicked = pl.col("kind") == "click"
-    spent = [pl.col("seconds").filter(clicked).drop_nulls()] if dwell is not None else []
+    sums = [clicked.any().cast(pl.Int64).alias("click")]
+    sums += [(pl.col("kind") == kind).sum().cast(pl.Int64).alias(_named(kind)) for kind in kinds if kind != "click"]
+    counted = [name.meta.output_name() for name in sums]
     if dwell is not None:
         acts = acts.join(dwell, on="event", how="left", maintain_order="left")
-    seconds = [pl.when(one.len() > 0).then(one.sum()).alias("dwell_s") for one in spent]
-    counts = acts.group_by(PAIR, maintain_order=True).agg(
-        clicked.any().cast(pl.Int64).alias("click"), *each, *seconds, pl.col("timestamp").min().alias("done_at")
-    )
+        seconds = pl.col("seconds").filter(clicked).drop_nulls()
+        sums.append(pl.when(seconds.len() > 0).then(seconds.sum()).alias("dwell_s"))
+    counts = acts.group_by(PAIR, maintain_order=True).agg(*sums, pl.col("timestamp").min().alias("done_at"))
     rows = shown.with_columns(pl.lit(1).alias("shown")).join(counts, on=PAIR, how="left", maintain_order="left")
     stray = counts.join(shown, on=PAIR, how="anti", maintain_order="left").with_columns(pl.lit(0).alias("shown"))
     rows = pl.concat([rows, stray], how="diagonal")
-    rows = (
-        rows.with_columns(pl.col("click", *[_named(kind) for kind in kinds if kind != "click"]).fill_null(0))
-        if done.height
-        else rows.drop("click")
-    )
+    if observed:
+        rows = rows.with_columns(pl.col(counted).fill_null(0))
     seen = done.filter(pl.col("kind") == IMPRESSION).unique(PAIR).select(*PAIR, pl.lit(1).alias("examined"))
     if seen.height:
         rows = rows.join(seen, on=PAIR, how="left", maintain_order="left").with_columns(pl.col("examined").fill_null(0))
@@ -277,57 +277,30 @@ def _named(kind: str) -> str:
 
 
 def _about(rows: pl.DataFrame, lists: pl.DataFrame, events: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """The rows with who saw each list, when and what it was asked for; and what is not known of them."""
+    """The rows with who saw each list, when and what it was asked for: as its query says, or else its events."""
     who = ("client_id", "user_id", "session_id", "user_query", "application")
-    said = events.filter(pl.col("query_id").is_not_null()).sort("timestamp", maintain_order=True).group_by("query_id", maintain_order=True).agg(
-        pl.col("timestamp").min().alias("first_at"), *[pl.col(name).drop_nulls().first().alias(f"event_{name}") for name in who]
-    )  # fmt: skip
+    first = [pl.col(name).drop_nulls().first().alias(f"event_{name}") for name in who]
+    ordered = events.filter(pl.col("query_id").is_not_null()).sort("timestamp", maintain_order=True)
+    said = ordered.group_by("query_id", maintain_order=True).agg(pl.col("timestamp").min().alias("first_at"), *first)
+    attributes = {name: name.removeprefix(BEFORE) for name in lists.columns if name.startswith(BEFORE)}
+    taken = {*OWN, *MEANT.values(), *rows.columns}
+    known = lists.drop("hits", *[name for name, own in attributes.items() if own in taken]).rename(
+        attributes, strict=False
+    )
     rows = rows.join(said.rename({"query_id": "impression_id"}), on="impression_id", how="left", maintain_order="left")
-    known = (
-        lists.drop("hits").rename(
-            {name: name.removeprefix("query_attributes.") for name in lists.columns if _attribute(name)}
-        )
-        if lists.height
-        else None
-    )
-    rows = (
-        rows.join(known, on="impression_id", how="left", maintain_order="left")
-        if known is not None
-        else rows.with_columns(pl.lit(None, pl.String).alias(name) for name in who).with_columns(
-            pl.lit(None, pl.Datetime("us", "UTC")).alias("timestamp")
-        )
-    )
-    rows = rows.with_columns(
+    rows = rows.join(known, on="impression_id", how="left", maintain_order="left").with_columns(
         *[pl.coalesce(name, f"event_{name}").alias(name) for name in who],
         pl.coalesce("timestamp", "first_at", "done_at").alias("timestamp"),
-    ).drop("first_at", "done_at", *[f"event_{name}" for name in who])
-    rows = rows.rename({"user_query": "query_id"})
+    )
+    rows = rows.drop("first_at", "done_at", *[f"event_{name}" for name in who]).rename({"user_query": "query_id"})
     return _settled(rows)
-
-
-def _attribute(name: str) -> bool:
-    return name.startswith("query_attributes.") and name.removeprefix("query_attributes.") not in {
-        *OWN,
-        *MEANT.values(),
-    }
 
 
 def _settled(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     """The rows without what is not known: units without a name, sessions of which only some lists are."""
     notes = []
     has_client = rows["client_id"].null_count() < rows.height
-    unit = "client_id" if has_client else "user_id"
     rows = rows.drop("user_id" if has_client else "client_id")
-    nameless = (
-        rows.filter(pl.col(unit).is_null() & (pl.col("shown") == 0)).height
-        if rows[unit].null_count() < rows.height
-        else 0
-    )
-    if nameless:
-        rows = rows.filter(pl.col(unit).is_not_null() | (pl.col("shown") == 1))
-        notes.append(
-            f"left out: {words.counted(nameless, 'item')} that {words.agree(nameless, 'is')} of no list, and of nobody"
-        )
     lists = rows.filter(pl.col("shown") == 1).unique("impression_id")
     without = lists["session_id"].null_count()
     if 0 < without < lists.height:
@@ -353,18 +326,18 @@ def _remarks(events: pl.DataFrame, done: pl.DataFrame, added: int) -> Iterator[s
     clicks = done.filter(pl.col("kind") == "click")
     stray = clicks.filter(~pl.col("is_shown")).height
     if stray:
-        yield f"{words.count(stray)} of {words.counted(clicks.height, 'click')} {words.agree(stray, 'is')} on items that are not among the hits of their query: rows of their own, with shown 0"
+        yield f"{words.count(stray)} of {words.counted(clicks.height, 'click')}: the item is not among the hits of the query; it is a row of its own, with shown 0"
     again = clicks.height - clicks.unique(PAIR).height
     if again:
         yield f"{words.counted(again, 'click')} came again on the same item of a list: each item is clicked or not"
     if added:
         yield f"{words.counted(added, 'item')} {words.agree(added, 'is')} known from impressions alone, not from hits, with the position that these say"
-    others = events.height - done.height
+    rest = events.with_row_index("event").join(done, on="event", how="anti")
+    others = rest.height
     if others:
-        rest = events.with_row_index("event").join(done, on="event", how="anti")
-        names = [f"{name} {words.count(count)}" for name, count in rest["action"].value_counts(sort=True).rows()]
-        yield f"{words.counted(others, 'event')} {words.agree(others, 'is')} of no item of a list, and in no row: {words.listing(names)}"
-    kinds = done.filter(pl.col("kind") != IMPRESSION)["kind"].value_counts(sort=True)["kind"].to_list()
+        names = [f"{name} {words.count(count)}" for name, count in tally(rest["action"])]
+        yield f"{words.counted(others, 'event')} {words.agree(others, 'is')} of no item of a list that is there, and in no row: {words.listing(names)}"
+    kinds = [kind for kind, _ in tally(done.filter(pl.col("kind") != IMPRESSION)["kind"])]
     if len(kinds) > MOST:
         yield f"{words.counted(len(kinds) - MOST, 'action')} with the fewest events have no column: {words.listing(kinds[MOST:])}"
 

@@ -183,7 +183,7 @@ def _remarks(shown: pl.DataFrame, pages: pl.DataFrame, placed: pl.DataFrame) -> 
     out = []
     if stray:
         out.append(
-            f"{words.count(stray)} of {words.counted(clicks, 'click')} {words.agree(stray, 'is')} on urls that no page before them shows in their session: rows of their own, with shown 0"
+            f"{words.count(stray)} of {words.counted(clicks, 'click')}: no page before in the session shows the url; it is a row of its own, with shown 0"
         )
     if again:
         out.append(f"{words.counted(again, 'click')} came again on a url of the same page: each url is clicked or not")

@@ -27,7 +27,7 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     variant: str | None = None, baseline: str | None = None, primary: Any = None, guardrails: Any = None, margin: Any = None,
     covariates: Any = None, split: Any = None, strata: str | None = None, winsorise: float | None = None,
     by: Any = None, slices: Any = None, test: Any = None, interval: Any = None, correction: Any = "holm", alpha: float = 0.05,
-    prior: Any = None, columns: Mapping[str, str] | str | None = None,
+    prior: Any = None, columns: Mapping[str, str] | str | None = None, log_format: str | None = None,
 ) -> Experiment:
     """Say which variant of an experiment is better for users, by how much, and whether that can be believed.
 
@@ -50,7 +50,7 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     - ``test``, ``interval``, ``correction``, ``alpha`` are as for ``compare``; the metrics beside the primary one are corrected together.
     - ``prior``: asks for a Bayesian summary beside the verdict, which does not use it: ``"flat"``, or how far lifts usually are from 0, the
       standard deviation of a normal prior, like ``0.05``.
-    - ``columns``: roles of columns with unusual names, ``{"visitor": "unit_id"}``.
+    - ``columns``: roles of columns with unusual names, ``{"visitor": "unit_id"}``; ``log_format``: what wrote the log, as for ``read_log``.
 
     Raises InputError for what cannot be used, DataError where there is nothing to compare. Where units were not split as planned
     (p < 0.001) the verdict is withheld, and ``exit_code`` is 3.
@@ -67,7 +67,7 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     method = method_of(test=test, interval=interval, correction=correction, family="all", alpha=alpha)
     over = check_by(by)
     believed = None if prior is None else Prior.of(prior)
-    given = read_experiment(log, variant=variant, columns=columns)
+    given = read_experiment(log, variant=variant, columns=columns, log_format=log_format)
     roles = roles_of(given, metrics, primary, guardrails, margin)
     attributes = attributes_of(given, slices)
     variants = variants_of(

@@ -226,7 +226,7 @@ class Experiment(Result):
         yield "Welch's t test, delta method for ratios" if self.method.test is None else str(self.method.test)
         yield from self.variants.adjustment.remarks()
         if any(isinstance(metric, Quantile) for metric in self.roles):
-            yield "errors of quantiles by order statistics"
+            yield f"errors of quantiles by order statistics{', and no value of theirs is cut' if self.variants.adjustment.winsorise else ''}"
         if len(self.families) > 1 and self.method.correction.corrects:
             yield f"metrics beside {self.primary} are corrected together ({self.method.correction.name})"
 

@@ -72,12 +72,10 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     ``progress``: called with the name of each run that is read.
     {policies}
 
-    In place of ``qrels`` may stand the log of an experiment (see ``read_log``): rows are rolled up to the users who were given variants, and every
-    variant is gated against the baseline. ``baseline`` and ``candidate`` are then names of variants, where these are not all against
-    control; ``metrics`` are online ones (the one by which experiments are mostly decided, CTR where there are clicks, unless named), the default ``tolerance`` is ``"1%"`` of the
-    baseline, and ``slices`` names columns of the log. ``variant``, ``split``, ``covariates``, ``strata`` and ``winsorise`` are as for
-    ``experiment``, which gives the same p-value for the same two variants. Where users were not split as planned, nothing is said of the
-    metrics, and ``exit_code`` is 3.
+    In place of ``qrels`` may stand the log of an experiment: every variant is gated against the baseline, with the p-value of ``experiment``. There ``baseline``
+    and ``candidate`` are names of variants, ``metrics`` are online ones (CTR, or what the columns allow), the default ``tolerance`` is ``"1%"``,
+    ``slices`` names columns, and ``variant``, ``split``, ``covariates``, ``strata`` and ``winsorise`` are as for ``experiment``. Where users
+    were not split as planned, the verdict is withheld, and ``exit_code`` is 3.
 
     Raises InputError for what cannot be used, DataError if nothing can be compared or a stored baseline was made otherwise.
 
@@ -103,6 +101,17 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
             clusters=clusters, policies=policies, **of_variants,
         )
     refuse_experiments({"variant": variant, **of_variants})
+    return _gate_of_runs(
+        qrels, baseline, candidate, metrics, tolerance=tolerance, fail_on=fail_on, method=method, slices=slices, clusters=clusters,
+        progress=progress, policies=policies,
+    )
+
+
+def _gate_of_runs(  # noqa: PLR0913 - the options that rankings have a use for
+    qrels: Any, baseline: Any, candidate: Any, metrics: Any, *, tolerance: Any, fail_on: FailOn, method: Method, slices: Any, clusters: Any,
+    progress: Callable[[str], None] | None, policies: Mapping[str, Any],
+) -> Gate:
+    """The gate of two runs."""
     if candidate is None:
         error = InputError("a gate takes judgments and two runs, the baseline and the candidate; or the log of an experiment")
         raise error_of_judgments(qrels, policies.get("columns"), error)

@@ -31,7 +31,7 @@ OVER = ("day", "position")
 VARIANTS = "The variants of an experiment are put together here: rankscope experiment compares them"
 
 
-def online(
+def online(  # noqa: PLR0913 - the options of the command line, each with its default
     log: Any,
     metrics: Any = None,
     *,
@@ -40,6 +40,7 @@ def online(
     slices: str | Iterable[str] = (),
     level: float = 0.95,
     ignore: str | Iterable[str] = (),
+    log_format: str | None = None,
 ) -> OnlineValues:
     """Say what users did: click-through rate and other online metrics of a log, with intervals that hold where users come back.
 
@@ -47,7 +48,8 @@ def online(
     a user. ``metrics`` are names such as ``"CTR"`` or ``"Retention@7"``, objects, or several; without them all that the columns allow. ``columns``
     gives columns their role, as in ``{"visitor": "unit_id"}``. ``by`` is ``"day"``, ``"position"`` or both, ``slices`` names columns whose values are looked
     at one by one. ``level`` is that of the intervals: the delta method at the unit (the user; or the session, the list, the row, where
-    none is named), Wilson's where each unit is a success or none. ``ignore`` names codes of warnings to leave out, like ``"RS611"``.
+    none is named), Wilson's where each unit is a success or none. ``ignore`` names codes of warnings to leave out, like ``"RS611"``,
+    and ``log_format`` what wrote the log, as for ``read_log``.
 
     Raises InputError for what cannot be read or is no metric, DataError where the log lacks a column that a metric needs.
 
@@ -63,7 +65,7 @@ def online(
     over = _listed(by, "by")
     if strange := [name for name in over if name not in OVER]:
         raise InputError(f"by={strange[0]!r}: by is {words.choices(OVER)}")
-    read = read_log(log, columns=columns)
+    read = read_log(log, columns=columns, log_format=log_format)
     health = examine(read)
     chosen = parse_online_metrics(metrics) if metrics else usual_metrics(read)
     if not chosen:
