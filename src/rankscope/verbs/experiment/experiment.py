@@ -92,10 +92,12 @@ def _compare(variants: Variants, roles: Mapping[OnlineMetric, Role], method: Met
     panels = {metric: variants.panel(metric) for metric in roles}
     allowed = {panels[m].name: (panels[m], role.margin) for m, role in roles.items() if role.margin is not None}
     margins = {name: margin.of(panel.estimate(baseline).mean) for name, (panel, margin) in allowed.items()}
-    if nothing := [name for name, margin in margins.items() if not margin]:
-        raise InputError(
-            f"margin of {nothing[0]}: {baseline} is at 0, and a share of that is nothing: give a number, like 0.01"
-        )
+    for name, (panel, _) in allowed.items():
+        if not margins[name] and any(panel.means.values()):
+            raise InputError(
+                f"margin of {name}: {baseline} is at 0, and a share of that is nothing: give a number, like 0.01"
+            )
+    margins = {name: margin for name, margin in margins.items() if margin}  # of 0 where all are at 0, and the same
     said = {name: str(margin) for name, (_, margin) in allowed.items() if margin.relative}
     method = replace(method, margin=margins or None, margin_words=said)
     pairs = pairs_of(names, baseline, all_pairs=False)
