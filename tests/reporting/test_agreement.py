@@ -331,6 +331,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
     assert "Opposite directions" in Path("both.html").read_text()
     held = json.loads(Path("parts/sides.json").read_text())
     assert held
+    assert main([*typed, "--log-format", "table", "-o", "same.html", "-q"]) == 0
+    assert capsys.readouterr().out == said.out
     assert main([*typed, "--split", "A=0.9,B=0.1", "-o", "both.html"]) == 0
     assert "the online verdict is withheld" in capsys.readouterr().out
     assert main(["report", "qrels.txt", "base.run", "good.run", "--log", "none.csv"]) == 2

@@ -40,20 +40,27 @@ NO_SPREAD = "no spread"
 NAMED = 5  # values of a slice that a note names
 
 
-def log_to_gate(source: Any, baseline: Any, candidate: Any, variant: str | None, columns: Any) -> Log | None:
+def log_to_gate(
+    source: Any, baseline: Any, candidate: Any, variant: str | None, columns: Any, log_format: str | None = None
+) -> Log | None:
     """The log of an experiment, where it stands in the place of judgments and two runs; None for all else.
 
     Beside a log ``baseline`` and ``candidate`` are names of variants, so that what is no name or names a file that is there is a run.
+    The others are as for ``read_experiment``.
     Raises InputError where no runs are given, and no log either.
     """
     if not (_is_name(baseline) and _is_name(candidate)):
         return None
     said = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
     roles = said | ({variant: "variant"} if variant else {})
-    log = None if isinstance(source, str) and source == "-" else log_of(source, columns=roles or None)
+    log = (
+        None
+        if isinstance(source, str) and source == "-"
+        else log_of(source, columns=roles or None, log_format=log_format)
+    )
     if log is None:
         try:
-            log = read_experiment(source, columns=roles or None)
+            log = read_experiment(source, columns=roles or None, log_format=log_format)
         except RankscopeError as error:
             if candidate is not None:
                 return None  # it is a run that is not there, which is said where it is read
