@@ -372,3 +372,9 @@ def test_an_early_look_is_told() -> None:
     assert {w.code for w in rs.experiment(table, REVENUE, test="anytime(first=40)").warnings} == {
         w.code for w in found.warnings
     }
+
+
+def test_large_numbers_have_no_decimals() -> None:
+    table = users(seed=27).with_columns(revenue=pl.col("revenue") * 10_000)
+    gate = rs.gate(table, metrics=REVENUE)
+    assert "." not in gate.sentence.partition("changed by ")[2].partition(" (")[0]

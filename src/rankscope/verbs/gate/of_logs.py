@@ -209,7 +209,7 @@ def _draft(
         tolerance_said=str(allowance), p_value=evidence.p_value, loses=evidence.loses, queries=c.queries,
         differing=c.differing, wins=0, losses=0, reason=f"there is no interval ({bounds.reason.replace('queries', units).replace('query', panel.measure.unit)})",
         method=_way(c, bounds),
-        queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None, digits=panel.measure.decimals or DIGITS,
+        queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None, digits=DIGITS if panel.measure.decimals is None else panel.measure.decimals,
     )  # fmt: skip
 
 
