@@ -64,6 +64,7 @@ class Experiment(Result):
     prior: Prior | None = None
     heterogeneity: Sequence[Heterogeneity] = ()
     days: OverDays | None = None
+    slice_notes: Sequence[str] = ()
 
     schema = "experiment/1"
     views = VIEWS
@@ -119,8 +120,8 @@ class Experiment(Result):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What was read, and how it was rolled up."""
-        return self.variants.notes
+        """What was read, how it was rolled up, and what slices leave out."""
+        return [*self.variants.notes, *self.slice_notes]
 
     def part_of(self, c: Contrast) -> str:
         """The part of a contrast's metric in the verdict."""
