@@ -31,8 +31,6 @@ def results_of_log(log: Log, metrics: Any, options: Mapping[str, Any]) -> list[R
             "rankings" if odd not in OF_EXPERIMENT else "experiments, and no column says which variant a user was given"
         )
         raise InputError(f"{odd} is about {about}: leave it out for {log.label}")
-    if isinstance(given.get("slices"), str):  # as on the command line
-        given["slices"] = [name.strip() for name in given["slices"].split(",")]
     results: list[Result] = [_experiment(log, metrics, given)] if several else []
     if log.of_impressions:
         over = [name for name, role in (("day", "timestamp"), ("position", "position")) if log.has(role)]
