@@ -17,7 +17,8 @@ from rankscope.reporting.pairing import Pairing, contrasts_of, pair_variants
 from rankscope.show.result import Col, Result, Shown, View
 from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.experiment import cells
-from rankscope.verbs.experiment.result import WITHHELD, Experiment
+from rankscope.verbs.experiment.result import Experiment
+from rankscope.verbs.experiment.tables import WITHHELD
 
 Agrees = Literal["agree", "opposite", "cannot tell", "withheld"]
 SIDES = ("offline", "online")

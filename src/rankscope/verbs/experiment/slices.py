@@ -43,7 +43,9 @@ def slices_of(
 
     And what is left out, in words.
     """
-    parts, tests, notes = [], [], []
+    parts: list[Slice] = []
+    tests: list[Heterogeneity] = []
+    notes: list[str] = []
     for attribute in attributes:
         units = variants.units_by(attribute, metric)
         found, left = variants.slices(attribute, metric, units)
