@@ -150,7 +150,9 @@ class Experiment(Result):
             "test": "t (Welch)" if self.method.test is None else str(self.method.test),
             "interval_of_lift": "of the logarithm of the ratio (delta method)", "alpha": self.method.alpha,
             "correction": str(self.method.correction), "family": "the primary metric; all others together", **self.adjustment,
-            **({"prior": str(self.prior)} if self.prior else {}),
+            **({"heterogeneity": "Cochran's Q with Welch's correction, corrected over attributes and variants"} if self.slices else {}),
+            **({"change": "late less early half of the days, within units"} if self.days else {}),
+            **({"prior": f"{self.prior}, of the logarithm of the ratio"} if self.prior else {}),
             **({"margin": margins} if (margins := {str(m): str(role.margin) for m, role in self.roles.items() if role.margin is not None}) else {}),
         }  # fmt: skip
 
