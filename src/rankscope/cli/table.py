@@ -209,7 +209,7 @@ COMMANDS = (
             QRELS,
             click.Argument(["baseline"], type=FILE, required=False, metavar="BASELINE"),
             click.Argument(["candidate"], type=FILE, required=False, metavar="CANDIDATE"),
-            metric("A metric that must pass, like nDCG@10 (the default); may be repeated, or several in quotes."),
+            metric("A metric that must pass, like nDCG@10 (the default), of a log CTR; may be repeated, or several in quotes."),
             QUIET,
             Option("--tolerance",
                 "How much worse the candidate may be: a number, a percentage of the baseline's mean, or one of these for a "
@@ -220,7 +220,7 @@ COMMANDS = (
                 " it.", ("loss", "tolerance"), default="loss"),
             ALPHA,
             Option("--slices", "A CSV of attributes of queries: each of their values must pass, too. Of a log: columns of it, country,device.", FILE),
-            CLUSTERS, INTERVAL, TEST, *OF_VARIANTS, POLICIES, *LIMITS, SETTINGS,
+            CLUSTERS, INTERVAL, TEST, *OF_VARIANTS, log_format(to="command"), POLICIES, *LIMITS, SETTINGS,
             Option("--junit", "Also write JUnit XML to FILE.", PLACE, to="command"),
             Option("--github-summary", "Also append Markdown to the job's summary ($GITHUB_STEP_SUMMARY).", bool, to="command"),
             *OUTPUT,
