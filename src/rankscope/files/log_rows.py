@@ -22,13 +22,14 @@ EPOCHS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (0.0, "s"))  # by how large 
 
 @dataclass(frozen=True, eq=False)
 class LogRows:
-    """The rows of an input: a frame with its own names of columns, and how to run queries over it."""
+    """The rows of an input: a frame with its own names of columns, how to run queries over it, and its rows in pieces."""
 
     frame: pl.LazyFrame
     schema: Mapping[str, pl.DataType]
     source: Source
     collect: Callable[[pl.LazyFrame], pl.DataFrame] = pl.LazyFrame.collect
     read_as: str = ""  # what its columns were made of, where these are not those of the input
+    pieces: tuple[pl.LazyFrame, ...] = ()
 
 
 EXPECTS: dict[Kind, str] = {

@@ -17,6 +17,7 @@ from rankscope.impressions import COLUMNS, Log
 MANY = 2_000_000  # rows from which verbs do not group and sort for the sake of looking; check does
 EXAMPLES = 3
 ROUNDING = 1e-9  # probabilities closer than this are equal
+NEAR = 1000  # rows at the top in which most of what is looked for is found
 MOSTLY = 0.5  # where times go back in more groups than this, the rows are in no order of time at all
 FAR = 3.29  # standard errors that chance exceeds once in a thousand times
 BEFORE = ("before", "pre", "prior", "baseline", "past")  # words in the name of a covariate
@@ -216,8 +217,6 @@ def _by_row(log: Log, looks: Sequence[Look]) -> tuple[int, list[LogFact], int]:
         ask.append(look.bad(log).sum().alias(f"count{i}"))
     if log.has("position"):
         ask.append(pl.col("position").min().alias("lowest"))
-    if log.has("variant"):
-        ask += [pl.col("variant").min().alias("first variant"), pl.col("variant").max().alias("last variant")]
     if log.has("timestamp"):
         ask.append(pl.col("timestamp").drop_nulls().dt.date().unique().implode().alias("days"))
     zeros = [name for name in ZEROS if log.has(name)]
@@ -233,7 +232,7 @@ def _by_row(log: Log, looks: Sequence[Look]) -> tuple[int, list[LogFact], int]:
     counts = [(look, int(found[f"count{i}"] or 0)) for i, look in enumerate(looks)]
     facts = _placed(log, [(look, count) for look, count in counts if count], rows)
     facts += [fact for name in zeros if (fact := _without_zeros(log, name, found))]
-    facts += [*_variants(log, found), *_days(log, found), *_positions(log, found)]
+    facts += [*_variants(log), *_days(log, found), *_positions(log, found)]
     return rows, facts, 0 if found.get("lowest") == 0 else 1
 
 
@@ -261,10 +260,17 @@ def _without_zeros(log: Log, name: str, found: Mapping[str, Any]) -> LogFact | N
     return _fact("RS611", log, message, count=empty, column=name)
 
 
-def _variants(log: Log, found: Mapping[str, Any]) -> Iterator[LogFact]:
-    one = found.get("first variant")
-    if one is not None and one == found["last variant"]:
-        yield _fact("RS606", log, f"all rows are of one variant, {one}", count=1)
+def _variants(log: Log) -> Iterator[LogFact]:
+    """One variant in all rows: most often there are two near the top, and no more are read."""
+    if not log.has("variant"):
+        return
+    variant, lowest, highest = pl.col("variant"), None, None
+    for rows in (log.frame.head(NEAR), log.frame):
+        lowest, highest = log.collect(rows.select(variant.min(), variant.max().alias("highest"))).row(0)
+        if lowest != highest:
+            return
+    if lowest is not None:
+        yield _fact("RS606", log, f"all rows are of one variant, {lowest}", count=1)
 
 
 def _days(log: Log, found: Mapping[str, Any]) -> Iterator[LogFact]:

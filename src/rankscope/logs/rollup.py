@@ -15,6 +15,7 @@ from rankscope.errors import DataError
 from rankscope.impressions import Log
 from rankscope.lists import Array
 from rankscope.logs.base import KEYS, Level, OnlineMetric, Parts
+from rankscope.logs.bins import sum_in_bins
 
 # what a unit is where the log names none, the widest first
 UNITS = ("unit_id", "session_id", "impression_id")
@@ -23,6 +24,7 @@ WITHOUT = {
     "impression_id": "no user is named: each list counts as one of its own",
     "": "no user is named: each row counts as one of its own",
 }
+OURS = "rankscope.logs.metrics"  # expressions of others may look at all rows of a unit
 TOO_NARROW = "; where users come back, intervals are too narrow"
 
 
@@ -73,7 +75,7 @@ class Units:
     def columns(self, metric: OnlineMetric) -> Array:
         """Two columns, what each unit adds above and below the line: units x 2."""
         row = self.metrics.index(metric)
-        return np.column_stack([self.numerators[row], self.denominators[row]])
+        return np.stack([self.numerators[row], self.denominators[row]]).T  # a column lies in one place
 
 
 def unit_of(log: Log) -> str:
@@ -101,7 +103,9 @@ def roll_up(
     end = _end(log) if any(metric.windowed for metric in metrics) else None
     parts = [metric.parts(log, end) for metric in metrics]
     keys = [*([unit] if unit else []), *by]
-    found = log.collect(_query(log, parts, keys, unit, [name for name in attributes if name not in keys]))
+    found = _in_bins(log, metrics, parts, keys) if unit and not attributes else None
+    if found is None:
+        found = log.collect(_query(log, parts, keys, unit, [name for name in attributes if name not in keys]))
     if unit and found[unit].null_count():
         rows = int(found.filter(pl.col(unit).is_null())["rows"].sum())
         raise DataError(
@@ -183,11 +187,26 @@ def _query(log: Log, parts: Sequence[Parts], keys: Sequence[str], unit: str, att
     return out
 
 
+def _in_bins(
+    log: Log, metrics: Sequence[OnlineMetric], parts: Sequence[Parts], keys: Sequence[str]
+) -> pl.DataFrame | None:
+    """The same without grouping, where each metric is one of ours that single rows add to; else None."""
+    if not all(
+        part.level == "row" and type(metric).__module__ == OURS for metric, part in zip(metrics, parts, strict=True)
+    ):
+        return None
+    added = {
+        name: value for i, part in enumerate(parts) for name, value in zip(_names(i, part), _values(part), strict=True)
+    }
+    return sum_in_bins(log, keys, added)
+
+
 def _named(i: int, part: Parts) -> list[pl.Expr]:
-    pairs = zip(
-        _names(i, part), (e for e in (part.numerator, part.denominator, part.censored) if e is not None), strict=True
-    )
-    return [expr.cast(pl.Float64).alias(name) for name, expr in pairs]
+    return [value.cast(pl.Float64).alias(name) for name, value in zip(_names(i, part), _values(part), strict=True)]
+
+
+def _values(part: Parts) -> list[pl.Expr]:
+    return [value for value in (part.numerator, part.denominator, part.censored) if value is not None]
 
 
 def _sums(i: int, part: Parts) -> list[pl.Expr]:

@@ -194,7 +194,8 @@ def skewness(values: Array) -> float:
     """The skewness of values: the third moment in standard deviations; 0 without spread."""
     around = values - values.mean() if len(values) else values
     spread = float(np.sqrt(np.mean(around**2))) if len(values) else 0.0
-    return float(np.mean((around / spread) ** 3)) if spread > 0 else 0.0
+    around = around / spread if spread > 0 else around
+    return float(np.mean(around * around * around)) if spread > 0 else 0.0
 
 
 def skew_caution(measure: Measure, skews: Mapping[str, tuple[int, float]]) -> Caution | None:

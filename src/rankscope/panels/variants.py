@@ -101,8 +101,7 @@ class Variants:
                 metric, units, self._quantiles[metric] if whole else quantiles_of_arms(metric, units, self.names)
             )
         table = self.table(metric, units)
-        variant = units.groups["variant"]
-        arms = {name: Moments.of_set(table[(variant == name).to_numpy()]) for name in self.names}
+        arms = {name: Moments.of_set(table.T.take(inside, axis=1).T) for name, inside in self._places(units).items()}
         empty = [name for name, arm in arms.items() if not arm.mean[1]]
         if empty:
             raise DataError(f"{metric}: {empty[0]} has no {metric.below or 'value'}")
@@ -118,7 +117,12 @@ class Variants:
     def table(self, metric: OnlineMetric, units: Units) -> Array:
         """What each unit adds above and below the line of a metric, and then of each of its covariates and strata: units x columns."""
         others = [units.columns(other) for other in self.adjustment.covariates.get(metric, ())]
-        return np.column_stack([self._cut(units.columns(metric)), *others, *self._strata(units)])
+        return np.vstack([columns.T for columns in (self._cut(units.columns(metric)), *others, *self._strata(units))]).T
+
+    def _places(self, units: Units) -> dict[str, Array]:
+        """Where the units of each variant are."""
+        variant = units.groups["variant"]
+        return {name: np.flatnonzero((variant == name).to_numpy()) for name in self.names}
 
     def units_by(self, column: str, metric: OnlineMetric, log: Log | None = None) -> Units:
         """The units of the variants by the value of a column, too: who has rows of several values is there several times.
@@ -164,7 +168,7 @@ class Variants:
             columns = self._cut(units.columns(metric))
             whole = columns[:, 1].sum()
             left = columns[:, 0] - columns[:, 0].sum() / whole * columns[:, 1] if whole else columns[:, 0]
-            arms = {name: left[(units.groups["variant"] == name).to_numpy()] for name in self.names}
+            arms = {name: left[inside] for name, inside in self._places(units).items()}
             measure = Measure(str(metric), metric.better, unit=units.noun)
             found.append(skew_caution(measure, {name: (len(arm), skewness(arm)) for name, arm in arms.items()}))
         return [caution for caution in found if caution is not None]
@@ -176,7 +180,7 @@ class Variants:
         most = float(np.quantile(columns[:, 0], self.adjustment.winsorise))
         if most <= columns[:, 0].min():
             return columns
-        return np.column_stack([np.minimum(columns[:, 0], most), columns[:, 1]])
+        return np.stack([np.minimum(columns[:, 0], most), columns[:, 1]]).T
 
     def _uncut(self, metric: OnlineMetric) -> Caution | None:
         """A caution where a cut would have left nothing of a metric."""
