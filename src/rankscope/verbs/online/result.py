@@ -30,7 +30,8 @@ class OnlineValue:
     """A metric of a log, or of a part of it: its ``value`` with the interval ``bounds``, and the sums that it is made of.
 
     ``units`` are those that count, ``censored`` those that were not observed for long enough. ``part`` is the day, the position or
-    the value of a slice, ``attribute`` the column of the slice.
+    the value of a slice, ``attribute`` the column of the slice. ``needed`` are the rows that it takes, where these are too few for the interval
+    of a quantile.
     """
 
     metric: OnlineMetric
@@ -42,6 +43,7 @@ class OnlineValue:
     censored: int = 0
     part: Any = None
     attribute: str = ""
+    needed: int = 0
 
     @property
     def is_share(self) -> bool:
