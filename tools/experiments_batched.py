@@ -219,8 +219,10 @@ def anytime_limits(contrasts: Contrasts, first: int = 20, narrowest: int = 100, 
 
 
 def winsorised(one: Array, other: Array, quantile: float) -> tuple[Array, Array]:
-    """Both variants' tables with what users add above the line cut at a quantile of all users."""
-    most = np.quantile(np.concatenate([one[..., 0], other[..., 0]], axis=1), quantile, axis=1)[:, None]
+    """Both variants' tables with what users add above the line cut at a quantile of all users, where that leaves something."""
+    sums = np.concatenate([one[..., 0], other[..., 0]], axis=1)
+    most = np.quantile(sums, quantile, axis=1)[:, None]
+    most = np.where(most > sums.min(axis=1, keepdims=True), most, np.inf)
     cut = [
         np.concatenate([np.minimum(table[..., :1], most[..., None]), table[..., 1:]], axis=2) for table in (one, other)
     ]
