@@ -80,6 +80,9 @@ def test_of_units_each_is_the_sum_of_its_rows() -> None:
     sums = log.filter(pl.col("wait").is_not_null()).group_by("user").agg(pl.col("wait").sum())["wait"].to_numpy()
     assert value.value == pytest.approx(float(np.quantile(sums, 0.5, method="inverted_cdf")), rel=1e-12)
     assert value.bounds.known
+    assert [
+        row["of"] for row in rs.online(log, "Quantile(wait, q=0.5, per='unit') Quantile(wait, q=0.5)").to_dicts()
+    ] == ["user", "row"]
     remarks = rs.online(log, "Quantile(wait, q=0.5, per='unit') CTR", by="position").remarks
     assert any("Not by position: Quantile" in remark for remark in remarks)
 
