@@ -132,7 +132,9 @@ class Variants:
         stratum = self.adjustment.stratum
         asked = [metric, *self.adjustment.covariates.get(metric, ())]
         more = [stratum] if stratum else []
-        return self.arms.of(roll_up(log or self.log, asked, ["variant", column], attributes=more, ids=True))
+        return self.arms.of(
+            roll_up(self.log if log is None else log, asked, ["variant", column], attributes=more, ids=True)
+        )
 
     def slices(
         self, attribute: str, metric: OnlineMetric, units: Units | None = None

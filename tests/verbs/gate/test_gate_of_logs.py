@@ -331,8 +331,11 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
         found["notes"]
     )
     assert (tmp_path / "gate.xml").read_text() == gate.to_junit()
-    assert main(["gate", "users.csv", "B", "A", "-m", REVENUE, "-q"]) == 1
+    assert main(["gate", "users.csv", "B", "A", "-m", REVENUE, "-q", "--log-format", "table"]) == 1
     assert "A against B" in capsys.readouterr().out
+    (tmp_path / "a.run").write_text("q1 Q0 d1 1 1.0 a\n")
+    assert main(["gate", "users.csv", "a.run", "a.run", "--log-format", "table"]) == 2
+    assert capsys.readouterr().err.startswith("--log-format is of a log, which is given alone")
 
 
 def test_the_fixture_takes_a_log(rankscope_gate: Any) -> None:
@@ -363,3 +366,12 @@ def test_a_table_without_users_is_gated_by_its_rows() -> None:
     table = {"variant": ["A", "B"] * 500, "orders": [1, 2, 2, 1, 3, 1, 1, 1, 2, 1] * 100}
     assert rs.gate(table, "B", "A", "Mean(orders)").passed
     assert "RS643" in {w.code for w in rs.gate(table, metrics="Mean(orders)").warnings}
+
+
+def test_an_early_look_is_told() -> None:
+    table = users(seed=26, count=80)
+    found = rs.gate(table, metrics=REVENUE, test="anytime(first=40)")
+    assert "RS412" in {w.code for w in found.warnings}
+    assert {w.code for w in rs.experiment(table, REVENUE, test="anytime(first=40)").warnings} == {
+        w.code for w in found.warnings
+    }
