@@ -33,7 +33,7 @@ class LogColumn:
 # fmt: off
 COLUMNS: dict[str, LogColumn] = {column.name: column for column in (
     LogColumn("unit_id", "id", "who was given a variant: a user, a device, an account",
-        ("user_id", "user", "visitor_id", "visitor", "customer_id", "customer", "device_id", "account_id", "client_id", "cookie_id", "unit"),
+        ("user_id", "user", "visitor_id", "visitor", "customer_id", "customer", "device_id", "account_id", "client_id", "cookie_id", "anonymous_id", "unit"),
         "users are told apart, so that intervals hold where a user comes back"),
     LogColumn("impression_id", "id", "one list as it was shown",
         ("impression", "list_id", "request_id", "search_id", "serp_id", "slate_id", "ranking_id", "page_view_id"),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SPREAD = ("table", "json", "markdown", "latex")  # formats that have room for --distribution
 SUMMARY = "GITHUB_STEP_SUMMARY"
 FIGURES = (".svg", ".png", ".pdf")
+OF_A_LOG = "--log-format is of a log, which is given alone: leave it out, or give a log without runs"
 
 
 def evaluate(call: Call) -> int:
@@ -141,8 +142,14 @@ def report(call: Call) -> int:
 
 
 def _page(call: Call) -> Any:
-    """The page of judgments and runs, or of one file alone, which is a log then."""
+    """The page of judgments and runs, maybe beside a log, or of one file alone, which is a log then."""
     again = _command_again(call.ctx.obj)
+    if call.log is not None and call.params["log_format"] is not None:
+        from rankscope.files.logs import read_log
+
+        call.check()
+        call.options["log"] = read_log(call.log, log_format=call.params["log_format"])
+        return call.result(command=again)
     if (log := _log(call)) is None:
         return call.result(command=again)
     return call.command.function(log, None, _metrics(call), command=again, **call.typed)
@@ -153,7 +160,7 @@ def _log(call: Call) -> Log | None:
     form = call.params["log_format"]
     if call.qrels is None or call.runs or call.of_scores:
         if form is not None:
-            raise InputError("--log-format is of a log, which is given alone: leave it out, or give a log without runs")
+            raise InputError(OF_A_LOG)
         return None
     if call.qrels == "-" and form is None:
         return None
@@ -253,9 +260,12 @@ def _verdict(call: Call) -> Any:
 
     if call.qrels is not None:
         call.check(of_log=True)
-        log = log_to_gate(call.qrels, *both, call.typed.get("variant"), call.typed.get("columns"))
+        form = call.params["log_format"]
+        log = log_to_gate(call.qrels, *both, call.typed.get("variant"), call.typed.get("columns"), form)
         if log is not None:
             return call.command.function(log, *both, _metrics(call), **call.typed)
+        if form is not None:
+            raise InputError(OF_A_LOG)
     if None in both or call.qrels is None:
         like = f"{call.path} {call.command.usage}, like {call.path} qrels.txt main.run branch.run"
         error = InputError(

@@ -13,7 +13,7 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.folders import files_of
 from rankscope.files.log_formats.catalogue import KEYS, log_format_named, log_format_of
-from rankscope.files.log_formats.given import EXPECTED, Given, digest, given_of
+from rankscope.files.log_formats.inputs import EXPECTED, LogInput, digest, input_of
 from rankscope.files.log_rows import LogRows, read_times, refuse_cell
 from rankscope.files.long import EXACT, FLOAT_ID, FLOAT_NOTE, is_float_id
 from rankscope.files.parquet import PIECE, ParquetFile, open_parquet
@@ -58,7 +58,7 @@ def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None, log
     """
     if isinstance(source, Log):
         return source
-    given = given_of(source, KEYS)
+    given = input_of(source, KEYS)
     found = _rows_of_format(given, log_format)
     return _log_of_rows(_rows_of(source, given) if found is None else found, columns)
 
@@ -93,7 +93,7 @@ def log_of(source: Any, *, columns: Mapping[str, str] | str | None = None, log_f
     if isinstance(source, Log) or log_format is not None:
         return read_log(source, columns=columns, log_format=log_format)
     try:
-        given = given_of(source, KEYS)
+        given = input_of(source, KEYS)
     except InputError:
         if not is_path(source) or (str(source) != "-" and not Path(source).exists()):
             raise
@@ -134,7 +134,7 @@ def _log(rows: LogRows, roles: Mapping[str, str], notes: Sequence[str]) -> Log:
 # --- where rows come from -----------------------------------------------------------------------------------------
 
 
-def _rows_of_format(given: Given | None, log_format: str | None) -> LogRows | None:
+def _rows_of_format(given: LogInput | None, log_format: str | None) -> LogRows | None:
     """The rows of a log that another tool wrote, of the format that is named or else told by what was given; None for a table."""
     form = log_format_named(log_format)
     if form is None and log_format is None and given is not None:
@@ -150,7 +150,7 @@ def _rows_of_format(given: Given | None, log_format: str | None) -> LogRows | No
     return LogRows(table.frame.lazy(), dict(table.frame.schema), source, read_as=table.read_as)
 
 
-def _rows_of(source: Any, given: Given | None) -> LogRows:
+def _rows_of(source: Any, given: LogInput | None) -> LogRows:
     """The rows of a table."""
     if isinstance(source, pl.LazyFrame):
         return LogRows(source, dict(source.collect_schema()), Source("log"))

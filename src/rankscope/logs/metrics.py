@@ -378,7 +378,7 @@ class Quantile(OnlineMetric):
         "(type 1, numpy's inverted_cdf; pandas and numpy.quantile lie in between). Rows without a value do not count."
     )
     best_for = "waiting times (q=0.95, better='lower'), and amounts of which a few carry the mean"
-    source = "Deng, Knoblich and Lu, Applying the delta method in metric analytics, KDD 2018; Liu, Sun, Varshney and Xu, Large-scale online experimentation with quantile metrics, ICSE-SEIP 2019"
+    source = "Deng, Knoblich and Lu, Applying the delta method in metric analytics, KDD 2018; Liu, Sun, Varshney and Xu, Large-scale online experimentation with quantile metrics, 2019"
 
     def parts(self, log: Log, end: datetime | None) -> Parts:
         value = log.number(self.column)

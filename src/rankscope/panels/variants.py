@@ -19,6 +19,7 @@ from rankscope.logs.arms import FEWEST_UNITS, Arms, arms_of, counts_of
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.covariates import Covariates, covariates_of
 from rankscope.logs.cuts import attribute_of
+from rankscope.logs.health import REMEDIES
 from rankscope.logs.metrics import Quantile
 from rankscope.logs.rollup import Units, roll_up
 from rankscope.moments import Moments
@@ -104,8 +105,14 @@ class Variants:
         empty = [name for name, arm in arms.items() if not arm.mean[1]]
         if empty:
             raise DataError(f"{metric}: {empty[0]} has no {metric.below or 'value'}")
+        covariates = table.shape[1] // 2 - 1
+        if covariates > 1 and units.count - len(arms) < 2 * covariates:
+            raise DataError(
+                f"{metric}: {words.counted(units.count, units.noun)} are too few to adjust for {covariates} covariates and strata: "
+                "name fewer, or a column of strata with fewer values"
+            )
         measure = Measure(str(metric), metric.better, metric.range, unit=units.noun)
-        return panel_of_variants(measure, arms, table.shape[1] // 2 - 1)
+        return panel_of_variants(measure, arms, covariates)
 
     def table(self, metric: OnlineMetric, units: Units) -> Array:
         """What each unit adds above and below the line of a metric, and then of each of its covariates and strata: units x columns."""
@@ -125,7 +132,9 @@ class Variants:
         stratum = self.adjustment.stratum
         asked = [metric, *self.adjustment.covariates.get(metric, ())]
         more = [stratum] if stratum else []
-        return self.arms.of(roll_up(log or self.log, asked, ["variant", column], attributes=more, ids=True))
+        return self.arms.of(
+            roll_up(self.log if log is None else log, asked, ["variant", column], attributes=more, ids=True)
+        )
 
     def slices(
         self, attribute: str, metric: OnlineMetric, units: Units | None = None
@@ -157,6 +166,7 @@ class Variants:
             if isinstance(metric, Quantile):
                 found.append(few_rows(metric, self._quantiles[metric]))
                 continue
+            found.append(self._uncut(metric))
             columns = self._cut(units.columns(metric))
             whole = columns[:, 1].sum()
             left = columns[:, 0] - columns[:, 0].sum() / whole * columns[:, 1] if whole else columns[:, 0]
@@ -166,11 +176,23 @@ class Variants:
         return [caution for caution in found if caution is not None]
 
     def _cut(self, columns: Array) -> Array:
-        """What each unit adds, cut at a quantile of all that add something below the line."""
+        """What each unit adds, cut at a quantile of what all units add above the line; as it is where that would leave all the same."""
         if self.adjustment.winsorise is None:
             return columns
         most = float(np.quantile(columns[:, 0], self.adjustment.winsorise))
+        if most <= columns[:, 0].min():
+            return columns
         return np.stack([np.minimum(columns[:, 0], most), columns[:, 1]]).T
+
+    def _uncut(self, metric: OnlineMetric) -> Caution | None:
+        """A caution where a cut would have left nothing of a metric."""
+        share, sums = self.adjustment.winsorise, self.arms.units.columns(metric)[:, 0]
+        if share is None or np.quantile(sums, share) > sums.min() or not np.ptp(sums) > 0:
+            return None
+        above = words.share(float((sums > sums.min()).mean()), 1)
+        noun = words.plural(self.arms.units.noun)
+        text = f"{metric} is not cut: {above} of {noun} are above its lowest value, and a cut at the {words.share(share, 1)} quantile would leave nothing of them"
+        return Caution("RS644", text, REMEDIES["RS644"])
 
     def _strata(self, units: Units) -> list[Array]:
         """Every stratum but the first as a covariate: 1 for its units."""

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, Literal
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Note, Notes, NumberText, Paragraph, ValueRange
+from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Note, Notes, Paragraph, ValueRange
 from rankscope.errors import InputError
 from rankscope.panels.contrast import Contrast
 from rankscope.reporting.causes import findings, findings_in_slices, usual_causes
 from rankscope.reporting.pairing import Pairing, contrasts_of, pair_variants
 from rankscope.show.result import Col, Result, Shown, View
 from rankscope.verbs.compare.result import Comparison
-from rankscope.verbs.experiment.result import WITHHELD, Experiment
+from rankscope.verbs.experiment import cells
+from rankscope.verbs.experiment.result import Experiment
+from rankscope.verbs.experiment.tables import WITHHELD
 
 Agrees = Literal["agree", "opposite", "cannot tell", "withheld"]
 SIDES = ("offline", "online")
@@ -25,7 +28,7 @@ SEVERAL = 6  # other metrics that a sentence names
 
 def agreement(
     comparison: Comparison, experiment: Experiment, *, variants: Mapping[str, str] | None = None
-) -> Agreement:
+) -> OnlineAgreement:
     """Say whether a comparison of rankings and an experiment on the same change point the same way.
 
     ``comparison`` is what ``compare`` found, ``experiment`` what ``experiment`` found; the main metric of each decides, the others are shown
@@ -49,7 +52,7 @@ def agreement(
             raise InputError(
                 f"a {type(given).__name__} stands where a {wanted.__name__} does: rs.agreement(rs.compare(...), rs.experiment(...))"
             )
-    return Agreement(comparison, experiment, pair_variants(comparison, experiment, variants))
+    return OnlineAgreement(comparison, experiment, pair_variants(comparison, experiment, variants))
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +94,6 @@ class SideOfChange:
     verdict: str
 
 
-def _signed(value: float) -> NumberText:
-    return NumberText(words.in_table(words.number(value, sign=True)), value)
-
-
 def _ends(c: Contrast, relative: bool = False) -> tuple[float, float]:
     bounds = c.relative[1] if relative else c.bounds
     return bounds.lower, bounds.upper
@@ -102,13 +101,14 @@ def _ends(c: Contrast, relative: bool = False) -> tuple[float, float]:
 
 def _of_side(name: str) -> Iterator[Col]:
     """The columns of one side of a row."""
-    yield Col(f"{name}_metric", of=lambda row: getattr(row, name).metric, head=name)
+    of = attrgetter(name)
+    yield Col(f"{name}_metric", of=attrgetter(f"{name}.metric"), head=name)
     for part in ("value", "baseline_value"):
-        yield Col(f"{name}_{part}", of=lambda row, part=part: getattr(getattr(row, name), part), kind="value")
-    yield Col(f"{name}_difference", of=lambda row: getattr(row, name).difference, kind="value")
-    yield Col(f"{name}_ci_lower", f"{name}_ci_upper", of=lambda row: _ends(getattr(row, name)), kind="value")
+        yield Col(f"{name}_{part}", of=attrgetter(f"{name}.{part}"), kind="value")
+    yield Col(f"{name}_difference", of=attrgetter(f"{name}.difference"), kind="value")
+    yield Col(f"{name}_ci_lower", f"{name}_ci_upper", of=lambda row: _ends(of(row)), kind="value")
     for part in ("p_value", "p_value_adjusted"):
-        yield Col(f"{name}_{part}", of=lambda row, part=part: getattr(getattr(row, name), part), kind="value")
+        yield Col(f"{name}_{part}", of=attrgetter(f"{name}.{part}"), kind="value")
     yield Col(
         f"{name}_verdict",
         of=lambda row: row.online_verdict if name == "online" else row.offline.verdict,
@@ -116,7 +116,7 @@ def _of_side(name: str) -> Iterator[Col]:
     )
 
 
-def _columns(found: Agreement) -> tuple[Col, ...]:
+def _columns(found: OnlineAgreement) -> tuple[Col, ...]:
     several = len(found.pairing.runs) > 2
     return (
         Col("variant", head="variant" if several else ""),
@@ -132,15 +132,17 @@ def _columns(found: Agreement) -> tuple[Col, ...]:
     )  # fmt: skip
 
 
-def _side_columns(found: Agreement) -> tuple[Col, ...]:
+def _side_columns(found: OnlineAgreement) -> tuple[Col, ...]:
     return (
         Col("side", head="side"),
         Col("variant", head="variant" if len(found.pairing.runs) > 2 else ""),
         Col("metric", of=lambda one: one.contrast.metric, head="metric"),
-        Col("baseline_value", of=lambda one: one.contrast.baseline_value, kind="value", head=found.pairing.baseline),
-        Col("value", of=lambda one: one.contrast.value, kind="value", head="value" if len(found.pairing.runs) > 2 else found.pairing.candidates[0]),
-        Col("difference", of=lambda one: one.contrast.difference, kind="value", head="difference", cell=lambda one: _signed(one.contrast.difference)),
-        Col("ci_lower", "ci_upper", of=lambda one: _ends(one.contrast), kind="value", head="interval", cell=lambda one: span(one.contrast)),
+        Col("baseline_value", of=lambda one: one.contrast.baseline_value, kind="value", head=found.pairing.baseline, cell=lambda one: cells.number(one.contrast, one.contrast.baseline_value)),
+        Col("value", of=lambda one: one.contrast.value, kind="value", head="value" if len(found.pairing.runs) > 2 else found.pairing.candidates[0], cell=lambda one: cells.number(one.contrast, one.contrast.value)),
+        Col("difference", of=lambda one: one.contrast.difference, kind="value", head="difference", cell=lambda one: cells.signed(one.contrast)),
+        Col("ci_lower", "ci_upper", of=lambda one: _ends(one.contrast), kind="value"),
+        Col("ci_lower_adjusted", "ci_upper_adjusted", of=lambda one: (one.contrast.adjusted.lower, one.contrast.adjusted.upper), kind="value", head="interval",
+            cell=lambda one: cells.span(one.contrast, one.contrast.adjusted)),
         Col("relative", of=lambda one: one.contrast.relative[0], kind="value"),
         Col("relative_ci_lower", "relative_ci_upper", of=lambda one: _ends(one.contrast, relative=True), kind="value"),
         Col("p_value", of=lambda one: one.contrast.p_value, kind="value"),
@@ -151,13 +153,8 @@ def _side_columns(found: Agreement) -> tuple[Col, ...]:
     )  # fmt: skip
 
 
-def span(c: Contrast) -> str:
-    """The interval of a difference, as a table has it."""
-    return words.in_table(words.interval(c.bounds.lower, c.bounds.upper, sign=True)) if c.bounds.known else ""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement(Result):
+class OnlineAgreement(Result):
     """Whether judgments and users say the same of a change.
 
     ``found["treatment"]`` has the verdicts on the main metrics for a variant, ``rows`` and ``results`` those on others, too: each offline metric beside
@@ -194,8 +191,8 @@ class Agreement(Result):
 
     @property
     def deciding(self) -> list[BothVerdicts]:
-        """The verdicts on the main metrics, a variant each."""
-        return [row for row in self.both if row.decides]
+        """The verdicts on the main metrics, a variant each, the opposite ones first."""
+        return sorted((row for row in self.both if row.decides), key=lambda row: row.agrees != "opposite")
 
     @property
     def sides(self) -> list[SideOfChange]:
@@ -269,7 +266,8 @@ class Agreement(Result):
                     row.offline, row.online, self._offline(row.variant)[1:], self._online(row.variant)[1:]
                 )
                 found += findings_in_slices(row.offline, row.online, self.comparison, self.experiment)
-        return [*found, *usual_causes(self.comparison)] if self.opposite else []
+        notes = [*found, *usual_causes(self.comparison)] if self.opposite else []
+        return [replace(note, text=words.keywords(note.text), hint=words.keywords(note.hint)) for note in notes]
 
     def sentences(self) -> Iterator[str]:
         """Whether the two agree, variant by variant; what other metrics say; the split; and which run was taken for which variant."""
@@ -308,7 +306,9 @@ class Agreement(Result):
         out: list[Shown] = [*map(Paragraph, self.sentences()), EMPTY, self.table("sides")]
         if len(self.both) > len(self.deciding):
             out += [EMPTY, Heading("Metric by metric"), self.table()]
-        return [*out, *([EMPTY, Heading("What may explain it"), Notes(tuple(self.causes))] if self.causes else [])]
+        if self.causes:
+            out += [EMPTY, Heading("What may explain it"), Notes(tuple(self.causes))]
+        return out
 
     def charts(self) -> Iterator[Chart]:
         """The change on each metric as a share of the baseline, with its interval: so that both sides have one scale."""
@@ -338,12 +338,12 @@ class _InWords:
 
     def evidence(self, c: Contrast) -> str:
         """The difference of a contrast, with its interval."""
-        change = words.number(c.difference, sign=True)
+        digits = c.panel.measure.decimals
+        change = words.number(c.difference, sign=True, digits=digits)
         if self.short or not c.adjusted.known:
             return change
-        return (
-            f"{change}, {words.percent(c.method.level)} interval {words.interval(c.adjusted.lower, c.adjusted.upper)}"
-        )
+        ends = words.interval(c.adjusted.lower, c.adjusted.upper, digits=digits)
+        return f"{change}, {words.percent(c.method.level)} interval {ends}"
 
     def on(self, c: Contrast) -> str:
         """On which metric, and by how much."""

@@ -34,6 +34,16 @@ def test_two_one_sided_tests_are_those_of_scipy(margin: float) -> None:
     assert (row["equivalence_ci_lower"], row["equivalence_ci_upper"]) == pytest.approx((interval.low, interval.high))
 
 
+def test_two_one_sided_tests_are_those_of_statsmodels(need: Any) -> None:
+    weightstats = need("statsmodels.stats.weightstats")
+    table = users(seed=49)
+    b, a = arms(table, "revenue")
+    both = weightstats.CompareMeans(weightstats.DescrStatsW(b), weightstats.DescrStatsW(a))
+    theirs = both.ttost_ind(-0.5, 0.5, usevar="unequal")[0]
+    (row,) = rs.experiment(table, "Mean(revenue)", margin=0.5).to_dicts()
+    assert row["equivalence_p_value"] == pytest.approx(theirs, rel=1e-9)
+
+
 def test_one_test_has_one_p_whichever_way_the_margin_is_said() -> None:
     table = users(seed=42)
     by_metric = rs.experiment(table, "Mean(sessions)", margin={"Mean(sessions)": 0.2}).to_dicts()
@@ -69,6 +79,14 @@ def test_verdicts_in_words(lift: float, margin: str, verdict: str, said: str) ->
     found = rs.experiment(users(seed=44, lift=lift), "Mean(revenue)", margin=margin)
     assert found.to_dicts()[0]["verdict"] == verdict
     assert said in list(found.sentences())[1]
+
+
+def test_a_guardrail_says_what_loss_cannot_be_ruled_out() -> None:
+    found = rs.experiment(users(seed=44), "Mean(sessions)", guardrails={"Mean(revenue)": "0.1%"})
+    (said,) = [text for text in found.sentences() if text.startswith("Guardrail: ")]
+    p_value = found.to_dicts()[1]["noninferiority_p_value"]
+    assert p_value > 0.1
+    assert said.endswith(f"or more cannot be ruled out (p = {p_value:.2f}).")
 
 
 def test_a_metric_beside_the_primary_one_is_told_where_it_is_the_same() -> None:
@@ -117,6 +135,12 @@ def test_a_share_of_nothing_is_no_margin() -> None:
     table = users(seed=47).with_columns(gain=pl.when(pl.col("variant") == "A").then(0.0).otherwise(1.0))
     with pytest.raises(InputError, match="A is at 0, and a share of that is nothing"):
         rs.experiment(table, "Mean(gain)", margin="1%")
+
+
+def test_where_all_are_at_nothing_they_are_the_same() -> None:
+    table = users(seed=48).with_columns(harm=pl.lit(0.0))
+    found = rs.experiment(table, "Mean(orders)", guardrails="Mean(harm)=1%")
+    assert found.to_dicts()[1]["verdict"] == "same"
 
 
 def test_the_command_takes_margins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

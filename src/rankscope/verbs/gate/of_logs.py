@@ -19,6 +19,7 @@ from rankscope.logs.base import OnlineMetric, parse_online_metrics
 from rankscope.logs.cuts import attribute_of
 from rankscope.logs.metrics import require_deciding
 from rankscope.panels.contrast import Contrast, contrast
+from rankscope.panels.experiments import early_caution
 from rankscope.panels.method import FEWEST, Method
 from rankscope.panels.panel import Panel
 from rankscope.panels.tolerance import (
@@ -39,33 +40,43 @@ NO_SPREAD = "no spread"
 NAMED = 5  # values of a slice that a note names
 
 
-def log_to_gate(source: Any, baseline: Any, candidate: Any, variant: str | None, columns: Any) -> Log | None:
+def log_to_gate(
+    source: Any, baseline: Any, candidate: Any, variant: str | None, columns: Any, log_format: str | None = None
+) -> Log | None:
     """The log of an experiment, where it stands in the place of judgments and two runs; None for all else.
 
     Beside a log ``baseline`` and ``candidate`` are names of variants, so that what is no name or names a file that is there is a run.
+    The others are as for ``read_experiment``.
     Raises InputError where no runs are given, and no log either.
     """
     if not (_is_name(baseline) and _is_name(candidate)):
         return None
     said = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
     roles = said | ({variant: "variant"} if variant else {})
-    log = None if isinstance(source, str) and source == "-" else log_of(source, columns=roles or None)
-    if log is None and candidate is None:
+    log = (
+        None
+        if isinstance(source, str) and source == "-"
+        else log_of(source, columns=roles or None, log_format=log_format)
+    )
+    if log is None:
         try:
-            log = read_experiment(source, columns=roles or None)
+            log = read_experiment(source, columns=roles or None, log_format=log_format)
         except RankscopeError as error:
+            if candidate is not None:
+                return None  # it is a run that is not there, which is said where it is read
             raise InputError(f"a gate takes judgments and two runs, or the log of an experiment: {error}") from None
-    if log is not None:
-        log.require(("variant",), "an experiment")
+    log.require(("variant",), "an experiment")
     return log
 
 
 def _is_name(value: Any) -> bool:
-    """Whether a value can name a variant: it is no file that is there."""
+    """Whether a value can name a variant: it is no file that is there, maybe with a name of its own, and no pattern of such."""
     if not isinstance(value, str):
         return value is None or (isinstance(value, int) and not isinstance(value, bool))
+    if value == "-" or "://" in value or any(sign in value for sign in "*?"):
+        return False
     try:
-        return not Path(value).exists()
+        return not any(path and Path(path).exists() for path in (value, value.partition("=")[2]))
     except (OSError, ValueError):
         return True
 
@@ -124,8 +135,10 @@ def gate_of_log(  # noqa: PLR0913 - the options of the command line that a log h
     checks = settle_checks(drafts, fail_on, method)
     if not variants.sample_ratio.holds:
         checks = [replace(check, status="withheld", reason=SPLIT, queries_needed=None) for check in checks]
+    early = early_caution(method.test, variants.arms.counts, variants.noun)
+    doubts = [*([early] if early else []), *variants.doubts(chosen)]
     ignored = frozenset(codes_of(policies.get("ignore") or ()))
-    return ExperimentGate(checks, variants, candidates, method, fail_on, variants.doubts(chosen), notes, ignored)
+    return ExperimentGate(checks, variants, candidates, method, fail_on, doubts, notes, ignored)
 
 
 def _refuse_rankings(log: Log, options: Mapping[str, Any]) -> None:
@@ -195,14 +208,8 @@ def _draft(
         tolerance_said=str(allowance), p_value=evidence.p_value, loses=evidence.loses, queries=c.queries,
         differing=c.differing, wins=0, losses=0, reason=f"there is no interval ({bounds.reason.replace('queries', units).replace('query', panel.measure.unit)})",
         method=_way(c, bounds),
-        queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None, digits=_digits(c.baseline_value),
+        queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None, digits=panel.measure.decimals or DIGITS,
     )  # fmt: skip
-
-
-def _digits(value: float) -> int:
-    """Decimals that tell a change in a thousandth of a value."""
-    size = abs(value)
-    return min(max(3 - math.floor(math.log10(size)), 3), 9) if 0 < size < math.inf else DIGITS
 
 
 def _way(c: Contrast, bounds: Bounds) -> str:
