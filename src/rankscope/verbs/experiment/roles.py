@@ -31,7 +31,7 @@ def roles_of(log: Log, metrics: Any, primary: Any, guardrails: Any, margin: Any)
     if len(first) > 1:
         raise InputError(f"primary={primary!r}: one metric decides; name the others with -m")
     guards = dict(
-        _guardrail(text) for text in (guardrails.items() if isinstance(guardrails, Mapping) else names_of(guardrails))
+        _guardrail(text) for text in (guardrails.items() if isinstance(guardrails, Mapping) else _names(guardrails))
     )
     others = parse_online_metrics(metrics) if metrics is not None else [] if first else require_deciding(log)
     both = [metric for metric in guards if metric in [*first, *others[: not first]]]
@@ -44,7 +44,7 @@ def roles_of(log: Log, metrics: Any, primary: Any, guardrails: Any, margin: Any)
     return _with_margins({**out, lead: Role("primary"), **guards}, margin)
 
 
-def names_of(value: Any) -> list[str]:
+def _names(value: Any) -> list[str]:
     """One name or several."""
     return [] if value is None else [value] if isinstance(value, str) else [str(name) for name in value]
 

@@ -9,7 +9,7 @@ from rankscope.inference.beliefs import Prior
 from rankscope.show.result import Col, View
 from rankscope.verbs.experiment import beliefs
 from rankscope.verbs.experiment.cells import lift, lifts, number, signed, span
-from rankscope.verbs.experiment.slices import remark
+from rankscope.verbs.experiment.slices import remark_on_slices
 
 WITHHELD = "withheld"
 WITH_MARGIN = (
@@ -104,7 +104,7 @@ VIEWS: tuple[View, ...] = (
         _of_heterogeneity,
         lambda found: found.heterogeneity,
         "Whether the difference depends on an attribute",
-        lambda found: remark(found.heterogeneity),
+        lambda found: remark_on_slices(found.heterogeneity),
         labels=2,
     ),
     View(
