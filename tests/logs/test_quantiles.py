@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import rankscope as rs
-from rankscope.errors import InputError, RankscopeError
+from rankscope.errors import DataError, InputError, RankscopeError
 from rankscope.files import logs
 from rankscope.inference.order_statistics import quantile_of
 from rankscope.logs import bins, rollup
@@ -80,6 +80,9 @@ def test_of_units_each_is_the_sum_of_its_rows() -> None:
     sums = log.filter(pl.col("wait").is_not_null()).group_by("user").agg(pl.col("wait").sum())["wait"].to_numpy()
     assert value.value == pytest.approx(float(np.quantile(sums, 0.5, method="inverted_cdf")), rel=1e-12)
     assert value.bounds.known
+    assert [
+        row["of"] for row in rs.online(log, "Quantile(wait, q=0.5, per='unit') Quantile(wait, q=0.5)").to_dicts()
+    ] == ["user", "row"]
     remarks = rs.online(log, "Quantile(wait, q=0.5, per='unit') CTR", by="position").remarks
     assert any("Not by position: Quantile" in remark for remark in remarks)
 
@@ -164,6 +167,13 @@ def test_what_is_printed_says_how_many_rows_lie_below() -> None:
     assert "and it takes about " in few
 
 
+def test_few_rows_beyond_are_told() -> None:
+    found = rs.online(made(), "Quantile(wait, q=0.97)")
+    assert found.values[0].bounds.known
+    assert any("has few rows beyond it: its interval needs about " in text for text in found.sentences())
+    assert not any("few rows" in text for text in rs.online(made(), "Quantile(wait, q=0.5)").sentences())
+
+
 # --- spelling -------------------------------------------------------------------------------------------------------
 
 
@@ -206,6 +216,17 @@ def test_what_cannot_be_computed(spelled: str, said: str) -> None:
         rs.online(made(), spelled)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["Quantile(wait, q=0.5)", "Quantile(wait, q=0.5, per='unit')", "Mean(wait)", "Ratio(click, wait)"]
+)
+def test_infinite_numbers_are_refused(name: str) -> None:
+    log = made().with_columns(
+        pl.when(pl.int_range(pl.len()) < 3).then(float("inf")).otherwise(pl.col("wait")).alias("wait")
+    )
+    with pytest.raises(DataError, match="a number is infinite, or a sum is"):
+        rs.online(log, name)
 
 
 def test_a_quantile_is_explained_with_a_spelling_that_can_be_read() -> None:

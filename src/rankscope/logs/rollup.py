@@ -117,6 +117,7 @@ def roll_up(
             "give each visitor an id, or leave these rows out"
         )
     numerators, denominators = _tables(found, parts, held)
+    _check_finite(log, metrics, numerators, denominators, held)
     censored = tuple(int(found[f"c{i}"].sum()) if p.censored is not None else 0 for i, p in enumerate(parts))
     return Units(
         tuple(metrics), numerators, denominators, {name: found[name] for name in (*by, *attributes)}, unit,
@@ -137,6 +138,18 @@ def _tables(found: pl.DataFrame, parts: Sequence[Parts], held: Mapping[str, Unit
         if part.denominator is not None:
             below[i] = found[f"d{i}"].to_numpy()
     return above, below
+
+
+def _check_finite(
+    log: Log, metrics: Sequence[OnlineMetric], numerators: Array, denominators: Array, held: Mapping[str, UnitRows]
+) -> None:
+    """Refuse columns of numbers in which one is infinite, or so large that their sum is."""
+    for i, metric in enumerate(metrics):
+        values = held[f"v{i}"].values if f"v{i}" in held else numerators[i]
+        if metric.of_columns and not (np.isfinite(values).all() and np.isfinite(denominators[i]).all()):
+            raise DataError(
+                f"{log.label}: {metric}: a number is infinite, or a sum is; leave such cells empty, or cap them"
+            )
 
 
 def arrivals(log: Log) -> tuple[int, ...]:
