@@ -76,7 +76,7 @@ class Side:
 
     def variance(self, factors: Array) -> Array:
         """The variance between units of what moves a value so."""
-        return np.maximum((factors[..., None, :] @ self.covariance @ factors[..., None])[..., 0, 0], 0.0)
+        return np.asarray(np.maximum((factors[..., None, :] @ self.covariance @ factors[..., None])[..., 0, 0], 0.0))
 
 
 def _wide(values: Array) -> Array:
@@ -248,4 +248,4 @@ def units_asked(one: Array, other: Array) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
             skews = np.where(spread > 0, np.mean(around**3, axis=1) / spread**3, 0.0)
         asked.append(FEW_FOR_SKEW * skews**2 / table.shape[1])
-    return np.maximum(*asked)
+    return np.asarray(np.maximum(*asked))

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 SPREAD = ("table", "json", "markdown", "latex")  # formats that have room for --distribution
 SUMMARY = "GITHUB_STEP_SUMMARY"
 FIGURES = (".svg", ".png", ".pdf")
-OF_A_LOG = "--log-format is of a log, which is given alone: leave it out, or give a log without runs"
 
 
 def evaluate(call: Call) -> int:
@@ -160,7 +159,7 @@ def _log(call: Call) -> Log | None:
     form = call.params["log_format"]
     if call.qrels is None or call.runs or call.of_scores:
         if form is not None:
-            raise InputError(OF_A_LOG)
+            raise InputError("--log-format is of a log, which is given alone: leave it out, or give a log without runs")
         return None
     if call.qrels == "-" and form is None:
         return None
@@ -256,16 +255,14 @@ def gate(call: Call) -> int:
 def _verdict(call: Call) -> Any:
     """The verdict on two runs, or on the variants of a log, whose names may stand in the place of runs."""
     both = call.params["baseline"], call.params["candidate"]
-    from rankscope.verbs.gate.of_logs import error_of_judgments, log_to_gate
+    from rankscope.verbs.gate.of_logs import check_of_variants, error_of_judgments, log_to_gate
 
     if call.qrels is not None:
         call.check(of_log=True)
-        form = call.params["log_format"]
-        log = log_to_gate(call.qrels, *both, call.typed.get("variant"), call.typed.get("columns"), form)
+        check_of_variants(**{name: call.typed.get(name) for name in ("split", "covariates", "winsorise")})
+        log = log_to_gate(call.qrels, *both, call.typed.get("variant"), call.typed.get("columns"))
         if log is not None:
             return call.command.function(log, *both, _metrics(call), **call.typed)
-        if form is not None:
-            raise InputError(OF_A_LOG)
     if None in both or call.qrels is None:
         like = f"{call.path} {call.command.usage}, like {call.path} qrels.txt main.run branch.run"
         error = InputError(

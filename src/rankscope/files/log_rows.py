@@ -31,6 +31,7 @@ class LogRows:
     collect: Callable[[pl.LazyFrame], pl.DataFrame] = pl.LazyFrame.collect
     read_as: str = ""  # what its columns were made of, where these are not those of the input
     pieces: tuple[pl.LazyFrame, ...] = ()
+    finite: frozenset[str] = frozenset()  # columns of floats of which it is known that none is infinite
 
 
 EXPECTS: dict[Kind, str] = {

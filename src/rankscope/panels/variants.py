@@ -219,8 +219,7 @@ def variants_of(
 
     The options are those of ``experiment``. Raises InputError for what cannot be used, DataError where there is nothing to compare.
     """
-    if winsorise is not None and not 0.5 < winsorise < 1:
-        raise InputError(f"winsorise={winsorise}: cut at a quantile above 0.5 and below 1, like 0.99")
+    check_winsorise(winsorise)
     stratum = None if strata is None else attribute_of(log, strata)
     if stratum is not None:
         refuse_adjustment(metrics, f"strata={strata}")
@@ -230,8 +229,23 @@ def variants_of(
     return Variants(log, arms, sample_ratio(arms.counts, planned_split(split, arms.names)), adjustment)
 
 
+def check_winsorise(quantile: float | None) -> None:
+    """Refuse a quantile at which nothing of use is cut."""
+    if quantile is not None and not 0.5 < quantile < 1:
+        raise InputError(f"winsorise={quantile}: cut at a quantile above 0.5 and below 1, like 0.99")
+
+
 def planned_split(said: Any, names: Sequence[str]) -> dict[str, float] | None:
     """The planned shares by variant: a mapping, ``A=0.9,B=0.1`` or several such; None where nothing is said."""
+    out = shares_of(said)
+    unknown = [name for name in out or () if name not in names]
+    if unknown:
+        raise InputError(f"split {unknown[0]}: no variant is called that; there are {words.listing(names)}")
+    return out
+
+
+def shares_of(said: Any) -> dict[str, float] | None:
+    """Shares by name, whatever variants there are. Raises InputError for what is no share."""
     if said is None:
         return None
     texts = [said] if isinstance(said, str) else said
@@ -246,7 +260,4 @@ def planned_split(said: Any, names: Sequence[str]) -> dict[str, float] | None:
         if number is None or not number > 0:
             raise InputError(f"split {name}={part}: a share is a number above 0, like A=0.9,B=0.1")
         out[str(name).strip()] = number
-    unknown = [name for name in out if name not in names]
-    if unknown:
-        raise InputError(f"split {unknown[0]}: no variant is called that; there are {words.listing(names)}")
     return out

@@ -16,6 +16,7 @@ from rankscope.files.roles import said_columns
 from rankscope.impressions import Log
 from rankscope.inference.base import CLOSE, Bounds
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
+from rankscope.logs.covariates import covariate_pairs
 from rankscope.logs.cuts import attribute_of
 from rankscope.logs.metrics import require_deciding
 from rankscope.panels.contrast import Contrast, contrast
@@ -29,7 +30,7 @@ from rankscope.panels.tolerance import (
     online_tolerances_of,
     queries_to_settle,
 )
-from rankscope.panels.variants import Variants, variants_of
+from rankscope.panels.variants import Variants, check_winsorise, shares_of, variants_of
 from rankscope.scoring.codes import codes_of
 from rankscope.verbs.gate.checks import DIGITS, NOTHING, Check, FailOn
 from rankscope.verbs.gate.experiment import SPLIT, ExperimentGate
@@ -40,30 +41,30 @@ NO_SPREAD = "no spread"
 NAMED = 5  # values of a slice that a note names
 
 
-def log_to_gate(
-    source: Any, baseline: Any, candidate: Any, variant: str | None, columns: Any, log_format: str | None = None
-) -> Log | None:
+def check_of_variants(split: Any = None, covariates: Any = None, winsorise: Any = None) -> None:
+    """Refuse what cannot be right of variants, whatever the log holds. Raises InputError."""
+    shares_of(split)
+    covariate_pairs(covariates)
+    check_winsorise(winsorise)
+
+
+def log_to_gate(source: Any, baseline: Any, candidate: Any, variant: str | None, columns: Any) -> Log | None:
     """The log of an experiment, where it stands in the place of judgments and two runs; None for all else.
 
     Beside a log ``baseline`` and ``candidate`` are names of variants, so that what is no name or names a file that is there is a run.
-    The others are as for ``read_experiment``.
     Raises InputError where no runs are given, and no log either.
     """
-    if not (_is_name(baseline) and _is_name(candidate)):
-        return None
+    if not (_is_name(baseline) and _is_name(candidate)) or (candidate is not None and _is_name(source)):
+        return None  # what is not there is said where it is read, after all else that can be wrong
     said = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
     roles = said | ({variant: "variant"} if variant else {})
-    log = (
-        None
-        if isinstance(source, str) and source == "-"
-        else log_of(source, columns=roles or None, log_format=log_format)
-    )
+    log = None if isinstance(source, str) and source == "-" else log_of(source, columns=roles or None)
     if log is None:
         try:
-            log = read_experiment(source, columns=roles or None, log_format=log_format)
+            log = read_experiment(source, columns=roles or None)
         except RankscopeError as error:
             if candidate is not None:
-                return None  # it is a run that is not there, which is said where it is read
+                return None  # so is a run that is not there
             raise InputError(f"a gate takes judgments and two runs, or the log of an experiment: {error}") from None
     log.require(("variant",), "an experiment")
     return log
@@ -208,7 +209,7 @@ def _draft(
         tolerance_said=str(allowance), p_value=evidence.p_value, loses=evidence.loses, queries=c.queries,
         differing=c.differing, wins=0, losses=0, reason=f"there is no interval ({bounds.reason.replace('queries', units).replace('query', panel.measure.unit)})",
         method=_way(c, bounds),
-        queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None, digits=panel.measure.decimals or DIGITS,
+        queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None, digits=DIGITS if panel.measure.decimals is None else panel.measure.decimals,
     )  # fmt: skip
 
 
