@@ -211,7 +211,9 @@ def _pieces(
     columns = [value.alias(name) for name, value in added.items()]
 
     def read(rows: pl.LazyFrame) -> _Piece | None:
-        table = log.collect(rows.select(*keys, *columns, *kept.values())).rechunk()  # rows are picked faster from one chunk
+        table = log.collect(
+            rows.select(*keys, *columns, *kept.values())
+        ).rechunk()  # rows are picked faster from one chunk
         return _piece(table, keys, flags, [*kept])
 
     return map_parts(read, log.pieces)
