@@ -98,7 +98,8 @@ def roll_up(
     end = _end(log) if any(metric.windowed for metric in metrics) else None
     parts = [metric.parts(log, end) for metric in metrics]
     keys = [*([unit] if unit else []), *by]
-    found = log.collect(_query(log, parts, keys, unit, [name for name in attributes if name not in keys]))
+    more = [name for name in attributes if name not in keys]
+    found = log.gather(lambda frame: _query(replace(log, frame=frame), parts, keys, unit, more), unit)
     if unit and found[unit].null_count():
         rows = int(found.filter(pl.col(unit).is_null())["rows"].sum())
         raise DataError(
@@ -121,24 +122,23 @@ def roll_up(
 
 def arrivals(log: Log) -> tuple[int, ...]:
     """How many units were first seen on each day, from the first day to the last."""
-    first = (
-        log.frame.filter(pl.col("timestamp").is_not_null())
-        .group_by("unit_id")
-        .agg(pl.col("timestamp").min().dt.date().alias("day"))
-    )
-    found = log.collect(first.group_by("day").len().sort("day"))
+
+    def days(frame: pl.LazyFrame) -> pl.LazyFrame:
+        seen = frame.filter(pl.col("timestamp").is_not_null()).group_by("unit_id")
+        return seen.agg(pl.col("timestamp").min().dt.date().alias("day")).group_by("day").len()
+
+    found = log.gather(days, "unit_id").group_by("day").agg(pl.col("len").sum()).sort("day")
     if not len(found):
         return ()
     start = found["day"][0]
     counts = dict(zip(((day - start).days for day in found["day"].to_list()), found["len"].to_list(), strict=True))
-    last = log.collect(log.frame.select(pl.col("timestamp").max().dt.date())).item()
-    return tuple(counts.get(number, 0) for number in range((last - start).days + 1))
+    return tuple(counts.get(number, 0) for number in range((_end(log).date() - start).days + 1))
 
 
-def _end(log: Log) -> datetime | None:
+def _end(log: Log) -> Any:
+    """The last time in a log; None where it has none."""
     log.require(("timestamp",), "a metric over days")
-    found: Any = log.collect(log.frame.select(pl.col("timestamp").max())).item()
-    return found  # type: ignore[no-any-return] # a column of times
+    return log.gather(lambda frame: frame.select(pl.col("timestamp").max())).max().item()
 
 
 def _query(log: Log, parts: Sequence[Parts], keys: Sequence[str], unit: str, attributes: Sequence[str]) -> pl.LazyFrame:
