@@ -152,7 +152,7 @@ def _log(call: Call) -> Log | None:
     """The log that was given, where one file alone was and has the columns of one; it is read here, and once."""
     if call.qrels is None or call.qrels == "-" or call.runs or call.of_scores:
         return None
-    from rankscope.files.logs import log_of
+    from rankscope.scoring.logs import log_of
 
     call.check()
     return log_of(call.qrels, columns=call.options.get("columns"))

@@ -35,13 +35,18 @@ EPOCHS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (0.0, "s"))  # by how large 
 
 
 @dataclass(frozen=True, eq=False)
-class _Input:
-    """The rows of an input: a frame with its own names of columns, and how to run queries over it."""
+class LogRows:
+    """The rows of a log as they were given: a ``frame`` with its own names of columns and their types, and where they came from.
+
+    ``collect`` runs a query over them. Where they lie in parts it gives the answers of the parts, end to end: whoever asks puts them together;
+    ``settle`` then makes of the log that was found one that asks where they lie.
+    """
 
     frame: pl.LazyFrame
     schema: Mapping[str, pl.DataType]
     source: Source
     collect: Callable[[pl.LazyFrame], pl.DataFrame] = pl.LazyFrame.collect
+    settle: Callable[[Log], Log] | None = None
 
 
 def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None) -> Log:
@@ -66,17 +71,6 @@ def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None) -> 
     return _log(rows, roles, notes)
 
 
-def read_experiment(source: Any, *, variant: str | None = None, columns: Mapping[str, str] | str | None = None) -> Log:
-    """Read the log of an experiment; ``variant`` is the column of variants, where it has an unusual name.
-
-    Raises DataError where no column says which variant a unit was given.
-    """
-    said = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
-    log = read_log(source, columns={**said, **({variant: "variant"} if variant else {})} or None)
-    log.require(("variant",), "an experiment")
-    return log
-
-
 DONE = {"shown", "click", "dwell_s", "conversion", "revenue", "variant"}  # what a log tells, and judgments do not
 OF = {"item_id", "impression_id", "unit_id"}  # and of what
 
@@ -98,7 +92,7 @@ def log_of(source: Any, *, columns: Mapping[str, str] | str | None = None) -> Lo
     return _log(rows, roles, notes) if DONE & set(roles) and OF & set(roles) else None
 
 
-def _log(rows: _Input, roles: Mapping[str, str], notes: Sequence[str]) -> Log:
+def _log(rows: LogRows, roles: Mapping[str, str], notes: Sequence[str]) -> Log:
     if not roles:
         raise InputError(f"{rows.source.label}: no column is known among {words.listing(rows.schema)}; {EXPECTED}")
     typed, remarks = _typed(rows, roles)
@@ -111,15 +105,18 @@ def _log(rows: _Input, roles: Mapping[str, str], notes: Sequence[str]) -> Log:
     what = "a log" if {"item_id", "impression_id", "position", "shown"} & set(roles) else "a table with one row a unit"
     first = f"read {label} as {what}: {words.listing([f'{role} ({name})' if role != name else role for role, name in roles.items()], most=30)}"
     noted = replace(rows.source, notes=(first, *notes, *remarks))
-    return Log(frame, roles, tuple(name for name in others if name not in roles), noted, rows.collect)
+    log = Log(frame, roles, tuple(name for name in others if name not in roles), noted, rows.collect)
+    return log if rows.settle is None else rows.settle(log)
 
 
 # --- where rows come from -----------------------------------------------------------------------------------------
 
 
-def _rows_of(source: Any) -> _Input:
+def _rows_of(source: Any) -> LogRows:
+    if isinstance(source, LogRows):
+        return source
     if isinstance(source, pl.LazyFrame):
-        return _Input(source, dict(source.collect_schema()), Source("log"))
+        return LogRows(source, dict(source.collect_schema()), Source("log"))
     several = is_path(source) and (any(sign in str(source) for sign in "*?") or Path(source).is_dir())
     files = files_of(source) if several else None
     if files is None:
@@ -128,14 +125,14 @@ def _rows_of(source: Any) -> _Input:
     return _joined(str(source), parts)
 
 
-def _of_file(path: str | Path) -> _Input:
+def _of_file(path: str | Path) -> LogRows:
     raw = open_raw(path, EXPECTED)
     if kind_of(raw) == "parquet":
         return _of_parquet(open_parquet(raw))
     return _of_sheet(open_sheet(path, str(path), EXPECTED), raw)
 
 
-def _of_parquet(file: ParquetFile) -> _Input:
+def _of_parquet(file: ParquetFile) -> LogRows:
     schema = dict(file.scan.collect_schema())
 
     def collect(query: pl.LazyFrame) -> pl.DataFrame:
@@ -144,7 +141,7 @@ def _of_parquet(file: ParquetFile) -> _Input:
         file.check(wanted)
         return file.collect(query)
 
-    return _Input(file.scan, schema, file.raw.source("Parquet"), collect)
+    return LogRows(file.scan, schema, file.raw.source("Parquet"), collect)
 
 
 def _read_by(query: pl.LazyFrame, names: Sequence[str]) -> set[str]:
@@ -153,7 +150,7 @@ def _read_by(query: pl.LazyFrame, names: Sequence[str]) -> set[str]:
     return {name for name in names if f'"{name}"' in plan} or set(names)
 
 
-def _of_sheet(sheet: Sheet | Mapping[str, Any], raw: Raw | None) -> _Input:
+def _of_sheet(sheet: Sheet | Mapping[str, Any], raw: Raw | None) -> LogRows:
     if (
         isinstance(sheet, Mapping)
         and raw is None
@@ -167,20 +164,20 @@ def _of_sheet(sheet: Sheet | Mapping[str, Any], raw: Raw | None) -> _Input:
     if sheet.lines is not None:
         lines = sheet.lines
         source = replace(source, line_of=lambda row: int(lines()[row]))
-    return _Input(sheet.frame.lazy(), dict(sheet.frame.schema), source)
+    return LogRows(sheet.frame.lazy(), dict(sheet.frame.schema), source)
 
 
-def _of_columns(columns: Mapping[str, Any]) -> _Input:
+def _of_columns(columns: Mapping[str, Any]) -> LogRows:
     """Columns as lists, by name. Raises InputError where they are not of one length, or a cell is of another type than others."""
     try:
         frame = pl.DataFrame({str(name): list(cells) for name, cells in columns.items()})
     except (pl.exceptions.PolarsError, TypeError, OverflowError) as error:
         first = str(error).partition("\n")[0]
         raise InputError(f"log: lists as columns need one length and one type of cell each: {first}") from None
-    return _Input(frame.lazy(), dict(frame.schema), Source("log"))
+    return LogRows(frame.lazy(), dict(frame.schema), Source("log"))
 
 
-def _joined(label: str, parts: Sequence[_Input]) -> _Input:
+def _joined(label: str, parts: Sequence[LogRows]) -> LogRows:
     """Several files as one log. Raises InputError where their columns differ."""
     first = parts[0]
     for part in parts[1:]:
@@ -198,7 +195,7 @@ def _joined(label: str, parts: Sequence[_Input]) -> _Input:
 
     frame = pl.concat([part.frame for part in parts], how="vertical_relaxed")
     source = Source(label, "folder", label, sha256=digest, notes=(f"{label}: {words.counted(len(parts), 'file')}",))
-    return _Input(
+    return LogRows(
         frame, dict(frame.collect_schema()), source, parts[0].collect if len(parts) == 1 else pl.LazyFrame.collect
     )
 
@@ -265,10 +262,11 @@ def _turned(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]:
 # --- cells as what they are ---------------------------------------------------------------------------------------
 
 
-def _typed(rows: _Input, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr], list[str]]:
+def _typed(rows: LogRows, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr], list[str]]:
     """Each column in its type, and what was assumed. The first cell that cannot be read is refused, with its row."""
     typed, odd, notes = {}, {}, []
     blank = _with_blanks(rows, [name for role, name in roles.items() if COLUMNS[role].kind == "id"])
+    floats = _with_floats(rows, [name for role, name in roles.items() if COLUMNS[role].kind == "id"])
     for role, name in roles.items():
         kind, dtype = COLUMNS[role].kind, rows.schema[name]
         if kind == "time":
@@ -276,7 +274,7 @@ def _typed(rows: _Input, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr], 
             notes += said
         else:
             column = pl.col(name).str.strip_chars() if name in blank else pl.col(name)
-            if kind == "id" and dtype == pl.String and _are_floats(rows, name):
+            if name in floats:
                 column, dtype = column.str.strip_chars().cast(pl.Float64, strict=False), pl.Float64()
             typed[role], faulty = READ[kind](column, dtype)
             if kind == "id" and dtype.is_float():
@@ -289,27 +287,36 @@ def _typed(rows: _Input, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr], 
                 faulty.fill_null(value=False).arg_true().first().alias(role) for role, faulty in odd.items()
             )
         )
-        for role in odd:
-            if (row := found[role][0]) is not None:
-                _refuse(rows, roles[role], int(row), COLUMNS[role].kind)
+        for role, faulty in odd.items():
+            at = found[role].drop_nulls()
+            if len(at):
+                _refuse(rows, roles[role], faulty, int(at[0]), COLUMNS[role].kind)
     return typed, notes
 
 
-def _with_blanks(rows: _Input, names: Sequence[str]) -> set[str]:
+def _with_blanks(rows: LogRows, names: Sequence[str]) -> set[str]:
     """The columns of text in which some cell has a blank: to strip all cells takes as long as to sum a log up."""
     texts = [name for name in names if rows.schema[name] == pl.String]
     if not texts:
         return set()
-    found = rows.collect(rows.frame.select(pl.col(name).str.contains_any(BLANKS).any() for name in texts)).row(0)
+    each = rows.collect(rows.frame.select(pl.col(name).str.contains_any(BLANKS).any() for name in texts))
+    found = each.select(pl.all().any()).row(0)
     return {name for name, blank in zip(texts, found, strict=True) if blank}
 
 
-def _are_floats(rows: _Input, name: str) -> bool:
-    """Whether each id of a column of text was written as a float, as a join does it: ``1221.0``."""
-    first = rows.collect(rows.frame.select(pl.col(name).drop_nulls().first())).item()
-    if first is None or not is_float_id(first):
-        return False
-    return bool(rows.collect(rows.frame.select(pl.col(name).str.contains(rf"^\s*{FLOAT_ID}\s*$|^\s*$").all())).item())
+def _with_floats(rows: LogRows, names: Sequence[str]) -> set[str]:
+    """The columns of text in which each id was written as a float, as a join does it: ``1221.0``; the first of each tells where to look."""
+    texts = [name for name in names if rows.schema[name] == pl.String]
+    if not texts:
+        return set()
+    first = rows.collect(rows.frame.select(pl.col(name).drop_nulls().first() for name in texts))
+    likely = [name for name in texts if (one := first[name].drop_nulls().first()) is not None and is_float_id(str(one))]
+    if not likely:
+        return set()
+    each = rows.collect(
+        rows.frame.select(pl.col(name).str.contains(rf"^\s*{FLOAT_ID}\s*$|^\s*$").all() for name in likely)
+    )
+    return {name for name in likely if each[name].all()}
 
 
 EXPECTS: dict[Kind, str] = {
@@ -322,8 +329,8 @@ EXPECTS: dict[Kind, str] = {
 }
 
 
-def _refuse(rows: _Input, name: str, row: int, kind: Kind) -> None:
-    value = rows.collect(rows.frame.select(pl.col(name)).slice(row, 1)).item()
+def _refuse(rows: LogRows, name: str, faulty: pl.Expr, row: int, kind: Kind) -> None:
+    value = rows.collect(rows.frame.filter(faulty).select(name).head(1))[name][0]
     raise InputError(f"{rows.source.at(row)}, column {name}: {words.quote(str(value))}: {EXPECTS[kind]}")
 
 
@@ -370,7 +377,7 @@ READ: dict[Kind, Callable[[pl.Expr, pl.DataType], tuple[pl.Expr, pl.Expr | None]
 }  # fmt: skip
 
 
-def _time(rows: _Input, name: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
+def _time(rows: LogRows, name: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
     """Times in UTC, which cells are none, and what was assumed of their zone."""
     column, dtype = pl.col(name), rows.schema[name]
     naive = f"column {name} says no time zone: its times are taken as UTC"
@@ -382,7 +389,7 @@ def _time(rows: _Input, name: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
     if dtype == pl.Date:
         return column.cast(pl.Datetime("us")).dt.replace_time_zone("UTC"), None, [naive]
     if dtype.is_numeric():
-        largest = float(rows.collect(rows.frame.select(column.max())).item() or 0)
+        largest = float(rows.collect(rows.frame.select(column.max())).max().item() or 0)
         return _since_1970(column, largest), None, []
     if dtype != pl.String:
         raise InputError(f"{rows.source.label}: column {name} is of type {dtype}; {EXPECTS['time']}")
@@ -395,14 +402,14 @@ def _since_1970(column: pl.Expr, largest: float) -> pl.Expr:
     return (column.cast(pl.Float64) * factor).round().cast(pl.Int64).cast(pl.Datetime("us", "UTC"))
 
 
-def _written_time(rows: _Input, name: str, naive: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
+def _written_time(rows: LogRows, name: str, naive: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
     text = pl.col(name).str.strip_chars().str.replace(" ", "T", literal=True)
     known = ~text.str.to_lowercase().is_in(UNDEFINED)
     number = text.cast(pl.Float64, strict=False)
     zoned = text.str.contains(ZONE) & number.is_null()
     facts = rows.collect(rows.frame.select(number.max().alias("largest"), (zoned & known).sum().alias("zoned"),
         (known & ~zoned & number.is_null()).sum().alias("naive")))  # fmt: skip
-    largest, with_zone, without = facts.row(0)
+    largest, with_zone, without = facts.select(pl.col("largest").max(), pl.col("zoned", "naive").sum()).row(0)
     if with_zone and without:
         raise InputError(
             f"{rows.source.label}: {words.counted(with_zone, 'time')} in column {name} {words.agree(with_zone, 'says')} the zone and {words.count(without)} {words.agree(without, 'does')} not; "

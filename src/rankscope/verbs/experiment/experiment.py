@@ -9,7 +9,6 @@ from typing import Any
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.logs import read_experiment
 from rankscope.impressions import COLUMNS, Log
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
 from rankscope.logs.cuts import attribute_of
@@ -18,6 +17,7 @@ from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import Method, method_of
 from rankscope.panels.panel import Panel
 from rankscope.panels.variants import Variants, variants_of
+from rankscope.scoring.logs import read_experiment
 from rankscope.verbs.experiment.result import Experiment, Role, Slice
 
 
