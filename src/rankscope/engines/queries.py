@@ -136,7 +136,7 @@ def frames_of(batches: Iterable[Any], rows: int) -> Iterator[pl.DataFrame]:
 class RowReading:
     """What an executor does with the batches of a source before they are packed: a query makes of each row what is sent of it.
 
-    ``plan`` is that query, ``given`` are the columns that it takes, ``schema`` those that it gives. The number of the row stays beside them.
+    ``plan`` is that query, ``given`` are the columns that it takes, which come as c0, c1 and so on, ``schema`` those that it gives. The number of the row stays beside them.
     """
 
     plan: bytes
@@ -158,7 +158,8 @@ class RowReading:
     def read(self, rows: pl.DataFrame) -> pl.DataFrame:
         """What the query makes of rows as they were given."""
         # an executor may call a time zone by another name
-        return answer(query_of(self.plan), rows.select(pl.col(name).cast(kind) for name, kind in self.given))
+        given = [pl.col(f"c{at}").cast(kind).alias(name) for at, (name, kind) in enumerate(self.given)]
+        return answer(query_of(self.plan), rows.select(given))
 
     def unpacked(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Rows that were sent, in their order and types."""

@@ -257,9 +257,12 @@ def map_read_parts(
 
 
 def columns_of(frame: Frame, names: Sequence[str], order: str = "") -> Frame:
-    """These columns of a frame, and under the name ``order``, where there is one, a number that rises with its rows."""
+    """These columns of a frame as c0, c1 and so on, and under the name ``order``, where there is one, a number that rises with its rows.
+
+    Spark maps no frame that has a dot or an accent in the name of a column.
+    """
     number = [functions().monotonically_increasing_id().alias(order)] if order else []
-    return frame.select(*map(_column, names), *number)
+    return frame.select(*(_column(name).alias(f"c{at}") for at, name in enumerate(names)), *number)
 
 
 def pickler() -> Any:

@@ -18,7 +18,7 @@ from rankscope.engines import queries, spark
 from rankscope.engines.packing import PartStream
 from rankscope.engines.queries import ORDER, RowReading
 from rankscope.errors import DataError, InputError, RankscopeError
-from rankscope.files.logs import LogRows
+from rankscope.files.logs import EXPECTED, LogRows
 from rankscope.impressions import Log
 from rankscope.scoring.spark.task import ERRORS
 from rankscope.sources import Source
@@ -37,7 +37,10 @@ def rows_of(frame: Any) -> LogRows:
 
     def settle(log: Log) -> Log:
         there = FrameRows(frame, schema, log.frame, log.schema)
-        return replace(log, frame=queries.stand_in(log.schema), collect=_refuse, elsewhere=there)
+        found = replace(log, frame=queries.stand_in(log.schema), collect=_refuse, elsewhere=there)
+        if not found.rows:
+            raise InputError(f"{LABEL}: the data frame has no rows; {EXPECTED}")
+        return found
 
     given = FrameRows(frame, schema, rows, schema)
     return LogRows(rows, schema, source, lambda query: given.gather(query, ""), settle)
