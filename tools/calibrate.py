@@ -18,12 +18,16 @@ from calibrate_scores import FOLDER, METRICS, QUICK, SEED, SYSTEMS, Population, 
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "calibration.md"
 Row = tuple[str, ...]
+BEGINS, ENDS = (
+    "## Experiments",
+    "## What follows",
+)  # the section that tools/measure_experiments.py writes, and what comes after it
 
 HEAD = """\
 # Calibration
 
 How often the intervals, tests and corrections of rankscope are right, measured on real scores. This page is
-written by one command, which takes five to ten minutes on two cores:
+written by one command, which takes five to ten minutes on two cores, but for its section on experiments:
 
     python tools/calibrate.py
 
@@ -153,9 +157,14 @@ def head(size: Size) -> str:
     return HEAD.format(systems=SYSTEMS, seed=SEED, **vars(size))
 
 
-def page(scores: Population, size: Size) -> str:
+def experiments_of(page: str) -> str:
+    """The section on experiments as it stands in a page; empty where there is none."""
+    return BEGINS + page.partition(BEGINS)[2].partition(ENDS)[0] if BEGINS in page else ""
+
+
+def page(scores: Population, size: Size, experiments: str) -> str:
     """The whole page."""
-    return "\n".join([head(size), *sections(scores, size), FOLLOWS])
+    return "\n".join([head(size), *sections(scores, size), experiments + FOLLOWS])
 
 
 def main() -> None:
@@ -168,7 +177,8 @@ def main() -> None:
     said = asked.parse_args()
     if not (said.data / "adhoc5_ap.csv").exists():
         sys.exit("the score matrices are not here: say --data FOLDER, where adhoc5_ap.csv and the others lie")
-    text = page(population(said.data), QUICK if said.quick else Size())
+    experiments = experiments_of(PAGE.read_text(encoding="utf-8"))
+    text = page(population(said.data), QUICK if said.quick else Size(), experiments)
     if said.quick:
         print(text)
     else:

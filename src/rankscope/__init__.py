@@ -74,6 +74,7 @@ _PLACES = {
         "rankscope.verbs.experiment.result": ("Experiment",),
         "rankscope.verbs.explain.explain": ("explain",),
         "rankscope.verbs.explain.result": ("Difference", "Explanation", "Origin"),
+        "rankscope.verbs.gate.experiment": ("ExperimentGate",),
         "rankscope.verbs.gate.gate": ("gate",),
         "rankscope.verbs.gate.result": ("Gate",),
         "rankscope.verbs.merge.merge": ("merge",),
@@ -92,6 +93,7 @@ _PLACES = {
         "rankscope.verbs.ties.ties": ("ties",),
         "rankscope.verbs.unjudged.result": ("UnjudgedReport",),
         "rankscope.verbs.unjudged.unjudged": ("unjudged",),
+        "rankscope.reporting.agreement": ("Agreement", "agreement"),
         "rankscope.reporting.report": ("Report", "playground", "report"),
     }.items()
     for name in names
@@ -138,6 +140,8 @@ if TYPE_CHECKING:
     from rankscope.metrics import Metric as Metric
     from rankscope.metrics import Terms as Terms
     from rankscope.metrics import parse as parse
+    from rankscope.reporting.agreement import Agreement as Agreement
+    from rankscope.reporting.agreement import agreement as agreement
     from rankscope.reporting.report import Report as Report
     from rankscope.reporting.report import playground as playground
     from rankscope.reporting.report import report as report
@@ -169,6 +173,7 @@ if TYPE_CHECKING:
     from rankscope.verbs.explain.result import Difference as Difference
     from rankscope.verbs.explain.result import Explanation as Explanation
     from rankscope.verbs.explain.result import Origin as Origin
+    from rankscope.verbs.gate.experiment import ExperimentGate as ExperimentGate
     from rankscope.verbs.gate.gate import gate as gate
     from rankscope.verbs.gate.result import Gate as Gate
     from rankscope.verbs.merge.merge import merge as merge

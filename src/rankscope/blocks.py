@@ -313,7 +313,7 @@ class Explorer:
 
 # --- pages
 
-Tone = Literal["better", "worse", "unclear", "same", "plain"]
+Tone = Literal["better", "worse", "unclear", "same", "opposite", "plain"]
 
 
 @dataclass(frozen=True)

@@ -446,13 +446,17 @@ APART = re.compile(r"[\s,]")
 _GOES_ON = re.compile(r",(?=[-+]?[\d.]+(?:[eE][-+]?\d+)?(?:=[-+]?[\d.]+)?(?:-l\d+)?(?:,|$))")
 
 
+# what stands in quotes stays as it is, as the name of a column does; blanks go around (, @ and =, and between cutoffs
+_LOOSE = re.compile(r"""('[^']*'|"[^"]*")|\s*([(@=])\s*|\s*,\s*(?=[-+\d.])""")
+
+
 def split_spellings(text: str) -> list[str]:
     """The spellings in a text, each of one name: blanks and commas between metrics part them; blanks and commas inside parentheses do not, nor commas between cutoffs.
 
     >>> split_spellings("nDCG@5,10 RR, P(level=2)@10")
     ['nDCG@5,10', 'RR', 'P(level=2)@10']
     """
-    close = re.sub(r"\s*([(@=])\s*|\s*,\s*(?=[-+\d.])", lambda found: found[1] or ",", text)
+    close = re.sub(_LOOSE, lambda found: found[1] or found[2] or ",", text)
     spellings = re.findall(r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^\s()]|\)|\()+", close)
     return [part for spelling in spellings for part in _split_commas(spelling)] or [text]
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from rankscope.verbs.gate.experiment import ExperimentGate
     from rankscope.verbs.gate.result import Gate
 
 
 @pytest.fixture(scope="session")
-def rankscope_gate(pytestconfig: pytest.Config) -> Callable[..., Gate]:
+def rankscope_gate(pytestconfig: pytest.Config) -> Callable[..., Gate | ExperimentGate]:
     """The function ``rankscope.gate``, with the project's settings for what a call leaves out.
 
     ``rankscope_gate(qrels, baseline, candidate, metrics=None, **options)`` gives the verdict, as the command line does::
@@ -22,13 +23,21 @@ def rankscope_gate(pytestconfig: pytest.Config) -> Callable[..., Gate]:
             assert verdict.passed, verdict
 
     A verdict is true where it passes, so ``assert rankscope_gate(...)`` says the same. Settings are those of ``[tool.rankscope]`` in
-    the pyproject.toml of the root of the tests, or of ``settings="FILE"``.
+    the pyproject.toml of the root of the tests, or of ``settings="FILE"``. The log of an experiment may stand alone in the place of judgments
+    and runs; settings are of rankings, so that none are taken then.
     """
 
-    def run_gate(qrels: Any, baseline: Any, candidate: Any, metrics: Any = None, **options: Any) -> Gate:
+    def run_gate(
+        qrels: Any, baseline: Any = None, candidate: Any = None, metrics: Any = None, **options: Any
+    ) -> Gate | ExperimentGate:
         from rankscope.scoring.settings import settings_of
         from rankscope.verbs.gate.gate import gate
+        from rankscope.verbs.gate.of_logs import log_to_gate
 
+        log = log_to_gate(qrels, baseline, candidate, options.get("variant"), options.get("columns"))
+        if log is not None:
+            options.pop("settings", None)
+            return gate(log, baseline, candidate, metrics, **options)
         settings = settings_of(options.pop("settings", None), pytestconfig.rootpath, "gate")
         chosen = settings.metrics if metrics is None else metrics
         return gate(qrels, baseline, candidate, chosen, **settings.options | options)

@@ -61,3 +61,14 @@ def test_what_cannot_be_told() -> None:
     assert not interval().of(Sample(np.array([0.3]))).known
     with pytest.raises(InputError, match="look is at most looks"):
         group_sequential(look=3, looks=2)
+
+
+@pytest.mark.parametrize("count", [5, 30, 400])
+def test_one_planned_look_is_the_t_test(count: int) -> None:
+    from rankscope.inference.intervals import t as t_interval
+    from rankscope.inference.paired import t
+
+    sample = Sample(np.random.default_rng(count).normal(0.2, 1, count))
+    assert group_sequential().p_value(sample) == pytest.approx(t().p_value(sample), rel=1e-5)
+    ours, theirs = interval().of(sample), t_interval().of(sample)
+    assert (ours.lower, ours.upper) == pytest.approx((theirs.lower, theirs.upper), rel=1e-5)

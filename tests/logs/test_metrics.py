@@ -93,6 +93,22 @@ WORKED_RETURNS = {
 }
 
 
+WORKED_QUANTILES = {  # the value, how many rows are at or below it, of how many
+    "Quantile(dwell, q=0.5)": (10, 1, 2),  # of 10 and 40, as at least half are at or below 10
+    "Quantile(dwell, q=0.51)": (40, 2, 2),
+    "Quantile(revenue, q=0.9)": (20, 6, 6),
+    "Quantile(revenue, q=0.5, per='unit')": (0, 1, 2),  # users spent 20 and 0
+    "Quantile(revenue, q=0.5, better='higher')": (0, 5, 6),
+}
+
+
+@pytest.mark.parametrize("name", WORKED_QUANTILES)
+def test_quantiles(name: str) -> None:
+    value = rs.online(shop(), name).values[0]
+    assert (value.value, value.numerator, value.denominator, value.units) == (*WORKED_QUANTILES[name], 2)
+    assert str(parse_online(name)) == name
+
+
 @pytest.mark.parametrize("name", WORKED)
 def test_metrics_of_lists(name: str) -> None:
     above, below = WORKED[name]
@@ -118,7 +134,7 @@ def test_metrics_over_days_count_who_was_observed_for_long_enough(name: str) -> 
 
 
 def test_every_metric_has_a_worked_case() -> None:
-    worked = {type(parse_online(name)) for name in (*WORKED, *WORKED_VISITS, *WORKED_RETURNS)}
+    worked = {type(parse_online(name)) for name in (*WORKED, *WORKED_VISITS, *WORKED_RETURNS, *WORKED_QUANTILES)}
     ours = {cls for cls in OnlineMetric.catalogue.values() if cls.__module__ == "rankscope.logs.metrics"}
     assert worked == ours
 
@@ -182,7 +198,7 @@ def test_a_metric_of_ones_own_is_one_class() -> None:
 
 def test_several_in_a_text() -> None:
     several = parse_online_metrics("CTR, Retention@1,7 Ratio(orders, sessions) CTR")
-    assert list(map(str, several)) == ["CTR", "Retention@1", "Retention", "Ratio(orders, sessions)"]
+    assert list(map(str, several)) == ["CTR", "Retention@1", "Retention@7", "Ratio(orders, sessions)"]
     with pytest.raises(InputError, match=r"Retention@1,7 is 2 online metrics: name one, like Retention@1"):
         parse_online("Retention@1,7")
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from collections import defaultdict
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
 import pytest
 
 from rankscope.errors import InputError
-from rankscope.logs.simulation.behaviour import team_draft
+from rankscope.logs.simulation.drafts import draft_chances, team_draft
 from rankscope.logs.simulation.policies import (
     EpsilonShuffle,
     Fixed,
@@ -133,6 +134,40 @@ def test_team_draft_takes_the_best_that_is_left_of_whose_turn_it_is() -> None:
 
 def test_team_draft_goes_on_with_who_has_items_left() -> None:
     one, other = np.array([[2.0, 1.0, 0.0]]), np.array([[5.0, -np.inf, -np.inf]])
-    order, team = team_draft(one, other, np.zeros(1, dtype=int), np.array([[0.9, 0.0, 0.9, 0.0]]), 4)
+    order, team, _ = team_draft(one, other, np.zeros(1, dtype=int), np.array([[0.9, 0.0, 0.9, 0.0]]), 4)
     assert order.tolist() == [[0, 1, 2, -1]]
     assert team.tolist() == [[1, 0, 0, -1]]
+
+
+RIVALS = {
+    "the same ranking": ([4.0, 3.0, 2.0, 1.0, 0.0], [4.0, 3.0, 2.0, 1.0, 0.0]),
+    "turned round": ([4.0, 3.0, 2.0, 1.0, 0.0], [0.0, 1.0, 2.0, 3.0, 4.0]),
+    "the same first": ([4.0, 3.0, 2.0, 1.0, 0.0], [9.0, 0.0, 1.0, 2.0, 3.0]),
+    "the same pair in another order": ([4.0, 3.0, 2.0, 1.0, 0.0], [3.0, 4.0, 0.0, 2.0, 1.0]),
+    "one has few": ([4.0, 3.0, 2.0, 1.0, 0.0], [-np.inf, -np.inf, 2.0, -np.inf, 3.0]),
+    "none has all": ([4.0, -np.inf, 2.0, -np.inf, 0.0], [-np.inf, -np.inf, 2.0, 7.0, 3.0]),
+}
+
+
+@pytest.mark.parametrize("items", [1, 4, 5, 7])
+@pytest.mark.parametrize("rivals", RIVALS.values(), ids=RIVALS)
+def test_drafts_are_as_probable_as_all_coins_say(rivals: Any, items: int) -> None:
+    one, other = (np.array([scores]) for scores in rivals)
+    rounds = -(-items // 2)
+    lists: dict[tuple[int, ...], float] = defaultdict(float)
+    said: dict[tuple[int, ...], list[float]] = {}
+    for coins in product([0.1, 0.9], repeat=rounds):
+        coin = np.repeat(coins, 2)[None]
+        order, _, prefix = team_draft(one, other, np.zeros(1, dtype=int), np.pad(coin, ((0, 0), (0, 2))), items)
+        lists[tuple(order[0].tolist())] += 0.5**rounds
+        said.setdefault(tuple(order[0].tolist()), prefix[0].tolist())
+        assert said[tuple(order[0].tolist())] == prefix[0].tolist()  # whoever picked what
+    chances = draft_chances(one, other, items)[0]
+    for order, prefix in said.items():
+        for place in range(items):
+            alike = sum(p for those, p in lists.items() if those[: place + 1] == order[: place + 1])
+            assert prefix[place] == pytest.approx(alike, abs=1e-15)
+    for item in range(5):
+        for place in range(items):
+            there = sum(p for those, p in lists.items() if those[place] == item)
+            assert chances[item, place] == pytest.approx(there, abs=1e-15)

@@ -29,3 +29,18 @@ def log_of_users(seed: int, count: int = 400, lift: float = 0.02) -> pl.DataFram
         "user": user, "variant": np.where(user % 2 == 0, "A", "B"), "item": draws.integers(0, 50, len(user)),
         "click": draws.random(len(user)) < chance[user],
     }).with_columns(pl.col("user").cast(pl.String))  # fmt: skip
+
+
+def log_of_days(seed: int, count: int = 600, early: float = 0.0, late: float = 0.0, days: int = 6) -> pl.DataFrame:
+    """A row a shown item over some days, with users who come on several: clicks are more likely in B, ``early`` and ``late`` by so much."""
+    draws = np.random.default_rng(seed)
+    taste, pace = draws.beta(2, 6, count), draws.beta(2, 3, count)
+    shown = draws.poisson(4, (count, days)) * (draws.random((count, days)) < pace[:, None])
+    user, day = (np.repeat(place.ravel(), shown.ravel()) for place in np.indices((count, days)))
+    more = np.where(day < days // 2, early, late) * (user % 2)
+    return pl.DataFrame({
+        "user": user, "variant": np.where(user % 2 == 0, "A", "B"), "item": draws.integers(0, 50, len(user)),
+        "time": np.datetime64("2024-03-01T12:00:00", "ms") + day.astype("timedelta64[D]").astype("timedelta64[ms]"),
+        "country": np.array(["de", "fr", "it"])[user // 2 % 3], "device": draws.choice(["phone", "desktop"], len(user)),
+        "click": (draws.random(len(user)) < np.clip(taste[user] + more, 0, 1)).astype(float),
+    }).with_columns(pl.col("user").cast(pl.String))  # fmt: skip

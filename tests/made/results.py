@@ -7,11 +7,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from tests.made.experiments import users
 
 import rankscope as rs
 
 QUERIES, DOCS = 24, 30
 METRICS = ["nDCG@10", "AP", "RR@10"]
+REVENUE = ["Mean(revenue)", "Mean(orders)"]
 
 
 @cache
@@ -83,6 +85,11 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "catalogue of online metrics": lambda: rs.catalogue("online"),
     "online": lambda: rs.online(clicks(), by=["day", "position"], slices="country"),
     "check a log": lambda: rs.check(clicks()),
+    "experiment": lambda: rs.experiment(users(seed=5), REVENUE, slices="country"),
+    "gate of a log": lambda: rs.gate(users(seed=5), metrics=REVENUE, slices="country"),
+    "agreement": lambda: rs.agreement(
+        rs.compare(world()[0], pair(), METRICS), rs.experiment(users(seed=5, lift=-3.0), REVENUE)
+    ),
 }
 
 

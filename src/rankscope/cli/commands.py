@@ -98,6 +98,13 @@ def _online(_: str) -> Names:
     return online_spellings()
 
 
+def _log_formats() -> Names:
+    from rankscope.files.log_formats.catalogue import LOG_FORMATS, TABLE
+
+    yield from ((one.name, one.about) for one in LOG_FORMATS.values())
+    yield TABLE, "a table with a row a shown item, or a row a user"
+
+
 METRIC_NAME = NameType("metric", _metrics)
 ONLINE_NAME = NameType("online metric", _online)
 FAMILY_NAME = NameType("name", _families)
@@ -106,6 +113,7 @@ TEST_NAME = NameType("test", lambda _: _inferences("test"))
 INTERVAL_NAME = NameType("interval", lambda _: _inferences("interval"))
 TASK_NAME = NameType("task", _tasks)
 CORRECTION_NAME = NameType("correction", lambda _: _inferences("correction"))
+LOG_FORMAT_NAME = NameType("log format", lambda _: _log_formats())
 
 
 def label(text: str) -> str:
@@ -221,26 +229,42 @@ interval = partial(Option, "--interval", kind=INTERVAL_NAME, metavar="INTERVAL")
 INTERVAL = interval("Of the differences: {names}; with parameters: bca(rounds=20000). Default: t.")
 
 
-def _margin(texts: Sequence[str]) -> float | dict[str, float]:
-    """One margin for all metrics, or one for each that is named."""
+def _margin(texts: Sequence[str]) -> Any:
+    """One margin for all metrics, or one for each that is named; of a log it may be a share of the baseline, as text."""
     by_metric = [text.rpartition("=") for text in texts if "=" in text]
     if by_metric and len(by_metric) < len(texts):
         raise InputError("--margin: give one number for all metrics, or METRIC=X for each")
     if by_metric:
-        from rankscope.metrics import parse
-
-        return {str(parse(name)): _number(value) for name, _, value in by_metric}
+        return {_metric_of_margin(name): _number(value) for name, _, value in by_metric}
     if len(texts) > 1:
         times = counted(len(texts), "time")
         raise InputError(f"--margin is given {times}: give one number, or METRIC=X for each metric")
     return _number(texts[0])
 
 
-def _number(text: str) -> float:
+def _metric_of_margin(name: str) -> str:
+    """A metric by its canonical spelling, of rankings or of what users did."""
+    from rankscope.metrics import parse
+
     try:
-        return float(text)
+        return str(parse(name))
+    except InputError:
+        import rankscope.logs.metrics  # noqa: F401 - the catalogue
+        from rankscope.logs.base import parse_online
+
+        try:
+            return str(parse_online(name))
+        except InputError:
+            pass
+        raise
+
+
+def _number(text: str) -> float | str:
+    try:
+        float(text.removesuffix("%"))
     except ValueError:
         raise InputError(f"--margin {text}: that is no number; write it like 0.01 or nDCG@10=0.01") from None
+    return text if text.endswith("%") else float(text)
 
 
 def tolerances(texts: Sequence[str]) -> dict[str, str]:
@@ -324,6 +348,21 @@ LOG_COLUMNS = Option(
 )
 
 
+# what is known of variants, where the log of an experiment stands in the place of judgments and runs
+OF_VARIANTS = (
+    Option("--variant", "Of a log: the column of variants, where it has an unusual name.", str, "COLUMN"),
+    Option("--split", "Of a log: the planned shares, A=0.9,B=0.1. Default: even.", str, "NAME=X,..."),
+    Option("--covariate covariates", "Of a log: what was known of users before, 'Mean(revenue)=revenue_before'.", str, "METRIC=COLUMN",
+           multiple=True, read=list),
+    Option("--strata", "Of a log: a column of users' attributes to adjust for.", str, "COLUMN"),
+    Option("--winsorise", "Of a log: cut what users add at this quantile, like 0.99.", float, "Q"),
+)  # fmt: skip
+log_format = partial(
+    Option, "--log-format", "What wrote the log: {names}. Default: told by what is in it.", LOG_FORMAT_NAME, "NAME"
+)
+LOG_FORMAT = log_format()
+
+
 def read_numbers(option: str, texts: Sequence[str]) -> list[float]:
     """The numbers of an option that may be repeated: apart at commas, too."""
     out = []
@@ -384,7 +423,8 @@ class Command:
 
     ``verb`` is the module of the function that does the work; ``way`` is the function of ``cli.ways`` that calls it, where there is
     more to do than to call it and to write its result. ``usage`` says what has to be typed, for those who did not; with the options
-    in ``alone`` no file has to be. ``bar`` tells whether the verb says how far it is.
+    in ``alone`` no file has to be. Of a log the options in ``of_log`` name columns, where they else name files. ``bar`` tells whether the
+    verb says how far it is.
     """
 
     name: str
@@ -396,6 +436,7 @@ class Command:
     way: str = ""
     usage: str = "QRELS RUN..."
     alone: tuple[str, ...] = ()
+    of_log: tuple[str, ...] = ()
     bar: bool = False
 
     @property

@@ -97,11 +97,16 @@ class Call:
             settled = self.settings.metrics
         return [settled] if isinstance(settled, str) else settled
 
+    @cached_property
+    def typed(self) -> dict[str, Any]:
+        """The keywords of the verb that were typed: of a log, as settings are of rankings."""
+        return {name: value for name, value in self.options.items() if name in self.explicit}
+
     # -- what it reads ------------------------------------------------------------------------------
 
     def arguments(self) -> tuple[list[Any], dict[str, Any]]:
         """What the verb is called with, but for metrics."""
-        if "log" in self.params:
+        if "log" in self.params and "log" not in self.own:
             if self.log is None:
                 raise InputError(f"no log was given: {self.path} {self.command.usage}, like {self.path} log.parquet")
             return [self.log], self.options
@@ -173,10 +178,11 @@ class Call:
             raise InputError(f"{out}: this is written as {words.listing(formats, last='or')}, not as {ENDINGS[ending]}")
         return ENDINGS[ending]
 
-    def check(self, *, of_result: bool = True) -> None:
+    def check(self, *, of_result: bool = True, of_log: bool = False) -> None:
         """Refuse, before anything is read, what cannot be right whatever the data are: places, formats, files that are not there.
 
-        What is written is ``of_result`` unless it is a figure, or a part of one: these have formats of their own.
+        What is written is ``of_result`` unless it is a figure, or a part of one: these have formats of their own. ``of_log`` tells that a
+        log may have been given, some options of which name columns.
         """
         flags: dict[str, str] = {}
         for name, option in self.own.items():
@@ -193,7 +199,9 @@ class Call:
                 raise InputError(OF_PAPER.format(name, form))
         for name, option in self.own.items():
             path = self.options.get(name, self.params[name])
-            if option.type is FILE and isinstance(path, str) and path != "-" and name != "settings":
+            if name == "settings" or (of_log and name in self.command.of_log):
+                continue
+            if option.type is FILE and isinstance(path, str) and path != "-":
                 self._refuse_absent(path, option.opts[0])
 
     def _refuse_absent(self, path: str, flag: str) -> None:

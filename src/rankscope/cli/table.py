@@ -26,7 +26,9 @@ from rankscope.cli.commands import (
     LIMITS,
     LOG,
     LOG_COLUMNS,
+    LOG_FORMAT,
     NUMBER,
+    OF_VARIANTS,
     ONLINE_NAME,
     OUTPUT,
     PER_QUERY,
@@ -46,6 +48,7 @@ from rankscope.cli.commands import (
     WholeNumber,
     interval,
     label,
+    log_format,
     metric,
     output,
     read_numbers,
@@ -115,28 +118,37 @@ COMMANDS = (
 
         The answer comes first, with the scoreboard and one thing to doubt; then every query with its rankings side by side, and what it
         rests on, closed until it is opened. The first RUN (or --baseline) is what the others are compared with, from four RUNs on the
-        best one; one RUN alone makes a page, too.""",
+        best one; one RUN alone makes a page, too. One file alone may be a log of what users did.
+
+        With --log the page says whether judgments and users point the same way. Runs that are called as variants are these
+        (control=old.run treatment=new.run); of two and two the first run is the baseline.""",
         (
             "report qrels.txt bm25.run dense.run -o report.html",
             "report qrels.txt my.run",
             "report qrels.txt *.run --queries-text topics.xml --docs-text docs.jsonl",
             "report qrels.txt old.run new.run --export figures",
             "report --scores scores.csv -m AP",
+            "report log.parquet -m CTR --slices country --margin 1%",
+            "report qrels.txt control=old.run treatment=new.run --log log.parquet --online CTR",
         ),
         (
             *JUDGED, metric(SEVERAL), QUIET,
+            Option("--log", "The log of an experiment on the same change (CSV, JSON lines, Parquet): do judgments and users agree?", FILE),
+            Option("--online", "With --log: an online metric, like CTR; the first decides.", ONLINE_NAME, "METRIC", multiple=True, read=list),
+            Option("--split", "Of a log: the planned shares, A=0.9,B=0.1. Default: even.", str, "NAME=X,..."),
             Option("--queries-text", "Texts of the queries: TSV, CSV, JSONL (BEIR) or TREC topics.", FILE),
             Option("--docs-text", "Texts of the documents: TSV, CSV, JSONL (BEIR) or TREC documents.", FILE),
             Option("--title", "What stands on top. Default: the runs.", str, "TEXT"),
             Option("--about", "What stands below it: what a reader should know of the data.", str, "TEXT"),
             Option("--shown", "Documents shown of each ranking. Default: as many as there is room for, up to 20.", NUMBER, "N"),
             Option("--notes", "Notes and grades that were saved from an earlier page (JSON).", FILE),
+            log_format(to="command"),
             Option("--export", "Also write every table (CSV, JSON) and figure (SVG, PNG, PDF, with and without its title) into DIR.", FOLDER, to="command"),
             *COMPARISON, POLICIES, *LIMITS,
             Option("-o --output out",
                 "The page, one HTML file; - is standard output.", PLACE, to="command", default="report.html"),
         ),
-        verb="rankscope.reporting.report", way="report", bar=True),
+        verb="rankscope.reporting.report", way="report", of_log=("slices",), bar=True),
     Command("explain", "Say why a ranking scores what it scores, or why two differ.",
         """Explain the score of one query, rank by rank; with two RUNs, the difference between them.
 
@@ -171,6 +183,7 @@ COMMANDS = (
             Option("--train", "Interactions that a recommender was trained on.", FILE),
             Option("--docs-text", "Texts of documents: JSONL, TSV, CSV, Parquet or TREC documents.", FILE),
             Option("--covariate covariates", "Of a log: a column that was measured before the experiment began.", str, "COLUMN", multiple=True),
+            log_format(to="command"),
             ScoringOptions(helps={"ignore": "All rules but these: RS101, or RS1 for a family; may be repeated."}), SETTINGS, *OUTPUT,
         ),
         verb="rankscope.verbs.check.check", way="check", alone=("explain", "list")),
@@ -180,12 +193,17 @@ COMMANDS = (
         Every metric, on all queries and on every slice, is a check. It passes if the 95% interval of its difference lies above minus
         the tolerance, or if nothing changed. It fails if a loss is proved (Holm-corrected for all checks). If fewer than 6 queries
         differ, the losses alone must stay within the tolerance, and no error rate is promised. BASELINE is a run, or the JSON that
-        rankscope evaluate QRELS RUN --per-query -o baseline.json wrote.""",
+        rankscope evaluate QRELS RUN --per-query -o baseline.json wrote.
+
+        The LOG of an experiment may stand in the place of QRELS: each variant is gated against the baseline, or those that BASELINE and
+        CANDIDATE name. Exit code 3 where users were not split as planned.""",
         (
             "gate qrels.txt main.run branch.run -m nDCG@10 --tolerance 0.01",
             'gate qrels.txt main.run branch.run -m "nDCG@10 R@100" --tolerance 2%',
             "gate qrels.txt baseline.json branch.run --junit gate.xml",
             "gate qrels.txt main.run branch.run --slices queries.csv --github-summary",
+            "gate log.parquet -m CTR -m RPM --tolerance 1% --tolerance RPM=2%",
+            "gate log.parquet control treatment --slices country --split control=0.9,treatment=0.1",
         ),
         (
             QRELS,
@@ -195,17 +213,19 @@ COMMANDS = (
             QUIET,
             Option("--tolerance",
                 "How much worse the candidate may be: a number, a percentage of the baseline's mean, or one of these for a "
-                "metric; may be repeated. Default: 0.01 for metrics from 0 to 1. 0 requires a proved improvement wherever six "
-                "or more queries changed.", str, "0.01|2%|METRIC=0.02", multiple=True, read=tolerances),
+                "metric; may be repeated. Default: 0.01 for metrics from 0 to 1, 1% of a log. 0 requires a proved improvement "
+                "wherever six or more queries changed.", str, "0.01|2%|METRIC=0.02", multiple=True, read=tolerances),
             Option("--fail-on",
                 "What fails: a proved loss that is not certain to stay within the tolerance, or only a proved loss of more than"
                 " it.", ("loss", "tolerance"), default="loss"),
-            ALPHA, SLICES, CLUSTERS, INTERVAL, TEST, POLICIES, *LIMITS, SETTINGS,
+            ALPHA,
+            Option("--slices", "A CSV of attributes of queries: each of their values must pass, too. Of a log: columns of it, country,device.", FILE),
+            CLUSTERS, INTERVAL, TEST, *OF_VARIANTS, POLICIES, *LIMITS, SETTINGS,
             Option("--junit", "Also write JUnit XML to FILE.", PLACE, to="command"),
             Option("--github-summary", "Also append Markdown to the job's summary ($GITHUB_STEP_SUMMARY).", bool, to="command"),
             *OUTPUT,
         ),
-        verb="rankscope.verbs.gate.gate", way="gate", usage="QRELS BASELINE CANDIDATE", bar=True),
+        verb="rankscope.verbs.gate.gate", way="gate", usage="QRELS BASELINE CANDIDATE", of_log=("slices",), bar=True),
     Command("online", "Say what users did: clicks, conversions, returns, from a log.",
         """Compute online metrics of a LOG of what users were shown and did: a row a shown item, or a row a user.
 
@@ -222,7 +242,7 @@ COMMANDS = (
             LOG,
             Option("-m --metric metrics", "An online metric, like CTR; may be repeated. Default: all that the columns allow.",
                    ONLINE_NAME, "METRIC", multiple=True, to="command"),
-            QUIET, LOG_COLUMNS,
+            QUIET, LOG_COLUMNS, LOG_FORMAT,
             Option("--by", "Also by day, or by position.", ("day", "position"), multiple=True),
             Option("--slices", "A column of the log: each of its values is looked at, too; may be repeated.", str, "COLUMN", multiple=True),
             Option("--level", "The level of intervals, between 0.5 and 1.", float, default=0.95),
@@ -249,6 +269,7 @@ COMMANDS = (
             Option("--lift", "Of a log of what users did: a relative difference to detect, like 2%; may be repeated.", str, "X", multiple=True, read=list),
             Option("--covariate covariates", "Of a log: what was known of users before, 'Mean(revenue)=revenue_before'.", str, "METRIC=COLUMN",
                 multiple=True, read=list),
+            log_format(to="command"),
             Option("--share", "Of a log: the share of users who would get the new variant. Default: 0.5.", float, "X"),
             Option("--difference",
                 "A difference to detect, like 0.02; may be repeated. Default: 0.01, 0.02, 0.05 and the observed one.", float, "X", multiple=True),
@@ -296,6 +317,7 @@ COMMANDS = (
             'experiment users.csv --variant variant --primary "Ratio(orders, sessions)" -m "Mean(revenue)"',
             'experiment users.csv -m "Mean(revenue)" --covariate "Mean(revenue)=revenue_before"',
             "experiment log.parquet --primary CTR --guardrail RPM=1% --slices country",
+            "experiment log.parquet --primary CTR --margin 1%",
         ),
         (
             LOG,
@@ -303,6 +325,8 @@ COMMANDS = (
             Option("--primary", "The metric that decides. Default: the first.", str, "METRIC"),
             Option("--guardrail guardrails", "A metric that must not get worse, maybe with the loss that would be accepted: RPM=1%.",
                 str, "METRIC[=X]", multiple=True, read=list),
+            Option("--margin", "A difference that would not matter, a number or a share of the baseline: tests whether variants are practically the same.",
+                str, "[METRIC=]X", multiple=True, read=list),
             Option("--variant", "The column of variants, where it has an unusual name.", str, "COLUMN"),
             Option("--baseline", "The variant that others are compared with. Default: control, A or the first.", str, "NAME"),
             Option("--covariate covariates", "What was known of users before, which takes chance away (CUPED): 'Mean(revenue)=revenue_before'.",
@@ -310,10 +334,13 @@ COMMANDS = (
             Option("--strata", "A column of users' attributes to adjust for.", str, "COLUMN"),
             Option("--split", "The planned shares: A=0.9,B=0.1. Default: even.", str, "NAME=X,..."),
             Option("--winsorise", "Cut what users add at this quantile, like 0.99.", float, "Q"),
-            Option("--slices", "A column of attributes: variants are compared within each value, too.", str, "COLUMN", multiple=True, read=list),
+            Option("--by", "Also by day: the difference on each, and whether it wears off.", ("day",)),
+            Option("--slices", "A column of attributes: variants are compared within each value, too; may be repeated.", str, "COLUMN", multiple=True, read=list),
             TEST, INTERVAL,
             Option("--correction", "For several comparisons: {names}. Default: holm.", CORRECTION_NAME, "NAME"),
-            ALPHA, LOG_COLUMNS, QUIET, *OUTPUT,
+            ALPHA,
+            Option("--prior", "Also a Bayesian summary: flat, or how far lifts usually are from 0, a standard deviation like 0.05.", str, "flat|X"),
+            LOG_COLUMNS, LOG_FORMAT, QUIET, *OUTPUT,
         ),
         verb="rankscope.verbs.experiment.experiment", usage="LOG"),
     Command("simulate", "Make a log of users, or an experiment, whose truth is known.",

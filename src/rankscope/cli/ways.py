@@ -145,17 +145,27 @@ def _page(call: Call) -> Any:
     again = _command_again(call.ctx.obj)
     if (log := _log(call)) is None:
         return call.result(command=again)
-    return call.command.function(log, None, call.metrics, command=again, **call.options)
+    return call.command.function(log, None, _metrics(call), command=again, **call.typed)
 
 
 def _log(call: Call) -> Log | None:
     """The log that was given, where one file alone was and has the columns of one; it is read here, and once."""
-    if call.qrels is None or call.qrels == "-" or call.runs or call.of_scores:
+    form = call.params["log_format"]
+    if call.qrels is None or call.runs or call.of_scores:
+        if form is not None:
+            raise InputError("--log-format is of a log, which is given alone: leave it out, or give a log without runs")
+        return None
+    if call.qrels == "-" and form is None:
         return None
     from rankscope.scoring.logs import log_of
 
-    call.check()
-    return log_of(call.qrels, columns=call.options.get("columns"))
+    call.check(of_log=True)
+    return log_of(call.qrels, columns=call.typed.get("columns"), log_format=form)
+
+
+def _metrics(call: Call) -> list[str] | None:
+    """The metrics that were typed; settings are of rankings."""
+    return list(call.params["metrics"]) or None
 
 
 def _command_again(arguments: Iterable[str]) -> str:
@@ -200,11 +210,11 @@ def check(call: Call) -> int:
 
 def _inspection(call: Call) -> Any:
     """What was found, in judgments and runs or in one file alone, which is a log then."""
+    log = _log(call) if call.params["log_format"] is not None else None
     if call.qrels is None or call.runs:
         return call.result()
     call.check()
-    typed = {name: value for name, value in call.options.items() if name in call.explicit}  # settings are of rankings
-    return call.command.function(call.qrels, None, list(call.params["metrics"]) or None, **typed)
+    return call.command.function(call.qrels if log is None else log, None, _metrics(call), **call.typed)
 
 
 def power(call: Call) -> int:
@@ -212,18 +222,16 @@ def power(call: Call) -> int:
     log = None if any(name in call.explicit for name in call.command.alone) else _log(call)
     if log is None:
         return call.show(call.result())
-    return call.show(call.command.function(log, None, call.metrics, **call.options))
+    return call.show(call.command.function(log, None, _metrics(call), **call.typed))
 
 
 def gate(call: Call) -> int:
     """Pass or fail a change: the exit code says which, and so do places where continuous integration looks."""
     summary, junit = _summary() if call.params["github_summary"] else None, call.params["junit"]
-    if len(call.runs) < 2 or call.qrels is None:
-        like = f"{call.path} {call.command.usage}, like {call.path} qrels.txt main.run branch.run"
-        raise InputError(f"a gate takes judgments and two runs: {like}")
-    verdict = call.result()
-    settings = call.settings.place if call.settings else ""
-    code = call.show(verdict, [*verdict.scores.notes, *verdict.notes], settings=settings)
+    verdict = _verdict(call)
+    scores = getattr(verdict, "scores", None)  # that of a log has none, and no settings, as these are of rankings
+    settings = call.settings.place if call.settings and scores is not None else ""
+    code = call.show(verdict, [*(scores.notes if scores is not None else ()), *verdict.notes], settings=settings)
     if call.out not in {None, "-"} and not call.quiet:  # the log of a job has the verdict in any case
         output.say(verdict.sentence)
     if junit is not None:
@@ -236,6 +244,25 @@ def gate(call: Call) -> int:
         except OSError as error:
             raise InputError(f"{summary}: cannot be written: {error.strerror or error} ({SUMMARY})") from None
     return code
+
+
+def _verdict(call: Call) -> Any:
+    """The verdict on two runs, or on the variants of a log, whose names may stand in the place of runs."""
+    both = call.params["baseline"], call.params["candidate"]
+    from rankscope.verbs.gate.of_logs import error_of_judgments, log_to_gate
+
+    if call.qrels is not None:
+        call.check(of_log=True)
+        log = log_to_gate(call.qrels, *both, call.typed.get("variant"), call.typed.get("columns"))
+        if log is not None:
+            return call.command.function(log, *both, _metrics(call), **call.typed)
+    if None in both or call.qrels is None:
+        like = f"{call.path} {call.command.usage}, like {call.path} qrels.txt main.run branch.run"
+        error = InputError(
+            f"a gate takes judgments and two runs: {like}; or the log of an experiment: {call.path} log.parquet"
+        )
+        raise error if call.qrels is None else error_of_judgments(call.qrels, call.typed.get("columns"), error)
+    return call.result()
 
 
 def _summary() -> str:

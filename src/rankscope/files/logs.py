@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,10 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.folders import files_of
-from rankscope.files.long import EXACT, FLOAT_ID, FLOAT_NOTE, FLOAT_REMEDY, is_float_id
+from rankscope.files.log_formats.catalogue import KEYS, log_format_named, log_format_of
+from rankscope.files.log_formats.given import EXPECTED, Given, digest, given_of
+from rankscope.files.log_rows import LogRows, read_times, refuse_cell
+from rankscope.files.long import EXACT, FLOAT_ID, FLOAT_NOTE, is_float_id
 from rankscope.files.parquet import ParquetFile, open_parquet
 from rankscope.files.raw import Raw, open_raw
 from rankscope.files.readers import kind_of
@@ -24,72 +26,60 @@ from rankscope.sources import UNDEFINED
 from rankscope.tables import Source
 from rankscope.words import plain_name
 
-EXPECTED = (
-    "a log is a table with a row a shown item (item, position, click ...), or a row a user (user, variant, numbers)"
-)
 YES, NO = ("1", "true", "yes", "y", "t"), ("0", "false", "no", "n", "f")
-TIMES = ("%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d")  # after the zone was cut off
 BLANKS = [" ", "\t", "\n", "\r", "\u00a0"]
-ZONE = r"(Z|[+-]\d\d:?\d\d)$"
-EPOCHS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (0.0, "s"))  # by how large a number is: all of them after 1973
 
 
-@dataclass(frozen=True, eq=False)
-class LogRows:
-    """The rows of a log as they were given: a ``frame`` with its own names of columns and their types, and where they came from.
-
-    ``collect`` runs a query over them. Where they lie in parts it gives the answers of the parts, end to end: whoever asks puts them together;
-    ``settle`` then makes of the log that was found one that asks where they lie.
-    """
-
-    frame: pl.LazyFrame
-    schema: Mapping[str, pl.DataType]
-    source: Source
-    collect: Callable[[pl.LazyFrame], pl.DataFrame] = pl.LazyFrame.collect
-    settle: Callable[[Log], Log] | None = None
-
-
-def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None) -> Log:
+def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None, log_format: str | None = None) -> Log:
     """Read a log: a row a shown item and what was done with it, or a row a user with numbers.
 
-    ``source`` is a path (CSV, TSV, JSON lines, Parquet, compressed or not), a folder or pattern of such files, or a data frame of
-    any library. Columns are known by their usual names, however these are spelled (``userId``, ``clicked``, ``rank``); ``columns``
-    gives the role of others, as in ``{"visitor": "unit_id"}``. Clicks and the like are numbers, true and false, or yes and no; null (an
-    empty cell) says that it was not observed. Times without a zone are taken as UTC.
-
-    Raises InputError for what cannot be read: the first cell that is at fault is named with its row.
-
-    >>> import polars as pl
-    >>> log = read_log(pl.DataFrame({"item": ["a", "b"], "clicked": [True, False]}))
-    >>> sorted(log.roles.items()), log.rows
-    ([('click', 'clicked'), ('item_id', 'item')], 2)
+    ``source`` is what ``rankscope.scoring.logs.read_log`` takes, but for Spark frames, or rows that are known to be those of a table.
     """
     if isinstance(source, Log):
         return source
-    rows = _rows_of(source)
-    roles, notes = _roles_of(list(rows.schema), columns, rows.source.label)
-    return _log(rows, roles, notes)
+    if isinstance(source, LogRows):
+        return _log_of_rows(source, columns)
+    given = given_of(source, KEYS)
+    found = _rows_of_format(given, log_format)
+    return _log_of_rows(_rows_of(source, given) if found is None else found, columns)
 
 
 DONE = {"shown", "click", "dwell_s", "conversion", "revenue", "variant"}  # what a log tells, and judgments do not
 OF = {"item_id", "impression_id", "unit_id"}  # and of what
 
 
-def log_of(source: Any, *, columns: Mapping[str, str] | str | None = None) -> Log | None:
+def log_of(source: Any, *, columns: Mapping[str, str] | str | None = None, log_format: str | None = None) -> Log | None:
     """A log, where the columns of what is given are those of one; None for judgments, rankings and all else.
 
     Raises InputError for a log that cannot be read, and for a file that is not there.
     """
-    if isinstance(source, Log):
-        return source
+    if isinstance(source, LogRows):
+        return _log_by_columns(source, columns)
+    if isinstance(source, Log) or log_format is not None:
+        return read_log(source, columns=columns, log_format=log_format)
     try:
-        rows = _rows_of(source)
+        given = given_of(source, KEYS)
     except InputError:
-        if is_path(source) and str(source) != "-" and not Path(source).exists():
+        if not is_path(source) or (str(source) != "-" and not Path(source).exists()):
             raise
         return None
+    if (found := _rows_of_format(given, None)) is not None:
+        return _log_of_rows(found, columns)
+    try:
+        rows = _rows_of(source, given)
+    except InputError:
+        return None
+    return _log_by_columns(rows, columns)
+
+
+def _log_by_columns(rows: LogRows, columns: Mapping[str, str] | str | None) -> Log | None:
     roles, notes = _roles_of(list(rows.schema), columns, rows.source.label)
     return _log(rows, roles, notes) if DONE & set(roles) and OF & set(roles) else None
+
+
+def _log_of_rows(rows: LogRows, columns: Mapping[str, str] | str | None) -> Log:
+    roles, notes = _roles_of(list(rows.schema), columns, rows.source.label)
+    return _log(rows, roles, notes)
 
 
 def _log(rows: LogRows, roles: Mapping[str, str], notes: Sequence[str]) -> Log:
@@ -103,8 +93,9 @@ def _log(rows: LogRows, roles: Mapping[str, str], notes: Sequence[str]) -> Log:
     )
     label = rows.source.label
     what = "a log" if {"item_id", "impression_id", "position", "shown"} & set(roles) else "a table with one row a unit"
+    what = rows.read_as or what
     first = f"read {label} as {what}: {words.listing([f'{role} ({name})' if role != name else role for role, name in roles.items()], most=30)}"
-    noted = replace(rows.source, notes=(first, *notes, *remarks))
+    noted = replace(rows.source, notes=(first, *(rows.source.notes if rows.read_as else ()), *notes, *remarks))
     log = Log(frame, roles, tuple(name for name in others if name not in roles), noted, rows.collect)
     return log if rows.settle is None else rows.settle(log)
 
@@ -112,24 +103,37 @@ def _log(rows: LogRows, roles: Mapping[str, str], notes: Sequence[str]) -> Log:
 # --- where rows come from -----------------------------------------------------------------------------------------
 
 
-def _rows_of(source: Any) -> LogRows:
-    if isinstance(source, LogRows):
-        return source
+def _rows_of_format(given: Given | None, log_format: str | None) -> LogRows | None:
+    """The rows of a log that another tool wrote, of the format that is named or else told by what was given; None for a table."""
+    form = log_format_named(log_format)
+    if form is None and log_format is None and given is not None:
+        form = log_format_of(given)
+    if form is None:
+        return None
+    if given is None:
+        raise InputError(
+            f"log_format={log_format!r}: a path, a data frame or parts by name are expected, with {form.expects}"
+        )
+    table = form.read(given)
+    source = replace(table.source, notes=tuple(table.notes))
+    return LogRows(table.frame.lazy(), dict(table.frame.schema), source, read_as=table.read_as)
+
+
+def _rows_of(source: Any, given: Given | None) -> LogRows:
+    """The rows of a table."""
     if isinstance(source, pl.LazyFrame):
         return LogRows(source, dict(source.collect_schema()), Source("log"))
-    several = is_path(source) and (any(sign in str(source) for sign in "*?") or Path(source).is_dir())
-    files = files_of(source) if several else None
-    if files is None:
-        return _of_file(source) if is_path(source) else _of_sheet(open_sheet(source, "log", EXPECTED), None)
-    parts = [_of_file(file) for file in files]
-    return _joined(str(source), parts)
+    if not is_path(source):
+        return _of_sheet(open_sheet(source, "log", EXPECTED), None)
+    if given is not None and given.one is not None and given.one.raw is not None:
+        return _of_raw(given.one.raw)
+    return _joined(str(source), [_of_raw(open_raw(file, EXPECTED)) for file in files_of(source) or ()])
 
 
-def _of_file(path: str | Path) -> LogRows:
-    raw = open_raw(path, EXPECTED)
+def _of_raw(raw: Raw) -> LogRows:
     if kind_of(raw) == "parquet":
         return _of_parquet(open_parquet(raw))
-    return _of_sheet(open_sheet(path, str(path), EXPECTED), raw)
+    return _of_sheet(open_sheet(raw, raw.label, EXPECTED), raw)
 
 
 def _of_parquet(file: ParquetFile) -> LogRows:
@@ -187,14 +191,14 @@ def _joined(label: str, parts: Sequence[LogRows]) -> LogRows:
                 f"{part.source.label}: its columns are not those of {first.source.label} ({words.listing(sorted(odd) or ['another order'])})"
             )
 
-    def digest() -> str:
-        said = "".join(
-            f"{Path(part.source.label).name} {part.source.sha256() if part.source.sha256 else ''}\n" for part in parts
-        )
-        return hashlib.sha256(said.encode()).hexdigest()
-
     frame = pl.concat([part.frame for part in parts], how="vertical_relaxed")
-    source = Source(label, "folder", label, sha256=digest, notes=(f"{label}: {words.counted(len(parts), 'file')}",))
+    source = Source(
+        label,
+        "folder",
+        label,
+        sha256=lambda: digest([part.source for part in parts]),
+        notes=(f"{label}: {words.counted(len(parts), 'file')}",),
+    )
     return LogRows(
         frame, dict(frame.collect_schema()), source, parts[0].collect if len(parts) == 1 else pl.LazyFrame.collect
     )
@@ -270,7 +274,7 @@ def _typed(rows: LogRows, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr],
     for role, name in roles.items():
         kind, dtype = COLUMNS[role].kind, rows.schema[name]
         if kind == "time":
-            typed[role], faulty, said = _time(rows, name)
+            typed[role], faulty, said = read_times(rows, name)
             notes += said
         else:
             column = pl.col(name).str.strip_chars() if name in blank else pl.col(name)
@@ -290,7 +294,7 @@ def _typed(rows: LogRows, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr],
         for role, faulty in odd.items():
             at = found[role].drop_nulls()
             if len(at):
-                _refuse(rows, roles[role], faulty, int(at[0]), COLUMNS[role].kind)
+                refuse_cell(rows, roles[role], faulty, int(at[0]), COLUMNS[role].kind)
     return typed, notes
 
 
@@ -317,21 +321,6 @@ def _with_floats(rows: LogRows, names: Sequence[str]) -> set[str]:
         rows.frame.select(pl.col(name).str.contains(rf"^\s*{FLOAT_ID}\s*$|^\s*$").all() for name in likely)
     )
     return {name for name in likely if each[name].all()}
-
-
-EXPECTS: dict[Kind, str] = {
-    "id": "an id is a text or a whole number; " + FLOAT_REMEDY,
-    "time": "a time is like 2024-05-01T12:30:00Z, or seconds since 1970",
-    "place": "a position is a whole number from 1",
-    "flag": "true or false, yes or no, 1 or 0, or a number of times; an empty cell where it was not observed",
-    "number": "a finite number is expected; an empty cell where it was not observed",
-    "probability": "a finite number is expected, above 0 and at most 1; an empty cell where it is not known",
-}
-
-
-def _refuse(rows: LogRows, name: str, faulty: pl.Expr, row: int, kind: Kind) -> None:
-    value = rows.collect(rows.frame.filter(faulty).select(name).head(1))[name][0]
-    raise InputError(f"{rows.source.at(row)}, column {name}: {words.quote(str(value))}: {EXPECTS[kind]}")
 
 
 def _id(column: pl.Expr, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr | None]:
@@ -375,53 +364,3 @@ def _place(column: pl.Expr, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr | None
 READ: dict[Kind, Callable[[pl.Expr, pl.DataType], tuple[pl.Expr, pl.Expr | None]]] = {
     "id": _id, "number": _number, "flag": _flag, "place": _place, "probability": _number,
 }  # fmt: skip
-
-
-def _time(rows: LogRows, name: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
-    """Times in UTC, which cells are none, and what was assumed of their zone."""
-    column, dtype = pl.col(name), rows.schema[name]
-    naive = f"column {name} says no time zone: its times are taken as UTC"
-    if isinstance(dtype, pl.Datetime):
-        here = column.cast(pl.Datetime("us", dtype.time_zone))
-        if dtype.time_zone is None:
-            return here.dt.replace_time_zone("UTC"), None, [naive]
-        return here.dt.convert_time_zone("UTC"), None, []
-    if dtype == pl.Date:
-        return column.cast(pl.Datetime("us")).dt.replace_time_zone("UTC"), None, [naive]
-    if dtype.is_numeric():
-        largest = float(rows.collect(rows.frame.select(column.max())).max().item() or 0)
-        return _since_1970(column, largest), None, []
-    if dtype != pl.String:
-        raise InputError(f"{rows.source.label}: column {name} is of type {dtype}; {EXPECTS['time']}")
-    return _written_time(rows, name, naive)
-
-
-def _since_1970(column: pl.Expr, largest: float) -> pl.Expr:
-    unit = next(unit for least, unit in EPOCHS if largest >= least)
-    factor = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}[unit]
-    return (column.cast(pl.Float64) * factor).round().cast(pl.Int64).cast(pl.Datetime("us", "UTC"))
-
-
-def _written_time(rows: LogRows, name: str, naive: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
-    text = pl.col(name).str.strip_chars().str.replace(" ", "T", literal=True)
-    known = ~text.str.to_lowercase().is_in(UNDEFINED)
-    number = text.cast(pl.Float64, strict=False)
-    zoned = text.str.contains(ZONE) & number.is_null()
-    facts = rows.collect(rows.frame.select(number.max().alias("largest"), (zoned & known).sum().alias("zoned"),
-        (known & ~zoned & number.is_null()).sum().alias("naive")))  # fmt: skip
-    largest, with_zone, without = facts.select(pl.col("largest").max(), pl.col("zoned", "naive").sum()).row(0)
-    if with_zone and without:
-        raise InputError(
-            f"{rows.source.label}: {words.counted(with_zone, 'time')} in column {name} {words.agree(with_zone, 'says')} the zone and {words.count(without)} {words.agree(without, 'does')} not; "
-            "write all of them in UTC, with Z"
-        )
-    bare = text.str.replace(ZONE, "")
-    clock = pl.coalesce([bare.str.to_datetime(form, time_unit="us", strict=False) for form in TIMES])
-    offset = text.str.extract(r"([+-]\d\d):?\d\d$", 1).cast(pl.Int64, strict=False).fill_null(0) * 60 + (
-        text.str.extract(r"[+-]\d\d:?(\d\d)$", 1).cast(pl.Int64, strict=False).fill_null(0)
-        * pl.when(text.str.contains(r"-\d\d:?\d\d$")).then(-1).otherwise(1)
-    )
-    at = pl.when(zoned).then(clock - pl.duration(minutes=offset)).otherwise(clock).dt.replace_time_zone("UTC")
-    value = pl.when(number.is_not_null()).then(_since_1970(number, float(largest or 0))).otherwise(at)
-    value = pl.when(known).then(value)
-    return value, known & value.is_null(), [naive] if without else []

@@ -164,10 +164,11 @@ def _of_objects(value: Any, label: str, expected: str) -> Sheet | Mapping[str, A
 def _columns(objects: Sequence[Mapping[str, Any]], label: str) -> pl.DataFrame:
     """One column a key, of numbers where all its values are such, else of strings; null where an object lacks it."""
     names = list(dict.fromkeys(key for item in objects for key in item))
-    return pl.DataFrame([_column(name, [item.get(name) for item in objects], label) for name in names])
+    return pl.DataFrame([column_of(name, [item.get(name) for item in objects], label) for name in names])
 
 
-def _column(name: str, values: list[Any], label: str) -> pl.Series:
+def column_of(name: str, values: list[Any], label: str) -> pl.Series:
+    """The values of a key as a column: of numbers where all are such, else of texts. Raises InputError for a list or an object."""
     kinds = {type(value) for value in values} - {type(None)}
     if not kinds <= {str, int, float, bool}:
         odd = next(value for value in values if isinstance(value, dict | list))
@@ -198,8 +199,8 @@ def open_sheet(
     """
     if isinstance(source, Mapping):
         return source
-    if is_path(source):
-        raw = open_raw(source, expected)
+    if is_path(source) or isinstance(source, Raw):
+        raw = source if isinstance(source, Raw) else open_raw(source, expected)
         kind = kind_of(raw)
         if kind in {"json", "jsonl"}:
             found = read_objects(raw, expected) if kind == "json" else read_lines(raw, expected)

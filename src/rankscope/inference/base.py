@@ -53,6 +53,8 @@ class Sample:
     the mean of the values drawn. The values are then what each query adds to it.
     """
 
+    reason: ClassVar[str] = ""
+
     values: Array
     clusters: Array | None = None
     statistic: Callable[[Array], Array] | None = None
@@ -86,7 +88,7 @@ class Sample:
 
         So it is of clusters of unequal size: where they are of one size, the error has one factor for all.
         """
-        return sums if self.shares is None else sums / np.sqrt(_rest_of(self.shares))
+        return sums if self.shares is None else sums / np.sqrt(rest_of(self.shares))
 
     @cached_property
     def deviation(self) -> float:
@@ -161,7 +163,7 @@ def _sums_of(values: Array, clusters: Array) -> Array:
     return np.array([math.fsum(part) for _, part in sorted(parts.items())])
 
 
-def _rest_of(shares: Array) -> Array:
+def rest_of(shares: Array) -> Array:
     """What part all other clusters hold, never 0, though a weight may leave them nothing that a number can say."""
     return np.asarray(np.maximum(1 - shares, np.finfo(float).eps))
 
@@ -175,13 +177,22 @@ def _freedom_of(clusters: Array, weights: Array | None) -> tuple[int, float, Arr
     Pustejovsky and Tipton, Small-sample methods for cluster-robust variance estimation, JBES 36(4), 2018.
     """
     sizes = np.unique(clusters, return_counts=True)[1]
-    groups = len(sizes)
     if weights is not None and np.ptp(weights) > 0:
         sizes = _sums_of(weights / weights.max(), clusters)
+    return freedom_of_sizes(sizes)
+
+
+def freedom_of_sizes(sizes: Array) -> tuple[int, float, Array | None]:
+    """The same of clusters of these sizes, each above 0.
+
+    >>> freedom_of_sizes(np.array([2, 2, 2]))
+    (3, 2, None)
+    """
+    groups = len(sizes)
     if groups < 2 or (sizes == sizes[0]).all():
         return groups, max(groups - 1, 0), None
     shares = sizes / math.fsum(sizes.tolist())
-    pulls = np.sort(shares**2 / _rest_of(shares))
+    pulls = np.sort(shares**2 / rest_of(shares))
     # (sum b)² - sum b² is twice the products of all pairs: so nothing cancels where one cluster holds nearly all
     squares = math.fsum((shares**2).tolist()) + 2 * math.fsum((pulls[1:] * np.cumsum(pulls)[:-1]).tolist())
     freedom = 1 / squares
@@ -195,7 +206,9 @@ class Estimate:
     """A mean or a difference of means with its standard error: what a t test needs where the values themselves were not kept.
 
     ``count`` is the number of units it rests on, ``freedom`` that of its degrees of freedom, which may be a fraction (Welch).
-    ``largest`` is the size against which rounding is judged: that of the means and of the spread behind them.
+    ``largest`` is the size against which rounding is judged: that of the means and of the spread behind them. ``reason`` says why the
+    error is unknown, where that is not for want of units. Of a difference between units of their own ``least`` is how many units the
+    smaller side has, and ``pooled`` the error as it would be if all units varied alike; 0 where there are no two sides.
     """
 
     mean: float
@@ -203,6 +216,9 @@ class Estimate:
     freedom: float
     count: int
     largest: float
+    least: int = 0
+    pooled: float = 0.0
+    reason: str = ""
 
     @classmethod
     def of(cls, mean: float, variance: float, count: int) -> Estimate:
@@ -215,6 +231,9 @@ class Estimate:
     def between(cls, run: Sample | Estimate, baseline: Sample | Estimate) -> Estimate:
         """The difference of two means over units of their own, whose variances may differ.
 
+        A side of which no spread was seen, as where the few units of a small one bought nothing, varies as all units do: its own error
+        would be 0.
+
         Source: Welch, The generalization of Student's problem when several different population variances are involved, 1947.
 
         >>> found = Estimate.between(Sample(np.array([1.0, 2.0, 3.0])), Sample(np.array([0.0, 2.0, 4.0, 6.0])))
@@ -222,14 +241,20 @@ class Estimate:
         (-1.0, 1.4142, 4.075)
         """
         mean, count = run.mean - baseline.mean, run.count + baseline.count
+        least = min(run.count, baseline.count)
         largest = max(run.largest, baseline.largest)
         if not (run.freedom and baseline.freedom):
-            return cls(mean, math.nan, 0, count, largest)
+            return cls(mean, math.nan, 0, count, largest, least, reason=run.reason or baseline.reason)
         squares = [(side.error**2, side.freedom) for side in (run, baseline)]
         whole = math.fsum(square for square, _ in squares)
         parts = math.fsum(square**2 / freedom for square, freedom in squares)
-        freedom = whole**2 / parts if parts else float(run.freedom + baseline.freedom)
-        return cls(mean, math.sqrt(whole), freedom, count, largest)
+        both = float(run.freedom + baseline.freedom)
+        within = math.fsum(side.error**2 * side.count * side.freedom for side in (run, baseline)) / both
+        pooled = math.sqrt(within * (1 / run.count + 1 / baseline.count))
+        unseen = any(side.error <= CLOSE * side.largest for side in (run, baseline))
+        if unseen and pooled > math.sqrt(whole):
+            return cls(mean, pooled, both, count, largest, least, pooled)
+        return cls(mean, math.sqrt(whole), whole**2 / parts if parts else both, count, largest, least, pooled)
 
     @property
     def clusters(self) -> None:
@@ -239,6 +264,15 @@ class Estimate:
     def differing(self) -> int:
         """As many units as there are, where anything varies or differs."""
         return self.count if self.error or self.mean else 0
+
+    @property
+    def guarded(self) -> float:
+        """The error where looks begin early: no smaller than if all units varied alike.
+
+        The smaller of two sides may have seen none of the rare large values yet. Its mean and its own error are both too small then,
+        which makes a difference look clear that is not there.
+        """
+        return max(self.error, self.pooled)
 
     @property
     def mirror(self) -> Estimate:

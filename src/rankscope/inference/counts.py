@@ -8,13 +8,16 @@ import numpy as np
 
 from rankscope.lists import Array
 
-EXACT = 1000  # fewer units than this are tested by the binomial distribution itself
+EXACT = 1000  # fewer units than this are tested by the binomial distribution itself, ...
+FEW = 100  # ... and so are more of them where fewer than this were planned for a variant: limits alarm too often there
 
 
 def split_p_value(counts: Array, shares: Array) -> float:
     """The two-sided p-value of a split of units over variants with these planned shares, which sum to 1.
 
-    Two variants: the binomial test, from 1,000 units on its normal limit corrected for continuity. More: chi square. NaN without units.
+    Two variants: the binomial test, from 1,000 units on its normal limit corrected for continuity. More: chi square. Where fewer than
+    100 units were planned for a variant these limits alarm too often, and it is the binomial test: of each variant against the
+    others, Bonferroni-corrected. NaN without units.
 
     >>> round(split_p_value(np.array([505, 495]), np.array([0.5, 0.5])), 4)
     0.7759
@@ -29,13 +32,16 @@ def split_p_value(counts: Array, shares: Array) -> float:
     from scipy.special import chdtrc
 
     expected = total * shares
+    if expected.min() < FEW:
+        least = min(_two(count, total, share) for count, share in zip(counts.tolist(), shares.tolist(), strict=True))
+        return min(least * len(counts), 1.0)
     return float(chdtrc(len(counts) - 1, float(((counts - expected) ** 2 / expected).sum())))
 
 
 def _two(count: int, total: int, share: float) -> float:
     from scipy.special import bdtr, bdtrc, gammaln, ndtr
 
-    if total >= EXACT:
+    if total >= EXACT and total * min(share, 1 - share) >= FEW:
         away = max(abs(count - total * share) - 0.5, 0.0)
         return float(2 * ndtr(-away / math.sqrt(total * share * (1 - share))))
     number = np.arange(total + 1)

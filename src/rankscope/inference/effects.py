@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from rankscope.errors import InputError
-from rankscope.inference.base import CLOSE, Bounds, Estimate, Sample
+from rankscope.inference.base import CLOSE, Bounds, Estimate, Interval, PairedTest, Sample
 from rankscope.inference.intervals import student
 from rankscope.inference.paired import on_lattice
 from rankscope.lists import exact_sum
@@ -101,11 +101,14 @@ def _fieller(above: Sample, base: Sample, reach: float) -> Bounds:
     return Bounds(min(ends), max(ends), "fieller")
 
 
-def relative_of_own(run: Sample | Estimate, baseline: Sample | Estimate, level: float = 0.95) -> tuple[float, Bounds]:
+def relative_of_own(
+    run: Sample | Estimate, baseline: Sample | Estimate, level: float = 0.95, interval: Interval | None = None
+) -> tuple[float, Bounds]:
     """The relative difference of two means over units of their own, as a share of the baseline's, and its interval.
 
     The interval is that of the logarithm of their ratio, by the delta method with Welch's degrees of freedom, turned back: it holds
-    no value below -100%. None where a mean is not above 0. The value is NaN for a baseline of mean 0.
+    no value below -100%. ``interval`` is of Student's t unless one is given that looks at moments alone, as those for experiments that
+    are looked at while they run. None where a mean is not above 0. The value is NaN for a baseline of mean 0.
 
     >>> one, other = Estimate.of(1.1, 0.04, 100), Estimate.of(1.0, 0.04, 100)
     >>> value, bounds = relative_of_own(one, other)
@@ -115,17 +118,40 @@ def relative_of_own(run: Sample | Estimate, baseline: Sample | Estimate, level: 
     if not baseline.mean:
         return math.nan, Bounds.none("the mean of the baseline is 0" if baseline.count else "no units")
     value = run.mean / baseline.mean - 1
-    if not (run.mean > 0 and baseline.mean > 0):
-        return value, Bounds.none("both means must be above 0")
-    if not (run.freedom and baseline.freedom):
-        return value, Bounds.none("fewer than 2 units")
-    squares = [((side.error / side.mean) ** 2, side.freedom) for side in (run, baseline)]
-    whole = math.fsum(square for square, _ in squares)
-    if not whole:
-        return value, Bounds.none("no unit differs from another")
-    freedom = whole**2 / math.fsum(square**2 / freedom for square, freedom in squares)
-    far = math.exp(student(freedom, (1 - level) / 2) * math.sqrt(whole))
+    logs = ratio_in_logarithms(run, baseline)
+    if isinstance(logs, str):
+        return value, Bounds.none(logs)
+    if interval is None:
+        away = student(logs.freedom, (1 - level) / 2) * logs.error
+    else:
+        found = interval.of(logs, level)  # type: ignore[arg-type] # such an interval takes either
+        if not found.known:
+            return value, found
+        away = (found.upper - found.lower) / 2
+    far = math.exp(away)
     return value, Bounds((1 + value) / far - 1, (1 + value) * far - 1, "log")
+
+
+def ratio_in_logarithms(run: Sample | Estimate, baseline: Sample | Estimate) -> Estimate | str:
+    """The logarithm of the ratio of two means over units of their own, by the delta method; the reason in words where there is none.
+
+    >>> logs = ratio_in_logarithms(Estimate.of(1.1, 0.04, 100), Estimate.of(1.0, 0.04, 100))
+    >>> [round(number, 4) for number in (logs.mean, logs.error, logs.freedom)]
+    [0.0953, 0.027, 196.2282]
+    """
+    if not (run.mean > 0 and baseline.mean > 0):
+        return "both means must be above 0"
+    if not (run.freedom and baseline.freedom):
+        return "fewer than 2 units"
+    if not (run.error or baseline.error):
+        return "no unit differs from another"
+    return Estimate.between(_logarithm(run), _logarithm(baseline))
+
+
+def _logarithm(side: Sample | Estimate) -> Estimate:
+    """The logarithm of a mean above 0, by the delta method."""
+    error, largest = side.error / side.mean, side.largest / side.mean
+    return Estimate(math.log(side.mean), error, side.freedom, side.count, largest)
 
 
 def favourable_if_normal(sample: Sample) -> float:
@@ -153,7 +179,8 @@ def favourable_if_normal(sample: Sample) -> float:
 class Equivalence:
     """The result of an equivalence test: the larger of two one-sided p-values, and the matching interval.
 
-    ``lower`` and ``upper`` are an interval at confidence 1 - 2 alpha: it lies within the margin exactly where ``p_value`` < alpha.
+    ``lower`` and ``upper`` are an interval at confidence ``level``, 1 - 2 alpha for t: it lies within the margin exactly where
+    ``p_value`` < alpha.
     """
 
     source: ClassVar[str] = "Schuirmann, A comparison of the two one-sided tests procedure, 1987"
@@ -161,6 +188,7 @@ class Equivalence:
     p_value: float
     lower: float
     upper: float
+    level: float
 
 
 def equivalence(sample: Sample | Estimate, margin: float, alpha: float = 0.05) -> Equivalence:
@@ -175,7 +203,32 @@ def equivalence(sample: Sample | Estimate, margin: float, alpha: float = 0.05) -
     _check(margin, alpha)
     p_value = max(_above(sample, -margin), _above(sample.mirror, -margin))
     reach = _reach(sample, alpha)
-    return Equivalence(p_value, sample.mean - reach, sample.mean + reach)
+    return Equivalence(p_value, sample.mean - reach, sample.mean + reach, 1 - 2 * alpha)
+
+
+def equivalence_at_looks(
+    test: PairedTest, interval: Interval, sample: Estimate, margin: float, alpha: float = 0.05
+) -> Equivalence:
+    """As ``equivalence``, by a test and its interval that hold at every look, or at those that were planned.
+
+    Both sides are tested by the two-sided test, so that it says what the interval at 1 - alpha says.
+    """
+    _check(margin, alpha)
+    bounds = interval.of(sample, 1 - alpha)  # type: ignore[arg-type] # such an interval takes either
+    p_value = max(above_at_looks(test, side, -margin) for side in (sample, sample.mirror))
+    return Equivalence(p_value, bounds.lower, bounds.upper, 1 - alpha)
+
+
+def above_at_looks(test: PairedTest, sample: Estimate, bound: float) -> float:
+    """The p-value that a mean is above a bound, by a two-sided test that holds at looks: 1 where it lies below.
+
+    >>> from rankscope.inference.sequential import anytime
+    >>> above_at_looks(anytime(), Estimate(0.1, 0.01, 98, 100, 1.0), 0.0) < 0.001
+    True
+    """
+    moved = replace(sample, mean=sample.mean - bound)
+    p_value = test.p_value(moved)  # type: ignore[arg-type] # such a test takes either
+    return p_value if moved.mean > 0 or math.isnan(p_value) else 1.0
 
 
 @dataclass(frozen=True)

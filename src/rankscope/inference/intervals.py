@@ -201,6 +201,8 @@ def linearise(values: Array, weights: Array) -> Array:
 def without_interval(sample: Sample | Estimate) -> str:
     """Why the spread of a sample says nothing about its mean; empty where it does."""
     groups = "queries" if sample.clusters is None else "clusters"
+    if sample.reason:
+        return sample.reason
     if sample.count == 0:
         return "no queries"
     if not sample.freedom:

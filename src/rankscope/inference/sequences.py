@@ -6,8 +6,21 @@ import math
 
 from rankscope.inference.base import Bounds, Estimate, Interval, Sample, check_between
 from rankscope.inference.intervals import without_interval
-from rankscope.inference.looks import Look, Looks, Planned, Spending
-from rankscope.inference.sequential import First, High, Low, Narrowest, check_range, is_constant, lowest, prior, within
+from rankscope.inference.looks import Look, Looks, Planned, Shares, Spending, as_student
+from rankscope.inference.sequential import (
+    First,
+    High,
+    Low,
+    Narrowest,
+    check_range,
+    error_of_looks,
+    first_look,
+    is_constant,
+    lowest,
+    prior,
+    units_seen,
+    within,
+)
 
 
 class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
@@ -41,12 +54,14 @@ class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
         alpha = 1 - level
         if sample.clusters is not None:
             return Bounds.none("anytime takes queries as independent, and these come in clusters")
-        if sample.count < self.first:
-            return Bounds.none(f"the first look is at {self.first} queries")
+        if units_seen(sample) < self.first:
+            return Bounds.none(first_look(sample, self.first))
+        if sample.reason:
+            return Bounds.none(sample.reason)
         if is_constant(sample):
             return Bounds.none("every query has the same value")
         x = prior(sample.count, self.narrowest)
-        away = math.sqrt((1 + 1 / x) * (math.log1p(x) - 2 * math.log(alpha))) * sample.error
+        away = math.sqrt((1 + 1 / x) * (math.log1p(x) - 2 * math.log(alpha))) * error_of_looks(sample)
         return Bounds(sample.mean - away, sample.mean + away, str(self))
 
 
@@ -56,7 +71,7 @@ class group_sequential(Planned, Interval, aliases=("sequential", "alpha_spending
     >>> import numpy as np
     >>> bounds = group_sequential(look=1, looks=5).of(Sample(np.array([0.3, 0.1, 0.2, 0.4, -0.1] * 10)))
     >>> round(bounds.lower, 3), round(bounds.upper, 3)
-    (0.06, 0.3)
+    (0.043, 0.317)
     """
 
     by_moments = True
@@ -68,13 +83,14 @@ class group_sequential(Planned, Interval, aliases=("sequential", "alpha_spending
     look: Look = 1
     looks: Looks = 1
     spending: Spending = "obrien_fleming"
+    shares: Shares = None
 
     def of(self, sample: Sample | Estimate, level: float = 0.95) -> Bounds:
         """The interval at this look; none for fewer than two units, or without spread."""
         check_between("level", level, 0.95)
         if reason := without_interval(sample):
             return Bounds.none(reason)
-        away = self.reach(1 - level) * sample.error
+        away = as_student(self.reach(1 - level), sample.freedom) * error_of_looks(sample)
         return Bounds(sample.mean - away, sample.mean + away, str(self))
 
 

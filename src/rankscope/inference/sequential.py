@@ -12,7 +12,7 @@ from rankscope.declared import Param, plain
 from rankscope.errors import InputError
 from rankscope.inference.base import CLOSE, Estimate, PairedTest, Sample
 from rankscope.inference.intervals import without_interval
-from rankscope.inference.looks import Look, Looks, Planned, Spending
+from rankscope.inference.looks import Look, Looks, Planned, Shares, Spending, as_normal
 from rankscope.lists import Array
 
 _FEWEST = "the number of queries at which the interval is narrowest, decided beforehand"
@@ -85,6 +85,23 @@ def prior(count: int, narrowest: int) -> float:
     return _BEST * count / narrowest
 
 
+def units_seen(sample: Sample | Estimate) -> int:
+    """How many units there are; of two sides of unequal size twice the smaller one, which is what a first look waits for."""
+    return 2 * sample.least if isinstance(sample, Estimate) and sample.least else sample.count
+
+
+def first_look(sample: Sample | Estimate, first: int) -> str:
+    """Where the first look is."""
+    if isinstance(sample, Estimate) and sample.least:
+        return f"the first look is at {words.count(-(-first // 2))} units in each variant, and one has {words.count(sample.least)}"
+    return f"the first look is at {first} queries"
+
+
+def error_of_looks(sample: Sample | Estimate) -> float:
+    """The standard error, of two sides the ``guarded`` one."""
+    return sample.guarded if isinstance(sample, Estimate) else sample.error
+
+
 def is_constant(sample: Sample | Estimate) -> bool:
     """Whether all values are the same up to rounding, so that their spread is unknown."""
     return sample.error <= CLOSE * sample.largest
@@ -101,6 +118,9 @@ class anytime(PairedTest, aliases=("asymptotic",)):
     The first queries must show how differences spread. Where half of them are small gains and a tenth large losses, none of the
     losses may have come yet, and looking from 20 queries on errs in 18 of 100 cases, from 50 in 8, from 100 in 5:
     ``anytime(first=100)`` waits for that, and ``betting`` errs in 2 from the first query.
+
+    Of two variants with units of their own ``anytime(first=200)`` waits for 100 in each, and the error is no smaller than if all units
+    varied alike: a small variant that has not met any of the rare large values yet would look sure of its mean.
 
     >>> import numpy as np
     >>> values = np.array([0.1, 0.3, 0.2, -0.1] * 6)
@@ -127,17 +147,18 @@ class anytime(PairedTest, aliases=("asymptotic",)):
         self.refuse_clusters(sample)
         if sample.count and not sample.differing:
             return 1.0
-        if sample.count < self.first or is_constant(sample):
+        if units_seen(sample) < self.first or is_constant(sample) or sample.reason:
             return math.nan
         x = prior(sample.count, self.narrowest)
-        z = sample.mean / sample.error
+        z = sample.mean / error_of_looks(sample)
         return min(1.0, math.exp((math.log1p(x) - z * z * x / (1 + x)) / 2))
 
 
 class group_sequential(Planned, PairedTest, aliases=("sequential", "alpha_spending")):
     """A test at one of some planned looks, which together err no more often than alpha.
 
-    Plan how many looks there will be, at equal numbers of units, and say which this is: ``group_sequential(look=2, looks=5)``. The p-value
+    Plan how many looks there will be, at equal numbers of units, and say which this is: ``group_sequential(look=2, looks=5)``. Where looks
+    come at other numbers, ``shares`` says what part of all planned units was in at each of them so far: ``shares=(0.1, 0.4)``. The p-value
     is the smallest alpha of the whole plan at which this look would end it. ``obrien_fleming`` asks for very much at first and hardly more
     than a single test at the end; ``pocock`` asks for the same each time.
 
@@ -157,6 +178,7 @@ class group_sequential(Planned, PairedTest, aliases=("sequential", "alpha_spendi
     look: Look = 1
     looks: Looks = 1
     spending: Spending = "obrien_fleming"
+    shares: Shares = None
 
     def p_value(self, sample: Sample | Estimate) -> float:
         """The smallest alpha at which this look ends the experiment; NaN without spread or units."""
@@ -164,7 +186,7 @@ class group_sequential(Planned, PairedTest, aliases=("sequential", "alpha_spendi
             return 1.0
         if without_interval(sample):
             return math.nan
-        away = abs(sample.mean) / sample.error
+        away = as_normal(abs(sample.mean) / error_of_looks(sample), sample.freedom)
         low, high = 1e-12, 1.0 - 1e-9
         if away <= self.reach(high):
             return 1.0

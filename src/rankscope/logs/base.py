@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -15,10 +15,11 @@ from rankscope.declared import Declared, Param, parse_all, split_spellings
 from rankscope.errors import InputError
 from rankscope.impressions import Log
 
-Level = Literal["row", "once", "list", "session", "unit"]
+Level = Literal["row", "once", "values", "list", "session", "unit"]
 KEYS: dict[Level, tuple[str, ...]] = {
     "row": (),
     "once": (),
+    "values": (),
     "list": ("impression_id",),
     "session": ("session_id",),
     "unit": (),
@@ -27,6 +28,7 @@ Better = Literal["higher", "lower", "neither"]
 
 Days = Annotated[int, Param("how many days", low=1, high=3650)]
 Column = Annotated[str, Param("the name of a column of numbers")]
+Direction = Annotated[Better, Param("what is better: higher, as of revenue, lower, as of a waiting time, or neither")]
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Parts:
     """What is summed over a unit: ``numerator`` and ``denominator``, expressions over the rows of one ``level``.
 
     At the level of rows they are of each row, or ``once`` of the first row of a unit that has a value; at the others they sum up the rows of a list, a session or a unit. Null adds nothing to
-    either. Without a denominator each unit is 1 below the line. ``censored`` tells of those that were not observed for long enough.
+    either. ``values`` are those of rows that are kept one by one, without a denominator: for quantiles. Without a denominator each unit is 1 below the line. ``censored`` tells of those that were not observed for long enough.
     """
 
     level: Level
@@ -48,7 +50,8 @@ class OnlineMetric(Declared, kind="online metric", at="days"):
 
     ``needs`` names the columns of the log, ``unit`` what one of is counted (an impression, a list, a session, a user), ``above`` and
     ``below`` what is summed above and below the line. ``better``, ``range`` and ``watch`` (what misleads) are for people and for
-    verdicts. ``windowed`` tells that a unit must have been observed for some days to count.
+    verdicts. ``windowed`` tells that a unit must have been observed for some days to count. ``of_columns`` are the parameters that name columns;
+    ``example`` is a spelling with what must be given beside these.
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
@@ -62,6 +65,7 @@ class OnlineMetric(Declared, kind="online metric", at="days"):
     source: ClassVar[str] = ""
     windowed: ClassVar[bool] = False
     of_columns: ClassVar[tuple[str, ...]] = ()
+    example: ClassVar[str] = ""
     listed_by: ClassVar[str] = "rankscope metrics --online"
 
     def parts(self, log: Log, end: datetime | None) -> Parts:
@@ -74,12 +78,15 @@ class OnlineMetric(Declared, kind="online metric", at="days"):
 
     def __str__(self) -> str:
         if not self.of_columns:
-            return super().__str__()
+            text, days = super().__str__(), getattr(self, "days", None)
+            # a window is always named: "Retention" alone does not say of which day
+            return text if "@" in text or days is None else f"{text}@{days}"
         own = [getattr(self, name) for name in self.of_columns]
         said = {
             n: v for n, usual in self.defaults.items() if (v := getattr(self, n)) != usual and n not in self.of_columns
         }
-        return f"{type(self).__name__}({', '.join([*map(_written, own), *(f'{n}={v!r}' for n, v in said.items())])})"
+        first = sorted(said.items(), key=lambda item: self.defaults[item[0]] is not MISSING)  # what must be given
+        return f"{type(self).__name__}({', '.join([*map(_written, own), *(f'{n}={v!r}' for n, v in first)])})"
 
     __repr__ = __str__
 
@@ -116,7 +123,7 @@ def parse_online_metrics(given: Any) -> list[OnlineMetric]:
 
     >>> import rankscope.logs.metrics
     >>> parse_online_metrics(["CTR, Ratio(orders, sessions)", "Retention@1,7"])
-    [CTR, Ratio(orders, sessions), Retention@1, Retention]
+    [CTR, Ratio(orders, sessions), Retention@1, Retention@7]
     """
     if isinstance(given, str | type | OnlineMetric) or not isinstance(given, Iterable):
         given = [given]

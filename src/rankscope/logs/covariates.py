@@ -8,7 +8,7 @@ from typing import Any
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.logs.base import OnlineMetric, parse_online
-from rankscope.logs.metrics import Attribute
+from rankscope.logs.metrics import Attribute, Quantile
 
 Covariates = dict[OnlineMetric, tuple[OnlineMetric, ...]]
 
@@ -24,6 +24,10 @@ def covariates_of(said: Any, metrics: Collection[OnlineMetric]) -> Covariates:
         metric = parse_online(text)
         if metric not in metrics:
             raise InputError(f"covariate of {metric}: it is not computed; there are {words.listing(metrics)}")
+        if isinstance(metric, Quantile):
+            raise InputError(
+                f"covariate of {metric}: a quantile is not adjusted for covariates; leave it out, or ask for a Mean"
+            )
         each = [value] if isinstance(value, str | OnlineMetric) else list(value)
         out[metric] = (*out.get(metric, ()), *map(_covariate, each))
     return out
@@ -39,4 +43,7 @@ def _pair(text: str) -> tuple[str, str]:
 def _covariate(said: Any) -> OnlineMetric:
     if isinstance(said, str) and "(" not in said and said not in OnlineMetric.catalogue:
         return Attribute(column=said)  # rows of a log repeat it, and more rows come of the treatment
-    return parse_online(said)
+    found = parse_online(said)
+    if isinstance(found, Quantile):
+        raise InputError(f"covariate {found}: a quantile is no number of each unit; name a column, a Mean or a Ratio")
+    return found

@@ -44,6 +44,7 @@ REMEDIES = {  # what to do about each, here and where ``check`` explains its rul
     "RS615": "take what was measured before the start alone: what the treatment may have changed hides its effect",
     "RS616": "give each list an id of its own, as lists with one id count as one",
     "RS640": "wait for more, cut the largest values (--winsorise 0.99), or look at a quantile",
+    "RS641": "wait for more rows, or look at a quantile that is nearer the median",
     "RS642": "leave out whoever was not in the experiment before analysing it",
     "RS643": "name the column of who was given a variant: --columns NAME=unit_id",
 }

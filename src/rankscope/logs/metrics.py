@@ -7,10 +7,12 @@ from typing import Annotated, ClassVar, Literal
 
 import polars as pl
 
+from rankscope import words
 from rankscope.declared import Param, required_parameters
 from rankscope.errors import InputError
-from rankscope.impressions import Log
-from rankscope.logs.base import Column, Days, OnlineMetric, Parts
+from rankscope.impressions import COLUMNS, Log
+from rankscope.logs.base import Column, Days, Direction, OnlineMetric, Parts
+from rankscope.logs.rollup import unit_of
 
 Seconds = Annotated[float, Param("how many seconds", low=0.0)]
 click, conversion, revenue = pl.col("click"), pl.col("conversion"), pl.col("revenue")
@@ -306,10 +308,15 @@ class LTV(_Windowed, aliases=("LifetimeValue",)):
         return self._parts(revenue.filter(at < at.min() + self.days * DAY).sum(), self.days, end)
 
 
+def _not_below_one(q: float) -> str:
+    return "" if q < 1 else "q is a share below 1, like 0.5 for the median or 0.95"
+
+
 class Mean(OnlineMetric):
     """A column of numbers, summed over each unit, the mean over units."""
 
     column: Column
+    better: Direction = "higher"  # type: ignore[misc] # of a column, which may be a cost
 
     of_columns = ("column",)
     unit, above, below = "user", "the sum of a column", "users"
@@ -338,6 +345,7 @@ class Ratio(OnlineMetric):
 
     numerator: Column
     denominator: Column
+    better: Direction = "higher"  # type: ignore[misc] # of columns, which may be costs
 
     of_columns = ("numerator", "denominator")
     unit, above, below = "user", "the sum of a column", "the sum of another"
@@ -346,6 +354,38 @@ class Ratio(OnlineMetric):
 
     def parts(self, log: Log, end: datetime | None) -> Parts:
         return Parts("row", log.number(self.numerator).fill_null(0.0), log.number(self.denominator).fill_null(0.0))
+
+
+class Quantile(OnlineMetric):
+    """The value that a share q of the rows do not exceed: of waiting times with q=0.95 what 19 of 20 stay within."""
+
+    column: Column
+    q: Annotated[float, Param("the share of rows at or below it", above=0.0, reason_against=_not_below_one)]
+    per: Annotated[Literal["row", "unit"], Param("what has a value: each row, or each user, the sum of their rows")] = (
+        "row"
+    )
+    better: Direction = "neither"  # type: ignore[misc] # a column may be a time as well as money
+
+    of_columns = ("column",)
+    unit, above, example = (
+        "row",
+        "the smallest value that a share q of the rows do not exceed",
+        "Quantile(COLUMN, q=0.95)",
+    )
+    range = (float("-inf"), float("inf"))
+    watch = (
+        "It is a value that was seen, and of an even number of rows the median is the lower of the two in the middle "
+        "(type 1, numpy's inverted_cdf; pandas and numpy.quantile lie in between). Rows without a value do not count."
+    )
+    best_for = "waiting times (q=0.95, better='lower'), and amounts of which a few carry the mean"
+    source = "Deng, Knoblich and Lu, Applying the delta method in metric analytics, KDD 2018; Liu, Sun, Varshney and Xu, Large-scale online experimentation with quantile metrics, ICSE-SEIP 2019"
+
+    def parts(self, log: Log, end: datetime | None) -> Parts:
+        value = log.number(self.column)
+        if self.per == "row" or not unit_of(log):
+            return Parts("values", value)
+        known = value.is_not_null().any()
+        return Parts("unit", value.sum(), known.cast(pl.Float64))
 
 
 def usual_metrics(log: Log) -> list[OnlineMetric]:
@@ -360,3 +400,18 @@ def deciding_metrics(log: Log) -> list[OnlineMetric]:
     return [
         metric for metric in (CTR(), ListCTR(), CVR(), RPM()) if log.of_impressions and log.has(*metric.columns(log))
     ]
+
+
+def require_deciding(log: Log) -> list[OnlineMetric]:
+    """The metrics by which an experiment is decided where none is named. Raises InputError, with an example, where the columns allow none."""
+    found = deciding_metrics(log)
+    if not found:
+        columns = [name for role, name in log.roles.items() if COLUMNS[role].kind not in {"id", "time"}] + list(
+            log.attributes
+        )
+        like = columns[0] if columns else "column"
+        there = words.listing(columns) or "of ids alone"
+        raise InputError(
+            f"{log.label}: no metric was named: write one like -m 'Mean({like})'; there are the columns {there}"
+        )
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -36,7 +36,8 @@ class Units:
 
     ``groups`` has, by the name of what was grouped by (a variant, a slice, a day), the value of each unit; a unit that has rows in several groups
     is there several times. ``unit`` is the column that names units, empty where each row is its own; ``ids`` are their names, where asked for.
-    ``censored`` counts the units of each metric that were not observed for long enough, ``end`` is the last time in the log.
+    ``censored`` counts the units of each metric that were not observed for long enough, ``end`` is the last time in the log. ``values`` has
+    for each metric of values (a quantile) those of each unit's rows; below the line is their number then, and above it nothing.
     """
 
     metrics: tuple[OnlineMetric, ...]
@@ -49,6 +50,7 @@ class Units:
     censored: tuple[int, ...]
     end: datetime | None = None
     ids: pl.Series | None = None
+    values: Mapping[OnlineMetric, pl.Series] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -89,6 +91,7 @@ class Units:
             rows=self.rows + other.rows,
             censored=tuple(a + b for a, b in zip(self.censored, other.censored, strict=True)),
             ids=None if self.ids is None or other.ids is None else pl.concat([self.ids, other.ids]),
+            values={metric: pl.concat([held, other.values[metric]]) for metric, held in self.values.items()},
         )  # fmt: skip
 
     @property
@@ -105,6 +108,7 @@ class Units:
             denominators=self.denominators[:, inside],
             groups={name: group.filter(kept) for name, group in self.groups.items()},
             ids=None if self.ids is None else self.ids.filter(kept),
+            values={metric: held.filter(kept) for metric, held in self.values.items()},
         )
 
     def columns(self, metric: OnlineMetric) -> Array:
@@ -150,18 +154,28 @@ def roll_up(
             f"{log.label}: {words.counted(rows, 'row names', 'rows name')} no {log.unit_noun} ({log.roles[unit]} is empty): "
             "give each visitor an id, or leave these rows out"
         )
-    numerators = (
-        np.stack([found[f"n{i}"].to_numpy() for i in range(len(parts))]) if parts else np.empty((0, len(found)))
-    )
-    denominators = [
-        np.ones(len(found)) if p.denominator is None else found[f"d{i}"].to_numpy() for i, p in enumerate(parts)
-    ]
+    numerators, denominators = _tables(found, parts)
     censored = tuple(int(found[f"c{i}"].sum()) if p.censored is not None else 0 for i, p in enumerate(parts))
     return Units(
-        tuple(metrics), numerators, np.stack(denominators) if parts else numerators, {name: found[name] for name in (*by, *attributes)}, unit,
+        tuple(metrics), numerators, denominators, {name: found[name] for name in (*by, *attributes)}, unit,
         log.unit_noun if unit == "unit_id" else {"session_id": "session", "impression_id": "list", "": "row"}[unit],
         int(found["rows"].sum()), censored, end, found[unit] if ids and unit else None,
+        {metric: found[f"v{i}"] for i, (metric, part) in enumerate(zip(metrics, parts, strict=True)) if part.level == "values"},
     )  # fmt: skip
+
+
+def _tables(found: pl.DataFrame, parts: Sequence[Parts]) -> tuple[Array, Array]:
+    """What each unit adds above and below the line: metrics x units, each."""
+    above, below = np.zeros((len(parts), len(found))), np.ones((len(parts), len(found)))
+    for i, part in enumerate(parts):
+        if part.level == "values":
+            held = found[f"v{i}"]
+            below[i] = (held.list.len() if held.dtype == pl.List else held.is_not_null()).to_numpy()
+            continue
+        above[i] = found[f"n{i}"].to_numpy()
+        if part.denominator is not None:
+            below[i] = found[f"d{i}"].to_numpy()
+    return above, below
 
 
 def arrivals(log: Log) -> tuple[int, ...]:
@@ -190,7 +204,9 @@ def _query(log: Log, parts: Sequence[Parts], keys: Sequence[str], unit: str, att
     here: list[pl.Expr] = []
     inner: dict[Level, list[int]] = {}
     for i, part in enumerate(parts):
-        if unit and part.level in {"row", "once", "unit"}:
+        if part.level == "values":
+            here.append(part.numerator.drop_nulls().alias(f"v{i}") if unit else part.numerator.alias(f"v{i}"))
+        elif unit and part.level in {"row", "once", "unit"}:
             here += {"row": _sums, "once": _firsts, "unit": _named}[part.level](i, part)
         elif not unit and part.level in {"row", "once"}:
             here += [column.fill_null(0.0) for column in _named(i, part)]

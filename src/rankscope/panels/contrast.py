@@ -18,7 +18,7 @@ from rankscope.inference.base import CLOSE, Bounds, Interval, PairedTest, Sample
 from rankscope.inference.intervals import t as t_interval
 from rankscope.inference.intervals import without_interval
 from rankscope.panels.method import FEWEST, POWER, Method
-from rankscope.panels.panel import WITHOUT_UNITS, Pair, PairedValues, Panel
+from rankscope.panels.panel import WITHOUT_UNITS, EstimatedPair, Pair, PairedValues, Panel
 
 if TYPE_CHECKING:
     from rankscope.inference.effects import Equivalence
@@ -134,7 +134,8 @@ class Contrast:
         if isinstance(pair, PairedValues):
             value, bounds = relative(pair.run_sample, pair.baseline_sample, self.method.level)
         else:
-            value, bounds = relative_of_own(pair.run_sample, pair.baseline_sample, self.method.level)
+            paid = self.method.interval if self._looks is not None else None
+            value, bounds = relative_of_own(pair.run_sample, pair.baseline_sample, self.method.level, paid)
         return value, bounds.clipped(-1.0, math.inf) if self.panel.measure.range[0] >= 0 else bounds
 
     @cached_property
@@ -186,8 +187,10 @@ class Contrast:
         margin = self.method.margin_of(self.metric)
         if margin is None or self.queries < 2:
             return None
-        from rankscope.inference.effects import equivalence
+        from rankscope.inference.effects import equivalence, equivalence_at_looks
 
+        if self._looks is not None and self.method.interval is not None and isinstance(self.pair, EstimatedPair):
+            return equivalence_at_looks(self._looks, self.method.interval, self.pair.means, margin, self.method.alpha)
         return equivalence(self.pair.means, margin, self.method.alpha)
 
     @cached_property
@@ -196,9 +199,18 @@ class Contrast:
         margin = self.method.margin_of(self.metric)
         if margin is None or self.queries < 2 or not self.panel.sign:
             return None
-        from rankscope.inference.effects import noninferiority
+        from rankscope.inference.effects import above_at_looks, noninferiority
 
+        if self._looks is not None and isinstance(self.pair, EstimatedPair):
+            means = self.pair.means if self.panel.sign > 0 else self.pair.means.mirror
+            return above_at_looks(self._looks, means, -margin)
         return noninferiority(self.pair.means, margin, self.panel.better).p_value
+
+    @property
+    def _looks(self) -> PairedTest | None:
+        """The test that pays for looks at an experiment; its interval stands in for t's wherever one is needed."""
+        test = self.method.test
+        return test if test is not None and test.has_interval and not self.pair.by_unit else None
 
     # -- in words ----------------------------------------------------------------------------------
 
@@ -248,7 +260,7 @@ class Contrast:
 
     @property
     def _margin(self) -> str:
-        return words.amount(self.method.margin_of(self.metric) or 0.0)
+        return self.method.margin_in_words(self.metric)
 
     @property
     def _evidence(self) -> str:
@@ -268,7 +280,7 @@ class Contrast:
         found = self.equivalence
         assert found is not None
         ends = words.interval(found.lower, found.upper, sign=True, digits=self.panel.measure.decimals)
-        return f"{words.percent(1 - 2 * self.method.alpha)} interval {ends}, within ±{self._margin}"
+        return f"{words.percent(found.level)} interval {ends}, within ±{self._margin}"
 
     def _limits(self, corrected: str = "") -> str:
         """Why there is no clear difference, and what these queries could have shown."""
@@ -281,6 +293,8 @@ class Contrast:
         signed = words.number(self.difference, sign=True, digits=self.panel.measure.decimals)
         if self.p_value_adjusted <= self.method.alpha and not self.agrees:
             return f": {signed} in the mean, but {self.test} sees most differences go the other way ({p_value}{corrected})."
+        if self._looks is not None and not self.bounds.known:
+            return f" ({signed}): {self.bounds.reason}."
         if self.method.every_look:
             return (
                 f" ({signed}, {self._evidence}{corrected}); add {words.plural(self.panel.measure.unit)} and look again."

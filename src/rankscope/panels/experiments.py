@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 
 from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.errors import InputError
+from rankscope.inference.base import PairedTest
 from rankscope.lists import Array
 from rankscope.logs.health import REMEDIES
 from rankscope.moments import Moments
@@ -49,12 +51,25 @@ def panel_of_variants(measure: Measure, variants: Mapping[str, Moments], covaria
     Source: Deng, Xu, Kohavi and Walker, Improving the sensitivity of online controlled experiments by utilizing pre-experiment data,
     WSDM 2013.
     """
-    names = list(variants)
-    arms = [variants[name] for name in names]
+    names, arms = list(variants), list(variants.values())
+    made = []
+    for arm, (value, factors) in zip(arms, adjusted_ratios(arms, covariates), strict=True):
+        variance = float(factors @ arm.covariance @ factors) if arm.count > 1 else math.nan
+        made.append(Moments(arm.count, np.array([value]), np.array([[max(variance, 0.0) * (arm.count - 1)]])))
+    error = math.sqrt(math.fsum(arm.variance[0] / arm.count for arm in made[:2]))
+    decimals = words.decimals_for(2 * error)
+    return Panel.of_moments(replace(measure, decimals=decimals), names, made)
+
+
+def adjusted_ratios(arms: Sequence[Moments], covariates: int = 0) -> list[tuple[float, Array]]:
+    """The value of each variant, moved by what its covariates say of chance, and by how much each column moves it.
+
+    The columns are those of ``panel_of_variants``.
+    """
     whole = reduce(add, arms)
     coefficients = _coefficients(whole, covariates)
     centres = [linearise_ratio(whole, 2 + 2 * i, 3 + 2 * i)[0] for i in range(covariates)]
-    made = []
+    found = []
     for arm in arms:
         value, factors = linearise_ratio(arm, 0, 1)
         for i, coefficient in enumerate(coefficients.tolist()):
@@ -62,11 +77,8 @@ def panel_of_variants(measure: Measure, variants: Mapping[str, Moments], covaria
             if coefficient:
                 value -= coefficient * (centre - centres[i])
                 factors = factors - coefficient * theirs
-        variance = float(factors @ arm.covariance @ factors) if arm.count > 1 else math.nan
-        made.append(Moments(arm.count, np.array([value]), np.array([[max(variance, 0.0) * (arm.count - 1)]])))
-    error = math.sqrt(math.fsum(arm.variance[0] / arm.count for arm in made[:2]))
-    decimals = words.decimals_for(2 * error)
-    return Panel.of_moments(replace(measure, decimals=decimals), names, made)
+        found.append((value, factors))
+    return found
 
 
 def deviation_of_units(units: Moments, covariates: int = 0) -> tuple[float, float]:
@@ -119,6 +131,12 @@ class SampleRatio:
         """Whether the split can be the one that was planned."""
         return not self.p_value < UNEQUAL
 
+    def record(self) -> dict[str, Any]:
+        """The check for programs."""
+        return {
+            "counts": dict(self.counts), "expected": dict(self.expected), "p_value": words.finite(self.p_value), "holds": self.holds,
+        }  # fmt: skip
+
     def sentence(self, noun: str) -> str:
         """The check in a sentence."""
         split = words.listing([f"{name} {words.count(number)}" for name, number in self.counts.items()], most=12)
@@ -148,6 +166,18 @@ def sample_ratio(counts: Mapping[str, int], planned: Mapping[str, float] | None 
     shares = {name: part / math.fsum(parts.values()) for name, part in parts.items()}
     p_value = split_p_value(np.array([*counts.values()]), np.array([*shares.values()]))
     return SampleRatio(dict(counts), shares, p_value)
+
+
+def early_caution(test: PairedTest | None, counts: Mapping[str, int], noun: str) -> Caution | None:
+    """A caution where a test for looks at any time is asked before a variant has shown how its units differ."""
+    name, least = min(counts.items(), key=lambda item: item[1])
+    if test is None or not test.every_look or least >= test.needs_many or 2 * least < getattr(test, "first", 0):
+        return None
+    return Caution(
+        "RS412",
+        f"{test} takes the {words.counted(least, noun)} of {name} for a picture of all: so early it errs more often than it says",
+        f"look from {test.needs_many} {words.plural(noun)} in each variant on",
+    )
 
 
 def skewness(values: Array) -> float:

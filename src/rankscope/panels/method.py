@@ -26,8 +26,8 @@ class Method:
     """How runs are compared.
 
     ``test`` is None where none was asked for: the t test then, or the exact sign-flip test where too few queries differ for it.
-    ``margin`` is what counts as practically equal, for all metrics or by the name of each; ``alpha`` the share of false
-    differences that is accepted. ``bayes`` asks for the Bayesian bootstrap.
+    ``margin`` is what counts as practically equal, for all metrics or by the name of each, ``margin_words`` how it was said where that is no
+    plain number (``1% of the baseline``); ``alpha`` the share of false differences that is accepted. ``bayes`` asks for the Bayesian bootstrap.
 
     ``level`` is that of the intervals; ``every_look`` says whether the test holds however often one looks, and ``in_order`` whether the
     order of the queries matters, as it does for who bets on one after the other.
@@ -39,6 +39,7 @@ class Method:
     family: Family = "metric"
     alpha: float = 0.05
     margin: float | Mapping[str, float] | None = None
+    margin_words: Mapping[str, str] = field(default_factory=dict)
     bayes: bool = False
     seed: int = 0
     level: float = field(init=False, repr=False, compare=False)
@@ -70,6 +71,11 @@ class Method:
         if isinstance(self.margin, Mapping):
             return self.margin.get(metric)
         return self.margin
+
+    def margin_in_words(self, metric: str) -> str:
+        """The margin of a metric, with the words in which it was said."""
+        number = words.amount(self.margin_of(metric) or 0.0)
+        return f"{self.margin_words[metric]} ({number})" if metric in self.margin_words else number
 
 
 def method_of(  # noqa: PLR0913 - each is an option of the command line

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Literal, cast
@@ -117,7 +117,8 @@ class Panel:
     ``values`` is systems x units, NaN where undefined. ``paired`` says whether the systems share their units, as runs share queries;
     variants of an experiment have users of their own. ``weights`` is like ``values``, where units weigh differently in the
     mean; ``clusters`` numbers the cluster of each unit, where units come in such. Units too many to keep are held as ``moments``
-    instead: of paired systems one ``Moments`` with a column a system, of others one a system. Of a measure of the documents of all units
+    instead: of paired systems one ``Moments`` with a column a system, of others one a system. What is no mean of units (a quantile)
+    is held as ``estimates``, one a system. Of a measure of the documents of all units
     together, ``pools`` holds these for each system, and ``values`` what each unit adds.
 
     ``name``, ``metric`` and ``better`` are those of the measure, and ``sign`` is 1 where higher is better, -1 where lower is, 0 where
@@ -133,6 +134,7 @@ class Panel:
     clusters: Array | None = None
     paired: bool = True
     moments: tuple[Moments, ...] = field(default=())
+    estimates: tuple[Estimate, ...] = field(default=())
     pools: tuple[PooledPairs, ...] = field(default=())
     name: str = field(init=False, repr=False)
     metric: Metric | None = field(init=False, repr=False)
@@ -149,7 +151,7 @@ class Panel:
             better=of.better,
             sign=SIGNS[of.better],
             reason="" if self.pools else NO_SAMPLE.get(of.aggregate, ""),
-            by_unit=self.paired and not self.moments,
+            by_unit=self.paired and not (self.moments or self.estimates),
         )
 
     @classmethod
@@ -162,6 +164,12 @@ class Panel:
             raise InputError(f"{measure.name}: there are {len(systems)} systems and moments of {columns}")
         return cls(measure, tuple(systems), (), np.empty((len(systems), 0)), paired=paired, moments=held)
 
+    @classmethod
+    def of_estimates(cls, measure: Measure, estimates: Mapping[str, Estimate]) -> Panel:
+        """A panel of systems with units of their own, of each of which a value and its error are known."""
+        empty = np.empty((len(estimates), 0))
+        return cls(measure, tuple(estimates), (), empty, paired=False, estimates=tuple(estimates.values()))
+
     # -- one system ----------------------------------------------------------------------------------
 
     def estimate(self, system: str) -> Sample | Estimate:
@@ -169,6 +177,8 @@ class Panel:
         at = self.systems.index(system)
         if self.pools:
             return sample_of_pool(self.pools[at], self.clusters)
+        if self.estimates:
+            return self.estimates[at]
         if not self.moments:
             weights = None if self.weights is None else self.weights[at]
             return sample_of(parts_of(self.measure, self.values[at], weights), self.clusters, weights)
@@ -178,7 +188,7 @@ class Panel:
 
     def interval(self, system: str, level: float = 0.95) -> Bounds:
         """The interval of the mean of a system, clipped to the range of the measure."""
-        if self.moments:
+        if self.moments or self.estimates:
             return t().of(self.estimate(system), level).clipped(*self.measure.range)
         at = self.systems.index(system)
         if self.pools:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from rankscope.metrics import Metric, parse
 from rankscope.panels.contrast import Contrast, choose_test
 from rankscope.panels.method import POWER, Method
 from rankscope.panels.samples import mean
+
+if TYPE_CHECKING:
+    from rankscope.logs.base import OnlineMetric
+
+    M = TypeVar("M", Metric, OnlineMetric)
 
 USUAL = 0.01  # of a metric on a scale from 0 to 1
 ENDLESS = 10_000_000  # more queries than anyone has
@@ -37,7 +42,7 @@ class Allowance:
     def __str__(self) -> str:
         return f"{self.number * 100:g}% of the baseline" if self.relative else f"{self.number:g}"
 
-    def fitting(self, metric: Metric) -> Allowance:
+    def fitting(self, metric: Metric | OnlineMetric) -> Allowance:
         """This allowance for a metric. InputError where nothing could ever exceed it."""
         low, high = metric.range
         if not self.relative and self.number >= high - low:
@@ -59,9 +64,24 @@ def tolerances_of(source: Any, metrics: Iterable[tuple[str, Metric]]) -> dict[Me
     Raises InputError for what is no tolerance, for a metric that is not asked for (which ``Defaults`` may hold), and for a metric
     that has none, or two.
     """
+    return _by_metric(source, metrics, parse, _usual)
+
+
+def online_tolerances_of(source: Any, metrics: Iterable[OnlineMetric]) -> dict[OnlineMetric, Allowance]:
+    """The tolerance of each online metric, as ``tolerances_of`` does; without one it is 1% of the baseline, whatever the scale is."""
+    from rankscope.logs.base import parse_online
+
+    known = [(str(metric), metric) for metric in metrics]
+    return _by_metric(source, known, parse_online, lambda _: Allowance(USUAL, relative=True))
+
+
+def _by_metric(
+    source: Any, metrics: Iterable[tuple[str, M]], read: Callable[[Any], M], usual: Callable[[M], Allowance]
+) -> dict[M, Allowance]:
     known = list(dict.fromkeys(metrics))
-    chosen: dict[Metric, Allowance] = {}
-    general, keys = None, dict[Metric, Any]()
+    chosen: dict[M, Allowance] = {}
+    keys: dict[M, Any] = {}
+    general = None
     for key, value in (source if isinstance(source, Mapping) else {"default": source}).items():
         if value is source is None:
             continue
@@ -70,11 +90,11 @@ def tolerances_of(source: Any, metrics: Iterable[tuple[str, Metric]]) -> dict[Me
         if everywhere:
             general = allowance
             continue
-        for metric in _metrics(key, known, spare=isinstance(source, Defaults)):
+        for metric in _named(key, known, read, spare=isinstance(source, Defaults)):
             if metric in chosen:
                 raise InputError(f"tolerance of {key}: {metric} has one already, as {keys[metric]}: give one")
             chosen[metric], keys[metric] = allowance, key
-    return {metric: (chosen.get(metric) or general or _usual(metric)).fitting(metric) for _, metric in known}
+    return {metric: (chosen.get(metric) or general or usual(metric)).fitting(metric) for _, metric in known}
 
 
 def _usual(metric: Metric) -> Allowance:
@@ -86,12 +106,12 @@ def _usual(metric: Metric) -> Allowance:
     return Allowance(USUAL)
 
 
-def _metrics(key: Any, known: list[tuple[str, Metric]], spare: bool) -> set[Metric]:
+def _named(key: Any, known: list[tuple[str, M]], read: Callable[[Any], M], spare: bool) -> set[M]:
     """The metrics that a tolerance is for; none where it is ``spare`` and not asked for."""
     spelled = str(key)
     named = {metric for spelling, metric in known if spelled in {spelling, str(metric)}}
     if not named:
-        meant = parse(key)
+        meant = read(key)
         named = {metric for _, metric in known if metric == meant}
     if not named and not spare:
         names = dict.fromkeys(str(metric) for _, metric in known)
@@ -133,13 +153,13 @@ def evidence_of_loss(c: Contrast, tolerance: float = 0.0) -> LossEvidence:
 
     Without a tolerance it is the test of the contrast itself, with its p-value. With one, the same test is given the same sample, every
     difference made better by the tolerance. Differences without spread have no error to divide by: where a test says nothing of
-    them, exact sign flips do.
+    them, exact sign flips do; where units are of one system each, nothing does.
     """
     sign, test = c.panel.sign, choose_test(c.pair, c.method)
-    sample = c.paired.sample_for(test, sign * tolerance)
+    sample = c.pair.sample_for(test, sign * tolerance)
     p_value = test.p_value(sample) if tolerance else c.p_value
     even = bool(without_interval(sample))
-    if math.isnan(p_value) and sample.freedom and even:
+    if math.isnan(p_value) and sample.freedom and even and c.panel.by_unit:
         test = permutation(seed=c.method.seed)
         p_value = test.p_value(sample)
     return LossEvidence(p_value, sign * test.direction(sample) < 0, even and isinstance(test, permutation))
@@ -181,7 +201,7 @@ def queries_to_settle(c: Contrast, tolerance: float, beyond: bool) -> int | None
     """
     from rankscope.inference.power import queries_needed
 
-    sample = c.paired.means
+    sample = c.pair.means
     gain = c.panel.sign * c.difference
     gap = max(gain + tolerance, -gain - (tolerance if beyond else 0.0))
     deviation = sample.error * math.sqrt(sample.count)  # as large as clusters make it

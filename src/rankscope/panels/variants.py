@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,18 @@ from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.errors import DataError, InputError
 from rankscope.impressions import Log
+from rankscope.inference.order_statistics import QuantileEstimate
 from rankscope.lists import Array
 from rankscope.logs.arms import FEWEST_UNITS, Arms, arms_of, counts_of
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.covariates import Covariates, covariates_of
 from rankscope.logs.cuts import attribute_of
+from rankscope.logs.metrics import Quantile
 from rankscope.logs.rollup import Units, roll_up
 from rankscope.moments import Moments
 from rankscope.panels.experiments import SampleRatio, panel_of_variants, sample_ratio, skew_caution, skewness
 from rankscope.panels.panel import Panel
+from rankscope.panels.quantiles import few_rows, panel_of_quantiles, quantiles_of_arms, refuse_adjustment
 from rankscope.panels.samples import Measure
 
 
@@ -39,6 +43,15 @@ class Adjustment:
             "strata": self.stratum, "winsorise": self.winsorise,
         }  # fmt: skip
 
+    def remarks(self) -> Iterator[str]:
+        """What was adjusted for, for the small print."""
+        for metric, others in self.covariates.items():
+            yield f"{metric} adjusted for {words.listing(others)} (CUPED)"
+        if self.stratum:
+            yield f"adjusted for {self.stratum}"
+        if self.winsorise:
+            yield f"cut at the {words.share(self.winsorise, 1)} quantile"
+
 
 @dataclass(frozen=True, eq=False)
 class Variants:
@@ -54,46 +67,92 @@ class Variants:
         """The variants, the baseline first."""
         return self.arms.names
 
+    @property
+    def noun(self) -> str:
+        """What was given a variant: a user, a session ..."""
+        return self.arms.units.noun
+
+    @property
+    def notes(self) -> list[str]:
+        """What was read, and how it was rolled up."""
+        units, rows = self.arms.units, words.counted(self.arms.units.rows, "row")
+        own = units.rows == units.count
+        rolled = (
+            f"{rows}, each its own {self.noun}"
+            if own
+            else f"{rows} rolled up to {words.counted(units.count, self.noun)}"
+        )
+        return [*self.log.source.notes, rolled]
+
+    @cached_property
+    def _quantiles(self) -> dict[OnlineMetric, dict[str, QuantileEstimate]]:
+        """Each quantile that was asked for, in each variant."""
+        units = self.arms.units
+        asked = [metric for metric in units.metrics if isinstance(metric, Quantile)]
+        return {metric: quantiles_of_arms(metric, units, self.names) for metric in asked}
+
     def panel(self, metric: OnlineMetric, units: Units | None = None) -> Panel:
         """The variants on a metric, adjusted for its covariates and strata; of some of the units where these are given."""
         units = self.arms.units if units is None else units
-        columns = [
-            self._cut(units.columns(metric)),
-            *(units.columns(other) for other in self.adjustment.covariates.get(metric, ())),
-            *self._strata(units),
-        ]
-        table = np.column_stack(columns)
+        if isinstance(metric, Quantile):
+            whole = units is self.arms.units
+            return panel_of_quantiles(
+                metric, units, self._quantiles[metric] if whole else quantiles_of_arms(metric, units, self.names)
+            )
+        table = self.table(metric, units)
         variant = units.groups["variant"]
         arms = {name: Moments.of_set(table[(variant == name).to_numpy()]) for name in self.names}
         empty = [name for name, arm in arms.items() if not arm.mean[1]]
         if empty:
             raise DataError(f"{metric}: {empty[0]} has no {metric.below or 'value'}")
         measure = Measure(str(metric), metric.better, metric.range, unit=units.noun)
-        return panel_of_variants(measure, arms, len(columns) - 1)
+        return panel_of_variants(measure, arms, table.shape[1] // 2 - 1)
 
-    def slices(self, attribute: str, metric: OnlineMetric) -> list[tuple[str, Panel]]:
-        """The variants on a metric within each value of an attribute, as far as each variant has units there."""
+    def table(self, metric: OnlineMetric, units: Units) -> Array:
+        """What each unit adds above and below the line of a metric, and then of each of its covariates and strata: units x columns."""
+        others = [units.columns(other) for other in self.adjustment.covariates.get(metric, ())]
+        return np.column_stack([self._cut(units.columns(metric)), *others, *self._strata(units)])
+
+    def units_by(self, column: str, metric: OnlineMetric, log: Log | None = None) -> Units:
+        """The units of the variants by the value of a column, too: who has rows of several values is there several times.
+
+        ``log`` is the log unless it was given a column more.
+        """
         stratum = self.adjustment.stratum
         asked = [metric, *self.adjustment.covariates.get(metric, ())]
-        by = ["variant", attribute]
-        units = self.arms.of(roll_up(self.log, asked, by, attributes=[stratum] if stratum else [], ids=True))
-        found = []
+        more = [stratum] if stratum else []
+        return self.arms.of(roll_up(log or self.log, asked, ["variant", column], attributes=more, ids=True))
+
+    def slices(
+        self, attribute: str, metric: OnlineMetric, units: Units | None = None
+    ) -> tuple[list[tuple[str, Panel]], list[str]]:
+        """The variants on a metric within each value of an attribute; and the values of which a variant has too few units for that.
+
+        ``units`` are those by the attribute, where they were rolled up before.
+        """
+        units = self.units_by(attribute, metric) if units is None else units
+        found, left = [], []
         for value in sorted(units.groups[attribute].drop_nulls().unique().to_list(), key=str):
             part = units.filter((units.groups[attribute] == value).fill_null(value=False))
             if min(counts_of(part, self.names).values()) < FEWEST_UNITS:
+                left.append(str(value))
                 continue
             try:
                 panel = self.panel(metric, part)
             except DataError:
+                left.append(str(value))
                 continue
             found.append((str(value), replace(panel, measure=replace(panel.measure, name=f"{attribute}={value}"))))
-        return found
+        return found, left
 
     def doubts(self, metrics: Iterable[OnlineMetric]) -> list[Caution]:
-        """Where units are too few for how skewed they are."""
+        """Where units are too few for how skewed they are, or rows for how far out a quantile is."""
         found = []
         units = self.arms.units
         for metric in metrics:
+            if isinstance(metric, Quantile):
+                found.append(few_rows(metric, self._quantiles[metric]))
+                continue
             columns = self._cut(units.columns(metric))
             whole = columns[:, 1].sum()
             left = columns[:, 0] - columns[:, 0].sum() / whole * columns[:, 1] if whole else columns[:, 0]
@@ -137,6 +196,8 @@ def variants_of(
     if winsorise is not None and not 0.5 < winsorise < 1:
         raise InputError(f"winsorise={winsorise}: cut at a quantile above 0.5 and below 1, like 0.99")
     stratum = None if strata is None else attribute_of(log, strata)
+    if stratum is not None:
+        refuse_adjustment(metrics, f"strata={strata}")
     adjustment = Adjustment(covariates_of(covariates, metrics), stratum, winsorise)
     asked = list(dict.fromkeys([*metrics, *(one for others in adjustment.covariates.values() for one in others)]))
     arms = arms_of(roll_up(log, asked, ["variant"], attributes=[stratum] if stratum else [], ids=True), baseline)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from rankscope.blocks import Page, Verdict
-from rankscope.errors import InputError
+from rankscope.errors import DataError, InputError
 from rankscope.impressions import Log
 from rankscope.reporting.page import FOOT, sections_of
 from rankscope.reporting.sections.reproduce import reproduce_result
@@ -15,7 +15,7 @@ from rankscope.show.result import Result
 from rankscope.verbs.experiment.experiment import experiment
 from rankscope.verbs.online.online import online
 
-OF_EXPERIMENT = ("baseline", "primary", "test", "interval", "correction", "alpha", "slices")
+OF_EXPERIMENT = ("baseline", "primary", "test", "interval", "correction", "alpha", "slices", "split", "margin")
 BOTH = ("alpha", "columns")
 
 
@@ -30,7 +30,9 @@ def results_of_log(log: Log, metrics: Any, options: Mapping[str, Any]) -> list[R
             "rankings" if odd not in OF_EXPERIMENT else "experiments, and no column says which variant a user was given"
         )
         raise InputError(f"{odd} is about {about}: leave it out for {log.label}")
-    results: list[Result] = [experiment(log, metrics, **given)] if several else []
+    if isinstance(given.get("slices"), str):  # as on the command line
+        given["slices"] = [name.strip() for name in given["slices"].split(",")]
+    results: list[Result] = [_experiment(log, metrics, given)] if several else []
     if log.of_impressions:
         over = [name for name, role in (("day", "timestamp"), ("position", "position")) if log.has(role)]
         wanted = metrics
@@ -38,6 +40,16 @@ def results_of_log(log: Log, metrics: Any, options: Mapping[str, Any]) -> list[R
             wanted = [given["primary"], *([metrics] if isinstance(metrics, str) else metrics or [])]
         results.append(online(log, wanted, by=over, level=1 - given.get("alpha", 0.05)))
     return results
+
+
+def _experiment(log: Log, metrics: Any, given: Mapping[str, Any]) -> Result:
+    """The experiment that a log holds, by day where it has days and the primary metric has a value of each."""
+    if log.has("timestamp"):
+        try:
+            return experiment(log, metrics, by="day", **given)
+        except (DataError, InputError):  # what is wrong with more than days is said below
+            pass
+    return experiment(log, metrics, **given)
 
 
 def page_of_log(log: Log, metrics: Any, options: Mapping[str, Any], title: str | None, command: str | None) -> Page:

@@ -15,7 +15,9 @@ from rankscope.blocks import Block, Chart, Explorer, Heading, Page, Paragraph, T
 from rankscope.declared import whole_number
 from rankscope.errors import DataError, InputError
 from rankscope.reporting import check_folder, check_page_file
+from rankscope.reporting.agreement import Agreement, agreement
 from rankscope.reporting.explorer.rankings import documents_of
+from rankscope.reporting.of_both import page_of_both
 from rankscope.reporting.page import page_of, page_of_result
 from rankscope.reporting.subject import MANY, Subject
 from rankscope.scoring.inputs import read_inputs
@@ -29,8 +31,20 @@ from rankscope.store import write_file
 from rankscope.verbs.compare.compare import compare
 from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.evaluate.evaluate import evaluate
+from rankscope.verbs.experiment.experiment import experiment
+from rankscope.verbs.experiment.result import Experiment
 
-PAGE = ("queries_text", "docs_text", "shown", "notes", "title", "about")  # options of the page itself
+PAGE = (
+    "queries_text",
+    "docs_text",
+    "shown",
+    "notes",
+    "title",
+    "about",
+    "log",
+    "online",
+    "split",
+)  # options of the page itself
 ALONE = ("interval", "clusters")  # options of a comparison that one run has, too
 WRITE = 'report.save("report.html") writes the whole page'
 MOST_ROWS = 30  # of a table that is read at a glance
@@ -119,27 +133,25 @@ class Report:
     __repr__ = __str__
 
 
+# fmt: off
 def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
-    qrels: Any,
-    runs: Any = None,
-    metrics: Any = None,
-    *,
-    queries_text: Any = None,
-    docs_text: Any = None,
-    title: str | None = None,
-    about: str | None = None,
-    shown: int | None = None,
-    notes: Any = None,
-    command: str | None = None,
-    progress: Callable[[str], None] | None = None,
-    **options: Any,
+    qrels: Any, runs: Any = None, metrics: Any = None, *,
+    log: Any = None, online: Any = None, split: Any = None, queries_text: Any = None, docs_text: Any = None, title: str | None = None,
+    about: str | None = None, shown: int | None = None, notes: Any = None, command: str | None = None,
+    progress: Callable[[str], None] | None = None, **options: Any,
 ) -> Report:
     """Make one page of a result, of a run, of a comparison of several, or of a log: verdict, tables, charts, and every query to look into.
 
     ``rs.report(result)`` takes what any verb found: scores, a comparison, a gate, a diagnosis. Files are read again for the
     documents that scores and comparisons name. Otherwise ``qrels``, ``runs``, ``metrics`` and ``options`` are as for ``compare``
     (``evaluate``, for one run), and a table of scores may stand for them as there; with such options scores are compared.
-    Of a log of what users did the page has the verdict of its experiment, and online metrics. ``queries_text`` and ``docs_text`` are texts by id: a path (TSV, CSV, JSONL as of BEIR, TREC topics and
+    Of a log of what users did the page has the verdict of its experiment, and online metrics.
+
+    A comparison and an experiment on the same change make one page, which says whether they point the same way: ``rs.report(comparison, experiment)``,
+    what ``agreement`` gave, or rankings with the ``log`` of the experiment, whose metrics are ``online`` (the first decides) and whose planned
+    shares are ``split``.
+
+    ``queries_text`` and ``docs_text`` are texts by id: a path (TSV, CSV, JSONL as of BEIR, TREC topics and
     documents), a dict or a data frame. ``title`` stands on top, ``about`` below it (what a reader should know of the data), ``shown`` is how
     many documents of each ranking are shown (by default as many as there is room for), ``notes`` is the file of notes and grades that an
     earlier page saved (or what is in it: ``{"schema": "rankscope/notes/1", ...}``), ``command`` is given as the way to make the page again.
@@ -161,41 +173,115 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     """
     if shown is not None:
         whole_number("shown", shown, 1, "how many documents of each ranking are shown, a whole number of at least 1")
-    marks = _marks(notes)
-    if (other := _other_page(qrels, runs, metrics, options, title, command)) is not None:
-        if any(one is not None for one in (queries_text, docs_text, shown, notes)):
-            raise InputError(f"{', '.join(PAGE[:4])} are for the page of scores or a comparison: leave them out")
+    of_page = {"queries_text": queries_text, "docs_text": docs_text, "shown": shown, "notes": notes}
+    given = Given(qrels, runs, metrics, options, log, online, split)
+    if (other := _other_page(given, title, command)) is not None:
+        if any(one is not None for one in of_page.values()):
+            raise InputError(f"{', '.join(of_page)} are for the page of scores or a comparison: leave them out")
         page, said = other
         return Report(replace(page, about=about or page.about), said)
-    settled = runs is None and metrics is None and not options
-    if isinstance(qrels, Result) and (settled or not isinstance(qrels, Scores)):
-        subject = _read_again(cast("Scores | Comparison", qrels))
+    subject, both = _subject_and_trial(given, progress)
+    subject = with_texts(replace(subject, depth=shown, marks=_marks(notes)), queries_text, docs_text)
+    page = _page(subject, both, title, command)
+    read = [*(subject.result if both is None else both).notes, *(note for texts in subject.texts for note in texts.notes)]
+    return Report(replace(page, about=f"{page.about}. {about}") if about else page, read)
+# fmt: on
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What a page is to be of, as it was given to ``report``."""
+
+    qrels: Any
+    runs: Any
+    metrics: Any
+    options: Mapping[str, Any]
+    log: Any = None
+    online: Any = None
+    split: Any = None
+
+    @property
+    def of_log(self) -> dict[str, Any]:
+        """The options about a log, as far as they were given."""
+        said = {"log": self.log, "online": self.online, "split": self.split}
+        return {name: value for name, value in said.items() if value is not None}
+
+    @cached_property
+    def both(self) -> Agreement | None:
+        """What was found offline and online, where that was given as results; None for all else."""
+        if isinstance(self.qrels, Agreement):
+            return self.qrels
+        several = isinstance(self.qrels, list | tuple)
+        results = [*self.qrels] if several else [self.qrels, self.runs]
+        kinds = [one for one in results if isinstance(one, Result)]
+        if len(kinds) < 2:
+            return None
+        by_kind = {type(one): one for one in kinds}
+        if len(results) != 2 or set(by_kind) != {Comparison, Experiment}:
+            there = words.listing(type(one).__name__ for one in results)
+            raise InputError(f"{there}: a page of two results is of a comparison and an experiment on the same change")
+        return agreement(by_kind[Comparison], by_kind[Experiment])
+
+    @property
+    def trial(self) -> Experiment | None:
+        """The experiment that a log beside rankings holds; None without one."""
+        stray = next((name for name in ("online", "split") if getattr(self, name) is not None), None)
+        if self.log is None and stray is not None:
+            raise InputError(f"{stray} is about a log of what users did: leave it out, or give the log, too")
+        return (
+            None
+            if self.log is None
+            else experiment(self.log, self.online, split=self.split, alpha=self.options.get("alpha", 0.05))
+        )
+
+
+def _subject_and_trial(given: Given, progress: Callable[[str], None] | None) -> tuple[Subject[Any], Agreement | None]:
+    """The subject of a page; and where it was tried on users, too, whether these agree."""
+    source, options = given.qrels, given.options
+    if (both := given.both) is not None:
+        _refuse_settled(
+            None if isinstance(source, Comparison | Experiment) else given.runs,
+            given.metrics,
+            {**options, **given.of_log},
+        )
+        return _read_again(both.comparison), both
+    trial = given.trial
+    settled = given.runs is None and given.metrics is None and not options
+    if isinstance(source, Result) and (settled or not isinstance(source, Scores)):
+        subject = _read_again(cast("Scores | Comparison", source))
     else:
         refuse_unknown(options, "report", (*PAGE, *COMPARING))
-        subject = _subject_of(qrels, runs, metrics, progress=progress, **options)
-    subject = with_texts(replace(subject, depth=shown, marks=marks), queries_text, docs_text)
-    page = _page(subject, title, command)
-    if about:
-        page = replace(page, about=f"{page.about}. {about}")
-    return Report(page, [*subject.result.notes, *(note for texts in subject.texts for note in texts.notes)])
+        like = None if trial is None else trial.baseline
+        subject = _subject_of(source, given.runs, given.metrics, like, progress=progress, **options)
+    if trial is None:
+        return subject, None
+    if subject.comparison is None:
+        raise InputError("the log of an experiment stands beside a comparison: give the run of each variant")
+    return subject, agreement(subject.comparison, trial)
 
 
-def _other_page(
-    source: Any, runs: Any, metrics: Any, options: Mapping[str, Any], title: str | None, command: str | None
-) -> tuple[Page, Sequence[str]] | None:
+def _other_page(given: Given, title: str | None, command: str | None) -> tuple[Page, Sequence[str]] | None:
     """The page of a result that is neither scores nor a comparison, or of a log, and what was read; None for all else."""
+    source, options = given.qrels, given.options
+    if given.both is not None:
+        return None
     if isinstance(source, Result):
         if not isinstance(source, Scores):
-            _refuse_settled(runs, metrics, options)
+            _refuse_settled(given.runs, given.metrics, options)
         if isinstance(source, Scores | Comparison):
             return None
+        _refuse_settled(None, None, given.of_log)
         return page_of_result(source, title, command), list(getattr(source, "notes", ()))
-    log = log_of(source, columns=options.get("columns")) if runs is None else None
+    log = log_of(source, columns=options.get("columns")) if given.runs is None else None
     if log is None:
         return None
+    if given.log is not None or given.online is not None:
+        raise InputError(
+            f"{log.label} is a log itself: name its metrics with -m, and leave out {'--log' if given.log is not None else '--online'}"
+        )
     from rankscope.reporting.of_logs import page_of_log
 
-    return page_of_log(log, metrics, options, title, command), log.source.notes
+    return page_of_log(log, given.metrics, {**options, **given.of_log}, title, command), log.source.notes
 
 
 def _marks(notes: Any) -> str:
@@ -207,23 +293,23 @@ def _marks(notes: Any) -> str:
     return json.dumps(read_notes(notes), ensure_ascii=False)
 
 
-def _page(subject: Subject[Any], title: str | None, command: str | None) -> Page:
+def _page(subject: Subject[Any], both: Agreement | None, title: str | None, command: str | None) -> Page:
     try:
-        return page_of(subject, title, command)
+        return page_of(subject, title, command) if both is None else page_of_both(subject, both, title, command)
     except UnicodeEncodeError as error:  # from dicts; no file of text holds such ids
         whole = error.object if len(error.object) <= 40 else "an id"
         raise InputError(f"{whole!r} holds half of a character: correct the id, or drop that half") from None
 
 
-def _subject_of(qrels: Any, runs: Any, metrics: Any, **options: Any) -> Subject[Any]:
-    """The subject of what is compared, or scored where there is one run."""
+def _subject_of(qrels: Any, runs: Any, metrics: Any, like: str | None, **options: Any) -> Subject[Any]:
+    """The subject of what is compared, or scored where there is one run; ``like`` is the baseline of an experiment on the same change."""
     if runs is None:
         return Subject(compare(qrels, None, metrics, **options))
     check_comparison(metrics, options)
     said = {name: options.pop(name) for name in ("columns", "grades") if name in options}
     grades, data = read_inputs(qrels, runs, Policies(**said))
     if len(data) > 1:
-        return _with_rankings(_compared(grades, data, metrics, options), grades, data)
+        return _with_rankings(_compared(grades, data, metrics, options, like), grades, data)
     defaults = signature(compare).parameters
     for name, value in options.items():
         compares = name in COMPARING and name not in {*ALONE, "primary", "progress"}
@@ -234,18 +320,30 @@ def _subject_of(qrels: Any, runs: Any, metrics: Any, **options: Any) -> Subject[
     return _with_rankings(evaluate(grades, data, wanted, **kept), grades, data)
 
 
-def _compared(grades: Any, data: Sequence[Any], metrics: Any, options: Mapping[str, Any]) -> Comparison:
-    """The comparison of several runs; of many with the best of them, unless a baseline is named: the first given means nothing then."""
-    if len(data) < MANY or options.get("baseline") is not None or options.get("all_pairs"):
+def _compared(
+    grades: Any, data: Sequence[Any], metrics: Any, options: Mapping[str, Any], like: str | None
+) -> Comparison:
+    """The comparison of several runs; of many with the best of them, unless a baseline is named: the first given means nothing then.
+
+    Beside an experiment it is the run that is called as its baseline, where there is one.
+    """
+    if (len(data) < MANY and like is None) or options.get("baseline") is not None or options.get("all_pairs"):
         return compare(grades, data, metrics, **options)
     later = {name: options[name] for name in ("slices", "costs", "limits") if name in options}
     found = compare(grades, data, metrics, **{name: value for name, value in options.items() if name not in later})
-    panel = found.panels[0]
-    best = next(iter(panel.means))
-    if len(panel.systems) < MANY or not panel.sign or best == found.baseline:
+    chosen = _chosen(found, like)
+    if chosen == found.baseline:
         return compare(grades, data, metrics, **options) if later else found
     kept = {name: value for name, value in options.items() if name not in {*POLICIES, "progress"}}
-    return compare(found.scores, None, None, **{**kept, "baseline": best})
+    return compare(found.scores, None, None, **{**kept, "baseline": chosen})
+
+
+def _chosen(found: Comparison, like: str | None) -> str:
+    """The baseline of several runs: the one of that name, the best of many, else the first."""
+    if like in found.systems:
+        return str(like)
+    panel = found.panels[0]
+    return found.baseline if len(panel.systems) < MANY or not panel.sign else next(iter(panel.means))
 
 
 def _read_again(found: Scores | Comparison) -> Subject[Any]:

@@ -80,6 +80,7 @@ CODES = {  # each with the name of its rule
     "RS615": "CovariateAfterStart",
     "RS616": "SharedList",
     "RS640": "SkewedUnits",
+    "RS641": "FewBeyondQuantile",
     "RS642": "WithoutVariant",
     "RS643": "NoUnits",
 }

@@ -22,7 +22,8 @@ from rankscope.panels.method import method_of
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
 from rankscope.panels.tolerance import Allowance, tolerances_of
-from rankscope.verbs.gate.gate import _draft, _settle_checks, gate
+from rankscope.verbs.gate.gate import _draft, gate
+from rankscope.verbs.gate.rule import settle_checks
 
 QRELS = {f"q{i:02}": {"good": 1} for i in range(40)}
 METHOD = method_of()
@@ -58,7 +59,7 @@ def checked(
     panel = Panel(Measure.of(m), ("a", "b"), ids, values, **more)
     draft = _draft(panel, None, Allowance(tolerance), fail_on, METHOD)
     assert draft is not None
-    return _settle_checks([draft], fail_on, METHOD)[0]
+    return settle_checks([draft], fail_on, METHOD)[0]
 
 
 # --- the rule -----------------------------------------------------------------------------------------

@@ -10,8 +10,9 @@ import numpy as np
 
 from rankscope.lists import Array
 from rankscope.logs.simulation.browsing import Browsing
+from rankscope.logs.simulation.drafts import draft_chances, team_draft
 from rankscope.logs.simulation.items import Candidates
-from rankscope.logs.simulation.policies import TINY, LoggingPolicy, ranked
+from rankscope.logs.simulation.policies import TINY, LoggingPolicy
 from rankscope.logs.simulation.visits import Visits
 from rankscope.logs.simulation.world import World
 
@@ -31,6 +32,8 @@ class Arm:
     @cached_property
     def chances(self) -> Array:
         """How probable each candidate is at each place: queries x candidates x places."""
+        if self.rival is not None:
+            return draft_chances(self.scores, self.rival, self.items)
         return self.policy.chances(self.scores, self.items)
 
 
@@ -107,11 +110,11 @@ class Behaviour:
             query = visits.query[rows]
             if one.rival is None:
                 lists, chance = one.policy.show(one.scores, query, visits.ranking[rows], self.world.items)
-                prefix[rows, : chance.shape[1]] = chance
-                prefix[rows, chance.shape[1] :] = chance[:, -1:]
             else:
-                lists, teams = team_draft(one.scores, one.rival, query, visits.coin[rows], self.world.items)
+                lists, teams, chance = team_draft(one.scores, one.rival, query, visits.coin[rows], self.world.items)
                 team[rows, : teams.shape[1]] = teams
+            prefix[rows, : chance.shape[1]] = chance
+            prefix[rows, chance.shape[1] :] = chance[:, -1:]
             order[rows, : lists.shape[1]] = lists
         return order, team, prefix
 
@@ -143,50 +146,7 @@ def _before(values: Array, begins: Array) -> Array:
     return inside
 
 
-def team_draft(one: Array, other: Array, query: Array, coin: Array, items: int) -> tuple[Array, Array]:
-    """Lists of two rankers' items, as two captains choose teams: in each round a coin says who goes first, and each takes its best that is left.
-
-    Gives the candidates (lists x places, -1 past the end) and whose pick each is: 0 or 1.
-    Source: Radlinski, Kurup and Joachims, How does clickthrough data reflect retrieval quality? CIKM 2008.
-    """
-    rankings = [ranked(scores, scores.shape[1])[query] for scores in (one, other)]
-    many, wide = rankings[0].shape
-    rows = np.arange(many)
-    taken = np.zeros((many, wide + 1), dtype=bool)  # the last stands for none
-    order, team = np.full((many, items), -1), np.full((many, items), -1, dtype=np.int8)
-    first = np.zeros(many, dtype=bool)
-    at = [np.zeros(many, dtype=int), np.zeros(many, dtype=int)]
-    for place in range(min(items, wide)):
-        if place % 2 == 0:
-            first = coin[:, place] < 0.5
-        picks = np.where(first, 0, 1) if place % 2 == 0 else np.where(first, 1, 0)
-        best = []
-        for captain in (0, 1):
-            at[captain] = _next_left(rankings[captain], at[captain], taken)
-            best.append(np.append(rankings[captain], np.full((many, 1), -1), axis=1)[rows, at[captain]])
-        picks = np.where(best[0] < 0, 1, np.where(best[1] < 0, 0, picks))  # who has none left lets the other pick
-        choice = np.where(picks == 0, best[0], best[1])
-        order[:, place], team[:, place] = choice, np.where(choice >= 0, picks, -1)
-        taken[rows, choice] = True
-        taken[:, -1] = False
-    return order, team
-
-
-def _next_left(ranking: Array, at: Array, taken: Array) -> Array:
-    """Where the best that is left stands in each ranking, from where it stood; the end where none is."""
-    rows = np.arange(len(ranking))
-    wide = ranking.shape[1]
-    while True:
-        here = np.minimum(at, wide - 1)
-        gone = (at < wide) & (ranking[rows, here] >= 0) & taken[rows, ranking[rows, here]]
-        if not gone.any():
-            return np.where((at < wide) & (ranking[rows, here] < 0), wide, at)
-        at = at + gone
-
-
 def place_chances_of(arm: Arm, query: Array, order: Array) -> Array:
     """How probable each item was at its place; 1 past the end of a list."""
-    if arm.rival is not None:
-        return np.ones(order.shape)
     found = np.maximum(arm.chances[query[:, None], order, np.arange(order.shape[1])], TINY)
     return np.where(order >= 0, found, 1.0)

@@ -43,7 +43,7 @@ class Scenario:
     @property
     def with_chances(self) -> bool:
         """Whether the log says how probable lists were: where any was made by chance."""
-        return any(arm.rival is None and not isinstance(arm.policy, Fixed) for arm in self.arms)
+        return any(arm.rival is not None or not isinstance(arm.policy, Fixed) for arm in self.arms)
 
 
 @dataclass(frozen=True, eq=False)

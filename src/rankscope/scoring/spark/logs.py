@@ -18,7 +18,8 @@ from rankscope.engines import queries, spark
 from rankscope.engines.packing import PartStream
 from rankscope.engines.queries import ORDER, RowReading
 from rankscope.errors import DataError, InputError, RankscopeError
-from rankscope.files.logs import EXPECTED, LogRows
+from rankscope.files.log_formats.given import EXPECTED
+from rankscope.files.log_rows import LogRows
 from rankscope.impressions import Log
 from rankscope.scoring.spark.task import ERRORS
 from rankscope.sources import Source
@@ -43,7 +44,7 @@ def rows_of(frame: Any) -> LogRows:
         return found
 
     given = FrameRows(frame, schema, rows, schema)
-    return LogRows(rows, schema, source, lambda query: given.gather(query, ""), settle)
+    return LogRows(rows, schema, source, lambda query: given.gather(query, ""), settle=settle)
 
 
 def _refuse(_: pl.LazyFrame) -> pl.DataFrame:

@@ -17,7 +17,7 @@ from rankscope.show.html.tables import table_of
 
 MOST = 200  # rows of a table
 MARKS: dict[Tone, str] = {
-    "better": "#1f6fc6", "worse": "#de6a0c", "unclear": "#8a84a3", "same": "#8a8f98", "plain": "rgba(128,128,128,.4)",
+    "better": "#1f6fc6", "worse": "#de6a0c", "unclear": "#8a84a3", "same": "#8a8f98", "opposite": "#de6a0c", "plain": "rgba(128,128,128,.4)",
 }  # fmt: skip
 
 

@@ -23,6 +23,7 @@ TONES: dict[Tone, tuple[str, str]] = {
     "worse": ("▼", "Worse"),
     "unclear": ("◆", "Cannot tell"),
     "same": ("=", "Same"),
+    "opposite": ("⇄", "Opposite directions"),
     "plain": ("", ""),
 }
 

@@ -66,12 +66,14 @@ def meaning(cls: type[OnlineMetric]) -> str:
 
 def _usual(cls: type[OnlineMetric]) -> str:
     """How it is mostly spelled: with columns of its own where it is of columns."""
+    if cls.example:
+        return cls.example
     return f"{cls.__name__}({', '.join(name.upper() for name in cls.of_columns)})" if cls.of_columns else str(cls())
 
 
 def formula(cls: type[OnlineMetric]) -> str:
-    """What is summed above the line and below it."""
-    return f"{cls.above} / {cls.below}"
+    """What is summed above the line and below it; of a quantile, which has no line, what it is."""
+    return f"{cls.above} / {cls.below}" if cls.below else cls.above
 
 
 def needs(cls: type[OnlineMetric]) -> list[str]:
@@ -98,7 +100,7 @@ def _in_full(cls: type[OnlineMetric]) -> list[Block]:
     columns = [f"{name} ({COLUMNS[name].about})" for name in cls.needs]
     traits = (
         f"of each {cls.unit}",
-        DIRECTIONS[cls.better],
+        f"{DIRECTIONS[cls.better]}{' unless you say so (better)' if 'better' in parameters(cls) else ''}",
         f"range {_span(cls)}",
         *(["counts only those who were observed for long enough"] if cls.windowed else []),
     )
@@ -126,7 +128,7 @@ def _in_full(cls: type[OnlineMetric]) -> list[Block]:
 
 def _parameters(cls: type[OnlineMetric]) -> Iterator[tuple[str, str]]:
     needed = required_parameters(cls)
-    for name, (_, param) in parameters(cls).items():
+    for name, (_, param) in sorted(parameters(cls).items(), key=lambda item: item[0] not in needed):
         parts = [param.about, *([param.bounds] if param.bounds != "at least -inf" else [])]
         parts += ["must be given"] if name in needed else []
         parts += [f"written {cls.__name__}@7"] if name == cls.at else []

@@ -2,88 +2,47 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, NumberText, Paragraph, ValueRange
+from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Paragraph, ValueRange
 from rankscope.impressions import Log
-from rankscope.inference.base import Bounds
+from rankscope.inference.beliefs import Prior
 from rankscope.logs.base import OnlineMetric, parse_online
+from rankscope.logs.metrics import Quantile
 from rankscope.logs.rollup import Units
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.experiments import SampleRatio
 from rankscope.panels.families import Family
+from rankscope.panels.heterogeneity import Heterogeneity
 from rankscope.panels.method import Method
 from rankscope.panels.variants import Variants
-from rankscope.show.result import Col, Result, Shown, View, caution_block, input_record
+from rankscope.show.result import Result, Shown, caution_block, input_record
+from rankscope.verbs.experiment import beliefs
+from rankscope.verbs.experiment.cells import lift, lifts
+from rankscope.verbs.experiment.days import OverDays
+from rankscope.verbs.experiment.roles import Role
+from rankscope.verbs.experiment.slices import Slice
+from rankscope.verbs.experiment.slices import sentences as sentences_of_slices
+from rankscope.verbs.experiment.tables import VIEWS, WITHHELD
 
-WITHHELD = "withheld"
-
-
-@dataclass(frozen=True)
-class Role:
-    """A metric's part in the verdict, and the loss that would be accepted of a guardrail: a number, or ``relative``, a share of the baseline."""
-
-    part: Literal["primary", "secondary", "guardrail"] = "secondary"
-    margin: float | None = None
-    relative: bool = False
+WITHIN = frozenset({"equivalent", "not worse"})  # what a margin allows to be said
 
 
-@dataclass(frozen=True, eq=False)
-class Slice:
-    """The variants on the primary metric within one value of an attribute."""
-
-    attribute: str
-    value: str
-    metric: str
-    contrasts: Sequence[Contrast]
-
-
-def _signed(c: Contrast) -> str:
-    return words.in_table(words.number(c.difference, sign=True, digits=c.panel.measure.decimals))
-
-
-def _span(c: Contrast, bounds: Bounds) -> str:
-    text = words.interval(bounds.lower, bounds.upper, sign=True, digits=c.panel.measure.decimals)
-    return words.in_table(text) if bounds.known else ""
-
-
-def _number(c: Contrast, value: float) -> NumberText:
-    return NumberText(words.in_table(words.number(value, digits=c.panel.measure.decimals)), value)
-
-
-def _lift(c: Contrast) -> str:
-    value, _ = c.relative
-    return words.relative(value) if words.finite(value) is not None else ""
-
-
-def _lifts(c: Contrast) -> str:
-    _, bounds = c.relative
-    return f"{words.relative(bounds.lower)} to {words.relative(bounds.upper)}" if bounds.known else ""
-
-
-def _of_contrast(found: Experiment) -> tuple[Col, ...]:
+def _beyond_margin(c: Contrast) -> str:
+    """Why a margin that was asked for says nothing, where there is no verdict."""
+    margin, found = c.method.margin_of(c.metric), c.equivalence
+    if c.verdict != "cannot tell" or margin is None or found is None or not math.isfinite(found.lower):
+        return ""
+    ends = words.interval(found.lower, found.upper, sign=True, digits=c.panel.measure.decimals)
     return (
-        Col("metric", head="metric"),
-        Col("variant", of=lambda c: c.run, head="variant"),
-        Col("baseline"),
-        Col("role", of=found.part_of),
-        Col("value", head="value", kind="value", cell=lambda c: _number(c, c.value)),
-        Col("baseline_value", head=found.baseline, kind="value", cell=lambda c: _number(c, c.baseline_value)),
-        Col("difference", head="difference", kind="value", cell=_signed),
-        Col("ci_lower", "ci_upper", of=lambda c: (c.bounds.lower, c.bounds.upper), kind="value", head="interval", cell=lambda c: _span(c, c.bounds)),
-        Col("relative", of=lambda c: c.relative[0], kind="value", head="lift", cell=_lift),
-        Col("relative_ci_lower", "relative_ci_upper", of=lambda c: (c.relative[1].lower, c.relative[1].upper), kind="value", head="interval of lift", cell=_lifts),
-        Col("p_value", kind="value"),
-        Col("p_value_adjusted", kind="value", head="p, corrected" if any(c.comparisons > 1 for c in found.contrasts) else "p", cell=lambda c: words.p_cell(c.p_value_adjusted)),
-        Col("verdict", of=found.verdict_of, head="verdict"),
-        Col("test"),
-        Col("units", of=lambda c: c.queries, kind="count"),
-        Col("detectable_difference", of=lambda c: c.detectable.difference, kind="value"),
-    )  # fmt: skip
+        f" Nor can it be told that they are practically the same: the {words.percent(found.level)} interval, {ends}, "
+        f"reaches beyond ±{c.method.margin_in_words(c.metric)}."
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,40 +59,12 @@ class Experiment(Result):
     slices: Sequence[Slice]
     warnings: Sequence[Caution]
     method: Method
+    prior: Prior | None = None
+    heterogeneity: Sequence[Heterogeneity] = ()
+    days: OverDays | None = None
 
     schema = "experiment/1"
-    views = (
-        View("results", _of_contrast, lambda found: found.contrasts, labels=2),
-        View(
-            "variants",
-            (
-                Col("variant", of=lambda row: row[0], head="variant"),
-                Col("units", of=lambda row: row[1], kind="count", head="units"),
-                Col("share", of=lambda row: row[2], kind="value", head="share", cell=lambda row: words.share(row[2], 1)),
-                Col("planned", of=lambda row: row[3], kind="value", head="planned", cell=lambda row: words.share(row[3], 1)),
-            ),
-            lambda found: found.split,
-        ),
-        View(
-            "slices",
-            (
-                Col("attribute", of=lambda row: row[0].attribute, head="attribute"),
-                Col("slice", of=lambda row: row[0].value, head="slice"),
-                Col("metric", of=lambda row: row[0].metric),
-                Col("variant", of=lambda row: row[1].run, head="variant"),
-                Col("baseline", of=lambda row: row[1].baseline),
-                Col("difference", of=lambda row: row[1].difference, kind="value", head="difference", cell=lambda row: _signed(row[1])),
-                Col("ci_lower", "ci_upper", of=lambda row: (row[1].adjusted.lower, row[1].adjusted.upper), kind="value", head="interval", cell=lambda row: _span(row[1], row[1].adjusted)),
-                Col("p_value", of=lambda row: row[1].p_value, kind="value"),
-                Col("p_value_adjusted", of=lambda row: row[1].p_value_adjusted, kind="value", head="p, corrected", cell=lambda row: words.p_cell(row[1].p_value_adjusted)),
-                Col("units", of=lambda row: row[1].queries, kind="count", head="units"),
-                Col("verdict", of=lambda row: row[1].verdict, head="verdict"),
-            ),
-            lambda found: [(part, c) for part in found.slices for c in part.contrasts],
-            labels=3,
-            note="corrected over the slices of each attribute",
-        ),
-    )  # fmt: skip
+    views = VIEWS
 
     # -- what was compared --------------------------------------------------------------------------
 
@@ -187,13 +118,7 @@ class Experiment(Result):
     @property
     def notes(self) -> Sequence[str]:
         """What was read, and how it was rolled up."""
-        units, rows = self.units, words.counted(self.units.rows, "row")
-        rolled = (
-            f"{rows} rolled up to {words.counted(units.count, units.noun)}"
-            if units.rows != units.count
-            else f"{rows}, each its own {units.noun}"
-        )
-        return [*self.log.source.notes, rolled]
+        return self.variants.notes
 
     def part_of(self, c: Contrast) -> str:
         """The part of a contrast's metric in the verdict."""
@@ -222,23 +147,26 @@ class Experiment(Result):
             "test": "t (Welch)" if self.method.test is None else str(self.method.test),
             "interval_of_lift": "of the logarithm of the ratio (delta method)", "alpha": self.method.alpha,
             "correction": str(self.method.correction), "family": "the primary metric; all others together", **self.adjustment,
+            **({"prior": str(self.prior)} if self.prior else {}),
+            **({"margin": margins} if (margins := {str(m): str(role.margin) for m, role in self.roles.items() if role.margin is not None}) else {}),
         }  # fmt: skip
 
     def facts(self) -> dict[str, Any]:
         """The verdict, the check of the split, the conventions and what was read."""
-        ratio = self.sample_ratio
         return {
             "verdict": list(self.sentences()),
             "conventions": self.conventions,
             "inputs": [input_record(self.log.source)],
-            "sample_ratio": {"counts": dict(ratio.counts), "expected": dict(ratio.expected), "p_value": words.finite(ratio.p_value), "holds": ratio.holds},
+            "sample_ratio": self.sample_ratio.record(),
         }  # fmt: skip
 
     def beside(self, **_: Any) -> Iterator[str]:
         """The views that JSON holds beside the contrasts."""
         yield "variants"
         if self.slices:
-            yield "slices"
+            yield from ("slices", "heterogeneity")
+        if self.days is not None:
+            yield from ("by_day", "change")
 
     # -- for people ---------------------------------------------------------------------------------
 
@@ -250,36 +178,53 @@ class Experiment(Result):
             return
         first, *others = self.families
         for c in first.contrasts:
-            yield c.sentence() + self._lift_of(c)
+            yield c.sentence() + self._lift_of(c) + _beyond_margin(c)
         guards = [c for family in others for c in family.contrasts if self.part_of(c) == "guardrail"]
         for c in guards:
-            yield f"Guardrail: {c.sentence()}"
+            yield f"Guardrail: {c.sentence()}{_beyond_margin(c)}"
         rest = [
-            c for family in others for c in family.contrasts if self.part_of(c) == "secondary" and c.verdict in CLEAR
+            c
+            for family in others
+            for c in family.contrasts
+            if self.part_of(c) == "secondary" and c.verdict in CLEAR | WITHIN
         ]
         for c in rest:
-            yield c.sentence() + self._lift_of(c)
+            yield c.sentence() + (self._lift_of(c) if c.verdict in CLEAR else "")
+        if self.days is not None:
+            yield from self.days.sentences(self.method)
+        yield from sentences_of_slices(self.heterogeneity, self.method)
+        if self.prior is not None:
+            yield from (beliefs.sentence(c, self.prior) for c in first.contrasts)
+            yield beliefs.CAUTION
 
     def _lift_of(self, c: Contrast) -> str:
         _, bounds = c.relative
-        return f" Lift {_lift(c)} ({_lifts(c)})." if bounds.known else ""
+        return f" Lift {lift(c)} ({lifts(c)})." if bounds.known else ""
 
     def blocks(self, **_: Any) -> list[Shown]:
         """The verdict, the table, slices, cautions, and how it was done."""
         blocks: list[Shown] = [*map(Paragraph, self.sentences()), EMPTY, self.table()]
-        if self.slices:
-            blocks += [EMPTY, Heading(f"{self.primary} within slices"), self.table("slices")]
+        blocks += [block for part in self._parts() for block in (EMPTY, *part)]
         return [*blocks, EMPTY, *caution_block(self.warnings), Paragraph(" · ".join(self._small_print()), quiet=True)]
+
+    def _parts(self) -> Iterator[Sequence[Shown]]:
+        """What was asked for beside the verdict: beliefs, days, slices."""
+        if self.prior is not None and self.sample_ratio.holds:
+            yield Heading(self.view("posterior").title), self.table("posterior")
+        if self.days is not None:
+            yield (Heading(f"{self.primary} by day"), self.table("by_day"), EMPTY, self.table("change"))
+        if self.slices:
+            tested = self.table("heterogeneity")
+            told = [EMPTY, tested] if any(test.significant for test in self.heterogeneity) else []
+            quiet = [Paragraph(tested.note, quiet=True)] if tested.note and not told else []
+            yield Heading(f"{self.primary} within slices"), self.table("slices"), *told, *quiet
 
     def _small_print(self) -> Iterator[str]:
         yield f"by {self.units.noun}"
         yield "Welch's t test, delta method for ratios" if self.method.test is None else str(self.method.test)
-        for metric, others in self.adjustment["covariates"].items():
-            yield f"{metric} adjusted for {words.listing(others)} (CUPED)"
-        if self.adjustment["strata"]:
-            yield f"adjusted for {self.adjustment['strata']}"
-        if self.adjustment["winsorise"]:
-            yield f"cut at the {words.share(self.adjustment['winsorise'], 1)} quantile"
+        yield from self.variants.adjustment.remarks()
+        if any(isinstance(metric, Quantile) for metric in self.roles):
+            yield f"errors of quantiles by order statistics{', and no value of theirs is cut' if self.variants.adjustment.winsorise else ''}"
         if len(self.families) > 1 and self.method.correction.corrects:
             yield f"metrics beside {self.primary} are corrected together ({self.method.correction.name})"
 
@@ -300,3 +245,5 @@ class Experiment(Result):
                 "lifts", f"Lift against {self.baseline}", "intervals", (Column("lift in percent", "value"), Column("metric")), tuple(rows),
                 x="lift in percent", y="metric", guide="zero", caption="The change as a share of the baseline's value, with its interval.",
             )  # fmt: skip
+        if self.days is not None:
+            yield from self.days.chart()

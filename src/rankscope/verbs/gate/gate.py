@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Unpack
 
-from rankscope import words
 from rankscope.declared import one_of
-from rankscope.errors import DataError, InputError
+from rankscope.errors import DataError, InputError, RankscopeError
 from rankscope.inference.base import Bounds
 from rankscope.lists import Array
 from rankscope.metrics import Metric
@@ -19,10 +17,8 @@ from rankscope.panels.doubts import few_clusters
 from rankscope.panels.method import FEWEST, Method, method_of
 from rankscope.panels.panel import PairedValues, Panel
 from rankscope.panels.tolerance import (
-    ROUNDING,
     Allowance,
     LossEvidence,
-    corrected_p,
     differing_clusters,
     evidence_of_loss,
     losses_alone,
@@ -35,19 +31,28 @@ from rankscope.scoring.places import evaluate_in_place
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
 from rankscope.verbs.gate.baseline import as_pair, stored_baseline
-from rankscope.verbs.gate.result import FLIPS, LOSSES, NOTHING, Check, FailOn, Gate, Status
+from rankscope.verbs.gate.checks import FLIPS, LOSSES, NOTHING, Check, FailOn
+from rankscope.verbs.gate.experiment import ExperimentGate
+from rankscope.verbs.gate.of_logs import error_of_judgments, gate_of_log, log_to_gate, refuse_experiments
+from rankscope.verbs.gate.result import Gate
+from rankscope.verbs.gate.rule import settle_checks
 
 USUAL = "nDCG@10"
-OPTIONS = ("tolerance", "fail_on", "alpha", "slices", "clusters", "interval", "test", "metrics", "progress")
+OPTIONS = (
+    "tolerance", "fail_on", "alpha", "slices", "clusters", "interval", "test", "variant", "split", "covariates", "strata", "winsorise",
+    "metrics", "progress",
+)  # fmt: skip
 
 
 # fmt: off
 @with_policies
 def gate(  # noqa: PLR0913 - the options of the command line, each with its default
-    qrels: Any, baseline: Any, candidate: Any, metrics: Any = None, *,
+    qrels: Any, baseline: Any = None, candidate: Any = None, metrics: Any = None, *,
     tolerance: Any = None, fail_on: FailOn = "loss", alpha: float = 0.05, slices: Any = None, clusters: Any = None,
-    test: Any = None, interval: Any = None, progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
-) -> Gate:
+    test: Any = None, interval: Any = None, variant: str | None = None, split: Any = None, covariates: Any = None,
+    strata: str | None = None, winsorise: float | None = None,
+    progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
+) -> Gate | ExperimentGate:
     """Say whether a candidate may replace a baseline: pass, fail, or cannot tell.
 
     ``qrels``, ``baseline`` and ``candidate`` are as for ``evaluate``; the baseline may also be what ``evaluate`` stored with the values
@@ -67,6 +72,11 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     ``progress``: called with the name of each run that is read.
     {policies}
 
+    In place of ``qrels`` may stand the log of an experiment: every variant is gated against the baseline, with the p-value of ``experiment``. There ``baseline``
+    and ``candidate`` are names of variants, ``metrics`` are online ones (CTR, or what the columns allow), the default ``tolerance`` is ``"1%"``,
+    ``slices`` names columns, and ``variant``, ``split``, ``covariates``, ``strata`` and ``winsorise`` are as for ``experiment``. Where users
+    were not split as planned, the verdict is withheld, and ``exit_code`` is 3.
+
     Raises InputError for what cannot be used, DataError if nothing can be compared or a stored baseline was made otherwise.
 
     >>> import rankscope as rs
@@ -77,15 +87,42 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     'fail'
     >>> rs.gate(qrels, good, good, "RR").exit_code
     0
+    >>> users = {"variant": ["A", "B"] * 500, "orders": [1, 2, 2, 1, 3, 1, 1, 1, 2, 1] * 100}
+    >>> rs.gate(users, metrics="Mean(orders)", tolerance="2%").status
+    'fail'
     """
     refuse_unknown(policies, "gate", OPTIONS)
     one_of("fail_on", fail_on, ("loss", "tolerance"))
     method = method_of(test=test, interval=interval, alpha=alpha, seed=policies.get("seed", 0))
+    of_variants = {"split": split, "covariates": covariates, "strata": strata, "winsorise": winsorise}
+    if (log := log_to_gate(qrels, baseline, candidate, variant, policies.get("columns"))) is not None:
+        return gate_of_log(
+            log, metrics, baseline=baseline, candidate=candidate, tolerance=tolerance, fail_on=fail_on, method=method, slices=slices,
+            clusters=clusters, policies=policies, **of_variants,
+        )
+    refuse_experiments({"variant": variant, **of_variants})
+    return _gate_of_runs(
+        qrels, baseline, candidate, metrics, tolerance=tolerance, fail_on=fail_on, method=method, slices=slices, clusters=clusters,
+        progress=progress, policies=policies,
+    )
+
+
+def _gate_of_runs(  # noqa: PLR0913 - the options that rankings have a use for
+    qrels: Any, baseline: Any, candidate: Any, metrics: Any, *, tolerance: Any, fail_on: FailOn, method: Method, slices: Any, clusters: Any,
+    progress: Callable[[str], None] | None, policies: Mapping[str, Any],
+) -> Gate:
+    """The gate of two runs."""
+    if candidate is None:
+        error = InputError("a gate takes judgments and two runs, the baseline and the candidate; or the log of an experiment")
+        raise error_of_judgments(qrels, policies.get("columns"), error)
     request = Request.of(USUAL if metrics is None else metrics, policies)
     allowances = tolerances_of(tolerance, [(m.spelling, m.metric) for m in request.metrics])
     stored = stored_baseline(baseline)
     runs = [candidate] if stored is not None else _name_runs(baseline, candidate)
-    scores = evaluate_in_place(qrels, runs, request, progress)
+    try:
+        scores = evaluate_in_place(qrels, runs, request, progress)
+    except RankscopeError as error:
+        raise error_of_judgments(qrels, policies.get("columns"), error) from error.__cause__
     _refuse_undirected(scores.metrics, stored is not None)
     panels = in_clusters(panels_of(scores if stored is None else stored.beside(scores), scores.metrics), clusters)
     for panel in panels:
@@ -95,7 +132,7 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     one, two = panels[0].systems
     if panels[0].clusters is not None and "RS411" not in (request.policies.ignore or ()):
         notes += [caution.message for caution in few_clusters([contrast(panels[0], two, one, method)])]
-    return Gate(_settle_checks(drafts, fail_on, method), one, two, scores, method, fail_on, stored, notes)
+    return Gate(settle_checks(drafts, fail_on, method), one, two, scores, method, fail_on, stored, notes)
 # fmt: on
 
 
@@ -178,55 +215,3 @@ def _draft(panel: Panel, part: str | None, allowance: Allowance, fail_on: FailOn
         method=way if changed else NOTHING, differing_clusters=clusters,
         queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None,
     )  # fmt: skip
-
-
-def _settle_checks(drafts: Sequence[Check], fail_on: FailOn, method: Method) -> list[Check]:
-    """The checks with their status: what fails must be clear after correction over all of them.
-
-    Where not every check passes, a loss that is proved fails, however small it is.
-    """
-    adjusted = corrected_p([check.p_value for check in drafts], method)
-    checks = [
-        _settle_check(replace(c, p_value_adjusted=p), fail_on, method) for c, p in zip(drafts, adjusted, strict=True)
-    ]
-    if fail_on == "tolerance" or all(check.status == "pass" for check in checks):
-        return checks
-    reason = "a loss is proved; it is within the tolerance, but not every check passes"
-    return [
-        replace(check, status="fail", reason=reason)
-        if check.status == "pass" and _is_proved(check, 0.0, method)
-        else check
-        for check in checks
-    ]
-
-
-def _settle_check(check: Check, fail_on: FailOn, method: Method) -> Check:
-    status, reason = _status(check, fail_on, method)
-    unsettled = status == "cannot tell" and (check.queries_needed or 0) > check.queries
-    return replace(check, status=status, reason=reason, queries_needed=check.queries_needed if unsettled else None)
-
-
-def _status(check: Check, fail_on: FailOn, method: Method) -> tuple[Status, str]:
-    """The rule, for one check: it holds, or its loss is proved, or neither; and why."""
-    proved = _is_proved(check, -check.tolerance if fail_on == "tolerance" else 0.0, method)
-    if check.method == NOTHING:
-        return "pass", "no query changed"
-    if math.isnan(check.lower):
-        within = check.loss <= check.tolerance + ROUNDING
-        if proved and not within:
-            return "fail", "every query lost the same" if check.method == FLIPS else "the loss is proved"
-        side = "within" if within else "above"
-        reason = f"ignoring gains, the loss is {side} the tolerance; no interval was used"
-        return "pass" if within else "cannot tell", reason
-    if check.lower > -check.tolerance:
-        return "pass", f"a loss above the tolerance is ruled out ({words.percent(method.level)} interval)"
-    if proved:
-        return "fail", "a loss is proved" if fail_on == "loss" else "a loss above the tolerance is proved"
-    if fail_on == "tolerance":
-        return "cannot tell", "the tolerance lies inside the interval"
-    return "cannot tell", "the interval reaches beyond the tolerance, and no loss is proved"
-
-
-def _is_proved(check: Check, floor: float, method: Method) -> bool:
-    """Whether the mean lies below a floor, the test sees a loss, too, and that is more than chance."""
-    return check.difference < floor and check.loses and check.p_value_adjusted < method.alpha

@@ -12,11 +12,13 @@ from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.impressions import COLUMNS, Log
 from rankscope.inference.base import Bounds, check_between
+from rankscope.inference.order_statistics import quantile_of
 from rankscope.lists import Array, exact_sum
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
 from rankscope.logs.cuts import DAY, column_of, parts_by, with_days, with_positions
 from rankscope.logs.health import LogHealth, examine
-from rankscope.logs.metrics import usual_metrics
+from rankscope.logs.metrics import Quantile, usual_metrics
+from rankscope.logs.quantiles import rows_of
 from rankscope.logs.rollup import Units, roll_up
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
@@ -29,7 +31,7 @@ OVER = ("day", "position")
 VARIANTS = "The variants of an experiment are put together here: rankscope experiment compares them"
 
 
-def online(
+def online(  # noqa: PLR0913 - the options of the command line, each with its default
     log: Any,
     metrics: Any = None,
     *,
@@ -38,6 +40,7 @@ def online(
     slices: str | Iterable[str] = (),
     level: float = 0.95,
     ignore: str | Iterable[str] = (),
+    log_format: str | None = None,
 ) -> OnlineValues:
     """Say what users did: click-through rate and other online metrics of a log, with intervals that hold where users come back.
 
@@ -45,7 +48,8 @@ def online(
     a user. ``metrics`` are names such as ``"CTR"`` or ``"Retention@7"``, objects, or several; without them all that the columns allow. ``columns``
     gives columns their role, as in ``{"visitor": "unit_id"}``. ``by`` is ``"day"``, ``"position"`` or both, ``slices`` names columns whose values are looked
     at one by one. ``level`` is that of the intervals: the delta method at the unit (the user; or the session, the list, the row, where
-    none is named), Wilson's where each unit is a success or none. ``ignore`` names codes of warnings to leave out, like ``"RS611"``.
+    none is named), Wilson's where each unit is a success or none. ``ignore`` names codes of warnings to leave out, like ``"RS611"``,
+    and ``log_format`` what wrote the log, as for ``read_log``.
 
     Raises InputError for what cannot be read or is no metric, DataError where the log lacks a column that a metric needs.
 
@@ -61,7 +65,7 @@ def online(
     over = _listed(by, "by")
     if strange := [name for name in over if name not in OVER]:
         raise InputError(f"by={strange[0]!r}: by is {words.choices(OVER)}")
-    read = read_log(log, columns=columns)
+    read = read_log(log, columns=columns, log_format=log_format)
     health = examine(read)
     chosen = parse_online_metrics(metrics) if metrics else usual_metrics(read)
     if not chosen:
@@ -119,6 +123,8 @@ def _censored(values: Sequence[OnlineValue], noun: str) -> Iterator[str]:
 
 def _value(units: Units, metric: OnlineMetric, inside: Array, level: float, **part: Any) -> OnlineValue:
     """A metric over some of the units (by their places), with its interval."""
+    if isinstance(metric, Quantile):
+        return _quantile(units, metric, inside, level, **part)
     row = units.metrics.index(metric)
     above, below = units.numerators[row][inside], units.denominators[row][inside]
     censored = 0
@@ -138,6 +144,14 @@ def _value(units: Units, metric: OnlineMetric, inside: Array, level: float, **pa
         censored,
         **part,
     )
+
+
+def _quantile(units: Units, metric: Quantile, inside: Array, level: float, **part: Any) -> OnlineValue:
+    """A quantile over some of the units, with its interval; above the line are the rows at or below it."""
+    rows = rows_of(units, metric, inside)
+    found = quantile_of(rows.values, rows.units, metric.q, level)
+    count = len(inside) if units.unit else found.rows
+    return OnlineValue(metric, found.value, found.bounds, count, float(found.below), float(found.rows), **part)
 
 
 def _bounds(metric: OnlineMetric, above: Array, below: Array, value: float, level: float, noun: str) -> Bounds:
@@ -172,7 +186,7 @@ def _over(
         cut, column, within = with_days(log), DAY, whole
     else:
         cut, column = with_positions(log, health), "position"
-        within = [metric for metric in whole if metric.parts(log, None).level == "row"]
+        within = [metric for metric in whole if metric.parts(log, None).level in {"row", "values"}]
     if left := [str(metric) for metric in metrics if metric not in within]:
         remarks.append(f"Not by {name}: {words.listing(left, most=20)}")
     return _parts(cut, within, level, column) if within else []

@@ -13,6 +13,7 @@ from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, NumberText,
 from rankscope.inference.base import Bounds
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.health import LogHealth
+from rankscope.logs.metrics import Quantile
 from rankscope.scoring.request import heeded
 from rankscope.show.result import Col, Result, Shown, View, input_record
 from rankscope.tables import Source
@@ -20,6 +21,7 @@ from rankscope.tables import Source
 LINES = 4  # metrics that have a chart of their own
 SHARED = {"metric", "value", "interval", "sums"}  # heads of columns that every part has
 APART = "For the intervals name one metric (-m CTR), or take --format json."
+OF_QUANTILES = "the smallest value that a share q of the rows do not exceed; interval by order statistics, from how the share below varies between units"
 OBSERVED = "Click rates by position are observed: they mix what people look at with how good what stands there is."
 
 
@@ -70,7 +72,18 @@ class OnlineValue:
     @property
     def sums_in_words(self) -> str:
         """What the value is made of: ``3 of 5``, ``250 / 40``."""
-        return f"{words.amount(self.numerator)} {'of' if self.is_share else '/'} {words.amount(self.denominator)}"
+        counts = self.is_share or isinstance(self.metric, Quantile)
+        return f"{words.amount(self.numerator)} {'of' if counts else '/'} {words.amount(self.denominator)}"
+
+    @property
+    def made_of(self) -> str:
+        """The sums that it is made of, in a sentence."""
+        above, below = words.amount(self.numerator), words.amount(self.denominator)
+        if isinstance(self.metric, Quantile):
+            values = "rows with a value" if self.metric.per == "row" else "values"
+            return f"{above} of {below} {values} are at or below it"
+        named = "" if self.metric.of_columns else f" {self.metric.below}"
+        return f"{above} {'out of' if self.is_share else 'over'} {below}{named}"
 
     @property
     def range_value(self) -> Value:
@@ -148,6 +161,7 @@ class OnlineValues(Result):
             "in_words": {
                 "value": "what is summed above the line, over all units, divided by what is summed below it",
                 "interval": "delta method at the unit, Student's t; Wilson's where each unit is a success or none",
+                **({"quantile": OF_QUANTILES} if any(isinstance(metric, Quantile) for metric in self.metrics) else {}),
             },
         }
 
@@ -179,13 +193,12 @@ class OnlineValues(Result):
     def sentences(self) -> Iterator[str]:
         """The first metric, what it is of, and what to know of it."""
         first = self.values[0]
-        made_of = f"{words.amount(first.numerator)} {'out of' if first.is_share else 'over'} {words.amount(first.denominator)}"
         interval = (
             f"{words.percent(self.level)} interval {first.interval_in_words}"
             if first.bounds.known
             else first.interval_in_words
         )
-        yield f"{first.metric} is {first.in_words} ({interval}): {made_of}{'' if first.metric.of_columns else f' {first.metric.below}'}."
+        yield f"{first.metric} is {first.in_words} ({interval}): {first.made_of}."
         rows, units = words.counted(self.health.rows, "row"), words.counted(self.units, self.unit)
         yield f"{rows}." if self.unit == "row" else f"{rows} of {units}."
         yield from self.remarks

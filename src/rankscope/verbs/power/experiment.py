@@ -87,8 +87,8 @@ class ExperimentPlan(Result):
             (
                 Col("metric", of=lambda reach: str(reach.metric), head="metric"),
                 Col("value", head="value", kind="value"),
-                Col("deviation", head="s", kind="value"),
-                Col("units", head="users", kind="count"),
+                Col("deviation", head="deviation", kind="value"),
+                Col("units", head="units", kind="count"),
                 Col("detectable", head="detects", kind="value"),
                 Col("detectable_lift", head="as a lift", kind="value", cell=lambda reach: _percent(reach.detectable_lift)),
             ),
@@ -126,12 +126,13 @@ class ExperimentPlan(Result):
         noun = words.counted(self.reaches[0].units, self.units.noun)
         chance = f"with {words.percent(self.aim.power)} power"
         for reach in self.reaches:
+            decimals = words.decimals_for(reach.detectable)
             lift = (
-                f" ({_percent(reach.detectable_lift)} of {words.number(reach.value)})"
+                f" ({_percent(reach.detectable_lift)} of {words.number(reach.value, digits=decimals)})"
                 if math.isfinite(reach.detectable_lift)
                 else ""
             )
-            text = f"{noun} can detect a difference of about {words.number(reach.detectable)}{lift} in {reach.metric} {chance}"
+            text = f"{noun} can detect a difference of about {words.number(reach.detectable, digits=decimals)}{lift} in {reach.metric} {chance}"
             beyond = [target for target in reach.targets if target.units > reach.units]
             if beyond:
                 target = beyond[-1]

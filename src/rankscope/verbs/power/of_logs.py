@@ -14,10 +14,11 @@ from rankscope.impressions import Log
 from rankscope.inference.power import detectable_of_variants, units_needed
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
 from rankscope.logs.covariates import covariates_of
-from rankscope.logs.metrics import deciding_metrics
+from rankscope.logs.metrics import Quantile, deciding_metrics
 from rankscope.logs.rollup import Units, arrivals, roll_up
 from rankscope.moments import Moments
 from rankscope.panels.experiments import deviation_of_units
+from rankscope.panels.quantiles import deviation_of_quantile
 from rankscope.panels.reach import Aim
 from rankscope.verbs.power.experiment import ExperimentPlan, LiftTarget, MetricReach
 
@@ -65,11 +66,7 @@ def _reach(
     wanted: Sequence[Any],
     days: Sequence[int],
 ) -> MetricReach:
-    columns = [units.columns(metric), *(units.columns(other) for other in covariates)]
-    moments = Moments.of_set(np.column_stack(columns))
-    if not moments.mean[1]:
-        raise DataError(f"{metric}: nothing is below the line ({metric.below or 'no value'})")
-    value, deviation = deviation_of_units(moments, len(covariates))
+    value, deviation = _deviation(metric, units, covariates)
     count = aim.n or units.count
     detects = detectable_of_variants(count, deviation, aim.power, aim.each, share)
     targets = []
@@ -84,6 +81,17 @@ def _reach(
     return MetricReach(
         metric, value, deviation, count, detects, detects / abs(value) if value else math.nan, tuple(targets)
     )
+
+
+def _deviation(metric: OnlineMetric, units: Units, covariates: Sequence[OnlineMetric]) -> tuple[float, float]:
+    """The value of a metric, and the standard deviation between units of what it is made of (linearised)."""
+    if isinstance(metric, Quantile):
+        return deviation_of_quantile(metric, units)
+    columns = [units.columns(metric), *(units.columns(other) for other in covariates)]
+    moments = Moments.of_set(np.column_stack(columns))
+    if not moments.mean[1]:
+        raise DataError(f"{metric}: nothing is below the line ({metric.below or 'no value'})")
+    return deviation_of_units(moments, len(covariates))
 
 
 def _days(needed: int, days: Sequence[int]) -> int | None:

@@ -11,7 +11,7 @@ from rankscope.declared import one_of, plain, whole_number
 from rankscope.errors import HUGE, DataError, InputError
 from rankscope.panels.families import baseline_of, pairs_of
 from rankscope.panels.reach import Aim, reach_by, reach_of
-from rankscope.scoring.logs import log_of
+from rankscope.scoring.logs import log_of, read_log
 from rankscope.scoring.measurements import Measurements, measure
 from rankscope.verbs.power.experiment import ExperimentPlan
 from rankscope.verbs.power.result import VARIANCE_OF, Design, DesignKind, Plan
@@ -68,6 +68,8 @@ def power(  # noqa: PLR0913 - the options of the command line, each with its def
     """
     aim = _aim(power, alpha, comparisons, n)
     log = None if qrels is None or runs is not None else log_of(qrels, columns=policies.get("columns"))
+    if log is None and qrels is not None and runs is None and lift is not None:
+        log = read_log(qrels, columns=policies.get("columns"))  # of users with columns of any names
     if log is not None:
         from rankscope.verbs.power.of_logs import plan_of_log
 

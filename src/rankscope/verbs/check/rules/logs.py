@@ -189,6 +189,13 @@ class SkewedUnits(_OfExperiment, code="RS640"):
     remedy = REMEDIES["RS640"]
 
 
+class FewBeyondQuantile(_OfExperiment, code="RS641"):
+    """A variant has too few rows beyond a quantile to say how sure it is."""
+
+    why = "A quantile is as sure as the share of rows beyond it: where a handful of users hold these, the next one moves it."
+    remedy = REMEDIES["RS641"]
+
+
 class WithoutVariant(_OfExperiment, code="RS642"):
     """Units have no variant, and are left out of an experiment."""
 

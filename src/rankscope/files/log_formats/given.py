@@ -1,0 +1,331 @@
+"""What was given to be read as a log: files, frames or arrays, with the names of their columns, before anything is read in full."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import polars as pl
+
+from rankscope import words
+from rankscope.errors import InputError
+from rankscope.files.columns import header_of
+from rankscope.files.folders import files_of
+from rankscope.files.memory import speaks_arrow
+from rankscope.files.objects import object_of
+from rankscope.files.parquet import open_parquet
+from rankscope.files.raw import BOM, HEAD, Raw, open_raw
+from rankscope.files.readers import kind_of
+from rankscope.files.sheets import Sheet, column_of, is_path, open_sheet
+from rankscope.tables import Source
+
+EXPECTED = (
+    "a log is a table with a row a shown item (item, position, click ...), or a row a user (user, variant, numbers)"
+)
+LOOKED = 200  # objects whose keys are looked at to tell a format
+
+
+@dataclass(frozen=True, eq=False)
+class LogPart:
+    """One file or table of what was given: its ``name`` (of a file without its endings), and the ``raw`` bytes, a ``frame`` or ``objects``."""
+
+    name: str
+    label: str
+    raw: Raw | None = None
+    frame: Any = None
+    objects: Sequence[Mapping[str, Any]] | None = None
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of its columns, as far as its beginning tells; those within objects with dots before them. None where it has none."""
+        try:
+            return tuple(self._names())
+        except InputError:
+            return ()
+
+    def _names(self) -> Iterator[str]:
+        if self.objects is not None:
+            yield from _keys(self.objects[:LOOKED])
+        elif self.raw is None:
+            yield from _paths(_schema(self.frame))
+        elif self.is_objects:
+            yield from _keys([one for one in map(object_of, self._head_objects()) if one is not None])
+        elif kind_of(self.raw) == "parquet":
+            yield from _paths(open_parquet(self.raw).scan.collect_schema())
+        else:
+            yield from max((header_of(self.raw, sign) for sign in ",\t;"), key=len)
+
+    @cached_property
+    def is_objects(self) -> bool:
+        """Whether it is a file of JSON."""
+        return self.raw is not None and self.raw.head.removeprefix(BOM).lstrip()[:1] in {b"{", b"["}
+
+    def _head_objects(self) -> Iterator[str]:
+        """The first objects as text: one a line, those of a list, or those that a search engine wraps."""
+        assert self.raw is not None
+        head = self.raw.head.removeprefix(BOM).decode("utf-8", "replace").strip()
+        wrap = '"_source"'
+        if head.startswith("{") and wrap not in head:
+            yield from head.split("\n")[:LOOKED]
+            return
+        decoder, at = json.JSONDecoder(), 1
+        for _ in range(LOOKED):
+            begin = head.find(wrap, at) if wrap in head else at
+            start = head.find("{", begin) if begin >= 0 else -1
+            if start < 0:
+                return
+            try:
+                _, at = decoder.raw_decode(head, start)
+            except (ValueError, RecursionError):
+                return
+            yield head[start:at]
+
+    def sheet(self) -> Sheet:
+        """Its rows, with a column for each value within objects, named with dots: ``object.object_id``. Lists stay lists."""
+        if self.objects is not None:
+            return _of_objects(self.label, list(self.objects), None)
+        if self.raw is not None and self.is_objects:
+            return _of_objects(self.label, *_objects_of(self.raw))
+        found = open_sheet(self.frame if self.raw is None else self.raw, self.label, EXPECTED)
+        if isinstance(found, Mapping):
+            raise InputError(f"{self.label}: an object, not rows; {EXPECTED}")
+        frame = found.frame
+        while nested := [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.Struct)]:
+            frame = frame.with_columns(
+                pl.col(name).struct.rename_fields(
+                    [f"{name}.{field.name}" for field in cast("pl.Struct", frame.schema[name]).fields]
+                )
+                for name in nested
+            )
+            frame = frame.unnest(nested)
+        return Sheet(found.label, frame, found.lines, found.typed)
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What was given to be read as a log: its ``parts``, or ``arrays`` by name.
+
+    ``keyed`` tells that someone named the parts, ``several`` that they are the files of a folder or pattern.
+    """
+
+    label: str
+    parts: tuple[LogPart, ...] = ()
+    arrays: Mapping[str, Any] | None = None
+    keyed: bool = False
+    several: bool = False
+
+    @property
+    def one(self) -> LogPart | None:
+        """The only part, where a single file or frame was given."""
+        return self.parts[0] if len(self.parts) == 1 and not (self.keyed or self.several) else None
+
+    def source(self, kind: str, parts: Sequence[LogPart], **more: Any) -> Source:
+        """Where a log came from that was made of these parts."""
+        raws = [part.raw for part in parts if part.raw is not None]
+        if len(raws) == 1 == len(parts):
+            return raws[0].source(kind, **more)
+        sources = [raw.source(kind) for raw in raws]
+        return Source(
+            self.label, kind, self.label if raws else None, sha256=(lambda: digest(sources)) if raws else None, **more
+        )
+
+
+def left_out(given: Given, used: Sequence[LogPart], what: str) -> list[str]:
+    """A note of the files that were not read, as they hold nothing of the kind."""
+    names = [Path(part.label).name for part in given.parts if part not in used]
+    return [f"left out, as they hold no {what}: {words.listing(names)}"] if names else []
+
+
+def places(label: str, frame: pl.DataFrame, names: Mapping[str, str]) -> Callable[[int], str]:
+    """Where a row stands that was made of several: by its ids, whose columns are called so; ``log: list q-1, item a``."""
+
+    def place_of(row: int) -> str:
+        ids = [f"{noun} {value}" for column, noun in names.items() if (value := frame[column][row]) is not None]
+        return f"{label}: {', '.join(ids)}"
+
+    return place_of
+
+
+def digest(sources: Sequence[Source]) -> str:
+    """The digest of several files: that of their names and digests."""
+    said = "".join(f"{Path(one.label).name} {one.sha256() if one.sha256 else ''}\n" for one in sources)
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def given_of(source: Any, keys: Sequence[str]) -> Given | None:
+    """What was given: a path, a folder, a frame, arrays by name, or parts by name where one is among ``keys``; None for all else.
+
+    Raises InputError for a file that cannot be opened.
+    """
+    if is_path(source):
+        several = any(sign in str(source) for sign in "*?") or Path(source).is_dir()
+        files = files_of(source) if several else None
+        if files is not None:
+            return Given(
+                str(source), tuple(part for file in files if (part := _part_of(file)) is not None), several=True
+            )
+        raw = open_raw(source, EXPECTED)
+        return Given(raw.label, (LogPart(_stem(raw.label), raw.label, raw),), _arrays(raw))
+    if isinstance(source, Mapping):
+        if not any(_is_part(source[key]) for key in keys if key in source):
+            return Given("log", (), source)
+        return Given("log", tuple(_named_parts(source)), keyed=True)
+    if isinstance(source, pl.LazyFrame) or (speaks_arrow(source) and not isinstance(source, pl.Series)):
+        return Given("log", (LogPart("log", "log", frame=source),))
+    return None
+
+
+def _stem(label: str) -> str:
+    """The name of a file without its endings."""
+    return Path(label).name.partition(".")[0]
+
+
+def _part_of(file: Path) -> LogPart | None:
+    """A file of a folder; None for one that is empty, or of a format that holds no rows."""
+    try:
+        return LogPart(_stem(str(file)), str(file), open_raw(file, EXPECTED))
+    except InputError:
+        return None
+
+
+def _arrays(raw: Raw) -> Mapping[str, Any] | None:
+    """The arrays of a file of one JSON object, where its beginning says that it is what obp makes."""
+    if not raw.head.removeprefix(BOM).lstrip().startswith(b"{") or b'"n_rounds"' not in raw.head[:HEAD]:
+        return None
+    found = object_of(raw.read().removeprefix(BOM))
+    return dict(found) if found is not None else None
+
+
+def _is_part(value: Any) -> bool:
+    """Whether a value can be read as rows: a path, a frame or a list of objects."""
+    if isinstance(value, list | tuple):
+        return all(isinstance(one, Mapping) for one in value)
+    return is_path(value) or isinstance(value, pl.LazyFrame) or speaks_arrow(value)
+
+
+def _named_parts(source: Mapping[Any, Any]) -> Iterator[LogPart]:
+    """Parts by name; a mapping within names further ones."""
+    for key, value in source.items():
+        if isinstance(value, Mapping):
+            yield from _named_parts(value)
+        elif not _is_part(value):
+            said = "a path, a data frame or a list of objects is expected"
+            raise InputError(f"log: {key} is of type {type(value).__name__}; {said}")
+        elif is_path(value):
+            raw = open_raw(value, EXPECTED)
+            yield LogPart(str(key), raw.label, raw)
+        elif isinstance(value, list | tuple):
+            yield LogPart(str(key), str(key), objects=list(value))
+        else:
+            yield LogPart(str(key), str(key), frame=value)
+
+
+# --- objects as rows ------------------------------------------------------------------------------------------------
+
+
+def _keys(objects: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The names of all values in objects, with dots before those within others; of answers of a search engine those of documents."""
+    return list(dict.fromkeys(path for one in objects for path in _flat(_document(one) or {})))
+
+
+def _schema(frame: Any) -> Mapping[str, Any]:
+    """The names and types of the columns of a frame; types as far as they can be told without reading it."""
+    if isinstance(frame, pl.DataFrame | pl.LazyFrame):
+        return frame.collect_schema()
+    if hasattr(frame, "column_names"):  # of PyArrow
+        return pl.DataFrame(frame.slice(0, 1)).schema
+    return dict.fromkeys(str(name) for name in getattr(frame, "columns", ()))
+
+
+def _paths(schema: Mapping[str, Any], before: str = "") -> Iterator[str]:
+    for name, dtype in schema.items():
+        if isinstance(dtype, pl.Struct):
+            yield from _paths({field.name: field.dtype for field in dtype.fields}, f"{before}{name}.")
+        else:
+            yield f"{before}{name}"
+
+
+def _document(one: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The document in an object: itself, or what a search engine wraps it in; None for a line that says what to do with the next one."""
+    if isinstance(inner := one.get("_source"), Mapping):
+        return inner
+    action = next(iter(one.values())) if len(one) == 1 and next(iter(one)) in {"index", "create"} else None
+    return None if isinstance(action, Mapping) else one
+
+
+def _flat(one: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for name, value in one.items():
+        if isinstance(value, Mapping):
+            out |= _flat(value, f"{before}{name}.")
+        else:
+            out[f"{before}{name}"] = value
+    return out
+
+
+def _objects_of(raw: Raw) -> tuple[list[Mapping[str, Any]], list[int] | None]:
+    """The objects of a file, with the lines on which they stand where there is one a line."""
+    text = raw.text().removeprefix(BOM)
+    start = text.lstrip()
+    if (start.startswith(b"{") and object_of(start.split(b"\n", 1)[0]) is None) or start.startswith(b"["):
+        value = _whole(raw, text)
+        hits = value.get("hits") if isinstance(value, Mapping) else None
+        value = hits.get("hits") if isinstance(hits, Mapping) else [value] if isinstance(value, Mapping) else value
+        if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
+            raise InputError(
+                f"{raw.label}: JSON that is no list of objects; one object a line, or a list of them, is expected"
+            )
+        return value, None
+    objects, lines = [], []
+    for number, line in enumerate(text.split(b"\n"), 1):
+        if line.strip():
+            one = object_of(line)
+            if one is None:
+                said = words.quote(line.decode("utf-8", "replace").strip())
+                raise InputError(
+                    f"{raw.label} line {words.count(number)}: not a JSON object: {said}; correct the line, or leave it out"
+                )
+            objects.append(one)
+            lines.append(number)
+    if len(objects) == 1 and isinstance(hits := objects[0].get("hits"), Mapping):
+        return list(hits.get("hits", [])), None
+    return objects, lines
+
+
+def _whole(raw: Raw, text: bytes) -> Any:
+    try:
+        return json.loads(text.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        where = f" line {words.count(error.lineno)}" if isinstance(error, json.JSONDecodeError) else ""
+        raise InputError(f"{raw.label}{where}: not JSON that can be read ({getattr(error, 'msg', error)})") from None
+
+
+def _of_objects(label: str, objects: list[Mapping[str, Any]], lines: list[int] | None) -> Sheet:
+    """Objects as a table: those that only say what to do with the next one are no rows."""
+    documents = [_document(one) for one in objects]
+    kept = [place for place, one in enumerate(documents) if one is not None]
+    rows = [_flat(one) for one in documents if one is not None]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    frame = pl.DataFrame([_series(name, [row.get(name) for row in rows], label) for name in names])
+    if lines is None:
+        return Sheet(label, frame)
+    at = np.array(lines)[kept]
+    return Sheet(label, frame, lambda: at)
+
+
+def _series(name: str, values: list[Any], label: str) -> pl.Series:
+    if any(isinstance(value, list) for value in values):
+        lists = [value if isinstance(value, list) or value is None else [value] for value in values]
+        texts = [None if one is None else [_text(value) for value in one if value is not None] for one in lists]
+        return pl.Series(name, texts, dtype=pl.List(pl.String))
+    return column_of(name, values, label)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,182 @@
+"""Rows as GrowthBook's queries return them: who was given which variation and when, and what was measured of whom and when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from rankscope import words
+from rankscope.errors import InputError
+from rankscope.files.log_formats.base import LogFormat, LogTable
+from rankscope.files.log_formats.given import Given, LogPart, left_out, places
+from rankscope.files.log_rows import with_times
+from rankscope.files.sheets import INDEX, Sheet
+from rankscope.impressions import COLUMNS
+from rankscope.sources import UNDEFINED
+from rankscope.tables import Source
+from rankscope.words import plain_name
+
+EXPECTS = "rows of exposures (user_id, timestamp, experiment_id, variation_id) and rows of each metric (user_id, timestamp, value)"
+UNITS = [*map(plain_name, ("user_id", "anonymous_id", *COLUMNS["unit_id"].names))]
+TIMES = [*map(plain_name, ("timestamp", *COLUMNS["timestamp"].names))]
+EXPOSURE = ("experiment_id", "variation_id")
+AT = "timestamp"
+
+
+def _place(names: Sequence[str], wanted: Sequence[str]) -> str | None:
+    """The first of the columns that are wanted."""
+    there = {plain_name(name): name for name in reversed(names)}
+    return next((there[name] for name in wanted if name in there), None)
+
+
+def _is_exposures(part: LogPart) -> bool:
+    return set(EXPOSURE) <= set(part.names) and bool(_place(part.names, UNITS)) and bool(_place(part.names, TIMES))
+
+
+def _is_metric(part: LogPart) -> bool:
+    return (
+        not {*EXPOSURE, "item_id"} & set(part.names)
+        and bool(_place(part.names, UNITS))
+        and bool(_place(part.names, TIMES))
+    )
+
+
+def _is_growthbook(given: Given) -> bool:
+    tables = [part for part in given.parts if part.names]
+    exposures = [part for part in tables if _is_exposures(part)]
+    return (
+        bool(exposures)
+        and len(tables) > len(exposures)
+        and all(_is_metric(part) for part in tables if part not in exposures)
+    )
+
+
+def read_growthbook(given: Given) -> LogTable:
+    """GrowthBook's rows as a table with a row a user: the variation, when it was first met, and what each metric adds up to from then on.
+
+    A metric is called as its file, or its key. It is the sum of ``value``, or the number of rows where there is none; other columns of numbers
+    are summed as ``METRIC_COLUMN``. What a user did before the first exposure is ``METRIC_before``, a covariate. Users without a row have 0.
+
+    An exposure of u1 to variation 1 at noon, and orders of u1 worth 5 at 11 and 7 at 13::
+
+        {
+            "exposures": [
+                {"user_id": "u1", "timestamp": "2024-05-01T12:00:00Z", "experiment_id": "e", "variation_id": 1}
+            ],
+            "orders": [
+                {"user_id": "u1", "timestamp": "2024-05-01T11:00:00Z", "value": 5},
+                {"user_id": "u1", "timestamp": "2024-05-01T13:00:00Z", "value": 7},
+            ],
+        }
+
+    give one row: user u1, variation 1, orders 7, orders_before 5. Source: GrowthBook's documentation of experiment assignment queries, fact tables and metrics.
+    """
+    exposures = [part for part in given.parts if _is_exposures(part)]
+    if not exposures:
+        raise InputError(f"{given.label}: no rows of exposures; GrowthBook has {EXPECTS}")
+    unit = _place(exposures[0].names, UNITS) or ""
+    users, notes = _users(given, exposures, unit)
+    for part in given.parts:
+        if part in exposures or not part.names:
+            continue
+        users, said = _with_metric(users, part, unit)
+        notes += said
+    measured = [part for part in given.parts if part not in exposures and part.names]
+    what = f", {words.listing([part.name for part in measured])}" if measured else ""
+    source = given.source("GrowthBook", [*exposures, *measured], place_of=places(given.label, users, {unit: unit}))
+    notes = [*left_out(given, [*exposures, *measured], "rows"), *dict.fromkeys(notes)]
+    return LogTable(users, source, f"GrowthBook: {words.counted(users.height, 'user')} in variations{what}", notes)
+
+
+def _timed(part: LogPart, unit: str) -> tuple[Sheet, pl.DataFrame, list[str]]:
+    """The rows of a part, with the unit as text and times as such."""
+    time = _place(part.names, TIMES)
+    if unit not in part.names or time is None:
+        raise InputError(
+            f"{part.label}: no columns {unit} and timestamp among {words.listing(part.names)}; each row of a metric says whose it is, and when"
+        )
+    sheet = part.sheet()
+    frame, notes = with_times(sheet.frame, time, Source(sheet.label, place_of=sheet.at))
+    frame = frame.with_columns(pl.col(unit).cast(pl.String)).rename({time: AT} if time != AT else {})
+    return sheet, frame.drop([name for name in frame.columns if INDEX.fullmatch(name)]), notes
+
+
+def _users(given: Given, parts: Sequence[LogPart], unit: str) -> tuple[pl.DataFrame, list[str]]:
+    """One row a user and variation, as it was first met."""
+    frames, notes = [], []
+    for part in parts:
+        _, frame, said = _timed(part, unit)
+        frames.append(frame.with_columns(pl.col(*EXPOSURE).cast(pl.String)))
+        notes += said
+    rows = pl.concat(frames, how="diagonal_relaxed")
+    experiments = sorted(set(rows["experiment_id"].drop_nulls()))
+    if len(experiments) > 1:
+        raise InputError(
+            f"{given.label}: exposures to {words.counted(len(experiments), 'experiment')} ({words.listing(experiments)}): keep the rows of one"
+        )
+    first = rows.filter(pl.col(unit).is_not_null() & pl.col("variation_id").is_not_null()).sort(AT, maintain_order=True)
+    users = first.unique([unit, "variation_id"], keep="first", maintain_order=True)
+    nobody = rows.height - first.height
+    if nobody:
+        notes.append(f"left out: {words.counted(nobody, 'exposure')} without {unit} or variation_id")
+    again = first.height - users.height
+    if again:
+        notes.append(f"{words.counted(again, 'exposure')} came again to the same user: the first counts")
+    return users, notes
+
+
+def _with_metric(users: pl.DataFrame, part: LogPart, unit: str) -> tuple[pl.DataFrame, list[str]]:
+    """The users with what a metric adds up to, before and from the first exposure on."""
+    sheet, frame, notes = _timed(part, unit)
+    values, said = _numbers(sheet, frame, part.name, unit)
+    met = users.select(unit, pl.col("variation_id"), pl.col(AT).alias("met"))
+    rows = values.join(met, on=unit, how="inner", maintain_order="left")
+    strangers = values.join(met, on=unit, how="anti").height
+    if strangers:
+        notes.append(
+            f"{words.counted(strangers, 'row')} of {part.name} {words.agree(strangers, 'is')} of nobody who was in a variation"
+        )
+    columns = [name for name in values.columns if name not in {unit, AT}]
+    parts = {"": pl.col(AT) >= pl.col("met"), "_before": pl.col(AT) < pl.col("met")}
+    for ending, when in parts.items():
+        part_rows = rows.filter(when)
+        if ending and not part_rows.height:
+            continue
+        sums = part_rows.group_by(unit, "variation_id").agg(
+            pl.col(name).sum().alias(f"{name}{ending}") for name in columns
+        )
+        users = users.join(sums, on=[unit, "variation_id"], how="left", maintain_order="left")
+        users = users.with_columns(pl.col([f"{name}{ending}" for name in columns]).fill_null(0.0))
+    return users, [*notes, *said]
+
+
+def _numbers(sheet: Sheet, frame: pl.DataFrame, metric: str, unit: str) -> tuple[pl.DataFrame, list[str]]:
+    """What the rows of a metric add: a value or 1, and other columns of numbers."""
+    others, left = {}, []
+    for name in [name for name in frame.columns if name not in {unit, AT}]:
+        if name == "value":
+            continue
+        column = frame[name]
+        text = column.cast(pl.String, strict=False).str.strip_chars()
+        known = ~text.str.to_lowercase().is_in(UNDEFINED) & text.is_not_null()
+        number = text.cast(pl.Float64, strict=False)
+        if plain_name(name) in UNITS or (known & number.is_null()).any() or not known.any():
+            left.append(name)
+        else:
+            others[f"{metric}_{name}"] = number.fill_null(0.0)
+    lead = (
+        pl.Series(metric, sheet.numbers("value")).fill_nan(0.0)
+        if "value" in frame.columns
+        else pl.Series(metric, [1.0] * frame.height)
+    )
+    notes = [f"columns of {metric} that hold no numbers are left out: {words.listing(left)}"] if left else []
+    return frame.select(unit, AT).with_columns(
+        lead.alias(metric), *[column.alias(name) for name, column in others.items()]
+    ), notes
+
+
+GROWTHBOOK = LogFormat(
+    "growthbook", "GrowthBook's rows: exposures, and a table for each metric", EXPECTS, _is_growthbook, read_growthbook,
+    keys=("exposures", "experiment_viewed"),
+)  # fmt: skip

@@ -1,0 +1,88 @@
+"""Events of searches whose lists were interleaved of two rankers: a list was shown, a place was clicked that one of them had filled."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from rankscope import words
+from rankscope.errors import InputError
+from rankscope.files.log_formats.base import LogFormat, LogTable, tally
+from rankscope.files.log_formats.given import Given, LogPart, left_out, places
+from rankscope.files.log_rows import with_times
+from rankscope.sources import UNDEFINED
+from rankscope.tables import Source
+
+COLUMNS = ("timestamp", "search_id", "event", "position", "ranking_function")
+SHOWN, CLICKED = "serp", "click"
+ALONE = "events say which places were clicked, and not what else was shown: a row is a list, and CTR is of lists"
+
+
+def _is_events(part: LogPart) -> bool:
+    return set(COLUMNS) <= set(part.names)
+
+
+def read_interleaved(given: Given) -> LogTable:
+    """Events of interleaved searches as rows: one for each list, with how often it was clicked, by the ranker that had filled the place.
+
+    ``click`` is 1 where a list was clicked at all, ``clicks`` how often, ``clicks_A`` and so on how often on what each ranking function had
+    brought, ``seconds_to_click`` the time from the list to its first click. What else stood in a list these events do not say.
+
+    A list and a click on its second place, which ranker B had filled::
+
+        timestamp,search_id,event,position,ranking_function
+        2024-05-01T12:00:00Z,s1,serp,NA,NA
+        2024-05-01T12:00:07Z,s1,click,2,B
+
+    give one row: s1 with click 1, clicks 1, clicks_B 1 and seconds_to_click 7. Source: the data of Wikimedia's packages ortiz (R) and
+    interleaved (Python).
+    """
+    parts = [part for part in given.parts if _is_events(part)]
+    if not parts:
+        raise InputError(f"{given.label}: no events of interleaved searches; their columns are {', '.join(COLUMNS)}")
+    frames, notes = [], dict[str, None]()
+    for part in parts:
+        sheet = part.sheet()
+        frame, said = with_times(sheet.frame, "timestamp", Source(sheet.label, place_of=sheet.at))
+        frames.append(
+            frame.select("timestamp", *[pl.col(name).cast(pl.String).str.strip_chars() for name in COLUMNS[1:]])
+        )
+        notes |= dict.fromkeys(said)
+    events = pl.concat(frames)
+    clicked = pl.col("event") == CLICKED
+    named = ~pl.col("ranking_function").str.to_lowercase().is_in(UNDEFINED)
+    rankers = sorted(set(events.filter(clicked & named)["ranking_function"].drop_nulls()))
+    at, first = pl.col("timestamp"), pl.col("timestamp").filter(clicked).min()
+    rows = events.filter(pl.col("event").is_in([SHOWN, CLICKED])).group_by("search_id", maintain_order=True).agg(
+        at.filter(pl.col("event") == SHOWN).min().fill_null(at.min()).alias("timestamp"), clicked.any().cast(pl.Int64).alias("click"),
+        clicked.sum().cast(pl.Int64).alias("clicks"),
+        *[(clicked & (pl.col("ranking_function") == name)).sum().cast(pl.Int64).alias(f"clicks_{name}") for name in rankers],
+        ((first - at.filter(pl.col("event") == SHOWN).min()).dt.total_microseconds() / 1e6).alias("seconds_to_click"),
+        (pl.col("event") == SHOWN).any().alias("listed"),
+    )  # fmt: skip
+    remarks = [*left_out(given, parts, "such events"), *notes, ALONE, *_remarks(events, rows)]
+    clicks = int(rows["clicks"].sum())
+    read_as = f"events of interleaved searches: {words.counted(rows.height, 'list')}, {words.counted(clicks, 'click')}"
+    source = given.source("interleaved", parts, place_of=places(given.label, rows, {"search_id": "search"}))
+    return LogTable(rows.drop("listed"), source, read_as, remarks)
+
+
+def _remarks(events: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
+    unseen = rows.filter(~pl.col("listed")).height
+    out = (
+        [f"{words.counted(unseen, 'list')} {words.agree(unseen, 'has')} clicks and no event that says it was shown"]
+        if unseen
+        else []
+    )
+    others = events.filter(~pl.col("event").is_in([SHOWN, CLICKED]).fill_null(value=False))
+    if others.height:
+        names = [f"{name} {words.count(count)}" for name, count in tally(others["event"])]
+        out.append(
+            f"{words.counted(others.height, 'event')} of other kinds {words.agree(others.height, 'is')} in no row: {words.listing(names)}"
+        )
+    return out
+
+
+INTERLEAVED = LogFormat(
+    "interleaved", "events of interleaved searches (Wikimedia)", f"columns {', '.join(COLUMNS)}",
+    lambda given: any(map(_is_events, given.parts)), read_interleaved, names=("wikimedia",),
+)  # fmt: skip

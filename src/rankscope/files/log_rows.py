@@ -1,0 +1,114 @@
+"""Rows of a log before their columns have types: a frame with its own names, and where it came from. What cells should hold, and times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NoReturn
+
+import polars as pl
+
+from rankscope import words
+from rankscope.errors import InputError
+from rankscope.files.long import FLOAT_REMEDY
+from rankscope.impressions import Kind, Log
+from rankscope.sources import UNDEFINED
+from rankscope.tables import Source
+
+TIMES = ("%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d")  # after the zone was cut off
+ZONE = r"(Z|[+-]\d\d:?\d\d)$"
+EPOCHS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (0.0, "s"))  # by how large a number is: all of them after 1973
+
+
+@dataclass(frozen=True, eq=False)
+class LogRows:
+    """The rows of an input: a frame with its own names of columns, and how to run queries over it.
+
+    Where rows lie in parts ``collect`` gives the answers of the parts, end to end: whoever asks puts them together; ``settle`` then makes
+    of the log that was found one that asks where they lie.
+    """
+
+    frame: pl.LazyFrame
+    schema: Mapping[str, pl.DataType]
+    source: Source
+    collect: Callable[[pl.LazyFrame], pl.DataFrame] = pl.LazyFrame.collect
+    read_as: str = ""  # what its columns were made of, where these are not those of the input
+    settle: Callable[[Log], Log] | None = None
+
+
+EXPECTS: dict[Kind, str] = {
+    "id": "an id is a text or a whole number; " + FLOAT_REMEDY,
+    "time": "a time is like 2024-05-01T12:30:00Z, or seconds since 1970",
+    "place": "a position is a whole number from 1",
+    "flag": "true or false, yes or no, 1 or 0, or a number of times; an empty cell where it was not observed",
+    "number": "a finite number is expected; an empty cell where it was not observed",
+    "probability": "a finite number is expected, above 0 and at most 1; an empty cell where it is not known",
+}
+
+
+def refuse_cell(rows: LogRows, name: str, faulty: pl.Expr, row: int, kind: Kind) -> NoReturn:
+    """Refuse the first faulty cell of a column: where it stands, what is in it and what should be."""
+    value = rows.collect(rows.frame.filter(faulty).select(name).head(1))[name][0]
+    raise InputError(f"{rows.source.at(row)}, column {name}: {words.quote(str(value))}: {EXPECTS[kind]}")
+
+
+def read_times(rows: LogRows, name: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
+    """Times in UTC, which cells are none, and what was assumed of their zone."""
+    column, dtype = pl.col(name), rows.schema[name]
+    naive = f"column {name} says no time zone: its times are taken as UTC"
+    if isinstance(dtype, pl.Datetime):
+        here = column.cast(pl.Datetime("us", dtype.time_zone))
+        if dtype.time_zone is None:
+            return here.dt.replace_time_zone("UTC"), None, [naive]
+        return here.dt.convert_time_zone("UTC"), None, []
+    if dtype == pl.Date:
+        return column.cast(pl.Datetime("us")).dt.replace_time_zone("UTC"), None, [naive]
+    if dtype.is_numeric():
+        largest = float(rows.collect(rows.frame.select(column.max())).max().item() or 0)
+        return _since_1970(column, largest), None, []
+    if dtype != pl.String:
+        raise InputError(f"{rows.source.label}: column {name} is of type {dtype}; {EXPECTS['time']}")
+    return _written_time(rows, name, naive)
+
+
+def with_times(frame: pl.DataFrame, name: str, source: Source) -> tuple[pl.DataFrame, list[str]]:
+    """A frame with a column of times as such, and what was assumed of their zone. Raises InputError for the first that is none."""
+    rows = LogRows(frame.lazy(), dict(frame.schema), source)
+    value, faulty, notes = read_times(rows, name)
+    if (
+        faulty is not None
+        and (row := frame.select(faulty.fill_null(value=False).arg_true().first()).item()) is not None
+    ):
+        refuse_cell(rows, name, faulty, int(row), "time")
+    return frame.with_columns(value.alias(name)), notes
+
+
+def _since_1970(column: pl.Expr, largest: float) -> pl.Expr:
+    unit = next(unit for least, unit in EPOCHS if largest >= least)
+    factor = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}[unit]
+    return (column.cast(pl.Float64) * factor).round().cast(pl.Int64).cast(pl.Datetime("us", "UTC"))
+
+
+def _written_time(rows: LogRows, name: str, naive: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
+    text = pl.col(name).str.strip_chars().str.replace(" ", "T", literal=True)
+    known = ~text.str.to_lowercase().is_in(UNDEFINED)
+    number = text.cast(pl.Float64, strict=False)
+    zoned = text.str.contains(ZONE) & number.is_null()
+    facts = rows.collect(rows.frame.select(number.max().alias("largest"), (zoned & known).sum().alias("zoned"),
+        (known & ~zoned & number.is_null()).sum().alias("naive")))  # fmt: skip
+    largest, with_zone, without = facts.select(pl.col("largest").max(), pl.col("zoned", "naive").sum()).row(0)
+    if with_zone and without:
+        raise InputError(
+            f"{rows.source.label}: {words.counted(with_zone, 'time')} in column {name} {words.agree(with_zone, 'says')} the zone and {words.count(without)} {words.agree(without, 'does')} not; "
+            "write all of them in UTC, with Z"
+        )
+    bare = text.str.replace(ZONE, "")
+    clock = pl.coalesce([bare.str.to_datetime(form, time_unit="us", strict=False) for form in TIMES])
+    offset = text.str.extract(r"([+-]\d\d):?\d\d$", 1).cast(pl.Int64, strict=False).fill_null(0) * 60 + (
+        text.str.extract(r"[+-]\d\d:?(\d\d)$", 1).cast(pl.Int64, strict=False).fill_null(0)
+        * pl.when(text.str.contains(r"-\d\d:?\d\d$")).then(-1).otherwise(1)
+    )
+    at = pl.when(zoned).then(clock - pl.duration(minutes=offset)).otherwise(clock).dt.replace_time_zone("UTC")
+    value = pl.when(number.is_not_null()).then(_since_1970(number, float(largest or 0))).otherwise(at)
+    value = pl.when(known).then(value)
+    return value, known & value.is_null(), [naive] if without else []

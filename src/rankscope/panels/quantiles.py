@@ -1,0 +1,70 @@
+"""The variants of an experiment on a quantile: its value in each, and how sure it is as rows of one unit are alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from rankscope import words
+from rankscope.blocks import Caution
+from rankscope.errors import DataError, InputError
+from rankscope.inference.order_statistics import QuantileEstimate, quantile_of
+from rankscope.logs.base import OnlineMetric
+from rankscope.logs.health import REMEDIES
+from rankscope.logs.metrics import Quantile
+from rankscope.logs.quantiles import rows_of
+from rankscope.logs.rollup import Units
+from rankscope.panels.panel import Panel
+from rankscope.panels.samples import Measure
+
+
+def quantiles_of_arms(metric: Quantile, units: Units, names: Sequence[str]) -> dict[str, QuantileEstimate]:
+    """The quantile in each variant. Raises DataError where one has no row with a value."""
+    found = {}
+    for name in names:
+        rows = rows_of(units, metric, np.flatnonzero((units.groups["variant"] == name).to_numpy()))
+        if not len(rows.values):
+            raise DataError(f"{metric}: {name} has no row with a value")
+        found[name] = quantile_of(rows.values, rows.units, metric.q)
+    return found
+
+
+def panel_of_quantiles(metric: Quantile, units: Units, arms: Mapping[str, QuantileEstimate]) -> Panel:
+    """The variants on a quantile; where one of them has too few rows for its error, nothing is inferred about it, and why is said."""
+    measure = Measure(str(metric), metric.better, metric.range, unit=units.noun)
+    counts = {name: int((units.groups["variant"] == name).sum()) for name in arms}
+    return Panel.of_estimates(measure, {name: arm.estimate(counts[name]) for name, arm in arms.items()})
+
+
+def few_rows(metric: Quantile, arms: Mapping[str, QuantileEstimate]) -> Caution | None:
+    """A caution where a variant has too few rows beyond the quantile."""
+    short = {name: arm for name, arm in arms.items() if arm.needed}
+    if not short:
+        return None
+    name, arm = max(short.items(), key=lambda item: item[1].needed / item[1].rows)
+    text = (
+        f"{metric}: so few rows of {name} lie beyond it that its interval needs about {words.rounded(arm.needed, up=True)} rows, "
+        f"and there are {words.count(arm.rows)}"
+    )
+    return Caution("RS641", text, REMEDIES["RS641"])
+
+
+def deviation_of_quantile(metric: Quantile, units: Units) -> tuple[float, float]:
+    """The quantile of all units together, and the standard deviation between them of what it is made of (linearised).
+
+    Raises DataError where too few rows tell how sure it is.
+    """
+    rows = rows_of(units, metric)
+    found = quantile_of(rows.values, rows.units, metric.q)
+    if found.reason:
+        raise DataError(f"{metric}: {found.reason}")
+    return found.value, found.error * math.sqrt(units.count)
+
+
+def refuse_adjustment(metrics: Iterable[OnlineMetric], asked: str) -> None:
+    """Refuse to adjust a quantile for what only sums can be adjusted for."""
+    for metric in metrics:
+        if isinstance(metric, Quantile):
+            raise InputError(f"{asked}: {metric} is not adjusted for strata; leave out one of the two")

@@ -1,0 +1,93 @@
+"""Units that several parts of a log share, as users do who come on several days: how much the values of these parts move together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from rankscope.lists import Array
+from rankscope.logs.base import OnlineMetric
+from rankscope.logs.metrics import Quantile
+from rankscope.logs.rollup import Units
+from rankscope.moments import Moments
+from rankscope.panels.experiments import adjusted_ratios
+from rankscope.panels.variants import Variants
+
+
+@dataclass(frozen=True, eq=False)
+class SharedUnits:
+    """The units that are in several parts, with the ``variant`` of each.
+
+    ``there`` says in which parts it is, and ``pulls`` by how much it moves the value of its variant there: both are units x parts.
+    """
+
+    variant: Any
+    there: Array
+    pulls: Array
+
+    def covariance(self, name: str) -> Array:
+        """The covariance of the values of a variant in each two parts; 0 on the diagonal."""
+        own = self.pulls[self.variant == name]
+        products = np.asarray(own.T @ own)
+        return products - np.diag(np.diagonal(products))
+
+    def count(self, names: Collection[str], places: Sequence[int]) -> int:
+        """How many units of some variants are in several of some parts."""
+        own = self.there[np.isin(self.variant, list(names))][:, places]
+        return int((own.sum(axis=1) > 1).sum())
+
+
+def shared_units(variants: Variants, metric: OnlineMetric, units: Units, parts: Sequence[pl.Series]) -> SharedUnits:
+    """The units that several parts share; ``parts`` say which of ``units``, in which each is once a part, are in each."""
+    ids = units.ids
+    if ids is None or not (again := ids.is_duplicated()).any():
+        return SharedUnits(np.empty(0, dtype=object), np.zeros((0, len(parts)), dtype=bool), np.zeros((0, len(parts))))
+    number = np.zeros(units.count, dtype=np.int64)
+    number[again.to_numpy()] = ids.filter(again).rank("dense").to_numpy().astype(np.int64) - 1
+    count = int(number.max()) + 1
+    there, pulls = np.zeros((count, len(parts)), dtype=bool), np.zeros((count, len(parts)))
+    variant: Any = np.empty(count, dtype=object)
+    for place, inside in enumerate(parts):
+        several = again.filter(inside).to_numpy()
+        own = number[inside.to_numpy()][several]
+        there[own, place] = True
+        pulls[own, place] = pulls_of(variants, metric, units.filter(inside))[several]
+        variant[own] = units.groups["variant"].filter(inside).to_numpy()[several]
+    return SharedUnits(variant, there, pulls)
+
+
+def pulls_of(variants: Variants, metric: OnlineMetric, units: Units) -> Array:
+    """By how much each unit pulls the value of its variant away from what it would be: the squares add up to that of its error."""
+    inside = {name: (units.groups["variant"] == name).to_numpy() for name in variants.names}
+    out = np.zeros(units.count)
+    if isinstance(metric, Quantile):
+        panel = variants.panel(metric, units)
+        for name, own in inside.items():
+            out[own] = _pulls_of_quantile(metric, units, np.flatnonzero(own), panel.estimate(name))
+        return out
+    table = variants.table(metric, units)
+    arms = {name: Moments.of_set(table[own]) for name, own in inside.items()}
+    ratios = adjusted_ratios([*arms.values()], table.shape[1] // 2 - 1)
+    for (name, arm), (_, factors) in zip(arms.items(), ratios, strict=True):
+        out[inside[name]] = (table[inside[name]] - arm.mean) @ factors / math.sqrt(arm.count * (arm.count - 1))
+    return out
+
+
+def _pulls_of_quantile(metric: Quantile, units: Units, own: Array, value: Any) -> Array:
+    """As more rows of a unit lie below a quantile than of others, it pulls it down."""
+    held = units.values.get(metric)
+    if held is None:
+        sums, sizes = (column[own] for column in units.columns(metric).T)
+        below = np.where((sizes > 0) & (sums <= value.mean), sizes, 0.0)
+    else:
+        rows = held.gather(own)
+        sizes = rows.list.len().to_numpy().astype(np.float64)
+        below = rows.list.eval(pl.element() <= value.mean).list.sum().to_numpy().astype(np.float64)
+    rest = below.sum() / max(sizes.sum(), 1.0) * sizes - below
+    spread = math.sqrt(float(rest @ rest))
+    return rest / spread * value.error if spread and math.isfinite(value.error) else np.zeros(len(rest))

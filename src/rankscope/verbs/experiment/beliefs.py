@@ -1,0 +1,53 @@
+"""The Bayesian summary of an experiment, where it was asked for: columns, and a sentence that says what it rests on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rankscope import words
+from rankscope.inference.beliefs import LiftPosterior, Prior, posterior_of_lift
+from rankscope.panels.contrast import Contrast
+from rankscope.show.result import Col
+
+CAUTION = (
+    "Such a probability depends on the prior, and who stops as soon as it is high chooses wrongly more often than it says. "
+    "The verdict does not use it."
+)
+
+
+def believe(c: Contrast, prior: Prior) -> LiftPosterior:
+    """What to believe of the lift of a contrast."""
+    return posterior_of_lift(c.pair.run_sample, c.pair.baseline_sample, prior, c.method.level, c.panel.better)
+
+
+def columns_of(prior: Prior) -> tuple[Col, ...]:
+    """The columns of what is believed: chance, loss and credible interval."""
+    each: Any = lambda c: believe(c, prior)  # noqa: E731 - a column takes it apart
+    ends = lambda found: (found.credible.lower, found.credible.upper)  # noqa: E731
+    return (
+        Col("chance_better", of=lambda c: each(c).chance_better, head="chance better", kind="value",
+            cell=lambda c: words.share(each(c).chance_better, 1)),
+        Col("expected_loss", of=lambda c: each(c).expected_loss, head="expected loss", kind="value",
+            cell=lambda c: words.share(each(c).expected_loss, 2)),
+        Col("credible_lower", "credible_upper", of=lambda c: ends(each(c)), head="credible interval of lift", kind="value",
+            cell=lambda c: words.in_table(_span(each(c)))),
+    )  # fmt: skip
+
+
+def sentence(c: Contrast, prior: Prior) -> str:
+    """What is believed of a contrast, given which prior."""
+    found = believe(c, prior)
+    if not found.credible.known:
+        return f"No probability that {c.run} is better on {c.metric}: {found.credible.reason}."
+    given = "a flat prior" if str(prior) == "flat" else f"a prior of lifts around 0 ({prior})"
+    how = "better" if c.panel.sign else "higher"
+    loss = f"choosing it loses {words.share(found.expected_loss, 2)} of {c.metric} on average; " if c.panel.sign else ""
+    return (
+        f"Given {given}, {c.run} is {how} than {c.baseline} on {c.metric} with a probability of {words.share(found.chance_better, 1)}; "
+        f"{loss}the lift is {_span(found)} with a probability of {words.percent(c.method.level)}."
+    )
+
+
+def _span(found: LiftPosterior) -> str:
+    ends = found.credible
+    return f"{words.relative(ends.lower)} to {words.relative(ends.upper)}" if ends.known else ""

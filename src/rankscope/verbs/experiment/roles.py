@@ -1,0 +1,112 @@
+"""What a call of ``experiment`` asks for: each metric's part in the verdict, and the difference in it that would not matter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from rankscope import words
+from rankscope.errors import InputError
+from rankscope.impressions import Log
+from rankscope.logs.base import OnlineMetric, parse_online, parse_online_metrics
+from rankscope.logs.metrics import require_deciding
+from rankscope.panels.tolerance import Allowance
+
+WITH_MARGIN = re.compile(r"(.*\S)\s*=\s*([-+]?[\d.][\d.eE+-]*\s*%?)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Role:
+    """A metric's part in the verdict, and the ``margin``: how large a difference would not matter, or a loss that would be accepted."""
+
+    part: Literal["primary", "secondary", "guardrail"] = "secondary"
+    margin: Allowance | None = None
+
+
+def roles_of(log: Log, metrics: Any, primary: Any, guardrails: Any, margin: Any) -> dict[OnlineMetric, Role]:
+    """Every metric with its part in the verdict, the primary one first. Raises InputError for what cannot be used."""
+    first = [] if primary is None else parse_online_metrics(primary)
+    if len(first) > 1:
+        raise InputError(f"primary={primary!r}: one metric decides; name the others with -m")
+    guards = dict(
+        _guardrail(text) for text in (guardrails.items() if isinstance(guardrails, Mapping) else names_of(guardrails))
+    )
+    others = parse_online_metrics(metrics) if metrics is not None else [] if first else require_deciding(log)
+    both = [metric for metric in guards if metric in [*first, *others[: not first]]]
+    if both:
+        raise InputError(f"{both[0]} decides, and is a guardrail: name it as one of the two")
+    out: dict[OnlineMetric, Role] = {metric: Role() for metric in [*first, *others] if metric not in guards}
+    if not out:
+        raise InputError("guardrails alone decide nothing: name the metric that does with --primary")
+    lead = next(iter(out))
+    return _with_margins({**out, lead: Role("primary"), **guards}, margin)
+
+
+def names_of(value: Any) -> list[str]:
+    """One name or several."""
+    return [] if value is None else [value] if isinstance(value, str) else [str(name) for name in value]
+
+
+def _guardrail(said: Any) -> tuple[OnlineMetric, Role]:
+    """A guardrail and the loss that would be accepted: ``METRIC``, ``METRIC=0.01`` or ``METRIC=1%`` of the baseline."""
+    name, loss = said if isinstance(said, tuple) else (said, None)
+    if isinstance(name, str) and loss is None and (found := WITH_MARGIN.fullmatch(name)):
+        name, loss = found[1], found[2]
+    (metric,) = parse_online_metrics(name)
+    if metric.better == "neither":
+        way = f"; if lower is better, write {metric.having(better='lower')}" if "better" in metric.defaults else ""
+        raise InputError(f"{metric} is neither better nor worse when it is higher: it cannot be a guardrail{way}")
+    if loss is None:
+        return metric, Role("guardrail")
+    return metric, Role("guardrail", _allowance(loss, f"guardrail {metric}={loss}: the loss that would be accepted"))
+
+
+# --- margins ------------------------------------------------------------------------------------------------------
+
+
+def _with_margins(roles: Mapping[OnlineMetric, Role], margin: Any) -> dict[OnlineMetric, Role]:
+    """The roles with margins: one for all metrics that have none, or one for each that is named."""
+    by_metric = _margins(margin)
+    everywhere = by_metric.pop(None, None)
+    out = dict(roles)
+    for metric, allowance in by_metric.items():
+        if metric not in out:
+            raise InputError(f"margin of {metric}: it is not compared; there are {words.listing(out)}")
+        assert metric is not None
+        if out[metric].margin is not None:
+            raise InputError(f"{metric} has two margins, as a guardrail and by --margin: give it one")
+        out[metric] = replace(out[metric], margin=allowance)
+    if everywhere is None:
+        return out
+    return {m: role if role.margin is not None else replace(role, margin=everywhere) for m, role in out.items()}
+
+
+def _margins(said: Any) -> dict[OnlineMetric | None, Allowance]:
+    """Margins by metric; by None the one that names no metric."""
+    if said is None:
+        return {}
+    given: Iterable[Any] = (
+        said.items() if isinstance(said, Mapping) else said if isinstance(said, list | tuple) else [said]
+    )
+    out: dict[OnlineMetric | None, Allowance] = {}
+    for one in given:
+        name, _, value = one.rpartition("=") if isinstance(one, str) else ("", "", one)
+        if isinstance(said, Mapping):
+            name, value = one
+        metric = parse_online(name) if name else None
+        what = f"margin of {metric}: {value}" if metric is not None else f"margin {value}"
+        if metric in out:
+            raise InputError(f"{'margin' if metric is None else f'margin of {metric}'} is given twice: give one")
+        out[metric] = _allowance(value, f"{what}: a difference that would not matter")
+    return out
+
+
+def _allowance(said: Any, what: str) -> Allowance:
+    """A number above 0, or such a share of the baseline: ``0.01``, ``"1%"``."""
+    text = str(said).strip()
+    number = None if isinstance(said, bool) else words.as_number(text.removesuffix("%").strip())
+    if number is None or not 0 < number < float("inf"):
+        raise InputError(f"{what} is a number above 0, like 0.01, or a share of the baseline, like 1%")
+    return Allowance(number / 100 if text.endswith("%") else number, text.endswith("%"))

@@ -1,0 +1,78 @@
+"""The variants within slices of an attribute, and whether their difference depends on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rankscope import words
+from rankscope.impressions import Log
+from rankscope.logs.base import OnlineMetric
+from rankscope.logs.cuts import attribute_of
+from rankscope.panels.contrast import Contrast
+from rankscope.panels.families import Family, pairs_of
+from rankscope.panels.heterogeneity import Heterogeneity, correct_heterogeneity, heterogeneity
+from rankscope.panels.method import Method
+from rankscope.panels.variants import Variants
+from rankscope.verbs.experiment.roles import names_of
+
+
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """The variants on the primary metric within one value of an attribute."""
+
+    attribute: str
+    value: str
+    metric: str
+    contrasts: Sequence[Contrast]
+
+
+def attributes_of(log: Log, said: Any) -> list[str]:
+    """The columns to slice by: one, several, or several in one text, apart at commas. Raises InputError for what is no such column."""
+    known = {*log.roles.values(), *log.roles, *log.attributes}
+    names = [part.strip() for name in names_of(said) for part in ([name] if name in known else name.split(","))]
+    return [attribute_of(log, name) for name in dict.fromkeys(names)]
+
+
+def slices_of(
+    variants: Variants, attributes: Sequence[str], metric: OnlineMetric, method: Method
+) -> tuple[list[Slice], list[Heterogeneity]]:
+    """The variants within each value of some attributes, corrected over the values; and one test an attribute, corrected over attributes."""
+    parts, tests = [], []
+    for attribute in attributes:
+        units = variants.units_by(attribute, metric)
+        found, _ = variants.slices(attribute, metric, units)
+        if not found:
+            continue
+        pairs = pairs_of(variants.names, variants.names[0], all_pairs=False)
+        family = Family([panel for _, panel in found], pairs, replace(method, margin=None), variants.names[0])
+        own = [Slice(attribute, value, str(metric), family.of(panel.name)) for value, panel in found]
+        tests += heterogeneity(variants, metric, attribute, units, {part.value: part.contrasts for part in own})
+        parts += own
+    return parts, correct_heterogeneity(tests, method)
+
+
+def sentences(tests: Sequence[Heterogeneity], method: Method) -> Iterator[str]:
+    """On which attributes the difference depends, where that is clear after correction."""
+    for test in tests:
+        if test.significant:
+            ordered = sorted(test.slices.items(), key=lambda item: item[1].difference)
+            low, high = (f"{_signed(c)} where it is {value}" for value, c in (ordered[0], ordered[-1]))
+            corrected = method.corrected_for(test.comparisons, "test")
+            yield (
+                f"The difference between {test.run} and {test.baseline} on {test.metric} depends on {test.attribute}: "
+                f"from {low} to {high} ({words.p_value(test.p_value_adjusted)}{corrected})."
+            )
+
+
+def remark(tests: Sequence[Heterogeneity]) -> str:
+    """What to say, quietly, where no slices were told apart."""
+    if not tests or any(test.significant for test in tests):
+        return ""
+    attributes = dict.fromkeys(test.attribute for test in tests)
+    return f"No difference between slices can be told ({words.listing(attributes, most=4)})."
+
+
+def _signed(c: Contrast) -> str:
+    return words.number(c.difference, sign=True, digits=c.panel.measure.decimals)

@@ -1,0 +1,154 @@
+"""The tables of an experiment: columns for programs and for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rankscope import words
+from rankscope.inference.beliefs import Prior
+from rankscope.show.result import Col, View
+from rankscope.verbs.experiment import beliefs
+from rankscope.verbs.experiment.cells import lift, lifts, number, signed, span
+from rankscope.verbs.experiment.slices import remark
+
+WITHHELD = "withheld"
+WITH_MARGIN = (
+    Col("margin", of=lambda c: c.method.margin_of(c.metric), kind="value"),
+    Col("equivalence_p_value", of=lambda c: c.equivalence and c.equivalence.p_value, kind="value"),
+    Col("equivalence_ci_lower", of=lambda c: c.equivalence and c.equivalence.lower, kind="value"),
+    Col("equivalence_ci_upper", of=lambda c: c.equivalence and c.equivalence.upper, kind="value"),
+    Col("noninferiority_p_value", of=lambda c: c.not_worse, kind="value"),
+)
+
+
+def _of_contrast(found: Any) -> tuple[Col, ...]:
+    return (
+        Col("metric", head="metric"),
+        Col("variant", of=lambda c: c.run, head="variant"),
+        Col("baseline"),
+        Col("role", of=found.part_of),
+        Col("value", head="value", kind="value", cell=lambda c: number(c, c.value)),
+        Col("baseline_value", head=found.baseline, kind="value", cell=lambda c: number(c, c.baseline_value)),
+        Col("difference", head="difference", kind="value", cell=signed),
+        Col("ci_lower", "ci_upper", of=lambda c: (c.bounds.lower, c.bounds.upper), kind="value", head="interval", cell=lambda c: span(c, c.bounds)),
+        Col("relative", of=lambda c: c.relative[0], kind="value", head="lift", cell=lift),
+        Col("relative_ci_lower", "relative_ci_upper", of=lambda c: (c.relative[1].lower, c.relative[1].upper), kind="value", head="interval of lift", cell=lifts),
+        Col("p_value", kind="value"),
+        Col("p_value_adjusted", kind="value", head="p, corrected" if any(c.comparisons > 1 for c in found.contrasts) else "p", cell=lambda c: words.p_cell(c.p_value_adjusted)),
+        Col("verdict", of=found.verdict_of, head="verdict"),
+        Col("test"),
+        Col("units", of=lambda c: c.queries, kind="count"),
+        Col("detectable_difference", of=lambda c: c.detectable.difference, kind="value"),
+        *(WITH_MARGIN if any(role.margin is not None for role in found.roles.values()) else ()),
+        *(Col(*col.names, of=col.of, kind=col.kind) for col in (beliefs.columns_of(found.prior) if found.prior else ())),
+    )  # fmt: skip
+
+
+def _of_heterogeneity(found: Any) -> tuple[Col, ...]:
+    holds = found.sample_ratio.holds
+    return (
+        Col("attribute", head="attribute"),
+        Col("metric"),
+        Col("variant", of=lambda row: row.run, head="variant"),
+        Col("baseline"),
+        Col("slices", of=lambda row: len(row.slices), kind="count", head="slices"),
+        Col("shared", kind="count"),
+        Col("statistic", kind="value"),
+        Col("p_value", kind="value"),
+        Col("p_value_adjusted", kind="value", head="p, corrected", cell=lambda row: words.p_cell(row.p_value_adjusted)),
+        Col("verdict", of=lambda row: ("depends" if row.significant else "cannot tell") if holds else WITHHELD, head="verdict"),
+    )  # fmt: skip
+
+
+VIEWS: tuple[View, ...] = (
+    View("results", _of_contrast, lambda found: found.contrasts, labels=2),
+    View(
+        "variants",
+        (
+            Col("variant", of=lambda row: row[0], head="variant"),
+            Col("units", of=lambda row: row[1], kind="count", head="units"),
+            Col("share", of=lambda row: row[2], kind="value", head="share", cell=lambda row: words.share(row[2], 1)),
+            Col("planned", of=lambda row: row[3], kind="value", head="planned", cell=lambda row: words.share(row[3], 1)),
+        ),
+        lambda found: found.split,
+    ),
+    View(
+        "posterior",
+        lambda found: (Col("metric", head="metric"), Col("variant", of=lambda c: c.run, head="variant"), *beliefs.columns_of(found.prior or Prior())),
+        lambda found: found.contrasts if found.prior and found.sample_ratio.holds else (),
+        "What to believe",
+        lambda found: f"prior: {found.prior}",
+        labels=2,
+    ),
+    View(
+        "slices",
+        (
+            Col("attribute", of=lambda row: row[0].attribute, head="attribute"),
+            Col("slice", of=lambda row: row[0].value, head="slice"),
+            Col("metric", of=lambda row: row[0].metric),
+            Col("variant", of=lambda row: row[1].run, head="variant"),
+            Col("baseline", of=lambda row: row[1].baseline),
+            Col("difference", of=lambda row: row[1].difference, kind="value", head="difference", cell=lambda row: signed(row[1])),
+            Col("ci_lower", "ci_upper", of=lambda row: (row[1].adjusted.lower, row[1].adjusted.upper), kind="value", head="interval", cell=lambda row: span(row[1], row[1].adjusted)),
+            Col("p_value", of=lambda row: row[1].p_value, kind="value"),
+            Col("p_value_adjusted", of=lambda row: row[1].p_value_adjusted, kind="value", head="p, corrected", cell=lambda row: words.p_cell(row[1].p_value_adjusted)),
+            Col("units", of=lambda row: row[1].queries, kind="count", head="units"),
+            Col("verdict", of=lambda row: row[1].verdict, head="verdict"),
+        ),
+        lambda found: [(part, c) for part in found.slices for c in part.contrasts],
+        labels=3,
+        note="corrected over the slices of each attribute",
+    ),
+    View(
+        "heterogeneity",
+        _of_heterogeneity,
+        lambda found: found.heterogeneity,
+        "Whether the difference depends on an attribute",
+        lambda found: remark(found.heterogeneity),
+        labels=2,
+    ),
+    View(
+        "by_day",
+        (
+            Col("day", of=lambda row: str(row.day), head="day"),
+            Col("number", kind="count"),
+            Col("metric", of=lambda row: row.contrast.panel.name),
+            Col("variant", of=lambda row: row.contrast.run, head="variant"),
+            Col("baseline", of=lambda row: row.contrast.baseline),
+            Col("value", of=lambda row: row.contrast.value, kind="value"),
+            Col("baseline_value", of=lambda row: row.contrast.baseline_value, kind="value"),
+            Col("difference", of=lambda row: row.contrast.difference, kind="value", head="difference", cell=lambda row: signed(row.contrast)),
+            Col("ci_lower", "ci_upper", of=lambda row: (row.contrast.bounds.lower, row.contrast.bounds.upper), kind="value", head="interval", cell=lambda row: span(row.contrast, row.contrast.bounds)),
+            Col("relative", of=lambda row: row.contrast.relative[0], kind="value", head="lift", cell=lambda row: lift(row.contrast)),
+            Col("relative_ci_lower", "relative_ci_upper", of=lambda row: (row.contrast.relative[1].lower, row.contrast.relative[1].upper), kind="value"),
+            Col("p_value", of=lambda row: row.contrast.p_value, kind="value"),
+            Col("units", of=lambda row: row.contrast.queries, kind="count", head="units"),
+        ),
+        lambda found: found.days.days if found.days else (),
+        "By day",
+        lambda found: found.days.remark() if found.days else "",
+        labels=2,
+    ),
+    View(
+        "change",
+        (
+            Col("variant", of=lambda row: row.contrast.run, head="variant"),
+            Col("baseline", of=lambda row: row.contrast.baseline),
+            Col("metric", of=lambda row: row.early.metric),
+            Col("early", of=lambda row: row.early.difference, kind="value", head="early", cell=lambda row: signed(row.early)),
+            Col("early_ci_lower", "early_ci_upper", of=lambda row: (row.early.bounds.lower, row.early.bounds.upper), kind="value"),
+            Col("early_relative", of=lambda row: row.early.relative[0], kind="value"),
+            Col("late", of=lambda row: row.late.difference, kind="value", head="late", cell=lambda row: signed(row.late)),
+            Col("late_ci_lower", "late_ci_upper", of=lambda row: (row.late.bounds.lower, row.late.bounds.upper), kind="value"),
+            Col("late_relative", of=lambda row: row.late.relative[0], kind="value"),
+            Col("change", of=lambda row: row.contrast.difference, kind="value", head="change", cell=lambda row: signed(row.contrast)),
+            Col("ci_lower", "ci_upper", of=lambda row: (row.contrast.adjusted.lower, row.contrast.adjusted.upper), kind="value", head="interval", cell=lambda row: span(row.contrast, row.contrast.adjusted)),
+            Col("p_value", of=lambda row: row.contrast.p_value, kind="value"),
+            Col("p_value_adjusted", of=lambda row: row.contrast.p_value_adjusted, kind="value", head="p", cell=lambda row: words.p_cell(row.contrast.p_value_adjusted)),
+            Col("units", of=lambda row: row.contrast.queries, kind="count"),
+        ),
+        lambda found: found.days.changes if found.days else (),
+        "Late against early",
+        lambda found: found.days.halves() if found.days else "",
+    ),
+)  # fmt: skip

@@ -1,0 +1,214 @@
+"""A gate on the log of an experiment: each variant against the baseline, on each metric and slice."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rankscope import words
+from rankscope.errors import InputError, RankscopeError
+from rankscope.files.roles import said_columns
+from rankscope.impressions import Log
+from rankscope.inference.base import CLOSE, Bounds
+from rankscope.logs.base import OnlineMetric, parse_online_metrics
+from rankscope.logs.cuts import attribute_of
+from rankscope.logs.metrics import require_deciding
+from rankscope.panels.contrast import Contrast, contrast
+from rankscope.panels.method import FEWEST, Method
+from rankscope.panels.panel import Panel
+from rankscope.panels.tolerance import (
+    Allowance,
+    LossEvidence,
+    evidence_of_loss,
+    online_tolerances_of,
+    queries_to_settle,
+)
+from rankscope.panels.variants import Variants, variants_of
+from rankscope.scoring.codes import codes_of
+from rankscope.scoring.logs import log_of, read_experiment
+from rankscope.verbs.gate.checks import DIGITS, NOTHING, Check, FailOn
+from rankscope.verbs.gate.experiment import SPLIT, ExperimentGate
+from rankscope.verbs.gate.rule import settle_checks
+
+READING = ("columns", "ignore")  # what a log takes of the options of rankings
+NO_SPREAD = "no spread"
+NAMED = 5  # values of a slice that a note names
+
+
+def log_to_gate(source: Any, baseline: Any, candidate: Any, variant: str | None, columns: Any) -> Log | None:
+    """The log of an experiment, where it stands in the place of judgments and two runs; None for all else.
+
+    Beside a log ``baseline`` and ``candidate`` are names of variants, so that what is no name or names a file that is there is a run.
+    Raises InputError where no runs are given, and no log either.
+    """
+    if not (_is_name(baseline) and _is_name(candidate)):
+        return None
+    said = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
+    roles = said | ({variant: "variant"} if variant else {})
+    log = None if isinstance(source, str) and source == "-" else log_of(source, columns=roles or None)
+    if log is None and candidate is None:
+        try:
+            log = read_experiment(source, columns=roles or None)
+        except RankscopeError as error:
+            raise InputError(f"a gate takes judgments and two runs, or the log of an experiment: {error}") from None
+    if log is not None:
+        log.require(("variant",), "an experiment")
+    return log
+
+
+def _is_name(value: Any) -> bool:
+    """Whether a value can name a variant: it is no file that is there."""
+    if not isinstance(value, str):
+        return value is None or (isinstance(value, int) and not isinstance(value, bool))
+    try:
+        return not Path(value).exists()
+    except (OSError, ValueError):
+        return True
+
+
+def error_of_judgments(source: Any, columns: Any, error: RankscopeError) -> RankscopeError:
+    """The error of what was read as judgments beside runs; where it is a log with variants, that is what is wrong with it."""
+    if isinstance(source, str | os.PathLike) and not Path(source).is_file():  # what came through a pipe is gone
+        return error
+    try:
+        log = log_of(source, columns=columns)
+    except RankscopeError:
+        return error
+    if log is None or not log.has("variant"):
+        return error
+    return InputError(
+        f"{log.label} is the log of an experiment, whose variants are compared with each other: it takes no runs and no stored baseline; "
+        "leave them out, or name variants in their place"
+    )
+
+
+def refuse_experiments(options: Mapping[str, Any]) -> None:
+    """One line for an option that only the log of an experiment has a use for."""
+    odd = next((name for name, value in options.items() if value is not None), None)
+    if odd is not None:
+        raise InputError(
+            f"{odd} is for the log of an experiment: leave it out, or give a log in place of judgments and runs"
+        )
+
+
+def gate_of_log(  # noqa: PLR0913 - the options of the command line that a log has a use for
+    log: Log, metrics: Any, *, baseline: Any, candidate: Any, tolerance: Any, fail_on: FailOn, method: Method, slices: Any,
+    policies: Mapping[str, Any], clusters: Any = None, **of_variants: Any,
+) -> ExperimentGate:  # fmt: skip
+    """Gate the variants of an experiment: the one that is named, or all but the baseline; ``of_variants`` are options of ``variants_of``.
+
+    Raises InputError for what cannot be used, and for options that are of rankings alone; DataError where there is nothing to compare.
+    """
+    _refuse_rankings(log, {**policies, "clusters": clusters})
+    chosen = parse_online_metrics(metrics) if metrics is not None else require_deciding(log)[:1]
+    for metric in chosen:
+        if metric.better == "neither":
+            raise InputError(f"{metric} is neither better nor worse when it is higher: leave it out of the gate")
+    allowances = online_tolerances_of(tolerance, chosen)
+    attributes = [attribute_of(log, name) for name in _names(slices)]
+    variants = variants_of(log, chosen, baseline=None if baseline is None else str(baseline), **of_variants)
+    candidates = _candidates(variants, candidate)
+    notes: list[str] = []
+    parts = list(_parts(variants, chosen, attributes, notes))
+    drafts = [
+        replace(
+            _draft(panel, metric, name, part, allowances[metric], fail_on, method), variant=name * (len(candidates) > 1)
+        )
+        for metric, part, panel in parts
+        for name in candidates
+    ]
+    checks = settle_checks(drafts, fail_on, method)
+    if not variants.sample_ratio.holds:
+        checks = [replace(check, status="withheld", reason=SPLIT, queries_needed=None) for check in checks]
+    ignored = frozenset(codes_of(policies.get("ignore") or ()))
+    return ExperimentGate(checks, variants, candidates, method, fail_on, variants.doubts(chosen), notes, ignored)
+
+
+def _refuse_rankings(log: Log, options: Mapping[str, Any]) -> None:
+    """One line for an option that only rankings have a use for."""
+    odd = next((name for name, value in options.items() if value is not None and name not in READING), None)
+    if odd is not None:
+        raise InputError(f"{odd} is about rankings: leave it out for {log.label}")
+
+
+def _names(value: Any) -> list[str]:
+    """Names of columns: one, several, or several in one text, as on the command line."""
+    if value is None:
+        return []
+    if isinstance(value, str):
+        return [name.strip() for name in value.split(",")]
+    if isinstance(value, Sequence):
+        return [str(name) for name in value]
+    raise InputError("slices: of a log they are names of its columns, like country")
+
+
+def _candidates(variants: Variants, candidate: Any) -> list[str]:
+    """The variants that are gated: the one that is named, else all but the baseline."""
+    baseline, *others = variants.names
+    if candidate is None:
+        return others
+    named = str(candidate)
+    if named == baseline:
+        raise InputError(f"candidate {named!r} is the baseline: name another of {words.listing(variants.names)}")
+    if named not in others:
+        raise InputError(f"candidate {named!r}: no variant is called that{words.hint(named, variants.names)}")
+    return [named]
+
+
+def _parts(
+    variants: Variants, metrics: Sequence[OnlineMetric], attributes: Sequence[str], notes: list[str]
+) -> Iterator[tuple[OnlineMetric, str | None, Panel]]:
+    """The panel of each metric, whole and within each slice; values with too few units are told in ``notes``."""
+    for metric in metrics:
+        yield metric, None, variants.panel(metric)
+        for attribute in attributes:
+            found, left = variants.slices(attribute, metric)
+            yield from ((metric, panel.name, panel) for _, panel in found)
+            if left:
+                units = words.plural(variants.noun)
+                notes.append(
+                    f"{attribute}: {words.listing(left, NAMED)} {words.agree(len(left), 'has')} too few {units} for {metric} in a variant, "
+                    f"so {'it is' if len(left) == 1 else 'they are'} not gated"
+                )
+
+
+def _draft(
+    panel: Panel, metric: OnlineMetric, name: str, part: str | None, allowance: Allowance, fail_on: FailOn, method: Method
+) -> Check:  # fmt: skip
+    """What is known about a metric of a variant against the baseline; the status waits for all checks."""
+    c = contrast(panel, name, panel.systems[0], method)
+    tolerance = allowance.of(c.baseline_value)
+    units = words.plural(panel.measure.unit)
+    bounds, evidence = Bounds.none(f"fewer than {FEWEST} {units}"), LossEvidence(math.nan, loses=False, by_flips=False)
+    if c.queries >= FEWEST:
+        bounds, evidence = c.bounds, evidence_of_loss(c, tolerance if fail_on == "tolerance" else 0.0)
+        if not bounds.known and c.pair.means.error <= CLOSE * c.pair.means.largest:  # all of a variant are alike
+            bounds = Bounds(c.difference, c.difference, NO_SPREAD)
+    lower, upper = (bounds.lower, bounds.upper) if panel.sign > 0 else (-bounds.upper, -bounds.lower)
+    return Check(
+        metric=str(metric), slice=part, better=panel.better, value=c.value, baseline_value=c.baseline_value,
+        difference=panel.sign * c.difference, lower=lower, upper=upper, loss=math.nan, tolerance=tolerance,
+        tolerance_said=str(allowance), p_value=evidence.p_value, loses=evidence.loses, queries=c.queries,
+        differing=c.differing, wins=0, losses=0, reason=f"there is no interval ({bounds.reason.replace('queries', units).replace('query', panel.measure.unit)})",
+        method=_way(c, bounds),
+        queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None, digits=_digits(c.baseline_value),
+    )  # fmt: skip
+
+
+def _digits(value: float) -> int:
+    """Decimals that tell a change in a thousandth of a value."""
+    size = abs(value)
+    return min(max(3 - math.floor(math.log10(size)), 3), 9) if 0 < size < math.inf else DIGITS
+
+
+def _way(c: Contrast, bounds: Bounds) -> str:
+    """What a check rests on."""
+    if not c.differing:
+        return NOTHING
+    if not bounds.known:
+        return "no interval"
+    return f"{bounds.method} interval" if bounds.method != NO_SPREAD else NO_SPREAD

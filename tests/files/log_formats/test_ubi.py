@@ -1,0 +1,282 @@
+"""OpenSearch UBI: rows written out, events where they belong, every way of writing it the same rows, lines at fault named."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import rankscope as rs
+from rankscope.errors import InputError
+from rankscope.impressions import Log
+
+Objects = list[dict[str, Any]]
+
+
+def query(name: str, client: str, text: str, time: str, hits: list[str], **attributes: Any) -> dict[str, Any]:
+    return {
+        "application": "shop", "query_id": name, "client_id": client, "user_query": text, "timestamp": f"2024-05-01T{time}Z",
+        "query_response_id": f"r-{name}", "query_response_hit_ids": hits, "query_attributes": attributes,
+    }  # fmt: skip
+
+
+def event(
+    name: str | None, action: str, item: str | None, time: str, session: str = "s1", client: str = "c1", **more: Any
+) -> dict[str, Any]:
+    about = (
+        {"object": {"object_id": item, "object_id_field": "sku", **more}, "position": {"ordinal": 2}} if item else {}
+    )
+    return {
+        "application": "shop", "action_name": action, "query_id": name, "client_id": client, "session_id": session,
+        "timestamp": f"2024-05-01T{time}Z", "message_type": "INFO", "message": None, "event_attributes": about,
+    }  # fmt: skip
+
+
+QUERIES = [
+    query("q1", "c1", "tv", "12:00:00", ["a", "b", "c"], variant="A", filters=["x"]),
+    query("q2", "c2", "radio", "13:00:00", ["a", "d"], variant="B"),
+    query("q3", "c2", "rodeo", "13:05:00", [], variant="B"),
+]
+EVENTS = [
+    event("q1", "click", "b", "12:00:10"),
+    event("q1", "add_to_cart", "b", "12:00:40"),
+    event("q1", "click", "z", "12:01:00"),
+    event("q1", "purchase", "b", "12:02:00"),
+    event("q2", "click", "sku-9", "13:00:05", "s2", "c2", internal_id="d"),
+    event("q2", "click", "d", "13:00:25", "s2", "c2"),
+    event(None, "login", None, "11:00:00"),
+    event("q9", "click", "k", "11:30:00"),
+]
+COLUMNS = (
+    "unit_id",
+    "impression_id",
+    "query_id",
+    "item_id",
+    "position",
+    "shown",
+    "click",
+    "dwell_s",
+    "conversion",
+    "add_to_cart",
+    "variant",
+)
+ROWS = [
+    ("c1", "q1", "tv", "a", 1, 1.0, 0.0, None, 0.0, 0, "A"),
+    ("c1", "q1", "tv", "b", 2, 1.0, 1.0, 40.0 - 10.0, 1.0, 1, "A"),
+    ("c1", "q1", "tv", "c", 3, 1.0, 0.0, None, 0.0, 0, "A"),
+    ("c1", "q1", "tv", "z", None, 0.0, 1.0, 60.0, 0.0, 0, "A"),
+    ("c2", "q2", "radio", "a", 1, 1.0, 0.0, None, 0.0, 0, "B"),
+    ("c2", "q2", "radio", "d", 2, 1.0, 1.0, 25.0 - 5.0, 0.0, 0, "B"),
+]
+
+
+def rows(log: Log, *names: str) -> list[tuple[Any, ...]]:
+    return log.collect(log.frame.select(names or COLUMNS)).rows()
+
+
+def test_each_hit_is_a_row_with_what_was_done_with_it() -> None:
+    log = rs.read_log({"queries": QUERIES, "events": EVENTS})
+    assert rows(log) == ROWS
+    assert log.source.notes[0].startswith(
+        "read log as OpenSearch UBI: 2 lists, 8 events: unit_id (client_id), impression_id, session_id, query_id,"
+    )
+    assert log.source.notes[1:] == (
+        "1 of 4 clicks: the item is not among the hits of the query; it is a row of its own, with shown 0",
+        "1 click came again on the same item of a list: each item is clicked or not",
+        "2 events are of no item of a list that is there, and in no row: click 1 and login 1",
+    )
+
+
+def test_what_was_clicked_and_not_shown_is_counted_by_the_rule_and_not_by_the_metric() -> None:
+    result = rs.online({"queries": QUERIES, "events": EVENTS}, "CTR")
+    assert (result.values[0].numerator, result.values[0].denominator, result.unit) == (2, 5, "client")
+    assert [fact.count for fact in result.health.of("RS603")] == [1]
+
+
+def test_an_experiment_comes_from_the_attributes_of_queries() -> None:
+    found = rs.experiment(
+        {"queries": [query(f"q{i}", f"c{i}", "tv", "12:00:00", ["a", "b"], variant="AB"[i % 2]) for i in range(40)],
+         "events": [event(f"q{i}", "click", "a", "12:00:01", client=f"c{i}") for i in range(0, 40, 3)]}, "CTR")  # fmt: skip
+    clicks = {side: sum(i % 2 == side for i in range(0, 40, 3)) for side in (0, 1)}  # of 40 impressions each
+    assert found["B", "CTR"].difference == pytest.approx(clicks[1] / 40 - clicks[0] / 40)
+
+
+# --- every way of writing it
+
+
+def lines(objects: Objects) -> str:
+    return "".join(json.dumps(one) + "\n" for one in objects)
+
+
+def bulk(objects: Objects) -> str:
+    return "".join(
+        json.dumps({"index": {"_id": str(n)}}) + "\n" + json.dumps(one) + "\n" for n, one in enumerate(objects)
+    )
+
+
+def wrapped(objects: Objects) -> str:
+    return lines([{"_index": "ubi", "_id": str(n), "_source": one} for n, one in enumerate(objects)])
+
+
+def answer(objects: Objects) -> str:
+    hits = [{"_index": "ubi", "_id": str(n), "_source": one} for n, one in enumerate(objects)]
+    return json.dumps({"took": 1, "hits": {"total": {"value": len(hits)}, "hits": hits}}, indent=1)
+
+
+WAYS: dict[str, tuple[str, Callable[[Objects], str]]] = {
+    "one object a line": ("ndjson", lines),
+    "a list of objects": ("json", json.dumps),
+    "an indented list": ("json", lambda objects: json.dumps(objects, indent=2)),
+    "lines for the bulk interface": ("ndjson", bulk),
+    "documents in what wraps them": ("jsonl", wrapped),
+    "the answer of a search": ("json", answer),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_files_in_a_folder_give_the_same_rows_however_they_are_written(way: str, tmp_path: Path) -> None:
+    ending, write = WAYS[way]
+    (tmp_path / f"ubi_queries.{ending}").write_text(write(QUERIES))
+    (tmp_path / f"ubi_events.{ending}.gz").write_bytes(gzip.compress(write(EVENTS).encode()))
+    (tmp_path / "NOTES.txt").write_text("What is in here.\n")
+    log = rs.read_log(tmp_path)
+    assert rows(log) == ROWS
+    assert "left out, as they hold no queries or events: NOTES.txt" in log.source.notes
+
+
+def flat(objects: Objects, *, lists: bool) -> pl.DataFrame:
+    frame = pl.DataFrame(objects, infer_schema_length=None).with_columns(pl.col(pl.String).replace("", None))
+    while nested := [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.Struct)]:
+        frame = frame.with_columns(pl.col(one).name.prefix_fields(f"{one}.") for one in nested).unnest(nested)
+    names = [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.List)]
+    return frame.with_columns(pl.col(one).list.join(",") for one in names if not lists)
+
+
+def test_frames_tables_and_parquet_give_the_same_rows(tmp_path: Path) -> None:
+    nested = {
+        "queries": pl.DataFrame(QUERIES, infer_schema_length=None),
+        "events": pl.DataFrame(EVENTS, infer_schema_length=None),
+    }
+    assert rows(rs.read_log(nested)) == ROWS
+    assert rows(rs.read_log({name: frame.lazy() for name, frame in nested.items()})) == ROWS
+    for name, frame in nested.items():
+        frame.write_parquet(tmp_path / f"{name}.parquet")
+    assert rows(rs.read_log(tmp_path)) == ROWS
+    tables = tmp_path / "tables"
+    tables.mkdir()
+    flat(QUERIES, lists=False).write_csv(tables / "queries.csv")
+    flat(EVENTS, lists=False).write_csv(tables / "events.csv")
+    assert rows(rs.read_log(tables)) == ROWS
+    assert rows(rs.read_log({"queries": tables / "queries.csv", "events": nested["events"]})) == ROWS
+
+
+def test_the_order_of_lines_and_files_says_nothing(tmp_path: Path) -> None:
+    for n, part in enumerate((EVENTS[4:], EVENTS[:4])):
+        (tmp_path / f"{n}.ndjson").write_text(lines(list(reversed(part))))
+    (tmp_path / "9.ndjson").write_text(lines(list(reversed(QUERIES))))
+    assert rows(rs.read_log(tmp_path)) == ROWS
+
+
+# --- what there may be less or more of
+
+
+def test_impressions_say_what_was_in_view_and_what_was_shown_without_hits() -> None:
+    seen = [event("q1", "impression", "a", "12:00:01"), event("q1", "impression", "c", "12:00:02")]
+    both = rs.read_log({"queries": QUERIES[:1], "events": [*EVENTS[:1], *seen]})
+    assert rows(both, "item_id", "position", "examined", "click") == [
+        ("a", 1, 1.0, 0.0),
+        ("b", 2, 0.0, 1.0),
+        ("c", 3, 1.0, 0.0),
+    ]
+    alone = rs.read_log({"events": [*seen, event("q1", "click", "a", "12:00:09")]})
+    assert rows(alone, "item_id", "position", "shown", "click") == [("a", 2, 1.0, 1.0), ("c", 2, 1.0, 0.0)]
+    assert (
+        "2 items are known from impressions alone, not from hits, with the position that these say"
+        in alone.source.notes
+    )
+
+
+def test_without_events_nobody_looked() -> None:
+    log = rs.read_log({"queries": QUERIES})
+    assert log.rows == 5
+    assert not log.has("click")
+    assert "no events were given: what was done is not known" in log.source.notes
+
+
+def test_without_a_click_all_is_0() -> None:
+    log = rs.read_log({"queries": QUERIES[:1], "events": [event(None, "login", None, "11:00:00")]})
+    assert rows(log, "click") == [(0.0,), (0.0,), (0.0,)]
+
+
+def test_a_query_that_comes_twice_goes_on_with_its_hits() -> None:
+    more = query("q1", "c1", "tv", "12:03:00", ["c", "e"])
+    log = rs.read_log({"queries": [more, QUERIES[0]], "events": EVENTS[:1]})
+    assert rows(log, "item_id", "position") == [("a", 1), ("b", 2), ("c", 3), ("e", 4)]
+
+
+def test_sessions_of_some_lists_alone_are_left_out() -> None:
+    log = rs.read_log({"queries": QUERIES, "events": EVENTS[:4]})
+    assert not log.has("session_id")
+    assert "the session of 1 of 2 lists is not known: sessions are left out" in log.source.notes
+    assert rs.read_log({"queries": QUERIES, "events": EVENTS}).has("session_id")
+
+
+def test_actions_keep_their_names_unless_these_mean_something_here() -> None:
+    log = rs.read_log(
+        {
+            "queries": QUERIES[:1],
+            "events": [
+                event("q1", "position", "a", "12:00:03"),
+                event("q1", "watch", "a", "12:00:04"),
+                event("q1", "watch", "a", "12:00:09"),
+            ],
+        }
+    )
+    assert rows(log, "item_id", "position", "action_position", "watch")[0] == ("a", 1, 1, 2)
+    assert rs.online(log, "Mean(watch)")["Mean(watch)"] == 2.0
+
+
+# --- what is wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param("{broken\n", "line 9: not a JSON object: '{broken'; correct the line, or leave it out", id="a line that is no JSON"),
+        pytest.param('["a"]\n', "line 9: not a JSON object: '[\"a\"]'", id="a line that is no object"),
+        pytest.param(lines([{**EVENTS[0], "timestamp": "noonZ"}]), "line 9, column timestamp: 'noonZ': a time is like 2024-05-01T12:30:00Z", id="a time that is none"),
+    ],
+)  # fmt: skip
+def test_a_line_that_cannot_be_read_is_named(text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "ubi_queries.ndjson").write_text(lines(QUERIES))
+    path = tmp_path / "ubi_events.ndjson"
+    path.write_text(lines(EVENTS) + text)
+    with pytest.raises(InputError) as error:
+        rs.read_log(tmp_path)
+    assert str(error.value).startswith(f"{path} {said}")
+
+
+def test_clicks_alone_say_not_what_was_shown(tmp_path: Path) -> None:
+    path = tmp_path / "ubi_events.ndjson"
+    path.write_text(lines(EVENTS))
+    with pytest.raises(
+        InputError, match="no query with hits, and no event that says what was shown; UBI has queries with query_id"
+    ):
+        rs.read_log(path)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"queries\.ndjson: no such file"):
+        rs.read_log({"queries": tmp_path / "queries.ndjson", "events": EVENTS})
+
+
+def test_a_finding_says_which_item_of_which_list() -> None:
+    finding = next(
+        one for one in rs.check(rs.read_log({"queries": QUERIES, "events": EVENTS})).findings if one.code == "RS603"
+    )
+    assert any("list q1, item z" in place for place in finding.places)

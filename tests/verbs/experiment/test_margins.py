@@ -1,0 +1,128 @@
+"""Margins of experiments: practically the same, and not worse, by two one-sided tests; absolute, or a share of the baseline."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.made.experiments import users
+
+import rankscope as rs
+from rankscope.cli import main
+from rankscope.errors import InputError
+
+
+def arms(table: pl.DataFrame, column: str) -> tuple[Any, Any]:
+    return tuple(table.filter(pl.col("variant") == name)[column].to_numpy() for name in "BA")  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("margin", [0.05, 0.2, 1.0], ids=["a small margin", "a margin", "a large margin"])
+def test_two_one_sided_tests_are_those_of_scipy(margin: float) -> None:
+    from scipy.stats import ttest_ind
+
+    table = users(seed=41)
+    b, a = arms(table, "sessions")
+    above = ttest_ind(b + margin, a, equal_var=False, alternative="greater").pvalue
+    below = ttest_ind(b - margin, a, equal_var=False, alternative="less").pvalue
+    (row,) = rs.experiment(table, "Mean(sessions)", margin=margin).to_dicts()
+    assert row["equivalence_p_value"] == pytest.approx(max(above, below), rel=1e-9)
+    assert row["noninferiority_p_value"] == pytest.approx(above, rel=1e-9)
+    interval = ttest_ind(b, a, equal_var=False).confidence_interval(0.9)
+    assert (row["equivalence_ci_lower"], row["equivalence_ci_upper"]) == pytest.approx((interval.low, interval.high))
+
+
+def test_one_test_has_one_p_whichever_way_the_margin_is_said() -> None:
+    table = users(seed=42)
+    by_metric = rs.experiment(table, "Mean(sessions)", margin={"Mean(sessions)": 0.2}).to_dicts()
+    in_text = rs.experiment(table, "Mean(sessions)", margin="Mean(sessions)=0.2").to_dicts()
+    of_all = rs.experiment(table, "Mean(sessions)", margin=0.2).to_dicts()
+    share = rs.experiment(table, "Mean(sessions)", margin=f"{100 * 0.2 / of_all[0]['baseline_value']:.17g}%").to_dicts()
+    assert by_metric == in_text == of_all
+    assert share[0]["equivalence_p_value"] == pytest.approx(of_all[0]["equivalence_p_value"], rel=1e-9)
+    guard = rs.experiment(table, "Mean(orders)", guardrails={"Mean(sessions)": 0.2}).to_dicts()[1]
+    assert guard["noninferiority_p_value"] == of_all[0]["noninferiority_p_value"]
+    assert guard["verdict"] == of_all[0]["verdict"] == "equivalent"
+
+
+def test_a_margin_changes_no_number_of_the_difference() -> None:
+    table = users(seed=43)
+    plain, with_margin = (rs.experiment(table, "Mean(revenue)", margin=m).to_dicts()[0] for m in (None, "5%"))
+    assert {name: with_margin[name] for name in plain if name != "verdict"} == {
+        name: value for name, value in plain.items() if name != "verdict"
+    }
+
+
+@pytest.mark.parametrize(
+    ("lift", "margin", "verdict", "said"),
+    [
+        (0.0, "40%", "equivalent", "are practically the same on Mean(revenue) (90% interval"),
+        (0.1, "7%", "not worse", "is not worse than A on Mean(revenue) by 7% of the baseline ("),
+        (3.0, "40%", "better", "beats A on Mean(revenue)"),
+        (0.0, "0.001%", "cannot tell", "Nor can it be told that they are practically the same: the 90% interval"),
+    ],
+    ids=["the same", "not worse", "better", "too small a margin"],
+)
+def test_verdicts_in_words(lift: float, margin: str, verdict: str, said: str) -> None:
+    found = rs.experiment(users(seed=44, lift=lift), "Mean(revenue)", margin=margin)
+    assert found.to_dicts()[0]["verdict"] == verdict
+    assert said in list(found.sentences())[1]
+
+
+def test_a_metric_beside_the_primary_one_is_told_where_it_is_the_same() -> None:
+    found = rs.experiment(users(seed=45), ["Mean(revenue)", "Mean(sessions)"], margin={"Mean(sessions)": "15%"})
+    assert any("practically the same on Mean(sessions)" in text for text in found.sentences())
+    assert found.conventions["margin"] == {"Mean(sessions)": "15% of the baseline"}
+    assert found.to_dicts()[0]["margin"] is None
+
+
+@pytest.mark.parametrize(
+    "test", ["anytime(first=200)", "group_sequential(look=1, looks=2)"], ids=["any look", "a planned look"]
+)
+def test_looks_are_paid_for(test: str) -> None:
+    plain, looked = (
+        rs.experiment(users(seed=42), "Mean(sessions)", margin=0.2, test=name).to_dicts()[0] for name in (None, test)
+    )
+    assert looked["equivalence_p_value"] > plain["equivalence_p_value"]
+    assert looked["noninferiority_p_value"] > plain["noninferiority_p_value"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"margin": "much"}, "a difference that would not matter is a number above 0, like 0.01, or a share of the baseline"),
+        ({"margin": 0}, "margin 0"),
+        ({"margin": "-1%"}, "margin -1%"),
+        ({"margin": True}, "margin True"),
+        ({"margin": float("inf")}, "margin inf"),
+        ({"margin": {"Mean(orders)": 0.1}}, "margin of Mean(orders): it is not compared"),
+        ({"margin": ["1%", "2%"]}, "margin is given twice"),
+        ({"margin": {"Mean(orders)": "1%"}, "guardrails": {"Mean(orders)": "2%"}}, "has two margins"),
+        ({"guardrails": {"Mean(orders)": "-2%"}}, "the loss that would be accepted is a number above 0"),
+    ],
+    ids=[
+        "a word", "nothing", "less than nothing", "yes", "without end", "another metric", "twice",
+        "a guardrail that has one", "a guardrail with a gain",
+    ],
+)  # fmt: skip
+def test_bad_margins(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        rs.experiment(users(seed=46), "Mean(revenue)", **options)
+    assert said in str(caught.value)
+
+
+def test_a_share_of_nothing_is_no_margin() -> None:
+    table = users(seed=47).with_columns(gain=pl.when(pl.col("variant") == "A").then(0.0).otherwise(1.0))
+    with pytest.raises(InputError, match="A is at 0, and a share of that is nothing"):
+        rs.experiment(table, "Mean(gain)", margin="1%")
+
+
+def test_the_command_takes_margins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    users(seed=42).write_csv(tmp_path / "users.csv")
+    command = ["experiment", str(tmp_path / "users.csv"), "-m", "Mean(sessions)", "--margin"]
+    assert main([*command, "Mean(sessions)=20%", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["results"][0]["verdict"] == "equivalent"
+    assert main([*command, "x"]) == 2
+    assert "margin x" in capsys.readouterr().err
