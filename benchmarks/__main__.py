@@ -32,6 +32,7 @@ GROUPS = {
     "recommenders": "data frames, beside RecTools and RePlay",
     "files": "TREC files up to 7 million lines, gzip, Parquet",
     "scale": "Parquet up to --rows, ten metrics",
+    "logs": "logs of up to 10 million rows: an experiment, beside pandas and tea-tasting",
     "spark": "Spark on this machine, beside RePlay",
 }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +25,21 @@ def make(maker: str, folder: Path, name: str, **arguments: Any) -> Paths:
     ends = "txt" if maker == "write_files" else "parquet"
     paths = folder / f"{name}.qrels.{ends}", folder / f"{name}.run.{ends}"
     if not all(path.exists() for path in paths):
-        said = json.dumps({"folder": str(folder), "name": name, **arguments})
-        subprocess.run([sys.executable, "-m", "benchmarks.data", maker, said], check=True, cwd=ROOT)
+        _run(maker, folder, name, arguments)
     return paths
+
+
+def make_log(maker: str, folder: Path, name: str, **arguments: Any) -> Path:
+    """A log as a Parquet file, in the same way."""
+    path = folder / f"{name}.log.parquet"
+    if not path.exists():
+        _run(maker, folder, name, arguments)
+    return path
+
+
+def _run(maker: str, folder: Path, name: str, arguments: Mapping[str, Any]) -> None:
+    said = json.dumps({"folder": str(folder), "name": name, **arguments})
+    subprocess.run([sys.executable, "-m", "benchmarks.data", maker, said], check=True, cwd=ROOT)
 
 
 def write_files(folder: Path, name: str, queries: int, depth: int, judged: int, seed: int = 1) -> Paths:
@@ -89,7 +101,54 @@ def text_to_parquet(folder: Path, name: str) -> Paths:
     return written
 
 
-MAKERS = {maker.__name__: maker for maker in (write_files, write_parquet, text_to_parquet)}
+def write_log(folder: Path, name: str, rows: int, users: int, texts: bool, seed: int = 1) -> Path:
+    """Write a log of an experiment of any number of rows: each is of a user at random, the worst case for who sums by user.
+
+    Columns are ``unit_id`` (a number, or a text of it), ``variant``, ``item_id``, ``position``, ``click``, ``conversion`` and ``revenue``. Some users
+    click more than others, and those of B a little more.
+    """
+    import polars as pl
+    from polars.io.plugins import register_io_source
+
+    path = folder / f"{name}.log.parquet"
+    kinds: dict[str, Any] = {
+        "unit_id": pl.String if texts else pl.Int64, "variant": pl.String, "item_id": pl.Int64, "position": pl.Int64,
+        "click": pl.Boolean, "conversion": pl.Boolean, "revenue": pl.Float64,
+    }  # fmt: skip
+
+    def chunks(_with: Any, _where: Any, _most: Any, _size: Any) -> Iterator[Any]:
+        return (_log(first, min(CHUNK, rows - first), users, texts, seed) for first in range(0, rows, CHUNK))
+
+    register_io_source(chunks, schema=kinds).sink_parquet(path)
+    return path
+
+
+def _log(first: int, rows: int, users: int, texts: bool, seed: int) -> Any:
+    import numpy as np
+    import polars as pl
+
+    rng = np.random.default_rng([seed, first])
+    user = rng.integers(0, users, rows)
+    treated, eager = user * 7919 % 65_537 % 2, user * 104_729 % 65_537 / 65_537
+    click = rng.random(rows) < (0.02 + 0.16 * eager) * (1 + 0.02 * treated)
+    sold = click & (rng.random(rows) < 0.2)
+    table = {
+        "unit_id": user, "variant": pl.Series(["A", "B"]).gather(treated), "item_id": rng.integers(0, 100_000, rows),
+        "position": rng.integers(1, 11, rows), "click": click, "conversion": sold, "revenue": np.where(sold, rng.gamma(2.0, 10.0, rows), 0.0),
+    }  # fmt: skip
+    return pl.DataFrame(table).with_columns(pl.format("user-{}", "unit_id").alias("unit_id") if texts else "unit_id")
+
+
+def simulate_log(folder: Path, name: str, users: int, seed: int = 1) -> Path:
+    """Write what ``rankscope simulate experiment`` makes: about 68 rows a user in lists of 20, ids as texts."""
+    import rankscope as rs
+
+    path = folder / f"{name}.log.parquet"
+    rs.simulate("experiment", users=users, truth=100, seed=seed).write_log(path)
+    return path
+
+
+MAKERS = {maker.__name__: maker for maker in (write_files, write_parquet, text_to_parquet, write_log, simulate_log)}
 
 
 def _chunks(queries: int, depth: int, judged: int, grades: int, seed: int) -> Iterator[tuple[Any, Any]]:

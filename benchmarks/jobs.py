@@ -1,8 +1,9 @@
-"""One piece of work a process: ``python -m benchmarks.jobs NAME QRELS RUN``. Means are printed, a name and a number a line."""
+"""One piece of work a process: ``python -m benchmarks.jobs NAME QRELS RUN``, or a LOG. What it finds is printed, a name and a number a line."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -62,12 +63,38 @@ def polars_scan(_: str, run_path: str) -> None:
     print("rows", frame.select(looked).collect(engine="streaming")["rows"][0])
 
 
-JOBS = {
+def polars_users(log_path: str) -> None:
+    """Polars summing clicks, conversions and rows by user, and nothing else: the floor."""
+    import polars as pl
+
+    sums = pl.col("click").sum(), pl.col("conversion").sum(), pl.len()
+    print("users", pl.scan_parquet(log_path).group_by("unit_id").agg(sums).collect().height)
+
+
+def tea_tasting_log(log_path: str) -> None:
+    """The log rolled up to users by pandas, and variants compared by tea-tasting: CTR and CVR."""
+    import pandas as pd
+
+    tool: Any = import_module("tea_tasting")
+    log = pd.read_parquet(log_path, columns=["unit_id", "variant", "click", "conversion"])
+    log["shown"] = 1
+    log["sold"] = log["click"] & log["conversion"]
+    users = log.groupby(["unit_id", "variant"], as_index=False)[["click", "shown", "sold"]].sum()
+    metrics = {"CTR": tool.RatioOfMeans("click", "shown"), "CVR": tool.RatioOfMeans("sold", "click")}
+    found = tool.Experiment({**metrics, "split": tool.SampleRatio()}).analyze(users)
+    for name in metrics:
+        print(name, found[name].effect_size)
+        print(f"{name}.p_value", found[name].pvalue)
+
+
+JOBS: dict[str, Callable[..., None]] = {
     "pytrec_eval": pytrec_eval_files,
     "ir_measures": ir_measures_files,
     "polars-parse": polars_parse,
     "polars-scan": polars_scan,
+    "polars-users": polars_users,
+    "tea-tasting": tea_tasting_log,
 }
 
 if __name__ == "__main__":
-    JOBS[sys.argv[1]](sys.argv[2], sys.argv[3])
+    JOBS[sys.argv[1]](*sys.argv[2:])

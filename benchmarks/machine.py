@@ -17,7 +17,7 @@ from benchmarks.scope import Scope
 
 TOOLS = (
     *("rankscope", "polars", "numpy", "scipy", "pandas", "pyarrow", "pyspark", "pytrec-eval-terrier", "ir_measures"),
-    *("ranx", "scikit-learn", "torch", "torchmetrics"),
+    *("ranx", "scikit-learn", "torch", "torchmetrics", "tea-tasting"),
 )
 OTHERS = ("rectools", "replay-rec", "pyspark", "pandas", "polars", "numpy")
 ASK = """

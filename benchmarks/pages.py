@@ -43,6 +43,7 @@ compared, and a difference is said below the table.
 TITLES = {
     "files": "Files",
     "scale": "Growth to many rows",
+    "logs": "Logs and experiments",
     "dicts": "Dicts in memory",
     "arrays": "Arrays and loops",
     "recommenders": "Recommendations in data frames",
@@ -60,6 +61,8 @@ DRAWN = {
     "arrays/tensors": "nDCG@10 of tensors, queries of 100 documents",
     "recommenders/pandas": "Recommendations in data frames",
     "scale/long": "Parquet, ten metrics, rankings of 1,000, whole processes",
+    "logs/numbers": "Logs of an experiment, ids as numbers, whole processes",
+    "logs/texts": "Logs of an experiment, ids as texts, whole processes",
     "spark/users": "Spark on two cores of one machine",
 }
 """The families of trials that have a chart, with its title."""

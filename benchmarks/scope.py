@@ -47,10 +47,10 @@ def on_threads(threads: int) -> dict[str, str]:
     return dict.fromkeys(("RANKSCOPE_THREADS", "POLARS_MAX_THREADS"), str(threads))
 
 
-def peer(name: str, qrels: Path, run: Path, needs: str = "") -> Command:
-    """Another tool, in a process of its own that prints its means."""
-    argv = (sys.executable, "-m", "benchmarks.jobs", name, str(qrels), str(run))
-    return Command(argv, printed, needs=(needs,) if needs else ())
+def peer(name: str, *paths: Path, needs: str = "") -> Command:
+    """Another tool, in a process of its own that prints what it finds; ``needs`` names packages."""
+    argv = (sys.executable, "-m", "benchmarks.jobs", name, *map(str, paths))
+    return Command(argv, printed, needs=tuple(needs.split()))
 
 
 def means(output: bytes) -> Answer:

@@ -96,7 +96,11 @@ def values_of(sides: list[Side]) -> list[Values]:
     """The values of the variants, adjusted for covariates where there are columns of such."""
     covariates = (sides[0].mean.shape[-1] - 2) // 2
     whole = reduce(Side.__add__, sides)
-    coefficients = _coefficients(whole, covariates)
+    coefficients, price = _coefficients(whole, covariates), 1.0
+    if covariates > 1:
+        free = whole.count - len(sides)
+        within = reduce(np.add, (side.covariance * _wide(side.count - 1) for side in sides)) / _wide(free)
+        coefficients, price = _coefficients(Side(free + 1, whole.mean, within), covariates), free / (free - covariates)
     out = []
     for side in sides:
         value, factors = side.ratio(0, 1)
@@ -104,7 +108,7 @@ def values_of(sides: list[Side]) -> list[Values]:
             centre, theirs = side.ratio(2 + 2 * i, 3 + 2 * i)
             value = value - coefficients[..., i] * (centre - whole.ratio(2 + 2 * i, 3 + 2 * i)[0])
             factors = factors - coefficients[..., i, None] * theirs
-        out.append(Values(side.count, value, np.sqrt(side.variance(factors) / side.count)))
+        out.append(Values(side.count, value, np.sqrt(side.variance(factors) / side.count) * price))
     return out
 
 

@@ -18,7 +18,7 @@ from rankscope.logs.base import OnlineMetric
 from rankscope.metrics import Example, Metric, families, parse
 from rankscope.metrics.description import unfit_for
 from rankscope.testing import variants, worked_out
-from rankscope.verbs.catalogue.online import DIRECTIONS, formula, online_metrics
+from rankscope.verbs.catalogue.online import direction, formula, online_metrics
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "metrics.md"
 
@@ -97,10 +97,10 @@ def online_entry(cls: type[OnlineMetric]) -> Iterator[str]:
     yield f"### {cls.__name__}\n"
     yield f"{first_line(cls)}\n"
     yield f"- **Formula**: {formula(cls)}"
-    needed = [f"`{name}` ({COLUMNS[name].about})" for name in cls.needs] or [
+    columns = [f"`{name}` ({COLUMNS[name].about})" for name in cls.needs] or [
         f"any, as `{name}`" for name in cls.of_columns
     ]
-    yield f"- **Columns**: {', '.join(needed)}"
+    yield f"- **Columns**: {', '.join(columns)}"
     if cls.watch:
         yield f"- **Watch out for**: {cls.watch}"
     if cls.best_for:
@@ -108,7 +108,7 @@ def online_entry(cls: type[OnlineMetric]) -> Iterator[str]:
     low, high = cls.range
     span = f"from {low:g} to {high:g}" if high < float("inf") else f"from {low:g}" if low == 0 else "any number"
     windowed = "; counts only those who were observed for long enough" if cls.windowed else ""
-    yield f"- **Traits**: of each {cls.unit}; {span}; {DIRECTIONS[cls.better]}{windowed}"
+    yield f"- **Traits**: of each {cls.unit}; {span}; {direction(cls)}{windowed}"
     if cls.aliases:
         yield f"- **Also called**: {', '.join(f'`{name}`' for name in cls.aliases)}"
     if cls.source:
@@ -116,7 +116,8 @@ def online_entry(cls: type[OnlineMetric]) -> Iterator[str]:
     if parameters(cls):
         yield "\n| parameter | values | default | meaning |"
         yield "|---|---|---|---|"
-        for name, (hint, param) in parameters(cls).items():
+        needed = required_parameters(cls)
+        for name, (hint, param) in sorted(parameters(cls).items(), key=lambda item: item[0] not in needed):
             yield "| " + " | ".join(cell(text) for text in row(cls, name, hint, param)) + " |"
 
 

@@ -93,7 +93,7 @@ _PLACES = {
         "rankscope.verbs.ties.ties": ("ties",),
         "rankscope.verbs.unjudged.result": ("UnjudgedReport",),
         "rankscope.verbs.unjudged.unjudged": ("unjudged",),
-        "rankscope.reporting.agreement": ("Agreement", "agreement"),
+        "rankscope.reporting.agreement": ("OnlineAgreement", "agreement"),
         "rankscope.reporting.report": ("Report", "playground", "report"),
     }.items()
     for name in names
@@ -140,7 +140,7 @@ if TYPE_CHECKING:
     from rankscope.metrics import Metric as Metric
     from rankscope.metrics import Terms as Terms
     from rankscope.metrics import parse as parse
-    from rankscope.reporting.agreement import Agreement as Agreement
+    from rankscope.reporting.agreement import OnlineAgreement as OnlineAgreement
     from rankscope.reporting.agreement import agreement as agreement
     from rankscope.reporting.report import Report as Report
     from rankscope.reporting.report import playground as playground

@@ -33,7 +33,7 @@ class LogColumn:
 # fmt: off
 COLUMNS: dict[str, LogColumn] = {column.name: column for column in (
     LogColumn("unit_id", "id", "who was given a variant: a user, a device, an account",
-        ("user_id", "user", "visitor_id", "visitor", "customer_id", "customer", "device_id", "account_id", "client_id", "cookie_id", "unit"),
+        ("user_id", "user", "visitor_id", "visitor", "customer_id", "customer", "device_id", "account_id", "client_id", "cookie_id", "anonymous_id", "unit"),
         "users are told apart, so that intervals hold where a user comes back"),
     LogColumn("impression_id", "id", "one list as it was shown",
         ("impression", "list_id", "request_id", "search_id", "serp_id", "slate_id", "ranking_id", "page_view_id"),
@@ -65,6 +65,7 @@ COLUMNS: dict[str, LogColumn] = {column.name: column for column in (
 )}
 # fmt: on
 OUTCOMES = ("click", "dwell_s", "conversion", "revenue", "reward")
+BLANKS = [" ", "\t", "\n", "\r", "\u00a0"]  # which an id has at its ends where somebody padded it
 PART = 3 << 22  # rows that are grouped at a time; what they take in memory is the most that a log of any size takes
 
 Query = Callable[[pl.LazyFrame], pl.LazyFrame]
@@ -78,12 +79,21 @@ class Elsewhere(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
+class Pieces:
+    """The rows of a frame in ``parts``, one after the other, with ids as they lie: numbers not yet text, texts not stripped of blanks."""
+
+    frame: pl.LazyFrame
+    parts: tuple[pl.LazyFrame, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Log:
     """A log of impressions, or a table with one row a unit, under the names of ``COLUMNS``.
 
     ``frame`` has the columns in their types: ids as text, times in UTC, flags and numbers as doubles, of which null says that it was
     not observed and 0 that it was observed not to be. ``roles`` has the name that each column had in the input; ``attributes`` are
     all others, as they were: users' countries, devices, numbers of their own. ``rows`` counts the rows, ``gather`` asks something of them.
+    ``parts`` are the rows of the frame in pieces that are quick to read, where they are known.
 
     ``collect`` runs a query over the frame. Where the rows lie ``elsewhere`` the frame has none: it only says what its columns are.
     """
@@ -93,6 +103,7 @@ class Log:
     attributes: tuple[str, ...] = ()
     source: Source = field(default_factory=lambda: Source("log"))
     collect: Callable[[pl.LazyFrame], pl.DataFrame] = pl.LazyFrame.collect
+    parts: Pieces | None = None
     elsewhere: Elsewhere | None = None
 
     def gather(self, query: Query, within: str = "") -> pl.DataFrame:
@@ -122,6 +133,11 @@ class Log:
     def label(self) -> str:
         """What messages call it."""
         return self.source.label
+
+    @property
+    def pieces(self) -> tuple[pl.LazyFrame, ...]:
+        """The rows, piece by piece; ids may be as they lie in the input."""
+        return self.parts.parts if self.parts is not None and self.parts.frame is self.frame else (self.frame,)
 
     @cached_property
     def rows(self) -> int:

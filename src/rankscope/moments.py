@@ -60,11 +60,11 @@ class Moments:
         """
         table = np.asarray(values, dtype=np.float64)
         table = table[:, None] if table.ndim == 1 else table
-        size = float(np.abs(table).max(initial=0.0))
-        if len(table) * size * size < WHOLE and (table == np.floor(table)).all():
-            whole = table.astype(np.int64)
-            return cls.of_sums(len(whole), whole.sum(axis=0), whole.T @ whole)
-        return cls.of(table[np.lexsort(table.T)])
+        columns = np.ascontiguousarray(table.T)
+        size = max(float(columns.max(initial=0.0)), -float(columns.min(initial=0.0)))
+        if len(table) * size * size < WHOLE and (columns == np.floor(columns)).all():
+            return cls.of_sums(len(table), columns.sum(axis=1), columns @ columns.T)  # no sum on the way is rounded
+        return cls.of(np.ascontiguousarray(table[np.lexsort(columns)]))
 
     @classmethod
     def of_sums(cls, count: int, sums: ArrayLike, products: ArrayLike) -> Moments:

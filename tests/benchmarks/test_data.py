@@ -44,3 +44,26 @@ def test_the_same_rows_as_text_and_as_parquet(tmp_path: Path) -> None:
     assert pl.read_parquet(run).rows() == [(q, d, float(s)) for q, _, d, _, s, _ in lines]
     judged = [line.split() for line in (tmp_path / "x.qrels.txt").read_text(encoding="ascii").splitlines()]
     assert pl.read_parquet(qrels).rows() == [(q, d, int(g)) for q, _, d, g in judged]
+
+
+@pytest.mark.parametrize("chunk", [300, 1_000_000], ids=["four chunks", "one chunk"])
+@pytest.mark.parametrize("texts", [False, True], ids=["ids as numbers", "ids as texts"])
+def test_a_log_has_rows_of_users_with_one_variant_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int, texts: bool
+) -> None:
+    monkeypatch.setattr(data, "CHUNK", chunk)
+    written = [data.write_log(tmp_path, name, rows=1000, users=50, texts=texts) for name in ("a", "b")]
+    log = pl.read_parquet(written[0])
+    assert log.equals(pl.read_parquet(written[1]))
+    assert (log.height, log["unit_id"].n_unique()) == (1000, 50)
+    assert log.schema["unit_id"] == (pl.String if texts else pl.Int64)
+    assert log.group_by("unit_id").agg(pl.col("variant").n_unique())["variant"].unique().to_list() == [1]
+    assert sorted(log["variant"].unique()) == ["A", "B"]
+    assert log.filter("conversion")["click"].all()
+    assert (log["revenue"] > 0).to_list() == log["conversion"].to_list()
+
+
+def test_a_simulated_log_is_one_that_the_peers_read(tmp_path: Path) -> None:
+    log = pl.read_parquet(data.simulate_log(tmp_path, "x", users=60))
+    assert {"unit_id", "variant", "click", "conversion"} <= set(log.columns)
+    assert log["unit_id"].n_unique() == 60

@@ -67,6 +67,7 @@ WRONG: dict[str, tuple[str, ...]] = {
     "covariates": ("before",),
     "lift": ("2%", "abc"),
     "share": ("0.5",),
+    "log_format": ("no such format", "ubi"),
 }
 # names, texts and flags, of which any may be right until the data are known
 ANY = {

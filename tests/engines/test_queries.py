@@ -36,7 +36,7 @@ QUERIES: list[Any] = [
     pytest.param(FRAME.select(pl.col("click").sum()), {"click"}, id="a sum"),
     pytest.param(FRAME.filter(pl.col("at") > datetime(2024, 1, 1, tzinfo=UTC)).group_by("unit").agg(pl.col("click").first()), {"unit", "click", "at"}, id="groups of some rows"),
     pytest.param(JOINED, {"unit", "click", "at"}, id="a join with itself"),
-    pytest.param(FRAME.with_columns(day=pl.col("at").dt.date()).select("day", pl.col("click").map_batches(lambda s: s * 2)), {"click", "at"}, id="a function of Python"),
+    pytest.param(FRAME.with_columns(day=pl.col("at").dt.date()).select("day", pl.col("click").map_batches(lambda s: s * 2, return_dtype=pl.Float64)), {"click", "at"}, id="a function of Python"),
     pytest.param(FRAME.select("unit").head(2), {"unit"}, id="the first rows"),
 ]  # fmt: skip
 

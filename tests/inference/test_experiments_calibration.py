@@ -183,13 +183,54 @@ def test_a_covariate_is_without_bias_and_leaves_less_to_chance(tool: Any, name: 
     for found in (plain, adjusted):
         assert abs(found.difference.mean() - truth) < 3.5 * found.difference.std() / math.sqrt(3000)
     assert adjusted.difference.std() < 0.97 * plain.difference.std()
-    assert adjusted.error.mean() == pytest.approx(adjusted.difference.std(), rel=0.1)
+    assert np.mean(adjusted.error**2) == pytest.approx(adjusted.difference.var(), rel=0.1)
 
 
-@pytest.mark.parametrize(("name", "lift"), [("minutes, the same more for each", 0.1), ("clicks out of impressions, 20%, the same more for each", 0.1)], ids=["a mean", "a ratio"])  # fmt: skip
+def test_many_strata_take_nothing_from_a_difference(tool: Any) -> None:
+    """20 strata of 100 users: with coefficients from all users together a fifth of the difference would be laid to them."""
+    rng, people = np.random.default_rng(10), tool.worlds.world(CLICKS[2]).plain
+    drawn = [people.draw(rng, 3000, 50, lifted=lifted) for lifted in (True, False)]
+    marked = [tool.batched.with_strata(table, rng.integers(0, 20, table.shape[:2]), 20) for table in drawn]
+    found, (truth, _) = tool.cells.contrasts(*marked), people.truth(lifted=True)
+    assert abs(found.difference.mean() - truth) < 3 * found.difference.std() / math.sqrt(3000)
+    assert found.holds(truth).mean() == pytest.approx(0.95, abs=0.02)
+
+
+ADJUSTED = {"strata": {"strata": "group"}, "covariates": {"covariates": {"Mean(above)": ["above_before", "noise"]}}}
+
+
+@pytest.mark.parametrize("adjust", ADJUSTED.values(), ids=ADJUSTED)
+def test_what_a_variant_adds_to_each_user_is_what_is_found(tool: Any, adjust: Any) -> None:
+    rng, people = np.random.default_rng(12), tool.worlds.world("minutes, the same more for each")
+    arms = [people.draw(rng, 1, users)[0] for users in (30, 45)]
+    more = {"group": pl.Series(rng.integers(0, 8, 75)).cast(pl.String), "noise": pl.Series(rng.normal(size=75))}
+    found = []
+    for added in (0.0, 7.5):
+        arms[1][:, 0] += added
+        found.append(rs.experiment(table_of(arms, **more), "Mean(above)", **adjust)["B", "Mean(above)"])
+    assert found[1].difference - found[0].difference == pytest.approx(7.5, rel=1e-9)
+    assert found[1].pair.means.error == pytest.approx(found[0].pair.means.error, rel=1e-9)
+
+
+def test_more_strata_than_users_can_tell_are_refused(tool: Any) -> None:
+    arms = [tool.worlds.world(REVENUE).draw(np.random.default_rng(13), 1, 10)[0] for _ in range(2)]
+    table = table_of(arms, group=pl.Series([str(i % 12) for i in range(20)]))
+    with pytest.raises(
+        rs.RankscopeError, match="20 users are too few to adjust for 11 covariates and strata: name fewer"
+    ):
+        rs.experiment(table, "Mean(above)", strata="group")
+
+
+PLANNED = {
+    "a mean": "minutes, the same more for each",
+    "a ratio": "clicks out of impressions, 20%, the same more for each",
+}
+
+
+@pytest.mark.parametrize("name", PLANNED.values(), ids=PLANNED)
 @pytest.mark.parametrize("covariate", [False, True], ids=["plain", "with a covariate"])
-def test_planned_sizes_find_what_they_were_planned_for(tool: Any, name: str, lift: float, covariate: bool) -> None:
-    people = tool.worlds.world(name, lift)
+def test_planned_sizes_find_what_they_were_planned_for(tool: Any, name: str, covariate: bool) -> None:
+    people = tool.worlds.world(name, 0.1)
     users = tool.cells.users_planned(people, covariate)
     found = tool.cells.found_differences(people, users, covariate, tool.cells.Size(power=2000))
     assert abs(found.rate - 0.8) < error_of(0.8, 2000)

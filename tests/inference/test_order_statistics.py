@@ -118,8 +118,26 @@ def test_differences_are_found_as_often_as_alpha_says_where_there_are_none(q: fl
     rounds, found = 1000, 0
     for seed in range(rounds):
         one, other = (quantile_of(*clustered(2 * seed + side + 5000, 800), q).estimate() for side in (0, 1))
-        found += t().p_value(Estimate.between(one, other)) <= 0.05  # type: ignore[arg-type] # it takes either
+        found += t().p_value(Estimate.between(one, other)) <= 0.05
     assert found / rounds == pytest.approx(0.05, abs=3 * math.sqrt(0.05 * 0.95 / rounds))
+
+
+@pytest.mark.parametrize("users", [250, 1000, 3000])
+def test_whole_seconds_jump_and_their_jumps_are_no_differences(users: int) -> None:
+    rounds, found, median = (
+        400,
+        0,
+        np.log(8),
+    )  # the boundary between two whole numbers, from which a sample falls to either side
+    draws = np.random.default_rng(15)
+    for _ in range(rounds):
+        sides = []
+        for _ in range(2):
+            user = np.repeat(np.arange(users), draws.geometric(0.3, users))
+            waits = np.exp(median + 0.8 * draws.normal(size=users)[user] + 0.6 * draws.normal(size=len(user)))
+            sides.append(quantile_of(np.ceil(waits), user, 0.5).estimate())
+        found += t().p_value(Estimate.between(*sides)) <= 0.05
+    assert found / rounds <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / rounds)
 
 
 # --- worked arithmetic --------------------------------------------------------------------------------------------------

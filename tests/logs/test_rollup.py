@@ -131,7 +131,7 @@ def test_rows_elsewhere_say_what_rows_here_say(parts: int, seed: int) -> None:
     assert set(asked.within) == {"", "unit_id"}
     assert (there.rows, arrivals(there)) == (log.rows, arrivals(log))
     days = [roll_up(with_days(one), parse_online_metrics("CTR"), [" day"], ids=True) for one in (log, there)]
-    assert_units(*days)
+    assert_units(days[0], days[1])
 
 
 @pytest.mark.parametrize(("parts", "seed"), CUTS)

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from tests.made.experiments import users
+from tests.made.experiments import log_of_days, users
 
 import rankscope as rs
 
@@ -84,6 +84,14 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "catalogue": lambda: rs.catalogue("nDCG"),
     "catalogue of online metrics": lambda: rs.catalogue("online"),
     "online": lambda: rs.online(clicks(), by=["day", "position"], slices="country"),
+    "experiment by day": lambda: rs.experiment(
+        log_of_days(seed=3, count=240),
+        ["CTR", "Mean(click)"],
+        by="day",
+        slices=["country", "device"],
+        margin="5%",
+        prior=0.05,
+    ),
     "check a log": lambda: rs.check(clicks()),
     "experiment": lambda: rs.experiment(users(seed=5), REVENUE, slices="country"),
     "gate of a log": lambda: rs.gate(users(seed=5), metrics=REVENUE, slices="country"),

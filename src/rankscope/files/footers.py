@@ -115,11 +115,12 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Footer:
-    """What a footer says: where it begins, how many rows there are, and the columns of every row group."""
+    """What a footer says: where it begins, how many rows there are, the columns of every row group, and the rows of each."""
 
     start: int
     rows: int
     chunks: tuple[Chunk, ...]
+    groups: tuple[int, ...]
 
 
 def read_footer(read: READ, size: int) -> Footer:
@@ -143,7 +144,7 @@ def read_footer(read: READ, size: int) -> Footer:
         chunks = tuple(_chunk(*pair, group[3], start) for group in groups for pair in _columns(leaves, group))
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         raise DamageError("its footer is damaged") from error
-    return Footer(start, said[3], chunks)
+    return Footer(start, said[3], chunks, tuple(group[3] for group in groups))
 
 
 def _columns(leaves: tuple[Leaf, ...], group: dict[int, Any]) -> Iterator[tuple[Leaf, dict[int, Any]]]:

@@ -22,7 +22,7 @@ EPOCHS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (0.0, "s"))  # by how large 
 
 @dataclass(frozen=True, eq=False)
 class LogRows:
-    """The rows of an input: a frame with its own names of columns, and how to run queries over it.
+    """The rows of an input: a frame with its own names of columns, how to run queries over it, and its rows in pieces.
 
     Where rows lie in parts ``collect`` gives the answers of the parts, end to end: whoever asks puts them together; ``settle`` then makes
     of the log that was found one that asks where they lie.
@@ -33,6 +33,7 @@ class LogRows:
     source: Source
     collect: Callable[[pl.LazyFrame], pl.DataFrame] = pl.LazyFrame.collect
     read_as: str = ""  # what its columns were made of, where these are not those of the input
+    pieces: tuple[pl.LazyFrame, ...] = ()
     settle: Callable[[Log], Log] | None = None
 
 

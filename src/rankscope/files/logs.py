@@ -13,21 +13,21 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.folders import files_of
 from rankscope.files.log_formats.catalogue import KEYS, log_format_named, log_format_of
-from rankscope.files.log_formats.given import EXPECTED, Given, digest, given_of
+from rankscope.files.log_formats.inputs import EXPECTED, LogInput, digest, input_of
 from rankscope.files.log_rows import LogRows, read_times, refuse_cell
 from rankscope.files.long import EXACT, FLOAT_ID, FLOAT_NOTE, is_float_id
-from rankscope.files.parquet import ParquetFile, open_parquet
+from rankscope.files.parquet import PIECE, ParquetFile, open_parquet
 from rankscope.files.raw import Raw, open_raw
 from rankscope.files.readers import kind_of
 from rankscope.files.roles import said_columns
 from rankscope.files.sheets import INDEX, Sheet, is_path, open_sheet
-from rankscope.impressions import COLUMNS, Kind, Log
+from rankscope.impressions import BLANKS, COLUMNS, Kind, Log, Pieces
 from rankscope.sources import UNDEFINED
 from rankscope.tables import Source
 from rankscope.words import plain_name
 
 YES, NO = ("1", "true", "yes", "y", "t"), ("0", "false", "no", "n", "f")
-BLANKS = [" ", "\t", "\n", "\r", "\u00a0"]
+NEAR = 1000  # rows in which the first id is looked for before all are read
 
 
 def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None, log_format: str | None = None) -> Log:
@@ -39,7 +39,7 @@ def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None, log
         return source
     if isinstance(source, LogRows):
         return _log_of_rows(source, columns)
-    given = given_of(source, KEYS)
+    given = input_of(source, KEYS)
     found = _rows_of_format(given, log_format)
     return _log_of_rows(_rows_of(source, given) if found is None else found, columns)
 
@@ -58,7 +58,7 @@ def log_of(source: Any, *, columns: Mapping[str, str] | str | None = None, log_f
     if isinstance(source, Log) or log_format is not None:
         return read_log(source, columns=columns, log_format=log_format)
     try:
-        given = given_of(source, KEYS)
+        given = input_of(source, KEYS)
     except InputError:
         if not is_path(source) or (str(source) != "-" and not Path(source).exists()):
             raise
@@ -85,25 +85,26 @@ def _log_of_rows(rows: LogRows, columns: Mapping[str, str] | str | None) -> Log:
 def _log(rows: LogRows, roles: Mapping[str, str], notes: Sequence[str]) -> Log:
     if not roles:
         raise InputError(f"{rows.source.label}: no column is known among {words.listing(rows.schema)}; {EXPECTED}")
-    typed, remarks = _typed(rows, roles)
+    typed, plain, remarks = _typed(rows, roles)
     used = set(roles.values())
     others = tuple(name for name in rows.schema if name not in used and not INDEX.fullmatch(name))
-    frame = rows.frame.select(
-        *[typed[role].alias(role) for role in roles], *[pl.col(name) for name in others if name not in roles]
-    )
+    rest = [pl.col(name) for name in others if name not in roles]
+    frame = rows.frame.select(*[typed[role].alias(role) for role in roles], *rest)
+    lie = [plain.get(role, typed[role]).alias(role) for role in roles]
+    pieces = Pieces(frame, tuple(piece.select(*lie, *rest) for piece in rows.pieces)) if rows.pieces else None
     label = rows.source.label
     what = "a log" if {"item_id", "impression_id", "position", "shown"} & set(roles) else "a table with one row a unit"
     what = rows.read_as or what
     first = f"read {label} as {what}: {words.listing([f'{role} ({name})' if role != name else role for role, name in roles.items()], most=30)}"
     noted = replace(rows.source, notes=(first, *(rows.source.notes if rows.read_as else ()), *notes, *remarks))
-    log = Log(frame, roles, tuple(name for name in others if name not in roles), noted, rows.collect)
+    log = Log(frame, roles, tuple(name for name in others if name not in roles), noted, rows.collect, pieces)
     return log if rows.settle is None else rows.settle(log)
 
 
 # --- where rows come from -----------------------------------------------------------------------------------------
 
 
-def _rows_of_format(given: Given | None, log_format: str | None) -> LogRows | None:
+def _rows_of_format(given: LogInput | None, log_format: str | None) -> LogRows | None:
     """The rows of a log that another tool wrote, of the format that is named or else told by what was given; None for a table."""
     form = log_format_named(log_format)
     if form is None and log_format is None and given is not None:
@@ -119,7 +120,7 @@ def _rows_of_format(given: Given | None, log_format: str | None) -> LogRows | No
     return LogRows(table.frame.lazy(), dict(table.frame.schema), source, read_as=table.read_as)
 
 
-def _rows_of(source: Any, given: Given | None) -> LogRows:
+def _rows_of(source: Any, given: LogInput | None) -> LogRows:
     """The rows of a table."""
     if isinstance(source, pl.LazyFrame):
         return LogRows(source, dict(source.collect_schema()), Source("log"))
@@ -145,7 +146,7 @@ def _of_parquet(file: ParquetFile) -> LogRows:
         file.check(wanted)
         return file.collect(query)
 
-    return LogRows(file.scan, schema, file.raw.source("Parquet"), collect)
+    return LogRows(file.scan, schema, file.raw.source("Parquet"), collect, pieces=tuple(file.pieces))
 
 
 def _read_by(query: pl.LazyFrame, names: Sequence[str]) -> set[str]:
@@ -168,7 +169,12 @@ def _of_sheet(sheet: Sheet | Mapping[str, Any], raw: Raw | None) -> LogRows:
     if sheet.lines is not None:
         lines = sheet.lines
         source = replace(source, line_of=lambda row: int(lines()[row]))
-    return LogRows(sheet.frame.lazy(), dict(sheet.frame.schema), source)
+    return _of_table(sheet.frame, source)
+
+
+def _of_table(table: pl.DataFrame, source: Source) -> LogRows:
+    pieces = tuple(table[start : start + PIECE].lazy() for start in range(0, max(len(table), 1), PIECE))
+    return LogRows(table.lazy(), dict(table.schema), source, pieces=pieces)
 
 
 def _of_columns(columns: Mapping[str, Any]) -> LogRows:
@@ -178,7 +184,7 @@ def _of_columns(columns: Mapping[str, Any]) -> LogRows:
     except (pl.exceptions.PolarsError, TypeError, OverflowError) as error:
         first = str(error).partition("\n")[0]
         raise InputError(f"log: lists as columns need one length and one type of cell each: {first}") from None
-    return LogRows(frame.lazy(), dict(frame.schema), Source("log"))
+    return _of_table(frame, Source("log"))
 
 
 def _joined(label: str, parts: Sequence[LogRows]) -> LogRows:
@@ -266,20 +272,23 @@ def _turned(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]:
 # --- cells as what they are ---------------------------------------------------------------------------------------
 
 
-def _typed(rows: LogRows, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr], list[str]]:
-    """Each column in its type, and what was assumed. The first cell that cannot be read is refused, with its row."""
-    typed, odd, notes = {}, {}, []
-    blank = _with_blanks(rows, [name for role, name in roles.items() if COLUMNS[role].kind == "id"])
-    floats = _with_floats(rows, [name for role, name in roles.items() if COLUMNS[role].kind == "id"])
+def _typed(rows: LogRows, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr], dict[str, pl.Expr], list[str]]:
+    """Each column in its type, ids as they lie, and what was assumed. The first cell that cannot be read is refused, with its row."""
+    typed, plain, odd, notes = {}, {}, {}, []
+    floats = _float_ids(rows, [name for role, name in roles.items() if COLUMNS[role].kind == "id"])
     for role, name in roles.items():
         kind, dtype = COLUMNS[role].kind, rows.schema[name]
         if kind == "time":
             typed[role], faulty, said = read_times(rows, name)
             notes += said
         else:
-            column = pl.col(name).str.strip_chars() if name in blank else pl.col(name)
+            column = pl.col(name)
             if name in floats:
                 column, dtype = column.str.strip_chars().cast(pl.Float64, strict=False), pl.Float64()
+            elif kind == "id" and (dtype == pl.String or dtype.is_integer()):
+                plain[role] = column
+                if dtype == pl.String:
+                    column = column.map_batches(_stripped, return_dtype=pl.String, is_elementwise=True)
             typed[role], faulty = READ[kind](column, dtype)
             if kind == "id" and dtype.is_float():
                 notes.append(f"column {name} holds {FLOAT_NOTE}")
@@ -295,32 +304,33 @@ def _typed(rows: LogRows, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr],
             at = found[role].drop_nulls()
             if len(at):
                 refuse_cell(rows, roles[role], faulty, int(at[0]), COLUMNS[role].kind)
-    return typed, notes
+    return typed, plain, notes
 
 
-def _with_blanks(rows: LogRows, names: Sequence[str]) -> set[str]:
-    """The columns of text in which some cell has a blank: to strip all cells takes as long as to sum a log up."""
+def _stripped(ids: pl.Series) -> pl.Series:
+    """Texts without blanks at their ends. Where none has one they are as they are: to strip all takes as long as to sum a log up."""
+    return ids.str.strip_chars() if ids.str.contains_any(BLANKS).any() else ids
+
+
+def _float_ids(rows: LogRows, names: Sequence[str]) -> set[str]:
+    """The columns of text in which each id was written as a float, as a join does it: ``1221.0``."""
     texts = [name for name in names if rows.schema[name] == pl.String]
-    if not texts:
+    first = [pl.col(name).drop_nulls().first() for name in texts]
+    if not first:
         return set()
-    each = rows.collect(rows.frame.select(pl.col(name).str.contains_any(BLANKS).any() for name in texts))
-    found = each.select(pl.all().any()).row(0)
-    return {name for name, blank in zip(texts, found, strict=True) if blank}
-
-
-def _with_floats(rows: LogRows, names: Sequence[str]) -> set[str]:
-    """The columns of text in which each id was written as a float, as a join does it: ``1221.0``; the first of each tells where to look."""
-    texts = [name for name in names if rows.schema[name] == pl.String]
-    if not texts:
+    near = rows.collect(rows.frame.head(NEAR).select(first))
+    found = {name: near[name].drop_nulls().first() for name in texts}
+    far = [name for name in texts if found[name] is None]  # no id is near the top
+    if far:
+        each = rows.collect(rows.frame.select(pl.col(name).drop_nulls().first() for name in far))
+        found.update({name: each[name].drop_nulls().first() for name in far})
+    maybe = [name for name in texts if found[name] is not None and is_float_id(str(found[name]))]
+    if not maybe:
         return set()
-    first = rows.collect(rows.frame.select(pl.col(name).drop_nulls().first() for name in texts))
-    likely = [name for name in texts if (one := first[name].drop_nulls().first()) is not None and is_float_id(str(one))]
-    if not likely:
-        return set()
-    each = rows.collect(
-        rows.frame.select(pl.col(name).str.contains(rf"^\s*{FLOAT_ID}\s*$|^\s*$").all() for name in likely)
+    all_floats = rows.collect(
+        rows.frame.select(pl.col(name).str.contains(rf"^\s*{FLOAT_ID}\s*$|^\s*$").all() for name in maybe)
     )
-    return {name for name in likely if each[name].all()}
+    return {name for name in maybe if all_floats[name].all()}
 
 
 def _id(column: pl.Expr, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr | None]:

@@ -26,6 +26,7 @@ from rankscope.parallel import check_memory, map_parts
 from rankscope.tables import MARK, PARTIAL, SEED, Blocks, PackedQrels, Qrels, Run
 
 PART = 1 << 19  # rows of a part
+PIECE = 1 << 20  # rows of a piece of which few columns are read
 MANY = 1 << 20  # judgments from which on they are kept in few bytes
 BEYOND = 1 << 10  # rows read beyond a part at first, to find where its last query ends
 VIEW = 16  # bytes that a text takes in a table beside its letters
@@ -93,6 +94,17 @@ class ParquetFile:
         return (
             list(dict.fromkeys(chunk.leaf.name for chunk in self.footer.chunks)) or self.scan.collect_schema().names()
         )
+
+    @property
+    def pieces(self) -> Iterator[pl.LazyFrame]:
+        """Its rows in pieces that end where a row group does, so that none is unpacked twice."""
+        start = stop = 0
+        for size in self.footer.groups:
+            if stop > start and stop + size - start > PIECE:
+                yield self.scan.slice(start, stop - start)
+                start = stop
+            stop += size
+        yield self.scan.slice(start, stop - start)
 
     def size_of(self, columns: Iterable[str]) -> int:
         """About how many bytes these columns take as a table."""

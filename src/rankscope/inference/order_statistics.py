@@ -71,7 +71,7 @@ def quantile_of(values: Array, clusters: Array | None, q: float, level: float = 
     end on that side, there is no interval.
 
     The standard error is that of the share, times how much values rise a share: along the interval at 95%. Where its ends are one value,
-    along the values next to it.
+    along the values next to it; where the quantile is one of two ends, as it is of whole seconds, it may jump to the other, so that the error is no smaller than the interval says.
 
     Source: Woodruff, Confidence intervals for medians and other position measures, JASA 47, 1952; Korn and Graubard, Confidence
     intervals for proportions with small expected number of positive counts estimated from survey data, Survey Methodology 24, 1998;
@@ -96,7 +96,7 @@ def quantile_of(values: Array, clusters: Array | None, q: float, level: float = 
         return _without(*known, "all units have the same share of their rows below it")
     bounds, needed = _bounds(ordered, share, q, level)
     span = bounds if level == SPAN else _bounds(ordered, share, q, SPAN)[0]
-    error = math.sqrt(q * (1 - q) / share.effective) * _rise(ordered, span) if span.known else math.nan
+    error = _error(ordered, value, span, math.sqrt(q * (1 - q) / share.effective)) if span.known else math.nan
     reason = "" if math.isfinite(error) else span.reason or "all rows have the same value"
     return QuantileEstimate(
         value, bounds, error, share.freedom, count, below, len(sizes), share.effective, reason, needed
@@ -189,6 +189,14 @@ def _ends(trials: float, q: float, outside: float) -> tuple[int, int]:
     return max(first(0, most, outside) - 1, 1), first(0, most, 1 - outside)
 
 
+def _error(ordered: Array, value: float, span: Bounds, of_share: float) -> float:
+    """The standard error of a quantile, from that of the share below it."""
+    error = of_share * _rise(ordered, span)
+    if span.lower < span.upper and value in {span.lower, span.upper}:
+        return max(error, (span.upper - span.lower) / normal((1 - SPAN) / 2))
+    return error
+
+
 def _rise(ordered: Array, span: Bounds) -> float:
     """How much values rise a share of rows: from one end of the interval to the other, or beyond where these are one value.
 
@@ -196,7 +204,7 @@ def _rise(ordered: Array, span: Bounds) -> float:
     """
     low, high = span.lower, span.upper
     if low == high:
-        first, last = np.searchsorted(ordered, low, "left"), np.searchsorted(ordered, low, "right")
+        first, last = (int(np.searchsorted(ordered, low, side)) for side in ("left", "right"))
         low = float(ordered[max(first - 1, 0)])
         high = float(ordered[min(last, len(ordered) - 1)])
     if low == high:

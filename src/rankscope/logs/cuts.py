@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from rankscope.lists import Array
 from rankscope.logs.health import LogHealth
 from rankscope.logs.rollup import Units
 
-DAY = " day"  # no column of a log is called so
+DAY, LATE = " day", " late"  # no column of a log is called so
 IDS = ("unit_id", "impression_id", "session_id", "timestamp")
 
 
@@ -24,6 +25,11 @@ def with_days(log: Log) -> Log:
     log.require(("timestamp",), "by day")
     day = pl.col("timestamp").dt.date().alias(DAY)
     return replace(log, frame=log.frame.filter(pl.col("timestamp").is_not_null()).with_columns(day))
+
+
+def with_halves(log: Log, last: date) -> Log:
+    """A log with days, in which each row says whether it is later than the last day of the first half."""
+    return replace(log, frame=log.frame.with_columns((pl.col(DAY) > last).alias(LATE)))
 
 
 def with_positions(log: Log, health: LogHealth) -> Log:

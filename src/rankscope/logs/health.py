@@ -19,6 +19,7 @@ from rankscope.moments import Moments
 MANY = 2_000_000  # rows from which verbs do not group and sort for the sake of looking; check does
 EXAMPLES = 3
 ROUNDING = 1e-9  # probabilities closer than this are equal
+NEAR = 1000  # rows at the top in which most of what is looked for is found
 MOSTLY = 0.5  # where times go back in more groups than this, the rows are in no order of time at all
 FAR = 3.29  # standard errors that chance exceeds once in a thousand times
 BEFORE = ("before", "pre", "prior", "baseline", "past")  # words in the name of a covariate
@@ -222,8 +223,6 @@ def _by_row(log: Log, looks: Sequence[Look]) -> tuple[int, list[LogFact], int]:
         ask.append(look.bad(log).sum().alias(f"count{i}"))
     if log.has("position"):
         ask.append(pl.col("position").min().alias("lowest"))
-    if log.has("variant"):
-        ask += [pl.col("variant").min().alias("first variant"), pl.col("variant").max().alias("last variant")]
     if log.has("timestamp"):
         ask.append(pl.col("timestamp").drop_nulls().dt.date().unique().implode().alias("days"))
     zeros = [name for name in ZEROS if log.has(name)]
@@ -239,17 +238,13 @@ def _by_row(log: Log, looks: Sequence[Look]) -> tuple[int, list[LogFact], int]:
     counts = [(look, int(found[f"count{i}"] or 0)) for i, look in enumerate(looks)]
     facts = _placed(log, [(look, count) for look, count in counts if count], rows)
     facts += [fact for name in zeros if (fact := _without_zeros(log, name, found))]
-    facts += [*_variants(log, found), *_days(log, found), *_positions(log, found)]
+    facts += [*_variants(log), *_days(log, found), *_positions(log, found)]
     return rows, facts, 0 if found.get("lowest") == 0 else 1
 
 
 def _added_up(parts: pl.DataFrame) -> dict[str, Any]:
-    """What parts say, as one: the lowest and the first, the last, all days, some ids, and the sums of counts."""
-    merged = {
-        "lowest": pl.col("lowest").min(),
-        "first variant": pl.col("first variant").min(),
-        "last variant": pl.col("last variant").max(),
-    }
+    """What parts say, as one: the lowest place, all days, some ids, and the sums of counts."""
+    merged = {"lowest": pl.col("lowest").min()}
     for name, kind in parts.schema.items():
         if kind == pl.List:
             several = pl.col(name).explode().drop_nulls().unique().sort()
@@ -283,10 +278,17 @@ def _without_zeros(log: Log, name: str, found: Mapping[str, Any]) -> LogFact | N
     return _fact("RS611", log, message, count=empty, column=name)
 
 
-def _variants(log: Log, found: Mapping[str, Any]) -> Iterator[LogFact]:
-    one = found.get("first variant")
-    if one is not None and one == found["last variant"]:
-        yield _fact("RS606", log, f"all rows are of one variant, {one}", count=1)
+def _variants(log: Log) -> Iterator[LogFact]:
+    """One variant in all rows: most often there are two near the top, and no more are read."""
+    if not log.has("variant"):
+        return
+    ends = [pl.col("variant").min().alias("lowest"), pl.col("variant").max().alias("highest")]
+    found = log.gather(lambda frame: frame.head(NEAR).select(ends))
+    if found["lowest"].min() == found["highest"].max():
+        found = log.gather(lambda frame: frame.select(ends))
+    lowest = found["lowest"].min()
+    if lowest is not None and lowest == found["highest"].max():
+        yield _fact("RS606", log, f"all rows are of one variant, {lowest}", count=1)
 
 
 def _days(log: Log, found: Mapping[str, Any]) -> Iterator[LogFact]:

@@ -26,7 +26,7 @@ def _shown(log: Log) -> pl.Expr:
     return (pl.col("shown") > 0).fill_null(value=False) if log.has("shown") else pl.lit(value=True)
 
 
-def _when(rows: pl.Expr, value: pl.Expr | float = 1.0) -> pl.Expr:
+def _when(rows: pl.Expr, value: pl.Expr) -> pl.Expr:
     """A value in some rows, 0 in the others."""
     return pl.when(rows).then(value).otherwise(0.0)
 
@@ -42,7 +42,7 @@ class CTR(OnlineMetric, aliases=("ClickThroughRate", "click_through_rate")):
 
     def parts(self, log: Log, end: datetime | None) -> Parts:
         known = _shown(log) & click.is_not_null()
-        return Parts("row", _when(known & (click > 0)), _when(known))
+        return Parts("row", known & (click > 0), known)
 
 
 class ListCTR(OnlineMetric, aliases=("SERPCTR", "list_ctr")):
@@ -118,7 +118,7 @@ class CVR(OnlineMetric, aliases=("ConversionRate", "conversion_rate")):
         known = _shown(log) & conversion.is_not_null()
         if self.per in {"click", "impression"}:
             rows = known & (click > 0).fill_null(value=False) if self.per == "click" else known
-            return Parts("row", _when(rows & (conversion > 0)), _when(rows))
+            return Parts("row", rows & (conversion > 0), rows)
         won = (known & (conversion > 0)).any().cast(pl.Float64)
         return Parts(self.per, won, known.any().cast(pl.Float64))  # type: ignore[arg-type] # it is no row here
 
@@ -133,7 +133,7 @@ class RPM(OnlineMetric, aliases=("RevenuePerThousand",)):
 
     def parts(self, log: Log, end: datetime | None) -> Parts:
         known = _shown(log) & revenue.is_not_null()
-        return Parts("row", _when(known, 1000.0 * revenue), _when(known))
+        return Parts("row", _when(known, 1000.0 * revenue), known)
 
 
 class OrderValue(OnlineMetric, aliases=("AOV",)):
@@ -157,7 +157,7 @@ class Dwell(OnlineMetric, aliases=("DwellTime", "dwell_time")):
 
     def parts(self, log: Log, end: datetime | None) -> Parts:
         known = (click > 0).fill_null(value=False) & pl.col("dwell_s").is_not_null()
-        return Parts("row", _when(known, pl.col("dwell_s")), _when(known))
+        return Parts("row", _when(known, pl.col("dwell_s")), known)
 
 
 class SatisfiedClicks(OnlineMetric, aliases=("SatCTR",)):
@@ -177,7 +177,7 @@ class SatisfiedClicks(OnlineMetric, aliases=("SatCTR",)):
 
     def parts(self, log: Log, end: datetime | None) -> Parts:
         known = _shown(log) & click.is_not_null() & ((click <= 0) | pl.col("dwell_s").is_not_null())
-        return Parts("row", _when(known & (click > 0) & (pl.col("dwell_s") >= self.dwell)), _when(known))
+        return Parts("row", known & (click > 0) & (pl.col("dwell_s") >= self.dwell), known)
 
 
 class SessionLength(OnlineMetric):
@@ -200,7 +200,7 @@ class ItemsPerSession(OnlineMetric):
     better = "neither"
 
     def parts(self, log: Log, end: datetime | None) -> Parts:
-        return Parts("session", _when(_shown(log)).sum() if log.has("shown") else pl.len().cast(pl.Float64), ONE)
+        return Parts("session", _shown(log).sum() if log.has("shown") else pl.len().cast(pl.Float64), ONE)
 
 
 class SessionsPerUser(OnlineMetric):
@@ -378,7 +378,7 @@ class Quantile(OnlineMetric):
         "(type 1, numpy's inverted_cdf; pandas and numpy.quantile lie in between). Rows without a value do not count."
     )
     best_for = "waiting times (q=0.95, better='lower'), and amounts of which a few carry the mean"
-    source = "Deng, Knoblich and Lu, Applying the delta method in metric analytics, KDD 2018; Liu, Sun, Varshney and Xu, Large-scale online experimentation with quantile metrics, ICSE-SEIP 2019"
+    source = "Deng, Knoblich and Lu, Applying the delta method in metric analytics, KDD 2018; Liu, Sun, Varshney and Xu, Large-scale online experimentation with quantile metrics, 2019"
 
     def parts(self, log: Log, end: datetime | None) -> Parts:
         value = log.number(self.column)

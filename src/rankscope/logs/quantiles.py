@@ -13,14 +13,14 @@ from rankscope.logs.rollup import Units
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class UnitRows:
     """The ``values`` of rows, and for each the number of its unit, from 0; None where each row is a unit of its own."""
 
     values: Array
     units: Array | None = None
 
 
-def rows_of(units: Units, metric: Quantile, inside: Array | None = None) -> Rows:
+def rows_of(units: Units, metric: Quantile, inside: Array | None = None) -> UnitRows:
     """The rows that have a value, of all units or of those at these places.
 
     Of a quantile over units each unit is one row: what its rows sum to.
@@ -29,10 +29,10 @@ def rows_of(units: Units, metric: Quantile, inside: Array | None = None) -> Rows
     if held is None:
         sums, known = units.columns(metric).T
         values = sums if inside is None else sums[inside]
-        return Rows(values[(known if inside is None else known[inside]) > 0])
+        return UnitRows(values[(known if inside is None else known[inside]) > 0])
     if inside is not None and len(inside) < len(held):
         held = held.gather(inside)
     if held.dtype != pl.List:
-        return Rows(held.drop_nulls().to_numpy())
+        return UnitRows(held.drop_nulls().to_numpy())
     sizes = held.list.len().to_numpy()
-    return Rows(held.filter(sizes > 0).explode().to_numpy(), np.repeat(np.arange(len(sizes)), sizes))
+    return UnitRows(held.filter(sizes > 0).explode().to_numpy(), np.repeat(np.arange(len(sizes)), sizes))

@@ -15,6 +15,7 @@ from rankscope.errors import DataError
 from rankscope.impressions import Log
 from rankscope.lists import Array
 from rankscope.logs.base import KEYS, Level, OnlineMetric, Parts
+from rankscope.logs.bins import sum_in_bins
 
 # what a unit is where the log names none, the widest first
 UNITS = ("unit_id", "session_id", "impression_id")
@@ -27,6 +28,7 @@ _ALL_ROWS = (
     "{}: no user, session or list is named, so that each row would be a unit of its own, and all of them would have to come here: "
     'say which column names users, as columns={{"visitor": "unit_id"}}, or bring a sample of the rows here, as frame.limit(1000000).toArrow()'
 )
+OURS = "rankscope.logs.metrics"  # expressions of others may look at all rows of a unit
 TOO_NARROW = "; where users come back, intervals are too narrow"
 
 
@@ -114,7 +116,7 @@ class Units:
     def columns(self, metric: OnlineMetric) -> Array:
         """Two columns, what each unit adds above and below the line: units x 2."""
         row = self.metrics.index(metric)
-        return np.column_stack([self.numerators[row], self.denominators[row]])
+        return np.stack([self.numerators[row], self.denominators[row]]).T  # a column lies in one place
 
 
 def unit_of(log: Log) -> str:
@@ -147,7 +149,10 @@ def roll_up(
     parts = [metric.parts(log, end) for metric in metrics]
     keys = [*([unit] if unit else []), *by]
     more = [name for name in attributes if name not in keys]
-    found = log.gather(lambda frame: _query(replace(log, frame=frame), parts, keys, unit, more), unit)
+    alone = unit and not attributes and log.elsewhere is None
+    found = _in_bins(log, metrics, parts, keys) if alone else None
+    if found is None:
+        found = log.gather(lambda frame: _query(replace(log, frame=frame), parts, keys, unit, more), unit)
     if unit and found[unit].null_count():
         rows = int(found.filter(pl.col(unit).is_null())["rows"].sum())
         raise DataError(
@@ -228,11 +233,26 @@ def _query(log: Log, parts: Sequence[Parts], keys: Sequence[str], unit: str, att
     return out
 
 
+def _in_bins(
+    log: Log, metrics: Sequence[OnlineMetric], parts: Sequence[Parts], keys: Sequence[str]
+) -> pl.DataFrame | None:
+    """The same without grouping, where each metric is one of ours that single rows add to; else None."""
+    if not all(
+        part.level == "row" and type(metric).__module__ == OURS for metric, part in zip(metrics, parts, strict=True)
+    ):
+        return None
+    added = {
+        name: value for i, part in enumerate(parts) for name, value in zip(_names(i, part), _values(part), strict=True)
+    }
+    return sum_in_bins(log, keys, added)
+
+
 def _named(i: int, part: Parts) -> list[pl.Expr]:
-    pairs = zip(
-        _names(i, part), (e for e in (part.numerator, part.denominator, part.censored) if e is not None), strict=True
-    )
-    return [expr.cast(pl.Float64).alias(name) for name, expr in pairs]
+    return [value.cast(pl.Float64).alias(name) for name, value in zip(_names(i, part), _values(part), strict=True)]
+
+
+def _values(part: Parts) -> list[pl.Expr]:
+    return [value for value in (part.numerator, part.denominator, part.censored) if value is not None]
 
 
 def _sums(i: int, part: Parts) -> list[pl.Expr]:

@@ -47,7 +47,7 @@ def panel_of_variants(measure: Measure, variants: Mapping[str, Moments], covaria
     """A panel of variants from the moments of their units.
 
     The columns are what each unit adds above and below the line, then the same of each covariate. A variant's value is the ratio of
-    its two means, moved by what its covariates say of chance: CUPED, with one coefficient a covariate from all units together.
+    its two means, moved by what its covariates say of chance: CUPED, with one coefficient a covariate (see ``adjusted_ratios``).
     Source: Deng, Xu, Kohavi and Walker, Improving the sensitivity of online controlled experiments by utilizing pre-experiment data,
     WSDM 2013.
     """
@@ -64,10 +64,19 @@ def panel_of_variants(measure: Measure, variants: Mapping[str, Moments], covaria
 def adjusted_ratios(arms: Sequence[Moments], covariates: int = 0) -> list[tuple[float, Array]]:
     """The value of each variant, moved by what its covariates say of chance, and by how much each column moves it.
 
-    The columns are those of ``panel_of_variants``.
+    The columns are those of ``panel_of_variants``. The coefficient of one covariate is that over all units together, as Deng et al. have it.
+    Several, as strata are, would so take from a difference itself what the variants' units happen to differ in, a part of k out of n for
+    k coefficients of n units. They are those within the variants, and then each has its price: what is left varies less than without having
+    chosen them, and chance differences in covariates add to the error. Either is a factor of (n - v) / (n - v - k) to the variance
+    for v variants, on average, so what columns move is that much larger.
     """
     whole = reduce(add, arms)
-    coefficients = _coefficients(whole, covariates)
+    coefficients, price = _coefficients(whole, covariates)[0], 1.0
+    if covariates > 1:
+        free = whole.count - len(arms)
+        within = Moments(free + 1, whole.mean, reduce(add, (arm.products for arm in arms)))
+        coefficients, rank = _coefficients(within, covariates)
+        price = free / (free - rank) if free > rank else math.inf
     centres = [linearise_ratio(whole, 2 + 2 * i, 3 + 2 * i)[0] for i in range(covariates)]
     found = []
     for arm in arms:
@@ -77,7 +86,7 @@ def adjusted_ratios(arms: Sequence[Moments], covariates: int = 0) -> list[tuple[
             if coefficient:
                 value -= coefficient * (centre - centres[i])
                 factors = factors - coefficient * theirs
-        found.append((value, factors))
+        found.append((value, factors * price))
     return found
 
 
@@ -89,24 +98,25 @@ def deviation_of_units(units: Moments, covariates: int = 0) -> tuple[float, floa
     (0.5, 0.5774)
     """
     value, factors = linearise_ratio(units, 0, 1)
-    for i, coefficient in enumerate(_coefficients(units, covariates).tolist()):
+    for i, coefficient in enumerate(_coefficients(units, covariates)[0].tolist()):
         factors = factors - coefficient * linearise_ratio(units, 2 + 2 * i, 3 + 2 * i)[1]
     return value, math.sqrt(max(float(factors @ units.covariance @ factors), 0.0))
 
 
-def _coefficients(whole: Moments, covariates: int) -> Array:
-    """By how much a metric moves with each covariate, over all units; 0 for a covariate that does not vary."""
+def _coefficients(whole: Moments, covariates: int) -> tuple[Array, int]:
+    """By how much a metric moves with each covariate, 0 for one that does not vary; and how many of them say something of their own."""
     if not covariates or whole.count < 2:
-        return np.zeros(covariates)
+        return np.zeros(covariates), 0
     _, own = linearise_ratio(whole, 0, 1)
     theirs = np.stack([linearise_ratio(whole, 2 + 2 * i, 3 + 2 * i)[1] for i in range(covariates)])
     if not (np.isfinite(own).all() and np.isfinite(theirs).all()):
-        return np.zeros(covariates)
+        return np.zeros(covariates), 0
     spread = theirs @ whole.covariance @ theirs.T
     shared = theirs @ whole.covariance @ own
     if covariates == 1:
-        return np.array([shared[0] / spread[0, 0] if spread[0, 0] > 0 else 0.0])
-    return np.asarray(np.linalg.lstsq(spread, shared, rcond=1e-12)[0])
+        return np.array([shared[0] / spread[0, 0] if spread[0, 0] > 0 else 0.0]), int(spread[0, 0] > 0)
+    found, _, rank, _ = np.linalg.lstsq(spread, shared, rcond=1e-12)
+    return np.asarray(found), int(rank)
 
 
 def reduction(plain: Panel, adjusted: Panel, system: str) -> float:
@@ -184,7 +194,8 @@ def skewness(values: Array) -> float:
     """The skewness of values: the third moment in standard deviations; 0 without spread."""
     around = values - values.mean() if len(values) else values
     spread = float(np.sqrt(np.mean(around**2))) if len(values) else 0.0
-    return float(np.mean((around / spread) ** 3)) if spread > 0 else 0.0
+    around = around / spread if spread > 0 else around
+    return float(np.mean(around * around * around)) if spread > 0 else 0.0
 
 
 def skew_caution(measure: Measure, skews: Mapping[str, tuple[int, float]]) -> Caution | None:

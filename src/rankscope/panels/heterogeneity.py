@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import polars as pl
 
 from rankscope.inference.heterogeneity import equal_effects
 from rankscope.logs.base import OnlineMetric
@@ -16,6 +15,7 @@ from rankscope.panels.method import Method
 from rankscope.panels.shared import shared_units
 from rankscope.panels.variants import Variants
 
+MOST = 50  # values of an attribute that are tested together, those with the most units
 FEWEST_IN_SLICE = 30  # units of an arm below which what is known of a slice's error is too little for this test
 
 
@@ -46,18 +46,24 @@ def heterogeneity(
 ) -> list[Heterogeneity]:
     """Test for each variant whether its difference depends on an attribute; nothing where fewer than two values have units enough.
 
+    Of many values those with the most units are tested.
+
     ``units`` are those of the variants by attribute, ``contrasts`` those of each value.
     """
+    largest = sorted(
+        contrasts, key=lambda value: -max((c.queries for c in contrasts[value] if _is_known(c)), default=0)
+    )
+    chosen = {value: contrasts[value] for value in contrasts if value in largest[:MOST]}
     own = {str(value): value for value in units.groups[attribute].drop_nulls().unique().to_list()}
-    slices = {value: (units.groups[attribute] == own[value]).fill_null(value=False) for value in contrasts}
-    shared = shared_units(variants, metric, units, [*slices.values()])
+    parts = [(units.groups[attribute] == own[value]).fill_null(value=False) for value in chosen]
+    shared = shared_units(variants, metric, units, parts)
     found = []
-    for pair in zip(*contrasts.values(), strict=True):
-        within = {value: c for value, c in zip(contrasts, pair, strict=True) if _is_known(c, units, slices[value])}
+    for pair in zip(*chosen.values(), strict=True):
+        within = {value: c for value, c in zip(chosen, pair, strict=True) if _is_known(c)}
         if len(within) < 2:
             continue
         of = next(iter(within.values()))
-        places = [place for place, value in enumerate(slices) if value in within]
+        places = [place for place, value in enumerate(chosen) if value in within]
         together = shared.covariance(of.run) + shared.covariance(of.baseline)
         means = [c.pair.means for c in within.values()]
         covariance = np.diag([mean.error**2 for mean in means]) + together[np.ix_(places, places)]
@@ -83,8 +89,7 @@ def correct_heterogeneity(found: Iterable[Heterogeneity], method: Method) -> lis
     ]
 
 
-def _is_known(c: Contrast, units: Units, inside: pl.Series) -> bool:
+def _is_known(c: Contrast) -> bool:
     """Whether each of the two variants has units enough in a slice, and they differ."""
-    variant = units.groups["variant"].filter(inside)
-    enough = min(int((variant == name).sum()) for name in (c.run, c.baseline)) >= FEWEST_IN_SLICE
+    enough = min(c.pair.run_sample.count, c.pair.baseline_sample.count) >= FEWEST_IN_SLICE
     return enough and c.pair.means.freedom > 0 and c.pair.means.error > 0

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
-
-import polars as pl
 
 from rankscope.errors import DataError, InputError
 from rankscope.inference.base import Estimate
 from rankscope.logs.arms import FEWEST_UNITS, counts_of
 from rankscope.logs.base import OnlineMetric
-from rankscope.logs.cuts import DAY, with_days
+from rankscope.logs.cuts import DAY, LATE, with_days, with_halves
 from rankscope.logs.rollup import Units
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
 from rankscope.panels.shared import shared_units
 from rankscope.panels.variants import Variants
-
-LATE = " late"  # no column of a log is called so
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +55,7 @@ def panels_by_day(variants: Variants, metric: OnlineMetric) -> DayPanels:
         only = f"all rows are of {found[0]}" if found else "no row has a time"
         raise DataError(f"{log.label}: {only}: whether a difference changes over days takes two days or more")
     early, late = found[: len(found) // 2], found[len(found) // 2 :]
-    halves = replace(log, frame=log.frame.with_columns((pl.col(DAY) > early[-1]).alias(LATE)))
-    before, after, change = _halves(variants, metric, variants.units_by(LATE, metric, halves))
+    before, after, change = _halves(variants, metric, variants.units_by(LATE, metric, with_halves(log, early[-1])))
     days = list(_days(variants, metric, units, found))
     return DayPanels(days, early, late, (before, after), change, variants.arms.units.rows - units.rows)
 
@@ -94,8 +89,9 @@ def _halves(variants: Variants, metric: OnlineMetric, units: Units) -> tuple[Pan
         variance = before.error**2 + after.error**2 - 2 * float(shared.covariance(name)[0, 1])
         count = before.count + after.count - shared.count([name], [0, 1])
         freedom = min(count - 1, before.freedom + after.freedom) if before.freedom and after.freedom else 0
-        error, largest = math.sqrt(max(variance, 0.0)), max(before.largest, after.largest)
-        changes[name] = Estimate(after.mean - before.mean, error if freedom else math.nan, freedom, count, largest)
+        spread = math.sqrt(max(variance, 0.0)) if freedom else math.nan
+        largest = max(before.largest, after.largest)
+        changes[name] = Estimate(after.mean - before.mean, spread, freedom, count, largest)
     of = panels[0].measure
     change = Measure(f"{metric}, late less early", metric.better, unit=of.unit, decimals=of.decimals)
     return panels[0], panels[1], Panel.of_estimates(change, changes)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from rankscope.lists import Array
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.metrics import Quantile
+from rankscope.logs.quantiles import rows_of
 from rankscope.logs.rollup import Units
 from rankscope.moments import Moments
 from rankscope.panels.experiments import adjusted_ratios
@@ -42,8 +42,11 @@ class SharedUnits:
         return int((own.sum(axis=1) > 1).sum())
 
 
-def shared_units(variants: Variants, metric: OnlineMetric, units: Units, parts: Sequence[pl.Series]) -> SharedUnits:
-    """The units that several parts share; ``parts`` say which of ``units``, in which each is once a part, are in each."""
+def shared_units(variants: Variants, metric: OnlineMetric, units: Units, parts: Sequence[Any]) -> SharedUnits:
+    """The units that several parts share; ``parts`` are columns of true and false, which of ``units`` are in each.
+
+    A unit is there once for each part that it has rows in.
+    """
     ids = units.ids
     if ids is None or not (again := ids.is_duplicated()).any():
         return SharedUnits(np.empty(0, dtype=object), np.zeros((0, len(parts)), dtype=bool), np.zeros((0, len(parts))))
@@ -80,14 +83,15 @@ def pulls_of(variants: Variants, metric: OnlineMetric, units: Units) -> Array:
 
 def _pulls_of_quantile(metric: Quantile, units: Units, own: Array, value: Any) -> Array:
     """As more rows of a unit lie below a quantile than of others, it pulls it down."""
-    held = units.values.get(metric)
-    if held is None:
+    rows = rows_of(units, metric, own)
+    if rows.units is None:  # each unit is one row, or none
         sums, sizes = (column[own] for column in units.columns(metric).T)
-        below = np.where((sizes > 0) & (sums <= value.mean), sizes, 0.0)
+        below = np.where(sums <= value.mean, sizes, 0.0)
     else:
-        rows = held.gather(own)
-        sizes = rows.list.len().to_numpy().astype(np.float64)
-        below = rows.list.eval(pl.element() <= value.mean).list.sum().to_numpy().astype(np.float64)
+        sizes, below = (
+            np.bincount(rows.units[of], minlength=len(own)).astype(np.float64)
+            for of in (np.ones(len(rows.values), dtype=bool), rows.values <= value.mean)
+        )
     rest = below.sum() / max(sizes.sum(), 1.0) * sizes - below
     spread = math.sqrt(float(rest @ rest))
     return rest / spread * value.error if spread and math.isfinite(value.error) else np.zeros(len(rest))

@@ -100,18 +100,28 @@ class Variants:
                 metric, units, self._quantiles[metric] if whole else quantiles_of_arms(metric, units, self.names)
             )
         table = self.table(metric, units)
-        variant = units.groups["variant"]
-        arms = {name: Moments.of_set(table[(variant == name).to_numpy()]) for name in self.names}
+        arms = {name: Moments.of_set(table.T.take(inside, axis=1).T) for name, inside in self._places(units).items()}
         empty = [name for name, arm in arms.items() if not arm.mean[1]]
         if empty:
             raise DataError(f"{metric}: {empty[0]} has no {metric.below or 'value'}")
+        covariates = table.shape[1] // 2 - 1
+        if covariates > 1 and units.count - len(arms) < 2 * covariates:
+            raise DataError(
+                f"{metric}: {words.counted(units.count, units.noun)} are too few to adjust for {covariates} covariates and strata: "
+                "name fewer, or a column of strata with fewer values"
+            )
         measure = Measure(str(metric), metric.better, metric.range, unit=units.noun)
-        return panel_of_variants(measure, arms, table.shape[1] // 2 - 1)
+        return panel_of_variants(measure, arms, covariates)
 
     def table(self, metric: OnlineMetric, units: Units) -> Array:
         """What each unit adds above and below the line of a metric, and then of each of its covariates and strata: units x columns."""
         others = [units.columns(other) for other in self.adjustment.covariates.get(metric, ())]
-        return np.column_stack([self._cut(units.columns(metric)), *others, *self._strata(units)])
+        return np.vstack([columns.T for columns in (self._cut(units.columns(metric)), *others, *self._strata(units))]).T
+
+    def _places(self, units: Units) -> dict[str, Array]:
+        """Where the units of each variant are."""
+        variant = units.groups["variant"]
+        return {name: np.flatnonzero((variant == name).to_numpy()) for name in self.names}
 
     def units_by(self, column: str, metric: OnlineMetric, log: Log | None = None) -> Units:
         """The units of the variants by the value of a column, too: who has rows of several values is there several times.
@@ -156,7 +166,7 @@ class Variants:
             columns = self._cut(units.columns(metric))
             whole = columns[:, 1].sum()
             left = columns[:, 0] - columns[:, 0].sum() / whole * columns[:, 1] if whole else columns[:, 0]
-            arms = {name: left[(units.groups["variant"] == name).to_numpy()] for name in self.names}
+            arms = {name: left[inside] for name, inside in self._places(units).items()}
             measure = Measure(str(metric), metric.better, unit=units.noun)
             found.append(skew_caution(measure, {name: (len(arm), skewness(arm)) for name, arm in arms.items()}))
         return [caution for caution in found if caution is not None]
@@ -166,7 +176,7 @@ class Variants:
         if self.adjustment.winsorise is None:
             return columns
         most = float(np.quantile(columns[:, 0], self.adjustment.winsorise))
-        return np.column_stack([np.minimum(columns[:, 0], most), columns[:, 1]])
+        return np.stack([np.minimum(columns[:, 0], most), columns[:, 1]]).T
 
     def _strata(self, units: Units) -> list[Array]:
         """Every stratum but the first as a covariate: 1 for its units."""

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, Literal
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Note, Notes, NumberText, Paragraph, ValueRange
+from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Note, Notes, Paragraph, ValueRange
 from rankscope.errors import InputError
 from rankscope.panels.contrast import Contrast
 from rankscope.reporting.causes import findings, findings_in_slices, usual_causes
 from rankscope.reporting.pairing import Pairing, contrasts_of, pair_variants
 from rankscope.show.result import Col, Result, Shown, View
 from rankscope.verbs.compare.result import Comparison
+from rankscope.verbs.experiment import cells
 from rankscope.verbs.experiment.result import WITHHELD, Experiment
 
 Agrees = Literal["agree", "opposite", "cannot tell", "withheld"]
@@ -25,7 +27,7 @@ SEVERAL = 6  # other metrics that a sentence names
 
 def agreement(
     comparison: Comparison, experiment: Experiment, *, variants: Mapping[str, str] | None = None
-) -> Agreement:
+) -> OnlineAgreement:
     """Say whether a comparison of rankings and an experiment on the same change point the same way.
 
     ``comparison`` is what ``compare`` found, ``experiment`` what ``experiment`` found; the main metric of each decides, the others are shown
@@ -49,7 +51,7 @@ def agreement(
             raise InputError(
                 f"a {type(given).__name__} stands where a {wanted.__name__} does: rs.agreement(rs.compare(...), rs.experiment(...))"
             )
-    return Agreement(comparison, experiment, pair_variants(comparison, experiment, variants))
+    return OnlineAgreement(comparison, experiment, pair_variants(comparison, experiment, variants))
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +93,6 @@ class SideOfChange:
     verdict: str
 
 
-def _signed(value: float) -> NumberText:
-    return NumberText(words.in_table(words.number(value, sign=True)), value)
-
-
 def _ends(c: Contrast, relative: bool = False) -> tuple[float, float]:
     bounds = c.relative[1] if relative else c.bounds
     return bounds.lower, bounds.upper
@@ -102,13 +100,14 @@ def _ends(c: Contrast, relative: bool = False) -> tuple[float, float]:
 
 def _of_side(name: str) -> Iterator[Col]:
     """The columns of one side of a row."""
-    yield Col(f"{name}_metric", of=lambda row: getattr(row, name).metric, head=name)
+    of = attrgetter(name)
+    yield Col(f"{name}_metric", of=attrgetter(f"{name}.metric"), head=name)
     for part in ("value", "baseline_value"):
-        yield Col(f"{name}_{part}", of=lambda row, part=part: getattr(getattr(row, name), part), kind="value")
-    yield Col(f"{name}_difference", of=lambda row: getattr(row, name).difference, kind="value")
-    yield Col(f"{name}_ci_lower", f"{name}_ci_upper", of=lambda row: _ends(getattr(row, name)), kind="value")
+        yield Col(f"{name}_{part}", of=attrgetter(f"{name}.{part}"), kind="value")
+    yield Col(f"{name}_difference", of=attrgetter(f"{name}.difference"), kind="value")
+    yield Col(f"{name}_ci_lower", f"{name}_ci_upper", of=lambda row: _ends(of(row)), kind="value")
     for part in ("p_value", "p_value_adjusted"):
-        yield Col(f"{name}_{part}", of=lambda row, part=part: getattr(getattr(row, name), part), kind="value")
+        yield Col(f"{name}_{part}", of=attrgetter(f"{name}.{part}"), kind="value")
     yield Col(
         f"{name}_verdict",
         of=lambda row: row.online_verdict if name == "online" else row.offline.verdict,
@@ -116,7 +115,7 @@ def _of_side(name: str) -> Iterator[Col]:
     )
 
 
-def _columns(found: Agreement) -> tuple[Col, ...]:
+def _columns(found: OnlineAgreement) -> tuple[Col, ...]:
     several = len(found.pairing.runs) > 2
     return (
         Col("variant", head="variant" if several else ""),
@@ -132,15 +131,15 @@ def _columns(found: Agreement) -> tuple[Col, ...]:
     )  # fmt: skip
 
 
-def _side_columns(found: Agreement) -> tuple[Col, ...]:
+def _side_columns(found: OnlineAgreement) -> tuple[Col, ...]:
     return (
         Col("side", head="side"),
         Col("variant", head="variant" if len(found.pairing.runs) > 2 else ""),
         Col("metric", of=lambda one: one.contrast.metric, head="metric"),
-        Col("baseline_value", of=lambda one: one.contrast.baseline_value, kind="value", head=found.pairing.baseline),
-        Col("value", of=lambda one: one.contrast.value, kind="value", head="value" if len(found.pairing.runs) > 2 else found.pairing.candidates[0]),
-        Col("difference", of=lambda one: one.contrast.difference, kind="value", head="difference", cell=lambda one: _signed(one.contrast.difference)),
-        Col("ci_lower", "ci_upper", of=lambda one: _ends(one.contrast), kind="value", head="interval", cell=lambda one: span(one.contrast)),
+        Col("baseline_value", of=lambda one: one.contrast.baseline_value, kind="value", head=found.pairing.baseline, cell=lambda one: cells.number(one.contrast, one.contrast.baseline_value)),
+        Col("value", of=lambda one: one.contrast.value, kind="value", head="value" if len(found.pairing.runs) > 2 else found.pairing.candidates[0], cell=lambda one: cells.number(one.contrast, one.contrast.value)),
+        Col("difference", of=lambda one: one.contrast.difference, kind="value", head="difference", cell=lambda one: cells.signed(one.contrast)),
+        Col("ci_lower", "ci_upper", of=lambda one: _ends(one.contrast), kind="value", head="interval", cell=lambda one: cells.span(one.contrast, one.contrast.bounds)),
         Col("relative", of=lambda one: one.contrast.relative[0], kind="value"),
         Col("relative_ci_lower", "relative_ci_upper", of=lambda one: _ends(one.contrast, relative=True), kind="value"),
         Col("p_value", of=lambda one: one.contrast.p_value, kind="value"),
@@ -151,13 +150,8 @@ def _side_columns(found: Agreement) -> tuple[Col, ...]:
     )  # fmt: skip
 
 
-def span(c: Contrast) -> str:
-    """The interval of a difference, as a table has it."""
-    return words.in_table(words.interval(c.bounds.lower, c.bounds.upper, sign=True)) if c.bounds.known else ""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement(Result):
+class OnlineAgreement(Result):
     """Whether judgments and users say the same of a change.
 
     ``found["treatment"]`` has the verdicts on the main metrics for a variant, ``rows`` and ``results`` those on others, too: each offline metric beside
@@ -308,7 +302,9 @@ class Agreement(Result):
         out: list[Shown] = [*map(Paragraph, self.sentences()), EMPTY, self.table("sides")]
         if len(self.both) > len(self.deciding):
             out += [EMPTY, Heading("Metric by metric"), self.table()]
-        return [*out, *([EMPTY, Heading("What may explain it"), Notes(tuple(self.causes))] if self.causes else [])]
+        if self.causes:
+            out += [EMPTY, Heading("What may explain it"), Notes(tuple(self.causes))]
+        return out
 
     def charts(self) -> Iterator[Chart]:
         """The change on each metric as a share of the baseline, with its interval: so that both sides have one scale."""

@@ -21,17 +21,18 @@ from rankscope.blocks import (
     ValueRange,
     Verdict,
 )
-from rankscope.reporting.agreement import Agreement, BothVerdicts, SideOfChange, span
+from rankscope.reporting.agreement import BothVerdicts, OnlineAgreement, SideOfChange
 from rankscope.reporting.page import page_of, sections_of
 from rankscope.reporting.sections.reproduce import reproduce_result
 from rankscope.reporting.sections.verdicts import TONES
 from rankscope.reporting.subject import Subject
+from rankscope.verbs.experiment import cells
 
 NAME = "together"  # the anchor of the section of both
 BARS = "bars: the change as a share of the baseline, with its interval; the thin line marks no change"
 
 
-def page_of_both(subject: Subject[Any], found: Agreement, title: str | None, command: str | None) -> Page:
+def page_of_both(subject: Subject[Any], found: OnlineAgreement, title: str | None, command: str | None) -> Page:
     """The page of a comparison, whose rankings are the subject's, and of the experiment on the same change."""
     names = [found.pairing.label(variant) for variant in found.pairing.candidates]
     title = title or f"{words.listing(names)} against {found.pairing.label(found.pairing.baseline)}, offline and online"
@@ -54,7 +55,7 @@ def page_of_both(subject: Subject[Any], found: Agreement, title: str | None, com
     )
 
 
-def _tone(found: Agreement) -> Tone:
+def _tone(found: OnlineAgreement) -> Tone:
     """The tone of the answer: opposite where that is so for any variant, else that of the one variant."""
     if found.opposite:
         return "opposite"
@@ -66,7 +67,7 @@ def _tone_of(row: BothVerdicts) -> Tone:
     return TONES.get(row.offline.verdict, "plain") if row.agrees == "agree" else "unclear"
 
 
-def _answer(found: Agreement, offline: Answer | None) -> Answer:
+def _answer(found: OnlineAgreement, offline: Answer | None) -> Answer:
     """The first screen: whether the two agree, both on their main metrics, and what may explain it or is to be doubted."""
     text = " ".join(found.headline(row, short=True) for row in found.deciding).removesuffix(".")
     caution, at = "", ""
@@ -78,7 +79,7 @@ def _answer(found: Agreement, offline: Answer | None) -> Answer:
     return Answer(text, _tone(found), _board(found), caution, at, queries, pairs)
 
 
-def _board(found: Agreement) -> Table:
+def _board(found: OnlineAgreement) -> Table:
     """Both sides on their main metrics, each with its change as a share of the baseline, so that one scale fits both."""
     several = len(found.pairing.runs) > 2
     main = {found.comparison.primary, found.experiment.primary}
@@ -87,9 +88,14 @@ def _board(found: Agreement) -> Table:
         if one.contrast.metric not in main:
             continue
         c = one.contrast
-        change = NumberText(words.in_table(words.number(c.difference, sign=True)), c.difference)
+        change = NumberText(cells.signed(c), c.difference)
         labels = [one.side, one.variant, c.metric] if several else [one.side, c.metric]
-        values = [_rounded(c.baseline_value), _rounded(c.value), change, span(c)]
+        values: list[Value] = [
+            cells.number(c, c.baseline_value),
+            cells.number(c, c.value),
+            change,
+            cells.span(c, c.bounds),
+        ]
         rows.append((*labels, *values, one.verdict, _lift(one)))
     heads = ["side", *(["variant"] if several else []), "metric"]
     first, second = found.pairing.baseline, "value" if several else found.pairing.candidates[0]
@@ -102,10 +108,6 @@ def _board(found: Agreement) -> Table:
     return Table(columns, tuple(rows), labels=len(heads), note=BARS, name="answer")
 
 
-def _rounded(value: float) -> NumberText:
-    return NumberText(words.in_table(words.number(value)), value)
-
-
 def _lift(one: SideOfChange) -> ValueRange | None:
     value, bounds = one.contrast.relative
     if not bounds.known:
@@ -113,7 +115,7 @@ def _lift(one: SideOfChange) -> ValueRange | None:
     return ValueRange(value, bounds.lower, bounds.upper, text=words.in_table(words.relative(value)))
 
 
-def _together(found: Agreement) -> Section:
+def _together(found: OnlineAgreement) -> Section:
     """Both sides on all their metrics, and what may explain that they are opposite."""
     blocks: list[Any] = [Heading("What may explain it"), Notes(tuple(found.causes))] if found.causes else []
     blocks += [replace(found.table("sides"), title="Side by side", name="sides"), *found.charts()]
@@ -122,7 +124,7 @@ def _together(found: Agreement) -> Section:
     return Section(NAME, "Offline and online", tuple(blocks), "What judgments say of the change, and what users say.")
 
 
-def _of_experiment(found: Agreement) -> Iterator[Section]:
+def _of_experiment(found: OnlineAgreement) -> Iterator[Section]:
     """The sections of the experiment, with names of their own."""
     for section in sections_of(found.experiment):
         title = (
@@ -134,7 +136,7 @@ def _of_experiment(found: Agreement) -> Iterator[Section]:
         yield replace(section, name=f"experiment-{section.name}", title=title, blocks=blocks, folded=True)
 
 
-def _reproduce(found: Agreement) -> Section:
+def _reproduce(found: OnlineAgreement) -> Section:
     section = reproduce_result(found.experiment, None)
     blocks = tuple(replace(b, name="experiment-inputs") if isinstance(b, Table) else b for b in section.blocks)
     return replace(section, name="experiment-reproduce", title="Reproduce the experiment", blocks=blocks)

@@ -15,7 +15,7 @@ from rankscope.blocks import Block, Chart, Explorer, Heading, Page, Paragraph, T
 from rankscope.declared import whole_number
 from rankscope.errors import DataError, InputError
 from rankscope.reporting import check_folder, check_page_file
-from rankscope.reporting.agreement import Agreement, agreement
+from rankscope.reporting.agreement import OnlineAgreement, agreement
 from rankscope.reporting.explorer.rankings import documents_of
 from rankscope.reporting.of_both import page_of_both
 from rankscope.reporting.page import page_of, page_of_result
@@ -174,7 +174,7 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     if shown is not None:
         whole_number("shown", shown, 1, "how many documents of each ranking are shown, a whole number of at least 1")
     of_page = {"queries_text": queries_text, "docs_text": docs_text, "shown": shown, "notes": notes}
-    given = Given(qrels, runs, metrics, options, log, online, split)
+    given = PageRequest(qrels, runs, metrics, options, log, online, split)
     if (other := _other_page(given, title, command)) is not None:
         if any(one is not None for one in of_page.values()):
             raise InputError(f"{', '.join(of_page)} are for the page of scores or a comparison: leave them out")
@@ -189,7 +189,7 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class PageRequest:
     """What a page is to be of, as it was given to ``report``."""
 
     qrels: Any
@@ -207,20 +207,20 @@ class Given:
         return {name: value for name, value in said.items() if value is not None}
 
     @cached_property
-    def both(self) -> Agreement | None:
+    def both(self) -> OnlineAgreement | None:
         """What was found offline and online, where that was given as results; None for all else."""
-        if isinstance(self.qrels, Agreement):
+        if isinstance(self.qrels, OnlineAgreement):
             return self.qrels
         several = isinstance(self.qrels, list | tuple)
         results = [*self.qrels] if several else [self.qrels, self.runs]
-        kinds = [one for one in results if isinstance(one, Result)]
-        if len(kinds) < 2:
+        if sum(isinstance(one, Result) for one in results) < 2:
             return None
-        by_kind = {type(one): one for one in kinds}
-        if len(results) != 2 or set(by_kind) != {Comparison, Experiment}:
+        offline = next((one for one in results if isinstance(one, Comparison)), None)
+        online = next((one for one in results if isinstance(one, Experiment)), None)
+        if len(results) > 2 or offline is None or online is None:
             there = words.listing(type(one).__name__ for one in results)
             raise InputError(f"{there}: a page of two results is of a comparison and an experiment on the same change")
-        return agreement(by_kind[Comparison], by_kind[Experiment])
+        return agreement(offline, online)
 
     @property
     def trial(self) -> Experiment | None:
@@ -235,7 +235,9 @@ class Given:
         )
 
 
-def _subject_and_trial(given: Given, progress: Callable[[str], None] | None) -> tuple[Subject[Any], Agreement | None]:
+def _subject_and_trial(
+    given: PageRequest, progress: Callable[[str], None] | None
+) -> tuple[Subject[Any], OnlineAgreement | None]:
     """The subject of a page; and where it was tried on users, too, whether these agree."""
     source, options = given.qrels, given.options
     if (both := given.both) is not None:
@@ -260,7 +262,7 @@ def _subject_and_trial(given: Given, progress: Callable[[str], None] | None) -> 
     return subject, agreement(subject.comparison, trial)
 
 
-def _other_page(given: Given, title: str | None, command: str | None) -> tuple[Page, Sequence[str]] | None:
+def _other_page(given: PageRequest, title: str | None, command: str | None) -> tuple[Page, Sequence[str]] | None:
     """The page of a result that is neither scores nor a comparison, or of a log, and what was read; None for all else."""
     source, options = given.qrels, given.options
     if given.both is not None:
@@ -293,7 +295,7 @@ def _marks(notes: Any) -> str:
     return json.dumps(read_notes(notes), ensure_ascii=False)
 
 
-def _page(subject: Subject[Any], both: Agreement | None, title: str | None, command: str | None) -> Page:
+def _page(subject: Subject[Any], both: OnlineAgreement | None, title: str | None, command: str | None) -> Page:
     try:
         return page_of(subject, title, command) if both is None else page_of_both(subject, both, title, command)
     except UnicodeEncodeError as error:  # from dicts; no file of text holds such ids

@@ -13,11 +13,11 @@ import rankscope as rs
 from rankscope.cli import main
 from rankscope.errors import InputError
 from rankscope.files.log_formats.catalogue import KEYS, LOG_FORMATS, log_format_named, log_format_of
-from rankscope.files.log_formats.given import given_of
+from rankscope.files.log_formats.inputs import input_of
 
 
 def told(source: Any) -> str | None:
-    given = given_of(source, KEYS)
+    given = input_of(source, KEYS)
     form = None if given is None else log_format_of(given)
     return None if form is None else form.name
 
@@ -28,7 +28,7 @@ def test_there_is_a_sample_of_each_format() -> None:
 
 @pytest.mark.parametrize("name", LOG_FORMATS)
 def test_a_log_is_told_by_what_it_is_and_by_that_format_alone(name: str, tmp_path: Path) -> None:
-    given = given_of(sample(name, tmp_path), KEYS)
+    given = input_of(sample(name, tmp_path), KEYS)
     assert given is not None
     assert [one.name for one in LOG_FORMATS.values() if one.is_one(given)] == [name]
 

@@ -96,6 +96,7 @@ def test_an_experiment_and_its_covariate_come_from_it() -> None:
     found = rs.experiment(log, "Mean(spent)", covariates={"Mean(spent)": "spent_before"})["1", "Mean(spent)"]
     difference = after[1::2].mean() - after[::2].mean()
     plain = rs.experiment(log, "Mean(spent)")["1", "Mean(spent)"]
+    assert log.roles["unit_id"] == "anonymous_id"
     assert plain.difference == pytest.approx(difference, rel=1e-12)
     assert found.verdict == "better"
     width = [one.bounds.upper - one.bounds.lower for one in (found, plain)]

@@ -71,6 +71,14 @@ def test_verdicts_in_words(lift: float, margin: str, verdict: str, said: str) ->
     assert said in list(found.sentences())[1]
 
 
+def test_a_guardrail_says_what_loss_cannot_be_ruled_out() -> None:
+    found = rs.experiment(users(seed=44), "Mean(sessions)", guardrails={"Mean(revenue)": "0.1%"})
+    (said,) = [text for text in found.sentences() if text.startswith("Guardrail: ")]
+    p_value = found.to_dicts()[1]["noninferiority_p_value"]
+    assert p_value > 0.1
+    assert said.endswith(f"or more cannot be ruled out (p = {p_value:.2f}).")
+
+
 def test_a_metric_beside_the_primary_one_is_told_where_it_is_the_same() -> None:
     found = rs.experiment(users(seed=45), ["Mean(revenue)", "Mean(sessions)"], margin={"Mean(sessions)": "15%"})
     assert any("practically the same on Mean(sessions)" in text for text in found.sentences())
@@ -117,6 +125,12 @@ def test_a_share_of_nothing_is_no_margin() -> None:
     table = users(seed=47).with_columns(gain=pl.when(pl.col("variant") == "A").then(0.0).otherwise(1.0))
     with pytest.raises(InputError, match="A is at 0, and a share of that is nothing"):
         rs.experiment(table, "Mean(gain)", margin="1%")
+
+
+def test_where_all_are_at_nothing_they_are_the_same() -> None:
+    table = users(seed=48).with_columns(harm=pl.lit(0.0))
+    found = rs.experiment(table, "Mean(orders)", guardrails="Mean(harm)=1%")
+    assert found.to_dicts()[1]["verdict"] == "same"
 
 
 def test_the_command_takes_margins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

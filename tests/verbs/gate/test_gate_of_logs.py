@@ -338,3 +338,28 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
 def test_the_fixture_takes_a_log(rankscope_gate: Any) -> None:
     assert rankscope_gate(users(seed=25, lift=3.0), metrics=REVENUE).passed
     assert math.isnan(rankscope_gate(users(seed=25), "A", "B", REVENUE).checks[0].loss)
+
+
+def test_runs_that_are_there_are_no_variants(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "qrels.txt").write_text("".join(f"q{i} 0 a 1\n" for i in range(8)))
+    for name in ("old", "new"):
+        (tmp_path / "runs" / f"{name}.run").write_text("".join(f"q{i} Q0 a 1 1.0 {name}\n" for i in range(8)))
+    for both in (
+        ["main=runs/old.run", "branch=runs/new.run"],
+        ["runs/old*.run", "runs/new*.run"],
+        ["runs/old.run", "runs/new.run"],
+    ):
+        assert main(["gate", "qrels.txt", *both, "-m", "RR", "-q"]) == 0
+    capsys.readouterr()
+    assert main(["gate", "qrels.txt", "runs/none.run", "runs/neither.run"]) == 2
+    assert capsys.readouterr().err.startswith("runs/none.run: no such file")
+
+
+def test_a_table_without_users_is_gated_by_its_rows() -> None:
+    table = {"variant": ["A", "B"] * 500, "orders": [1, 2, 2, 1, 3, 1, 1, 1, 2, 1] * 100}
+    assert rs.gate(table, "B", "A", "Mean(orders)").passed
+    assert "RS643" in {w.code for w in rs.gate(table, metrics="Mean(orders)").warnings}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from rankscope.files.log_formats.given import Given
+from rankscope.files.log_formats.inputs import LogInput
 from rankscope.tables import Source
 
 
@@ -33,8 +33,8 @@ class LogFormat:
     name: str
     about: str
     expects: str
-    is_one: Callable[[Given], bool]
-    read: Callable[[Given], LogTable]
+    is_one: Callable[[LogInput], bool]
+    read: Callable[[LogInput], LogTable]
     names: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.log_formats.base import LogFormat
-from rankscope.files.log_formats.given import Given
 from rankscope.files.log_formats.growthbook import GROWTHBOOK
+from rankscope.files.log_formats.inputs import LogInput
 from rankscope.files.log_formats.interleaved import INTERLEAVED
 from rankscope.files.log_formats.obp import OBP
 from rankscope.files.log_formats.open_bandit import OPEN_BANDIT
@@ -35,7 +35,7 @@ def log_format_named(name: str | None) -> LogFormat | None:
     raise InputError(f"log_format={name!r}: there is no such format of logs{words.hint(str(name), there)}")
 
 
-def log_format_of(given: Given) -> LogFormat | None:
+def log_format_of(given: LogInput) -> LogFormat | None:
     """The format that was certainly given; None for a table."""
     looked = replace(given, parts=given.parts[:LOOKED])
     return next((one for one in LOG_FORMATS.values() if one.is_one(looked)), None)

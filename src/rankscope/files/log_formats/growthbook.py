@@ -9,7 +9,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.log_formats.base import LogFormat, LogTable
-from rankscope.files.log_formats.given import Given, LogPart, left_out, places
+from rankscope.files.log_formats.inputs import LogInput, LogPart, left_out, places
 from rankscope.files.log_rows import with_times
 from rankscope.files.sheets import INDEX, Sheet
 from rankscope.impressions import COLUMNS
@@ -18,7 +18,7 @@ from rankscope.tables import Source
 from rankscope.words import plain_name
 
 EXPECTS = "rows of exposures (user_id, timestamp, experiment_id, variation_id) and rows of each metric (user_id, timestamp, value)"
-UNITS = [*map(plain_name, ("user_id", "anonymous_id", *COLUMNS["unit_id"].names))]
+UNITS = [*map(plain_name, COLUMNS["unit_id"].names)]
 TIMES = [*map(plain_name, ("timestamp", *COLUMNS["timestamp"].names))]
 EXPOSURE = ("experiment_id", "variation_id")
 AT = "timestamp"
@@ -42,7 +42,7 @@ def _is_metric(part: LogPart) -> bool:
     )
 
 
-def _is_growthbook(given: Given) -> bool:
+def _is_growthbook(given: LogInput) -> bool:
     tables = [part for part in given.parts if part.names]
     exposures = [part for part in tables if _is_exposures(part)]
     return (
@@ -52,7 +52,7 @@ def _is_growthbook(given: Given) -> bool:
     )
 
 
-def read_growthbook(given: Given) -> LogTable:
+def read_growthbook(given: LogInput) -> LogTable:
     """GrowthBook's rows as a table with a row a user: the variation, when it was first met, and what each metric adds up to from then on.
 
     A metric is called as its file, or its key. It is the sum of ``value``, or the number of rows where there is none; other columns of numbers
@@ -102,7 +102,7 @@ def _timed(part: LogPart, unit: str) -> tuple[Sheet, pl.DataFrame, list[str]]:
     return sheet, frame.drop([name for name in frame.columns if INDEX.fullmatch(name)]), notes
 
 
-def _users(given: Given, parts: Sequence[LogPart], unit: str) -> tuple[pl.DataFrame, list[str]]:
+def _users(given: LogInput, parts: Sequence[LogPart], unit: str) -> tuple[pl.DataFrame, list[str]]:
     """One row a user and variation, as it was first met."""
     frames, notes = [], []
     for part in parts:

@@ -7,7 +7,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.log_formats.base import LogFormat, LogTable, tally
-from rankscope.files.log_formats.given import Given, LogPart, left_out, places
+from rankscope.files.log_formats.inputs import LogInput, LogPart, left_out, places
 from rankscope.files.log_rows import with_times
 from rankscope.sources import UNDEFINED
 from rankscope.tables import Source
@@ -21,7 +21,7 @@ def _is_events(part: LogPart) -> bool:
     return set(COLUMNS) <= set(part.names)
 
 
-def read_interleaved(given: Given) -> LogTable:
+def read_interleaved(given: LogInput) -> LogTable:
     """Events of interleaved searches as rows: one for each list, with how often it was clicked, by the ranker that had filled the place.
 
     ``click`` is 1 where a list was clicked at all, ``clicks`` how often, ``clicks_A`` and so on how often on what each ranking function had

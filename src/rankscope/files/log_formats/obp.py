@@ -11,7 +11,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.log_formats.base import LogFormat, LogTable
-from rankscope.files.log_formats.given import Given
+from rankscope.files.log_formats.inputs import LogInput
 from rankscope.tables import Array, Source
 
 EXPECTS = "action and reward as arrays, and position (from 0), pscore, slate_id and context as far as there are any"
@@ -24,11 +24,11 @@ ROLES = {
 }
 
 
-def _is_feedback(given: Given) -> bool:
+def _is_feedback(given: LogInput) -> bool:
     return given.arrays is not None and all(name in given.arrays for name in ("n_rounds", "action", "reward"))
 
 
-def read_obp(given: Given) -> LogTable:
+def read_obp(given: LogInput) -> LogTable:
     """Obp's ``bandit_feedback`` as rows: action, reward, and position, which obp counts from 0 and a log from 1.
 
     ``pscore`` is how probable the action was at its position (``p_item_pos``); of slates, which have a ``slate_id``, it is how probable the
@@ -36,7 +36,7 @@ def read_obp(given: Given) -> LogTable:
     position. A reward that is 0 or 1 throughout is a click, too. Columns of ``context``, and other arrays with an element a row, are attributes.
 
     >>> feedback = {"n_rounds": 2, "action": [3, 1], "position": [0, 2], "reward": [1, 0], "pscore": [0.5, 0.1]}
-    >>> print(read_obp(Given("log", (), feedback)).frame.rows(named=True)[1])
+    >>> print(read_obp(LogInput("log", (), feedback)).frame.rows(named=True)[1])
     {'item_id': 1, 'position': 3, 'reward': 0, 'click': 0, 'p_item_pos': 0.1}
     """
     arrays = given.arrays
@@ -70,11 +70,11 @@ def read_obp(given: Given) -> LogTable:
     return LogTable(frame, _source(given), f"feedback as obp has it: {words.counted(rows, 'row')}{what}", notes)
 
 
-def _source(given: Given) -> Source:
+def _source(given: LogInput) -> Source:
     return given.source("obp", given.parts) if given.parts else Source(given.label, "obp")
 
 
-def _array(given: Given, name: str, value: Any) -> Array:
+def _array(given: LogInput, name: str, value: Any) -> Array:
     try:
         array = np.asarray(value)
     except ValueError:  # rows of several lengths
@@ -84,7 +84,7 @@ def _array(given: Given, name: str, value: Any) -> Array:
     return array
 
 
-def _from_one(given: Given, position: Array) -> Array:
+def _from_one(given: LogInput, position: Array) -> Array:
     """Positions that count from 0, as those of a log do."""
     if position.dtype.kind not in "iu" or (len(position) and position.min() < 0):
         raise InputError(
@@ -93,7 +93,7 @@ def _from_one(given: Given, position: Array) -> Array:
     return position.astype(np.int64) + 1
 
 
-def _context(given: Given, arrays: Mapping[str, Any], rows: int) -> dict[str, Array]:
+def _context(given: LogInput, arrays: Mapping[str, Any], rows: int) -> dict[str, Array]:
     """A column for each dimension of what was known of a round; of a slate each of its rows has that of the slate."""
     if arrays.get("context") is None:
         return {}

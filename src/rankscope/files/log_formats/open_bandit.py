@@ -11,7 +11,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.log_formats.base import LogFormat, LogTable
-from rankscope.files.log_formats.given import Given, LogPart, left_out
+from rankscope.files.log_formats.inputs import LogInput, LogPart, left_out
 from rankscope.files.sheets import Sheet
 
 COLUMNS = {"timestamp", "item_id", "position", "click"}
@@ -30,7 +30,7 @@ def _is_items(part: LogPart) -> bool:
     return {"item_id", "item_feature_0"} <= set(part.names)
 
 
-def read_open_bandit(given: Given) -> LogTable:
+def read_open_bandit(given: LogInput) -> LogTable:
     """Rows of the Open Bandit Dataset as they are: ``propensity_score`` is how probable the item was at its position, from 1 to 3.
 
     Of several files each says by its folder which policy made it (``random/men/men.csv`` is of the policy random), which becomes

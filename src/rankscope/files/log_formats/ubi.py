@@ -9,7 +9,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.log_formats.base import LogFormat, LogTable, tally
-from rankscope.files.log_formats.given import Given, LogPart, left_out, places
+from rankscope.files.log_formats.inputs import LogInput, LogPart, left_out, places
 from rankscope.files.log_rows import with_times
 from rankscope.files.sheets import Sheet
 from rankscope.tables import Source
@@ -56,7 +56,7 @@ def _is_events(part: LogPart) -> bool:
     return {"query_id", "action_name"} <= set(part.names)
 
 
-def read_ubi(given: Given) -> LogTable:
+def read_ubi(given: LogInput) -> LogTable:
     """UBI's queries and events as rows: one for each hit of a query, with what was done with it.
 
     ``query_id`` of UBI is the list (``impression_id``), ``user_query`` what was asked for, ``client_id`` the unit. Hits stand at positions from
@@ -209,24 +209,17 @@ def _shown(lists: pl.DataFrame, done: pl.DataFrame) -> tuple[pl.DataFrame, int]:
 
 def _matched(done: pl.DataFrame, shown: pl.DataFrame) -> pl.DataFrame:
     """Events with the item that they are of: by the id of the object, or by that of the engine where the list has this one."""
-    pairs = shown.select(*PAIR).unique().with_columns(pl.lit(value=True).alias("there"))
+    near = shown.select(*PAIR).join(done.select("impression_id").unique(), on="impression_id", how="semi")
+    pairs = near.unique().with_columns(pl.lit(value=True).alias("there"))
     for name in ("object_id", "internal_id"):
-        done = done.join(
-            pairs.rename({"item_id": name, "there": f"by_{name}"}),
-            on=["impression_id", name],
-            how="left",
-            maintain_order="left",
-        )
-    by_object, by_internal = (
-        pl.col("by_object_id").fill_null(value=False),
-        pl.col("by_internal_id").fill_null(value=False),
-    )
-    item = (
-        pl.when(~by_object & by_internal).then(pl.col("internal_id")).otherwise(pl.coalesce("object_id", "internal_id"))
-    )
-    return done.with_columns(item.alias("item_id"), (by_object | by_internal).alias("is_shown")).drop(
-        "by_object_id", "by_internal_id"
-    )
+        named = pairs.rename({"item_id": name, "there": f"by_{name}"})
+        done = done.join(named, on=["impression_id", name], how="left", maintain_order="left")
+    done = done.with_columns(pl.col("by_object_id", "by_internal_id").fill_null(value=False))
+    by_object, by_internal = pl.col("by_object_id"), pl.col("by_internal_id")
+    either = pl.coalesce("object_id", "internal_id")
+    item = pl.when(~by_object & by_internal).then(pl.col("internal_id")).otherwise(either).alias("item_id")
+    rows = done.with_columns(item, (by_object | by_internal).alias("is_shown"))
+    return rows.drop("by_object_id", "by_internal_id")
 
 
 def _dwell(events: pl.DataFrame, lists: pl.DataFrame) -> pl.DataFrame | None:

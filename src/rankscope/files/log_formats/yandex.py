@@ -15,7 +15,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.log_formats.base import LogFormat, LogTable
-from rankscope.files.log_formats.given import Given, LogPart, left_out
+from rankscope.files.log_formats.inputs import LogInput, LogPart, left_out
 
 QUERY = re.compile(r"^[^\t\s]+\t\d+(\.\d+)?\tQ\t[^\t]+(\t|$)")
 SESSION = re.compile(r"^[^\t\s]+\tM\t\d+\t[^\t]+$")
@@ -32,7 +32,7 @@ def _is_lines(part: LogPart) -> bool:
     return QUERY.match(line) is not None or SESSION.match(line) is not None
 
 
-def read_lines(given: Given) -> LogTable:
+def read_lines(given: LogInput) -> LogTable:
     """Lines of queries and clicks as rows: one for each url that a page of results showed, and whether it was clicked.
 
     A click belongs to the latest page before it in its session that shows the url, or to the page that its line names. A click on a url

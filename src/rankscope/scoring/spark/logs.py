@@ -18,7 +18,7 @@ from rankscope.engines import queries, spark
 from rankscope.engines.packing import PartStream
 from rankscope.engines.queries import ORDER, RowReading
 from rankscope.errors import DataError, InputError, RankscopeError
-from rankscope.files.log_formats.given import EXPECTED
+from rankscope.files.log_formats.inputs import EXPECTED
 from rankscope.files.log_rows import LogRows
 from rankscope.impressions import Log
 from rankscope.scoring.spark.task import ERRORS

@@ -76,6 +76,11 @@ def formula(cls: type[OnlineMetric]) -> str:
     return f"{cls.above} / {cls.below}" if cls.below else cls.above
 
 
+def direction(cls: type[OnlineMetric]) -> str:
+    """Which way is better, and whether that can be said otherwise."""
+    return f"{DIRECTIONS[cls.better]}{', unless better= says otherwise' if 'better' in parameters(cls) else ''}"
+
+
 def needs(cls: type[OnlineMetric]) -> list[str]:
     """The columns of a log that it needs."""
     return list(cls.needs)
@@ -100,7 +105,7 @@ def _in_full(cls: type[OnlineMetric]) -> list[Block]:
     columns = [f"{name} ({COLUMNS[name].about})" for name in cls.needs]
     traits = (
         f"of each {cls.unit}",
-        f"{DIRECTIONS[cls.better]}{' unless you say so (better)' if 'better' in parameters(cls) else ''}",
+        direction(cls),
         f"range {_span(cls)}",
         *(["counts only those who were observed for long enough"] if cls.windowed else []),
     )

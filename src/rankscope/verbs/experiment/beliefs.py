@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rankscope import words
 from rankscope.inference.beliefs import LiftPosterior, Prior, posterior_of_lift
 from rankscope.panels.contrast import Contrast
@@ -22,14 +20,20 @@ def believe(c: Contrast, prior: Prior) -> LiftPosterior:
 
 def columns_of(prior: Prior) -> tuple[Col, ...]:
     """The columns of what is believed: chance, loss and credible interval."""
-    each: Any = lambda c: believe(c, prior)  # noqa: E731 - a column takes it apart
-    ends = lambda found: (found.credible.lower, found.credible.upper)  # noqa: E731
+
+    def each(c: Contrast) -> LiftPosterior:
+        return believe(c, prior)
+
+    def ends(c: Contrast) -> tuple[float, float]:
+        found = each(c).credible
+        return found.lower, found.upper
+
     return (
         Col("chance_better", of=lambda c: each(c).chance_better, head="chance better", kind="value",
             cell=lambda c: words.share(each(c).chance_better, 1)),
         Col("expected_loss", of=lambda c: each(c).expected_loss, head="expected loss", kind="value",
             cell=lambda c: words.share(each(c).expected_loss, 2)),
-        Col("credible_lower", "credible_upper", of=lambda c: ends(each(c)), head="credible interval of lift", kind="value",
+        Col("credible_lower", "credible_upper", of=ends, head="credible interval of lift", kind="value",
             cell=lambda c: words.in_table(_span(each(c)))),
     )  # fmt: skip
 

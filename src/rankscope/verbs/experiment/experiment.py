@@ -14,6 +14,7 @@ from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import Method, method_of
 from rankscope.panels.variants import Variants, variants_of
 from rankscope.scoring.logs import read_experiment
+from rankscope.scoring.request import heeded
 from rankscope.verbs.experiment.days import check_by, over_days
 from rankscope.verbs.experiment.result import Experiment
 from rankscope.verbs.experiment.roles import Role, roles_of
@@ -74,7 +75,7 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     )
     families = _compare(variants, roles, method)
     early = early_caution(method.test, variants.arms.counts, variants.arms.units.noun)
-    cautions = [*variants.arms.cautions, *([early] if early else []), *variants.doubts(roles)]
+    cautions = heeded([*variants.arms.cautions, *([early] if early else []), *variants.doubts(roles)])
     lead = next(iter(roles))
     parts, tests = slices_of(variants, attributes, lead, method)
     days = over_days(variants, lead, method) if over else None
@@ -91,10 +92,12 @@ def _compare(variants: Variants, roles: Mapping[OnlineMetric, Role], method: Met
     panels = {metric: variants.panel(metric) for metric in roles}
     allowed = {panels[m].name: (panels[m], role.margin) for m, role in roles.items() if role.margin is not None}
     margins = {name: margin.of(panel.estimate(baseline).mean) for name, (panel, margin) in allowed.items()}
-    if nothing := [name for name, margin in margins.items() if not margin]:
-        raise InputError(
-            f"margin of {nothing[0]}: {baseline} is at 0, and a share of that is nothing: give a number, like 0.01"
-        )
+    for name, (panel, _) in allowed.items():
+        if not margins[name] and any(panel.means.values()):
+            raise InputError(
+                f"margin of {name}: {baseline} is at 0, and a share of that is nothing: give a number, like 0.01"
+            )
+    margins = {name: margin for name, margin in margins.items() if margin}  # of 0 where all are at 0, and the same
     said = {name: str(margin) for name, (_, margin) in allowed.items() if margin.relative}
     method = replace(method, margin=margins or None, margin_words=said)
     pairs = pairs_of(names, baseline, all_pairs=False)

@@ -33,12 +33,14 @@ from rankscope.verbs.experiment.tables import VIEWS, WITHHELD
 WITHIN = frozenset({"equivalent", "not worse"})  # what a margin allows to be said
 
 
-def _beyond_margin(c: Contrast) -> str:
+def _beyond_margin(c: Contrast, *, guards: bool = False) -> str:
     """Why a margin that was asked for says nothing, where there is no verdict."""
     margin, found = c.method.margin_of(c.metric), c.equivalence
     if c.verdict != "cannot tell" or margin is None or found is None or not math.isfinite(found.lower):
         return ""
     ends = words.interval(found.lower, found.upper, sign=True, digits=c.panel.measure.decimals)
+    if guards and c.not_worse is not None:
+        return f" A loss of {c.method.margin_in_words(c.metric)} or more cannot be ruled out ({words.p_value(c.not_worse or 0)})."
     return (
         f" Nor can it be told that they are practically the same: the {words.percent(found.level)} interval, {ends}, "
         f"reaches beyond ±{c.method.margin_in_words(c.metric)}."
@@ -181,7 +183,7 @@ class Experiment(Result):
             yield c.sentence() + self._lift_of(c) + _beyond_margin(c)
         guards = [c for family in others for c in family.contrasts if self.part_of(c) == "guardrail"]
         for c in guards:
-            yield f"Guardrail: {c.sentence()}{_beyond_margin(c)}"
+            yield f"Guardrail: {c.sentence()}{_beyond_margin(c, guards=True)}"
         rest = [
             c
             for family in others
@@ -215,8 +217,8 @@ class Experiment(Result):
             yield (Heading(f"{self.primary} by day"), self.table("by_day"), EMPTY, self.table("change"))
         if self.slices:
             tested = self.table("heterogeneity")
-            told = [EMPTY, tested] if any(test.significant for test in self.heterogeneity) else []
-            quiet = [Paragraph(tested.note, quiet=True)] if tested.note and not told else []
+            told: list[Shown] = [EMPTY, tested] if any(test.significant for test in self.heterogeneity) else []
+            quiet: list[Shown] = [Paragraph(tested.note, quiet=True)] if tested.note and not told else []
             yield Heading(f"{self.primary} within slices"), self.table("slices"), *told, *quiet
 
     def _small_print(self) -> Iterator[str]:

@@ -50,22 +50,25 @@ def log_to_gate(source: Any, baseline: Any, candidate: Any, variant: str | None,
     said = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
     roles = said | ({variant: "variant"} if variant else {})
     log = None if isinstance(source, str) and source == "-" else log_of(source, columns=roles or None)
-    if log is None and candidate is None:
+    if log is None:
         try:
             log = read_experiment(source, columns=roles or None)
         except RankscopeError as error:
+            if candidate is not None:
+                return None  # it is a run that is not there, which is said where it is read
             raise InputError(f"a gate takes judgments and two runs, or the log of an experiment: {error}") from None
-    if log is not None:
-        log.require(("variant",), "an experiment")
+    log.require(("variant",), "an experiment")
     return log
 
 
 def _is_name(value: Any) -> bool:
-    """Whether a value can name a variant: it is no file that is there."""
+    """Whether a value can name a variant: it is no file that is there, maybe with a name of its own, and no pattern of such."""
     if not isinstance(value, str):
         return value is None or (isinstance(value, int) and not isinstance(value, bool))
+    if value == "-" or "://" in value or any(sign in value for sign in "*?"):
+        return False
     try:
-        return not Path(value).exists()
+        return not any(path and Path(path).exists() for path in (value, value.partition("=")[2]))
     except (OSError, ValueError):
         return True
 
@@ -195,14 +198,8 @@ def _draft(
         tolerance_said=str(allowance), p_value=evidence.p_value, loses=evidence.loses, queries=c.queries,
         differing=c.differing, wins=0, losses=0, reason=f"there is no interval ({bounds.reason.replace('queries', units).replace('query', panel.measure.unit)})",
         method=_way(c, bounds),
-        queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None, digits=_digits(c.baseline_value),
+        queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None, digits=panel.measure.decimals or DIGITS,
     )  # fmt: skip
-
-
-def _digits(value: float) -> int:
-    """Decimals that tell a change in a thousandth of a value."""
-    size = abs(value)
-    return min(max(3 - math.floor(math.log10(size)), 3), 9) if 0 < size < math.inf else DIGITS
 
 
 def _way(c: Contrast, bounds: Bounds) -> str:

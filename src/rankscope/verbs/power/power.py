@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, cast, overload
 
 from rankscope import words
@@ -69,7 +70,8 @@ def power(  # noqa: PLR0913 - the options of the command line, each with its def
     aim = _aim(power, alpha, comparisons, n)
     log = None if qrels is None or runs is not None else log_of(qrels, columns=policies.get("columns"))
     if log is None and qrels is not None and runs is None and lift is not None:
-        log = read_log(qrels, columns=policies.get("columns"))  # of users with columns of any names
+        with suppress(InputError):  # a table of users, whose columns have any names
+            log = read_log(qrels, columns=policies.get("columns"))
     if log is not None:
         from rankscope.verbs.power.of_logs import plan_of_log
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,10 +18,11 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.columns import header_of
 from rankscope.files.folders import files_of
+from rankscope.files.long import content_lines
 from rankscope.files.memory import speaks_arrow
 from rankscope.files.objects import object_of
 from rankscope.files.parquet import open_parquet
-from rankscope.files.raw import BOM, HEAD, Raw, open_raw
+from rankscope.files.raw import BOM, HEAD, UNREADABLE, Raw, open_raw
 from rankscope.files.readers import kind_of
 from rankscope.files.sheets import Sheet, column_of, is_path, open_sheet
 from rankscope.tables import Source
@@ -91,24 +93,15 @@ class LogPart:
         if self.objects is not None:
             return _of_objects(self.label, list(self.objects), None)
         if self.raw is not None and self.is_objects:
-            return _of_objects(self.label, *_objects_of(self.raw))
+            return _plain_lines(self.raw) or _of_objects(self.label, *_objects_of(self.raw))
         found = open_sheet(self.frame if self.raw is None else self.raw, self.label, EXPECTED)
         if isinstance(found, Mapping):
             raise InputError(f"{self.label}: an object, not rows; {EXPECTED}")
-        frame = found.frame
-        while nested := [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.Struct)]:
-            frame = frame.with_columns(
-                pl.col(name).struct.rename_fields(
-                    [f"{name}.{field.name}" for field in cast("pl.Struct", frame.schema[name]).fields]
-                )
-                for name in nested
-            )
-            frame = frame.unnest(nested)
-        return Sheet(found.label, frame, found.lines, found.typed)
+        return Sheet(found.label, _unnested(found.frame), found.lines, found.typed)
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class LogInput:
     """What was given to be read as a log: its ``parts``, or ``arrays`` by name.
 
     ``keyed`` tells that someone named the parts, ``several`` that they are the files of a folder or pattern.
@@ -136,7 +129,7 @@ class Given:
         )
 
 
-def left_out(given: Given, used: Sequence[LogPart], what: str) -> list[str]:
+def left_out(given: LogInput, used: Sequence[LogPart], what: str) -> list[str]:
     """A note of the files that were not read, as they hold nothing of the kind."""
     names = [Path(part.label).name for part in given.parts if part not in used]
     return [f"left out, as they hold no {what}: {words.listing(names)}"] if names else []
@@ -158,7 +151,7 @@ def digest(sources: Sequence[Source]) -> str:
     return hashlib.sha256(said.encode()).hexdigest()
 
 
-def given_of(source: Any, keys: Sequence[str]) -> Given | None:
+def input_of(source: Any, keys: Sequence[str]) -> LogInput | None:
     """What was given: a path, a folder, a frame, arrays by name, or parts by name where one is among ``keys``; None for all else.
 
     Raises InputError for a file that cannot be opened.
@@ -167,17 +160,17 @@ def given_of(source: Any, keys: Sequence[str]) -> Given | None:
         several = any(sign in str(source) for sign in "*?") or Path(source).is_dir()
         files = files_of(source) if several else None
         if files is not None:
-            return Given(
+            return LogInput(
                 str(source), tuple(part for file in files if (part := _part_of(file)) is not None), several=True
             )
         raw = open_raw(source, EXPECTED)
-        return Given(raw.label, (LogPart(_stem(raw.label), raw.label, raw),), _arrays(raw))
+        return LogInput(raw.label, (LogPart(_stem(raw.label), raw.label, raw),), _arrays(raw))
     if isinstance(source, Mapping):
         if not any(_is_part(source[key]) for key in keys if key in source):
-            return Given("log", (), source)
-        return Given("log", tuple(_named_parts(source)), keyed=True)
+            return LogInput("log", (), source)
+        return LogInput("log", tuple(_named_parts(source)), keyed=True)
     if isinstance(source, pl.LazyFrame) or (speaks_arrow(source) and not isinstance(source, pl.Series)):
-        return Given("log", (LogPart("log", "log", frame=source),))
+        return LogInput("log", (LogPart("log", "log", frame=source),))
     return None
 
 
@@ -267,6 +260,36 @@ def _flat(one: Mapping[str, Any], before: str = "") -> dict[str, Any]:
         else:
             out[f"{before}{name}"] = value
     return out
+
+
+def _unnested(frame: pl.DataFrame) -> pl.DataFrame:
+    """A frame with a column for each value within structs."""
+    while nested := [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.Struct)]:
+        frame = frame.with_columns(pl.col(name).name.prefix_fields(f"{name}.") for name in nested).unnest(nested)
+    return frame
+
+
+def _plain_lines(raw: Raw) -> Sheet | None:
+    """One object a line as Polars decodes them; None where it gives them up, and for what is no such lines."""
+    data = raw.text().removeprefix(BOM)
+    if data.lstrip()[:1] != b"{" or object_of(data.lstrip().split(b"\n", 1)[0]) is None:
+        return None
+    try:
+        frame = pl.read_ndjson(io.BytesIO(data), infer_schema_length=None)
+    except UNREADABLE:
+        return None
+    ends = data.count(b"\n") + (not data.endswith(b"\n"))
+    lines = cache(lambda: content_lines(data) if frame.height < ends else np.arange(1, ends + 1))
+    if frame.height != (len(lines()) if frame.height < ends else ends) or "hits" in frame.columns:
+        return None
+    kept = [pl.col(name).is_null() for name in ("index", "create") if isinstance(frame.schema.get(name), pl.Struct)]
+    rows = frame.select(pl.all_horizontal(kept).arg_true()).to_series().to_numpy() if kept else None
+    if rows is not None:  # the others say what to do with the next one
+        frame = frame[rows].drop("index", "create", strict=False)
+    frame = _unnested(frame.drop("_id", "_index", strict=False))
+    inner = "_source."
+    frame = frame.rename({name: name.removeprefix(inner) for name in frame.columns if name.startswith(inner)})
+    return Sheet(raw.label, frame, lines if rows is None else lambda: lines()[rows])
 
 
 def _objects_of(raw: Raw) -> tuple[list[Mapping[str, Any]], list[int] | None]:

@@ -1,0 +1,241 @@
+"""The sums of a log over its units where each row adds by itself: ids get numbers from 0 up, and rows are summed into bins by number.
+
+It gives what grouping gives (``logs/rollup.py``) in a fraction of the time: sums of whole numbers to the bit, others but for rounding. Where
+that takes a closer look (a row names no unit, an id has a blank at its end) it gives nothing, and rows are grouped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from rankscope.impressions import BLANKS, COLUMNS, Log
+from rankscope.lists import Array
+from rankscope.parallel import map_parts
+
+LEVELS = 8  # tables in which a key looks for a place
+FEWEST, MOST = 10, 24  # bits of a place
+BITS = 8  # columns of what is true or false that are counted together
+STEP = 1 << 17  # rows that are summed at once, so that all that is made of them stays in the cache
+ODD = np.uint64(
+    0x9E3779B97F4A7C15
+)  # 2 ** 64 over the golden ratio: products with it differ in their first bits where numbers differ at all
+KEY, SPOT, GROUP = 1, 2, 3  # seeds of hashes
+WHOLE = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
+HASHED = (
+    *WHOLE,
+    pl.String,
+    pl.Boolean,
+    pl.Date,
+    pl.Datetime,
+)  # equal values have one hash, in whichever piece they are
+
+Keys: TypeAlias = NDArray[np.uint64]
+Numbers: TypeAlias = NDArray[np.int64]
+Marks: TypeAlias = NDArray[np.uint8]
+NOTHING: Numbers = np.zeros(0, dtype=np.int64)
+
+
+class Numbering:
+    """A number from 0 up for each different key, in the order in which keys come.
+
+    A key is 64 bits, and further 64 bits (its spot) say where in a table its number stands. Where another key stands there, it looks in the next
+    table, at another spot.
+    """
+
+    def __init__(self, bits: int) -> None:
+        self.bits = min(max(bits, FEWEST), MOST)
+        self.count, self.full = 0, False
+        self._tables: list[NDArray[np.int32]] = []
+        self._keys: Keys = np.zeros(0, dtype=np.uint64)
+
+    def number(self, keys: Keys, spots: Keys) -> tuple[Numbers, Numbers]:
+        """The number of each key, and where the keys stand that are new, in the order of their numbers. It is ``full`` where one finds no place."""
+        numbers, new = self._look(0, keys, spots & np.uint64((1 << self.bits) - 1))
+        first, level = [new], 0
+        left = np.flatnonzero(self._keys.take(numbers, mode="wrap") != keys)
+        spots = spots[left]
+        while len(left):
+            level += 1
+            if level == LEVELS:
+                self.full = True
+                break
+            own = keys[left]
+            spots = (spots + own) * ODD
+            numbers[left], new = self._look(level, own, spots >> np.uint64(64 - self.bits))
+            first.append(left[new])
+            lost = self._keys.take(numbers[left], mode="wrap") != own
+            left, spots = left[lost], spots[lost]
+        return numbers, np.concatenate(first)
+
+    def _look(self, level: int, keys: Keys, at: Keys) -> tuple[Numbers, Numbers]:
+        """The number at each place of a table once keys have got the places that were free, and where these keys stand."""
+        if level == len(self._tables):
+            self._tables.append(np.full(1 << self.bits, -1, dtype=np.int32))
+        table, places = self._tables[level], at.view(np.int64)
+        found = table.take(places, mode="wrap")
+        free = np.flatnonzero(found < 0)
+        if not len(free):
+            return found.astype(np.int64), free
+        wanted, order = places[free], np.arange(len(free), dtype=np.int32)
+        table[wanted] = order
+        won = table.take(wanted, mode="wrap") == order  # one of the rows that want a place
+        new = free[won]
+        table[wanted[won]] = np.arange(self.count, self.count + len(new), dtype=np.int32)
+        self._keys = with_room(self._keys, self.count + len(new))
+        self._keys[self.count : self.count + len(new)] = keys[new]
+        self.count += len(new)
+        found[free] = table.take(wanted)
+        return found.astype(np.int64), new
+
+
+def with_room(values: NDArray[Any], count: int) -> NDArray[Any]:
+    """An array for so many values at least, 0 where there were none."""
+    if count <= len(values):
+        return values
+    out = np.zeros(max(count, 2 * len(values)), dtype=values.dtype)
+    out[: len(values)] = values
+    return out
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Some rows: their keys and spots, the columns that name units and groups, and what rows add.
+
+    ``marks`` have what is true or false of a row, a bit a column; ``values`` are numbers, a column each.
+    """
+
+    keys: Keys
+    spots: Keys
+    names: pl.DataFrame
+    marks: Sequence[Marks]
+    values: Sequence[Array]
+
+
+class _Sums:
+    """What rows add, in a bin a number. Most rows have the same marks: others are counted by their marks, so that a row goes to one bin or two."""
+
+    def __init__(self) -> None:
+        self.rows: Numbers = NOTHING
+        self.usual: list[int] = []
+        self.others: list[dict[int, Numbers]] = []
+        self.values: list[Array] = []
+
+    def add(self, numbers: Numbers, count: int, marks: Sequence[Marks], values: Sequence[Array]) -> None:
+        """Add rows to the bins of their ``numbers``, of which there are ``count`` now."""
+        if not len(self.rows):
+            self.usual = [int(np.bincount(mark).argmax()) for mark in marks]
+            self.others, self.values = [{} for _ in marks], [np.zeros(0) for _ in values]
+        self.rows = with_room(self.rows, count)
+        np.add.at(self.rows, numbers, 1)
+        for usual, bins, mark in zip(self.usual, self.others, marks, strict=True):
+            unusual = np.flatnonzero(mark != usual)
+            where, which = numbers[unusual], mark[unusual]
+            for bits in np.flatnonzero(np.bincount(which)).tolist():
+                bins[bits] = with_room(bins.get(bits, NOTHING), count)
+                np.add.at(bins[bits], where[which == bits], 1)
+        for i, column in enumerate(values):
+            self.values[i] = with_room(self.values[i], count)
+            np.add.at(self.values[i], numbers, column)
+
+    def marked(self, column: int) -> Numbers:
+        """In how many rows of each number a column is true."""
+        at, bit = divmod(column, BITS)
+        usual, out = self.usual[at] >> bit & 1, np.zeros(len(self.rows), dtype=np.int64)
+        for bits, bins in self.others[at].items():
+            if (bits >> bit & 1) != usual:
+                out[: len(bins)] += bins[: len(out)]  # each has room for more than there are
+        return self.rows - out if usual else out
+
+
+def sum_in_bins(log: Log, keys: Sequence[str], added: Mapping[str, pl.Expr]) -> pl.DataFrame | None:
+    """The sums of what rows add, a row for each unit (and group), with the number of ``rows``: what a group_by of ``keys`` gives, in an order of its own.
+
+    The first of ``keys`` names units, the others are to group by; ``added`` are expressions of single rows. None where rows must be grouped.
+    """
+    numbering, names, sums = None, [], _Sums()
+    kinds = log.pieces[0].select(value.alias(name) for name, value in added.items()).collect_schema()
+    flags = [name for name in added if kinds[name] == pl.Boolean]
+    for piece in _pieces(log, keys, added, flags):
+        if piece is None:
+            return None
+        numbering = numbering or Numbering(_bits(piece.spots, log.rows))
+        first = []
+        for start in range(0, len(piece.keys), STEP):
+            step = slice(start, start + STEP)
+            numbers, new = numbering.number(piece.keys[step], piece.spots[step])
+            if numbering.full:
+                return None
+            first.append(new + start)
+            sums.add(
+                numbers, numbering.count, [mark[step] for mark in piece.marks], [value[step] for value in piece.values]
+            )
+        names.append(piece.names[np.concatenate([NOTHING, *first])])
+    table = _ids(pl.concat(names))
+    if table is None:
+        return None
+    values = iter(sums.values)
+    columns = {name: sums.marked(flags.index(name)) if name in flags else next(values) for name in added}
+    return table.with_columns(
+        pl.Series("rows", sums.rows[: len(table)]),
+        *(pl.Series(name, column[: len(table)].astype(np.float64)) for name, column in columns.items()),
+    )
+
+
+def _pieces(
+    log: Log, keys: Sequence[str], added: Mapping[str, pl.Expr], flags: Sequence[str]
+) -> Iterator[_Piece | None]:
+    columns = [value.alias(name) for name, value in added.items()]
+
+    def read(rows: pl.LazyFrame) -> _Piece | None:
+        return _piece(log.collect(rows.select(*keys, *columns)), keys, flags)
+
+    return map_parts(read, log.pieces)
+
+
+def _piece(table: pl.DataFrame, keys: Sequence[str], flags: Sequence[str]) -> _Piece | None:
+    """What is to be summed of some rows; None where there are none, one names no unit, or a column is of a kind that is left to grouping."""
+    unit, *others = (table[name] for name in keys)
+    if not len(unit) or unit.null_count() or not all(column.dtype in HASHED for column in (unit, *others)):
+        return None
+    if unit.dtype in WHOLE:
+        # a number is its own key, and its last bits are its place: numbers near each other never meet
+        wide = np.int64 if unit.dtype.is_signed_integer() else np.uint64
+        key = spot = unit.to_numpy().astype(wide, copy=False).view(np.uint64)
+    else:
+        key, spot = unit.hash(KEY).to_numpy(), unit.hash(SPOT).to_numpy()
+    for i, column in enumerate(others):
+        key = key ^ column.hash(GROUP + i).to_numpy()
+    values = [
+        table[name].cast(pl.Float64).fill_null(0.0).to_numpy() for name in table.columns if name not in {*keys, *flags}
+    ]
+    return _Piece(key, spot, table.select(keys), [*_marks(table.select(flags))], values)
+
+
+def _marks(flags: pl.DataFrame) -> Iterator[Marks]:
+    """What is true of each row, a bit a column, for some columns at a time."""
+    for first in range(0, flags.width, BITS):
+        mark = np.zeros(len(flags), dtype=np.uint8)
+        for bit, column in enumerate(flags.get_columns()[first : first + BITS]):
+            mark |= column.fill_null(value=False).to_numpy().view(np.uint8) << bit
+        yield mark
+
+
+def _bits(spots: Keys, rows: int) -> int:
+    """How large tables are to be: with a place for each number from 0 on, where units are such numbers, else one for four rows."""
+    largest = int(spots.max(initial=0)).bit_length()
+    return largest if largest <= MOST else rows.bit_length() - 2
+
+
+def _ids(names: pl.DataFrame) -> pl.DataFrame | None:
+    """Columns of ids as text; None where one is empty or has a blank, so that all are to be stripped."""
+    ids = [name for name in names.columns if name in COLUMNS and COLUMNS[name].kind == "id"]
+    for name in ids:
+        if names.schema[name] == pl.String and names[name].str.contains_any(BLANKS).any() | (names[name] == "").any():
+            return None
+    return names.with_columns(pl.col(ids).cast(pl.String))
