@@ -288,7 +288,7 @@ def _variants(log: Log) -> Iterator[LogFact]:
         found = log.gather(lambda frame: frame.select(ends))
     lowest = found["lowest"].min()
     if lowest is not None and lowest == found["highest"].max():
-        yield _fact("RS606", log, f"all rows are of one variant, {lowest}", count=1)
+        yield _fact("RS606", log, f"all rows are of one variant, {lowest!s}", count=1)
 
 
 def _days(log: Log, found: Mapping[str, Any]) -> Iterator[LogFact]:

@@ -69,7 +69,7 @@ class Units:
         >>> from rankscope.logs.metrics import CTR
         >>> days = [{"user": ["a", "b", "a"], "click": [1, 0, 1]}, {"user": ["c"], "click": [1]}]
         >>> one, two = (roll_up(read_log(day), [CTR()]) for day in days)
-        >>> (one + two).count, (one + two).numerators.sum(), (one + two).rows
+        >>> (one + two).count, float((one + two).numerators.sum()), (one + two).rows
         (3, 3.0, 4)
         """
         kinds = [(u.metrics, u.unit, tuple(u.groups), u.ids is None) for u in (self, other)]
