@@ -118,6 +118,10 @@ def test_other_verbs_take_them(on_spark: Callable[..., Any], tmp_path: Any) -> N
     here, there = rs.check(log), rs.check(on_spark(log))
     codes = [{one["code"]: one["count"] for one in result.to_dicts()} for result in (here, there)]
     assert codes[0] == codes[1]
+    trial = made(80).with_columns(variant="country")
+    gates = [rs.gate(one, metrics="CTR", tolerance="50%") for one in (trial, on_spark(trial))]
+    assert_close(*(gate.to_dicts() for gate in gates))
+    assert gates[0].exit_code == gates[1].exit_code
     rs.report(on_spark(log)).save(tmp_path / "log.html")
     assert "CTR" in (tmp_path / "log.html").read_text(encoding="utf-8")
 
