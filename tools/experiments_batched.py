@@ -76,7 +76,7 @@ class Side:
 
     def variance(self, factors: Array) -> Array:
         """The variance between units of what moves a value so."""
-        return np.maximum((factors[..., None, :] @ self.covariance @ factors[..., None])[..., 0, 0], 0.0)
+        return np.asarray(np.maximum((factors[..., None, :] @ self.covariance @ factors[..., None])[..., 0, 0], 0.0))
 
 
 def _wide(values: Array) -> Array:
@@ -219,8 +219,10 @@ def anytime_limits(contrasts: Contrasts, first: int = 20, narrowest: int = 100, 
 
 
 def winsorised(one: Array, other: Array, quantile: float) -> tuple[Array, Array]:
-    """Both variants' tables with what users add above the line cut at a quantile of all users."""
-    most = np.quantile(np.concatenate([one[..., 0], other[..., 0]], axis=1), quantile, axis=1)[:, None]
+    """Both variants' tables with what users add above the line cut at a quantile of all users, where that leaves something."""
+    sums = np.concatenate([one[..., 0], other[..., 0]], axis=1)
+    most = np.quantile(sums, quantile, axis=1)[:, None]
+    most = np.where(most > sums.min(axis=1, keepdims=True), most, np.inf)
     cut = [
         np.concatenate([np.minimum(table[..., :1], most[..., None]), table[..., 1:]], axis=2) for table in (one, other)
     ]
@@ -246,4 +248,4 @@ def units_asked(one: Array, other: Array) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
             skews = np.where(spread > 0, np.mean(around**3, axis=1) / spread**3, 0.0)
         asked.append(FEW_FOR_SKEW * skews**2 / table.shape[1])
-    return np.maximum(*asked)
+    return np.asarray(np.maximum(*asked))

@@ -156,7 +156,7 @@ def refuted(people: World, split: tuple[int, int], size: Size, looks: Array | No
         by_t = found.rejects()
         crossed = (found.z_guarded > limit).any(axis=1), (found.z > limit).any(axis=1), by_t.any(axis=1), by_t[:, -1]
         for into, these in zip(hits, crossed, strict=True):
-            into.append(these)
+            into.append(np.asarray(these))
     return [rate(these) for these in hits]
 
 
@@ -180,7 +180,7 @@ def spent_errors(people: World, plan: tuple[float, ...], size: Size, users: int 
         found = at_looks(people, rng, some, looks, (1, 1))
         z = found.z_planned
         for into, crossed in zip(hits, (*((z > end) for end in ends), found.rejects()), strict=True):
-            into.append(crossed.any(axis=1))
+            into.append(np.asarray(crossed.any(axis=1)))
     return [rate(these) for these in hits]
 
 

@@ -139,6 +139,7 @@ def main() -> None:
     text = section(QUICK if said.quick else Size(), said.parts or list(PARTS), page)
     print(text)
     if said.write and not said.quick:
+        page = PAGE.read_text(encoding="utf-8")  # which may have changed meanwhile
         before, _, after = page.replace(experiments_of(page), "").partition(ENDS)
         PAGE.write_text(f"{before}{text}{ENDS}{after}", encoding="utf-8", newline="\n")
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 import pytest
 from tests.browser import pages
+from tests.made.results import result
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Opened
@@ -36,19 +37,21 @@ def axe(tmp_path_factory: pytest.TempPathFactory, unless: Callable[[str], NoRetu
         return script.read().decode("utf-8")
 
 
-@pytest.fixture(scope="module", params=["every block", "the demo's report", "the playground"])
+@pytest.fixture(scope="module", params=["every block", "the demo's report", "the playground", "offline and online"])
 def whole(request: pytest.FixtureRequest) -> str:
     need = request.getfixturevalue("need")
     for name in ("altair", "jinja2", "vl_convert"):
         need(name)
     from rankscope.reporting.demo import demo_report
     from rankscope.reporting.playground import playground
+    from rankscope.reporting.report import report
     from rankscope.show.html.page import render
 
     made = {
         "every block": lambda: pages.page(queries=8),
         "the demo's report": lambda: demo_report().page,
         "the playground": playground,
+        "offline and online": lambda: report(result("agreement")).page,
     }
     return render(made[request.param]())
 

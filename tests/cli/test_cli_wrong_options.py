@@ -68,11 +68,14 @@ WRONG: dict[str, tuple[str, ...]] = {
     "lift": ("2%", "abc"),
     "share": ("0.5",),
     "log_format": ("no such format", "ubi"),
+    "online": ("CTR",),
+    "split": ("A=none", "A"),
+    "winsorise": ("2", "x"),
 }
 # names, texts and flags, of which any may be right until the data are known
 ANY = {
     "baseline", "title", "about", "query", "quiet", "per_query", "distribution", "all_pairs", "bayes", "details", "exit_zero", "list",
-    "scores", "github_summary",
+    "scores", "github_summary", "variant", "strata",
 }  # fmt: skip
 
 

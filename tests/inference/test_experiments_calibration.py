@@ -335,6 +335,10 @@ def test_guardrails_of_a_looked_at_experiment_say_what_the_interval_says(tool: A
             inside = -margin < c.bounds.lower and c.bounds.upper < margin
             assert (c.verdict == "equivalent") == inside
             assert c.bounds.lower > -margin or c.verdict == "cannot tell"
+            plain = rs.experiment(table, RATIO)["B", RATIO]
+            wider = (c.bounds.upper - c.bounds.lower) / (plain.bounds.upper - plain.bounds.lower)
+            logs = [math.log1p(one.relative[1].upper) - math.log1p(one.relative[1].lower) for one in (c, plain)]
+            assert logs[0] / logs[1] == pytest.approx(wider, rel=0.01)
             seen.add(c.verdict)
     assert {"equivalent", "cannot tell"} <= seen
 

@@ -10,9 +10,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rankscope.errors import DataError
+from rankscope.errors import DataError, InputError
 from rankscope.files import logs, parquet
 from rankscope.files.logs import read_log
+from rankscope.files.parquet import open_parquet
+from rankscope.files.raw import open_raw
 from rankscope.impressions import Log
 from rankscope.logs import bins, rollup
 from rankscope.logs.base import parse_online_metrics
@@ -222,3 +224,42 @@ def test_keys_without_a_place_are_left() -> None:
     assert not numbering.full
     numbering.number(keys, keys)
     assert numbering.full
+
+
+# --- what a Parquet file says of its columns ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("column", ["revenue", "dwell_s"])
+@pytest.mark.parametrize("kind", [pl.Float64, pl.Float32], ids=["doubles", "floats"])
+@pytest.mark.parametrize("odd", [float("inf"), -float("inf")], ids=["infinite", "infinite below 0"])
+@pytest.mark.parametrize("said", [True, False], ids=["with the least and the largest", "without"])
+def test_an_infinite_number_in_a_parquet_file_is_refused(
+    tmp_path: Path, column: str, kind: Any, odd: float, said: bool
+) -> None:
+    table = _table("short texts", "numbers")
+    cells = [odd if row == 2345 else value for row, value in enumerate(table[column])]
+    path = tmp_path / "log.parquet"
+    table.with_columns(pl.Series(column, cells, dtype=kind)).write_parquet(path, row_group_size=500, statistics=said)
+    with pytest.raises(InputError, match=f"row 2,346, column {column}: '-?inf'"):
+        read_log(path)
+
+
+@pytest.mark.parametrize("said", [True, False], ids=["with the least and the largest", "without"])
+def test_what_is_no_number_was_not_observed(both: Any, tmp_path: Path, said: bool) -> None:
+    table = _table("short texts", "numbers").with_columns(
+        pl.when(pl.col("item") > 0).then("revenue").otherwise(float("nan")).alias("revenue")
+    )
+    table.write_parquet(tmp_path / "log.parquet", statistics=said)
+    fast, slow = both(read_log(tmp_path / "log.parquet"), ["variant"])
+    _assert_alike(fast, slow)
+    assert sum(sums[8] for sums in fast.values()) < len(table)
+
+
+def test_columns_are_finite_where_the_file_says_so(tmp_path: Path) -> None:
+    table = _table("short texts", "numbers").select("user_id", "revenue", "dwell_s", "click")
+    odd = table.with_columns(
+        pl.when(pl.int_range(pl.len()) != 700).then("dwell_s").otherwise(float("inf")).alias("dwell_s")
+    )
+    for said, frame, finite in ((True, table, {"revenue", "dwell_s"}), (True, odd, {"revenue"}), (False, table, set())):
+        frame.write_parquet(tmp_path / "log.parquet", row_group_size=600, statistics=said)
+        assert open_parquet(open_raw(tmp_path / "log.parquet", "a log")).finite == finite

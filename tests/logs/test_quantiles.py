@@ -10,12 +10,15 @@ import polars as pl
 import pytest
 
 import rankscope as rs
-from rankscope.errors import InputError, RankscopeError
+from rankscope.errors import DataError, InputError, RankscopeError
+from rankscope.files import logs
 from rankscope.inference.order_statistics import quantile_of
+from rankscope.logs import bins, rollup
 from rankscope.logs.base import parse_online, parse_online_metrics
 from rankscope.logs.metrics import Quantile
 from rankscope.logs.quantiles import rows_of
 from rankscope.logs.rollup import roll_up
+from rankscope.logs.rows import UnitRows
 
 
 def made(users: int = 200, seed: int = 1) -> pl.DataFrame:
@@ -77,6 +80,9 @@ def test_of_units_each_is_the_sum_of_its_rows() -> None:
     sums = log.filter(pl.col("wait").is_not_null()).group_by("user").agg(pl.col("wait").sum())["wait"].to_numpy()
     assert value.value == pytest.approx(float(np.quantile(sums, 0.5, method="inverted_cdf")), rel=1e-12)
     assert value.bounds.known
+    assert [
+        row["of"] for row in rs.online(log, "Quantile(wait, q=0.5, per='unit') Quantile(wait, q=0.5)").to_dicts()
+    ] == ["user", "row"]
     remarks = rs.online(log, "Quantile(wait, q=0.5, per='unit') CTR", by="position").remarks
     assert any("Not by position: Quantile" in remark for remark in remarks)
 
@@ -101,6 +107,43 @@ def test_parts_of_a_log_in_any_number_and_order_give_the_same_quantiles(cuts: in
     )
 
 
+@pytest.mark.parametrize("piece", [100, 1_000_000], ids=["many pieces", "one piece"])
+def test_rows_are_the_same_beside_bins_and_groups(monkeypatch: pytest.MonkeyPatch, piece: int) -> None:
+    monkeypatch.setattr(logs, "PIECE", piece)
+    monkeypatch.setattr(bins, "STEP", 64)
+    log = made()
+    options: dict[str, Any] = {"by": ["day", "position"], "slices": "country"}
+    views = ("results", "by_day", "by_position", "slices")
+    names = ["CTR", "Quantile(wait, q=0.9)", "Quantile(wait, q=0.5)"]
+    fast = rs.online(log, names, **options)
+    monkeypatch.setattr(rollup, "sum_in_bins", lambda *_: None)
+    slow = rs.online(log, names, **options)
+    for view in views:
+        assert fast.to_dicts(view) == slow.to_dicts(view)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_rows_are_laid_out_by_unit_whichever_way_they_come(seed: int) -> None:
+    draws = np.random.default_rng(seed)
+    number, value = draws.integers(0, 30, 200), draws.normal(size=200)
+    value[draws.random(200) < 0.2] = np.nan
+    by_hand = [sorted(value[(number == unit) & ~np.isnan(value)]) for unit in range(33)]
+    rows = UnitRows.of_numbers(value, number, 33)
+    of_lists = UnitRows.of_lists(pl.Series(by_hand, dtype=pl.List(pl.Float64)))
+    some = draws.permutation(33)[:12]
+    for laid, units in (
+        (rows, range(33)),
+        (of_lists, range(33)),
+        (rows.take(some), some),
+        (rows + rows.take(some), [*range(33), *some]),
+    ):
+        expected = [by_hand[unit] for unit in units]
+        assert laid.sizes.tolist() == [len(values) for values in expected]
+        assert [sorted(laid.values[laid.units == i]) for i in range(len(expected))] == expected
+    assert UnitRows.of_lists(pl.Series([1.0, None, 3.0])).units.tolist() == [0, 2]
+    assert not len(rows.take(np.array([], dtype=int)).values)
+
+
 def test_units_keep_their_rows_where_some_are_left_out() -> None:
     log = made()
     metric = parse_online("Quantile(wait, q=0.5)")
@@ -113,8 +156,6 @@ def test_units_keep_their_rows_where_some_are_left_out() -> None:
     assert sorted(kept.values) == sorted(expected)
     same = rows_of(units, metric, np.flatnonzero(some.to_numpy()))
     assert kept.values.tolist() == same.values.tolist()
-    assert kept.units is not None
-    assert same.units is not None
     assert kept.units.tolist() == same.units.tolist()
 
 
@@ -124,6 +165,13 @@ def test_what_is_printed_says_how_many_rows_lie_below() -> None:
     few = next(rs.online(made(), "Quantile(wait, q=0.9999)").sentences())
     assert "no interval: " in few
     assert "and it takes about " in few
+
+
+def test_few_rows_beyond_are_told() -> None:
+    found = rs.online(made(), "Quantile(wait, q=0.97)")
+    assert found.values[0].bounds.known
+    assert any("has few rows beyond it: its interval needs about " in text for text in found.sentences())
+    assert not any("few rows" in text for text in rs.online(made(), "Quantile(wait, q=0.5)").sentences())
 
 
 # --- spelling -------------------------------------------------------------------------------------------------------
@@ -168,6 +216,17 @@ def test_what_cannot_be_computed(spelled: str, said: str) -> None:
         rs.online(made(), spelled)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["Quantile(wait, q=0.5)", "Quantile(wait, q=0.5, per='unit')", "Mean(wait)", "Ratio(click, wait)"]
+)
+def test_infinite_numbers_are_refused(name: str) -> None:
+    log = made().with_columns(
+        pl.when(pl.int_range(pl.len()) < 3).then(float("inf")).otherwise(pl.col("wait")).alias("wait")
+    )
+    with pytest.raises(DataError, match="a number is infinite, or a sum is"):
+        rs.online(log, name)
 
 
 def test_a_quantile_is_explained_with_a_spelling_that_can_be_read() -> None:

@@ -163,10 +163,10 @@ def test_drafts_are_as_probable_as_all_coins_say(rivals: Any, items: int) -> Non
         said.setdefault(tuple(order[0].tolist()), prefix[0].tolist())
         assert said[tuple(order[0].tolist())] == prefix[0].tolist()  # whoever picked what
     chances = draft_chances(one, other, items)[0]
-    for order, prefix in said.items():
+    for shown, chances_down in said.items():
         for place in range(items):
-            alike = sum(p for those, p in lists.items() if those[: place + 1] == order[: place + 1])
-            assert prefix[place] == pytest.approx(alike, abs=1e-15)
+            alike = sum(p for those, p in lists.items() if those[: place + 1] == shown[: place + 1])
+            assert chances_down[place] == pytest.approx(alike, abs=1e-15)
     for item in range(5):
         for place in range(items):
             there = sum(p for those, p in lists.items() if those[place] == item)

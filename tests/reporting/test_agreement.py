@@ -155,6 +155,7 @@ def test_every_format_holds_the_same() -> None:
     assert len(held["causes"]) == len(found.causes) > 0
     assert held["conventions"]["runs"] == {"A": "A", "B": "B"}
     assert found.to_polars()["agreement"].to_list()[0] == "opposite"
+    assert not any("--weights" in note.hint for note in found.causes)
     for text in (found.to_text(), found.to_markdown()):
         assert "opposite directions" in text
         assert "Position bias" in text
@@ -186,8 +187,12 @@ def test_runs_of_variants_that_are_said() -> None:
 def test_several_variants_by_name() -> None:
     runs = dict(zip("ABC", world()[1].values(), strict=True))
     found = rs.agreement(rs.compare(world()[0], runs, "nDCG@10"), rs.experiment(three(), REVENUE))
-    assert [row.variant for row in found.deciding] == ["B", "C"]
-    assert found["C"].online.verdict == "worse"
+    assert [(row.variant, row.agrees) for row in found.deciding] == [("C", "opposite"), ("B", "cannot tell")]
+    assert next(found.sentences()).startswith("Offline and online point in opposite directions: C is better than A")
+    row = next(row for row in found.to_dicts("sides") if row["side"] == "offline" and row["variant"] == "B")
+    c = found.comparison["B", "nDCG@10"]
+    assert (row["ci_lower_adjusted"], row["ci_upper_adjusted"]) == (c.adjusted.lower, c.adjusted.upper)
+    assert row["ci_lower"] > row["ci_lower_adjusted"]
     assert "variant" in [column.header for column in found.table().columns]
     left = rs.agreement(offline("A", "C"), rs.experiment(three(), REVENUE))
     assert [row.variant for row in left.deciding] == ["C"]
@@ -326,6 +331,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
     assert "Opposite directions" in Path("both.html").read_text()
     held = json.loads(Path("parts/sides.json").read_text())
     assert held
+    assert main([*typed, "--log-format", "table", "-o", "same.html", "-q"]) == 0
+    assert capsys.readouterr().out == said.out
     assert main([*typed, "--split", "A=0.9,B=0.1", "-o", "both.html"]) == 0
     assert "the online verdict is withheld" in capsys.readouterr().out
     assert main(["report", "qrels.txt", "base.run", "good.run", "--log", "none.csv"]) == 2

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.made.experiments import log_of_users, users
+from tests.made.experiments import log_of_days, log_of_users, users
 
 import rankscope as rs
 from rankscope.cli import main
@@ -28,6 +28,29 @@ def test_the_page_of_a_log_without_variants() -> None:
     page = rs.report(log_of_users(seed=32).drop("variant"), metrics="CTR").page
     assert page.title == "Online"
     assert page.verdicts[0].text.startswith("CTR is ")
+
+
+def test_the_page_of_an_experiment_has_its_days() -> None:
+    log = log_of_days(seed=37, early=0.2)
+    page = rs.report(log, metrics="CTR", slices="country", margin="2%").page
+    names = [section.name for section in page.sections]
+    assert {"by_day", "change", "slices", "heterogeneity"} <= set(names)
+    assert any("wears off over the days" in verdict.text for verdict in page.verdicts)
+    assert page.about.endswith("users")
+    one_day = rs.report(log_of_days(seed=37, days=1), metrics="CTR").page
+    assert "change" not in {section.name for section in one_day.sections}
+
+
+def test_the_command_takes_slices_and_margins_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log_of_days(seed=38).write_parquet(tmp_path / "log.parquet")
+    command = ["report", str(tmp_path / "log.parquet"), "-m", "CTR", "-o", str(tmp_path / "log.html")]
+    assert main([*command, "--slices", "country,device", "--margin", "CTR=50%"]) == 0
+    assert "device" in (tmp_path / "log.html").read_text()
+    capsys.readouterr()
+    assert main([*command, "--slices", "planet"]) == 2
+    assert "no column 'planet'" in capsys.readouterr().err
+    assert main([*command, "--margin", "CTR=x"]) == 2
+    assert "--margin x: that is no number" in capsys.readouterr().err
 
 
 def test_the_page_of_a_table_of_users() -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 Named = tuple[str | None, str]  # a file, and the name that was given to it
+TABLES = {".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".pq", ".gz", ".zst"}
 ONE_METRIC = {"explain", "unjudged", "reconcile"}  # commands that look at the main metric unless others are typed
 
 
@@ -199,7 +200,7 @@ class Call:
                 raise InputError(OF_PAPER.format(name, form))
         for name, option in self.own.items():
             path = self.options.get(name, self.params[name])
-            if name == "settings" or (of_log and name in self.command.of_log):
+            if name == "settings" or (of_log and name in self.command.of_log and not is_table(path)):
                 continue
             if option.type is FILE and isinstance(path, str) and path != "-":
                 self._refuse_absent(path, option.opts[0])
@@ -247,6 +248,11 @@ class Call:
         if self.out is not None:
             output.say_where(self.out, self.form, self.quiet)
         return code
+
+
+def is_table(path: Any) -> bool:
+    """Whether a name is that of a table in a file, and not of columns."""
+    return isinstance(path, str) and Path(path).suffix.lower() in TABLES
 
 
 def parse_runs(runs: Iterable[str], again: bool = False) -> list[Named]:

@@ -209,7 +209,7 @@ COMMANDS = (
             QRELS,
             click.Argument(["baseline"], type=FILE, required=False, metavar="BASELINE"),
             click.Argument(["candidate"], type=FILE, required=False, metavar="CANDIDATE"),
-            metric("A metric that must pass, like nDCG@10 (the default); may be repeated, or several in quotes."),
+            metric("A metric that must pass, like nDCG@10 (the default), of a log CTR; may be repeated, or several in quotes."),
             QUIET,
             Option("--tolerance",
                 "How much worse the candidate may be: a number, a percentage of the baseline's mean, or one of these for a "
@@ -317,7 +317,7 @@ COMMANDS = (
             'experiment users.csv --variant variant --primary "Ratio(orders, sessions)" -m "Mean(revenue)"',
             'experiment users.csv -m "Mean(revenue)" --covariate "Mean(revenue)=revenue_before"',
             "experiment log.parquet --primary CTR --guardrail RPM=1% --slices country",
-            "experiment log.parquet --primary CTR --margin 1%",
+            "experiment log.parquet --primary CTR --margin 1% --by day",
         ),
         (
             LOG,
@@ -325,7 +325,7 @@ COMMANDS = (
             Option("--primary", "The metric that decides. Default: the first.", str, "METRIC"),
             Option("--guardrail guardrails", "A metric that must not get worse, maybe with the loss that would be accepted: RPM=1%.",
                 str, "METRIC[=X]", multiple=True, read=list),
-            Option("--margin", "A difference that would not matter, a number or a share of the baseline: tests whether variants are practically the same.",
+            Option("--margin", "A difference that would not matter, 0.01 or 1% of the baseline: tests whether variants are practically the same; may be repeated.",
                 str, "[METRIC=]X", multiple=True, read=list),
             Option("--variant", "The column of variants, where it has an unusual name.", str, "COLUMN"),
             Option("--baseline", "The variant that others are compared with. Default: control, A or the first.", str, "NAME"),

@@ -141,8 +141,14 @@ def report(call: Call) -> int:
 
 
 def _page(call: Call) -> Any:
-    """The page of judgments and runs, or of one file alone, which is a log then."""
+    """The page of judgments and runs, maybe beside a log, or of one file alone, which is a log then."""
     again = _command_again(call.ctx.obj)
+    if call.log is not None and call.params["log_format"] is not None:
+        from rankscope.scoring.logs import read_log
+
+        call.check()
+        call.options["log"] = read_log(call.log, log_format=call.params["log_format"])
+        return call.result(command=again)
     if (log := _log(call)) is None:
         return call.result(command=again)
     return call.command.function(log, None, _metrics(call), command=again, **call.typed)
@@ -249,10 +255,11 @@ def gate(call: Call) -> int:
 def _verdict(call: Call) -> Any:
     """The verdict on two runs, or on the variants of a log, whose names may stand in the place of runs."""
     both = call.params["baseline"], call.params["candidate"]
-    from rankscope.verbs.gate.of_logs import error_of_judgments, log_to_gate
+    from rankscope.verbs.gate.of_logs import check_of_variants, error_of_judgments, log_to_gate
 
     if call.qrels is not None:
         call.check(of_log=True)
+        check_of_variants(**{name: call.typed.get(name) for name in ("split", "covariates", "winsorise")})
         log = log_to_gate(call.qrels, *both, call.typed.get("variant"), call.typed.get("columns"))
         if log is not None:
             return call.command.function(log, *both, _metrics(call), **call.typed)

@@ -6,6 +6,8 @@ Field numbers are those of the format's ``parquet.thrift``. Values themselves ar
 
 from __future__ import annotations
 
+import math
+import struct
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -104,13 +106,25 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A column of a row group: where its pages begin, how they are packed, how many values they hold, and their bytes unpacked."""
+    """A column of a row group: where its pages begin, how they are packed, how many values they hold, and their bytes unpacked.
+
+    ``bounds`` are the least and the largest value as they are written, empty where they are not said.
+    """
 
     leaf: Leaf
     start: int
     codec: int
     values: int
     unpacked: int
+    bounds: tuple[bytes, bytes] = (b"", b"")
+
+    @property
+    def finite(self) -> bool:
+        """Whether these are doubles or floats of which the least and the largest are known to be finite."""
+        form = {4: "<f", 5: "<d"}.get(self.leaf.kind, "")
+        if not form or any(len(bound) != struct.calcsize(form) for bound in self.bounds):
+            return False
+        return all(math.isfinite(struct.unpack(form, bound)[0]) for bound in self.bounds)
 
 
 @dataclass(frozen=True)
@@ -183,7 +197,10 @@ def _chunk(leaf: Leaf, column: dict[int, Any], rows: int, end: int) -> Chunk:
         raise DamageError("a column lies outside of it")
     if said[1] != leaf.kind or not 0 <= said[4] <= 7 or (said[5] != rows if not leaf.repeated else said[5] < 0):
         raise DamageError(f"column {leaf.name} contradicts the schema")
-    return Chunk(leaf, start, said[4], said[5], said[6])
+    facts = said.get(12)
+    low, high = (facts.get(6), facts.get(5)) if isinstance(facts, dict) else (None, None)
+    bounds = (low, high) if isinstance(low, bytes) and isinstance(high, bytes) else (b"", b"")
+    return Chunk(leaf, start, said[4], said[5], said[6], bounds)
 
 
 def check_pages(read: READ, chunk: Chunk, end: int) -> None:

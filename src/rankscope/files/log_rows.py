@@ -18,6 +18,7 @@ from rankscope.tables import Source
 TIMES = ("%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d")  # after the zone was cut off
 ZONE = r"(Z|[+-]\d\d:?\d\d)$"
 EPOCHS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (0.0, "s"))  # by how large a number is: all of them after 1973
+FIRST, LAST = -62_135_596_800e6, 253_402_300_799e6  # microseconds to the years 1 and 9999, between which there are days
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,7 @@ class LogRows:
     collect: Callable[[pl.LazyFrame], pl.DataFrame] = pl.LazyFrame.collect
     read_as: str = ""  # what its columns were made of, where these are not those of the input
     pieces: tuple[pl.LazyFrame, ...] = ()
+    finite: frozenset[str] = frozenset()  # columns of floats of which it is known that none is infinite
     settle: Callable[[Log], Log] | None = None
 
 
@@ -65,8 +67,9 @@ def read_times(rows: LogRows, name: str) -> tuple[pl.Expr, pl.Expr | None, list[
     if dtype == pl.Date:
         return column.cast(pl.Datetime("us")).dt.replace_time_zone("UTC"), None, [naive]
     if dtype.is_numeric():
-        largest = float(rows.collect(rows.frame.select(column.max())).max().item() or 0)
-        return _since_1970(column, largest), None, []
+        number = column.cast(pl.Float64).fill_nan(None)
+        value = _since_1970(number, float(rows.collect(rows.frame.select(number.max())).max().item() or 0))
+        return value, number.is_not_null() & value.is_null(), []
     if dtype != pl.String:
         raise InputError(f"{rows.source.label}: column {name} is of type {dtype}; {EXPECTS['time']}")
     return _written_time(rows, name, naive)
@@ -85,9 +88,11 @@ def with_times(frame: pl.DataFrame, name: str, source: Source) -> tuple[pl.DataF
 
 
 def _since_1970(column: pl.Expr, largest: float) -> pl.Expr:
-    unit = next(unit for least, unit in EPOCHS if largest >= least)
-    factor = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}[unit]
-    return (column.cast(pl.Float64) * factor).round().cast(pl.Int64).cast(pl.Datetime("us", "UTC"))
+    """Times as numbers, in the unit that the largest of them is in; null for what lies beyond the calendar."""
+    unit = next((unit for least, unit in EPOCHS if largest >= least), "s")
+    value = (column * {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}[unit]).round()
+    value = pl.when(value.is_between(FIRST, LAST)).then(value)
+    return value.cast(pl.Int64, strict=False).cast(pl.Datetime("us", "UTC"))
 
 
 def _written_time(rows: LogRows, name: str, naive: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
@@ -110,6 +115,7 @@ def _written_time(rows: LogRows, name: str, naive: str) -> tuple[pl.Expr, pl.Exp
         * pl.when(text.str.contains(r"-\d\d:?\d\d$")).then(-1).otherwise(1)
     )
     at = pl.when(zoned).then(clock - pl.duration(minutes=offset)).otherwise(clock).dt.replace_time_zone("UTC")
+    at = pl.when(at.dt.year().is_between(1, 9999)).then(at)
     value = pl.when(number.is_not_null()).then(_since_1970(number, float(largest or 0))).otherwise(at)
     value = pl.when(known).then(value)
     return value, known & value.is_null(), [naive] if without else []

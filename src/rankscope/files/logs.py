@@ -126,14 +126,17 @@ def _rows_of(source: Any, given: LogInput | None) -> LogRows:
         return LogRows(source, dict(source.collect_schema()), Source("log"))
     if not is_path(source):
         return _of_sheet(open_sheet(source, "log", EXPECTED), None)
-    if given is not None and given.one is not None and given.one.raw is not None:
-        return _of_raw(given.one.raw)
+    one = None if given is None else given.one
+    if one is not None and one.raw is not None:
+        return _of_parquet(one.parquet) if kind_of(one.raw) == "parquet" else _of_text(one.raw)
     return _joined(str(source), [_of_raw(open_raw(file, EXPECTED)) for file in files_of(source) or ()])
 
 
 def _of_raw(raw: Raw) -> LogRows:
-    if kind_of(raw) == "parquet":
-        return _of_parquet(open_parquet(raw))
+    return _of_parquet(open_parquet(raw)) if kind_of(raw) == "parquet" else _of_text(raw)
+
+
+def _of_text(raw: Raw) -> LogRows:
     return _of_sheet(open_sheet(raw, raw.label, EXPECTED), raw)
 
 
@@ -146,7 +149,9 @@ def _of_parquet(file: ParquetFile) -> LogRows:
         file.check(wanted)
         return file.collect(query)
 
-    return LogRows(file.scan, schema, file.raw.source("Parquet"), collect, pieces=tuple(file.pieces))
+    return LogRows(
+        file.scan, schema, file.raw.source("Parquet"), collect, pieces=tuple(file.pieces), finite=file.finite
+    )
 
 
 def _read_by(query: pl.LazyFrame, names: Sequence[str]) -> set[str]:
@@ -292,7 +297,7 @@ def _typed(rows: LogRows, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr],
             typed[role], faulty = READ[kind](column, dtype)
             if kind == "id" and dtype.is_float():
                 notes.append(f"column {name} holds {FLOAT_NOTE}")
-        if faulty is not None:
+        if faulty is not None and name not in rows.finite:
             odd[role] = faulty
     if odd:
         found = rows.collect(

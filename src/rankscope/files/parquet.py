@@ -106,6 +106,12 @@ class ParquetFile:
             stop += size
         yield self.scan.slice(start, stop - start)
 
+    @property
+    def finite(self) -> frozenset[str]:
+        """The columns of floats in which no number is infinite, as the file says."""
+        odd = {chunk.leaf.name for chunk in self.footer.chunks if not chunk.finite}
+        return frozenset(self.names) - odd
+
     def size_of(self, columns: Iterable[str]) -> int:
         """About how many bytes these columns take as a table."""
         wanted = set(columns)

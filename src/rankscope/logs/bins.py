@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from rankscope.impressions import BLANKS, COLUMNS, Log
 from rankscope.lists import Array
+from rankscope.logs.rows import UnitRows
 from rankscope.parallel import map_parts
 
 LEVELS = 8  # tables in which a key looks for a place
@@ -107,7 +108,7 @@ def with_room(values: NDArray[Any], count: int) -> NDArray[Any]:
 class _Piece:
     """Some rows: their keys and spots, the columns that name units and groups, and what rows add.
 
-    ``marks`` have what is true or false of a row, a bit a column; ``values`` are numbers, a column each.
+    ``marks`` have what is true or false of a row, a bit a column; ``values`` are numbers, a column each; ``kept`` are those that are not summed.
     """
 
     keys: Keys
@@ -115,6 +116,7 @@ class _Piece:
     names: pl.DataFrame
     marks: Sequence[Marks]
     values: Sequence[Array]
+    kept: Sequence[Array]
 
 
 class _Sums:
@@ -153,17 +155,23 @@ class _Sums:
         return self.rows - out if usual else out
 
 
-def sum_in_bins(log: Log, keys: Sequence[str], added: Mapping[str, pl.Expr]) -> pl.DataFrame | None:
+def sum_in_bins(
+    log: Log, keys: Sequence[str], added: Mapping[str, pl.Expr], kept: Mapping[str, pl.Expr] | None = None
+) -> tuple[pl.DataFrame, dict[str, UnitRows]] | None:
     """The sums of what rows add, a row for each unit (and group), with the number of ``rows``: what a group_by of ``keys`` gives, in an order of its own.
 
-    The first of ``keys`` names units, the others are to group by; ``added`` are expressions of single rows. None where rows must be grouped.
+    The first of ``keys`` names units, the others are to group by; ``added`` are expressions of single rows, and so are those whose values are
+    ``kept`` one by one. None where rows must be grouped.
     """
     numbering, names, sums = None, [], _Sums()
+    values = {name: value.cast(pl.Float64).alias(name) for name, value in (kept or {}).items()}
+    held: list[tuple[Numbers, Sequence[Array]]] = []
     kinds = log.pieces[0].select(value.alias(name) for name, value in added.items()).collect_schema()
     flags = [name for name in added if kinds[name] == pl.Boolean]
-    for piece in _pieces(log, keys, added, flags):
+    for piece in _pieces(log, keys, added, flags, values):
         if piece is None:
             return None
+        at: list[Numbers] = []
         numbering = numbering or Numbering(_bits(piece.spots, log.rows))
         first = []
         for start in range(0, len(piece.keys), STEP):
@@ -172,33 +180,43 @@ def sum_in_bins(log: Log, keys: Sequence[str], added: Mapping[str, pl.Expr]) -> 
             if numbering.full:
                 return None
             first.append(new + start)
+            if values:
+                at.append(numbers)
             sums.add(
                 numbers, numbering.count, [mark[step] for mark in piece.marks], [value[step] for value in piece.values]
             )
         names.append(piece.names[np.concatenate([NOTHING, *first])])
+        held.append((np.concatenate([NOTHING, *at]), piece.kept))
     table = _ids(pl.concat(names))
     if table is None:
         return None
-    values = iter(sums.values)
-    columns = {name: sums.marked(flags.index(name)) if name in flags else next(values) for name in added}
-    return table.with_columns(
+    summed = iter(sums.values)
+    columns = {name: sums.marked(flags.index(name)) if name in flags else next(summed) for name in added}
+    found = table.with_columns(
         pl.Series("rows", sums.rows[: len(table)]),
         *(pl.Series(name, column[: len(table)].astype(np.float64)) for name, column in columns.items()),
     )
+    return found, {name: _rows_kept(held, i, len(table)) for i, name in enumerate(values)}
+
+
+def _rows_kept(held: Sequence[tuple[Numbers, Sequence[Array]]], column: int, count: int) -> UnitRows:
+    """The values of a column that was not summed, unit by unit."""
+    numbers = np.concatenate([numbers for numbers, _ in held])
+    return UnitRows.of_numbers(np.concatenate([kept[column] for _, kept in held]), numbers, count)
 
 
 def _pieces(
-    log: Log, keys: Sequence[str], added: Mapping[str, pl.Expr], flags: Sequence[str]
+    log: Log, keys: Sequence[str], added: Mapping[str, pl.Expr], flags: Sequence[str], kept: Mapping[str, pl.Expr]
 ) -> Iterator[_Piece | None]:
     columns = [value.alias(name) for name, value in added.items()]
 
     def read(rows: pl.LazyFrame) -> _Piece | None:
-        return _piece(log.collect(rows.select(*keys, *columns)), keys, flags)
+        return _piece(log.collect(rows.select(*keys, *columns, *kept.values())), keys, flags, [*kept])
 
     return map_parts(read, log.pieces)
 
 
-def _piece(table: pl.DataFrame, keys: Sequence[str], flags: Sequence[str]) -> _Piece | None:
+def _piece(table: pl.DataFrame, keys: Sequence[str], flags: Sequence[str], kept: Sequence[str]) -> _Piece | None:
     """What is to be summed of some rows; None where there are none, one names no unit, or a column is of a kind that is left to grouping."""
     unit, *others = (table[name] for name in keys)
     if not len(unit) or unit.null_count() or not all(column.dtype in HASHED for column in (unit, *others)):
@@ -211,10 +229,10 @@ def _piece(table: pl.DataFrame, keys: Sequence[str], flags: Sequence[str]) -> _P
         key, spot = unit.hash(KEY).to_numpy(), unit.hash(SPOT).to_numpy()
     for i, column in enumerate(others):
         key = key ^ column.hash(GROUP + i).to_numpy()
-    values = [
-        table[name].cast(pl.Float64).fill_null(0.0).to_numpy() for name in table.columns if name not in {*keys, *flags}
-    ]
-    return _Piece(key, spot, table.select(keys), [*_marks(table.select(flags))], values)
+    summed = [name for name in table.columns if name not in {*keys, *flags, *kept}]
+    values = [table[name].cast(pl.Float64).fill_null(0.0).to_numpy() for name in summed]
+    single = [table[name].fill_null(np.nan).to_numpy() for name in kept]
+    return _Piece(key, spot, table.select(keys), [*_marks(table.select(flags))], values, single)
 
 
 def _marks(flags: pl.DataFrame) -> Iterator[Marks]:

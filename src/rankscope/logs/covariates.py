@@ -19,8 +19,7 @@ def covariates_of(said: Any, metrics: Collection[OnlineMetric]) -> Covariates:
     A covariate is a column of numbers, of which each unit has one (its first value), or an online metric. Raises InputError for what names none, and for a metric that is not computed.
     """
     out: Covariates = {}
-    pairs = said.items() if isinstance(said, Mapping) else map(_pair, [said] if isinstance(said, str) else said or ())
-    for text, value in pairs:
+    for text, value in covariate_pairs(said):
         metric = parse_online(text)
         if metric not in metrics:
             raise InputError(f"covariate of {metric}: it is not computed; there are {words.listing(metrics)}")
@@ -31,6 +30,13 @@ def covariates_of(said: Any, metrics: Collection[OnlineMetric]) -> Covariates:
         each = [value] if isinstance(value, str | OnlineMetric) else list(value)
         out[metric] = (*out.get(metric, ()), *map(_covariate, each))
     return out
+
+
+def covariate_pairs(said: Any) -> list[tuple[Any, Any]]:
+    """Metrics and their covariates as they were named, whatever is computed. Raises InputError for a text that names none."""
+    if isinstance(said, Mapping):
+        return list(said.items())
+    return [_pair(text) for text in ([said] if isinstance(said, str) else said or ())]
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -1,23 +1,13 @@
-"""The rows of units one by one, for quantiles: what sums over units cannot tell."""
+"""The rows that a quantile is of."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-import polars as pl
 
 from rankscope.lists import Array
 from rankscope.logs.metrics import Quantile
 from rankscope.logs.rollup import Units
-
-
-@dataclass(frozen=True, eq=False)
-class UnitRows:
-    """The ``values`` of rows, and for each the number of its unit, from 0; None where each row is a unit of its own."""
-
-    values: Array
-    units: Array | None = None
+from rankscope.logs.rows import UnitRows
 
 
 def rows_of(units: Units, metric: Quantile, inside: Array | None = None) -> UnitRows:
@@ -28,11 +18,5 @@ def rows_of(units: Units, metric: Quantile, inside: Array | None = None) -> Unit
     held = units.values.get(metric)
     if held is None:
         sums, known = units.columns(metric).T
-        values = sums if inside is None else sums[inside]
-        return UnitRows(values[(known if inside is None else known[inside]) > 0])
-    if inside is not None and len(inside) < len(held):
-        held = held.gather(inside)
-    if held.dtype != pl.List:
-        return UnitRows(held.drop_nulls().to_numpy())
-    sizes = held.list.len().to_numpy()
-    return UnitRows(held.filter(sizes > 0).explode().to_numpy(), np.repeat(np.arange(len(sizes)), sizes))
+        held = UnitRows.of_numbers(np.where(known > 0, sums, np.nan), np.arange(units.count), units.count)
+    return held if inside is None or len(inside) == units.count else held.take(inside)

@@ -16,6 +16,7 @@ from rankscope.impressions import Log
 from rankscope.lists import Array
 from rankscope.logs.base import KEYS, Level, OnlineMetric, Parts
 from rankscope.logs.bins import sum_in_bins
+from rankscope.logs.rows import UnitRows
 
 # what a unit is where the log names none, the widest first
 UNITS = ("unit_id", "session_id", "impression_id")
@@ -52,7 +53,7 @@ class Units:
     censored: tuple[int, ...]
     end: datetime | None = None
     ids: pl.Series | None = None
-    values: Mapping[OnlineMetric, pl.Series] = field(default_factory=dict)
+    values: Mapping[OnlineMetric, UnitRows] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -93,7 +94,7 @@ class Units:
             rows=self.rows + other.rows,
             censored=tuple(a + b for a, b in zip(self.censored, other.censored, strict=True)),
             ids=None if self.ids is None or other.ids is None else pl.concat([self.ids, other.ids]),
-            values={metric: pl.concat([held, other.values[metric]]) for metric, held in self.values.items()},
+            values={metric: held + other.values[metric] for metric, held in self.values.items()},
         )  # fmt: skip
 
     @property
@@ -110,7 +111,7 @@ class Units:
             denominators=self.denominators[:, inside],
             groups={name: group.filter(kept) for name, group in self.groups.items()},
             ids=None if self.ids is None else self.ids.filter(kept),
-            values={metric: held.filter(kept) for metric, held in self.values.items()},
+            values={metric: held.take(np.flatnonzero(inside)) for metric, held in self.values.items()},
         )
 
     def columns(self, metric: OnlineMetric) -> Array:
@@ -148,39 +149,54 @@ def roll_up(
     end = (end or _end(log)) if any(metric.windowed for metric in metrics) else None
     parts = [metric.parts(log, end) for metric in metrics]
     keys = [*([unit] if unit else []), *by]
-    more = [name for name in attributes if name not in keys]
     alone = unit and not attributes and log.elsewhere is None
-    found = _in_bins(log, metrics, parts, keys) if alone else None
-    if found is None:
+    both = _in_bins(log, metrics, parts, keys) if alone else None
+    if both is None:
+        more = [name for name in attributes if name not in keys]
         found = log.gather(lambda frame: _query(replace(log, frame=frame), parts, keys, unit, more), unit)
+        held = {name: UnitRows.of_lists(found[name]) for name in _kept(parts)}
+    else:
+        found, held = both
     if unit and found[unit].null_count():
         rows = int(found.filter(pl.col(unit).is_null())["rows"].sum())
         raise DataError(
             f"{log.label}: {words.counted(rows, 'row names', 'rows name')} no {log.unit_noun} ({log.roles[unit]} is empty): "
             "give each visitor an id, or leave these rows out"
         )
-    numerators, denominators = _tables(found, parts)
+    numerators, denominators = _tables(found, parts, held)
+    _check_finite(log, metrics, numerators, denominators, held)
     censored = tuple(int(found[f"c{i}"].sum()) if p.censored is not None else 0 for i, p in enumerate(parts))
     return Units(
         tuple(metrics), numerators, denominators, {name: found[name] for name in (*by, *attributes)}, unit,
         log.unit_noun if unit == "unit_id" else {"session_id": "session", "impression_id": "list", "": "row"}[unit],
         int(found["rows"].sum()), censored, end, found[unit] if ids and unit else None,
-        {metric: found[f"v{i}"] for i, (metric, part) in enumerate(zip(metrics, parts, strict=True)) if part.level == "values"},
+        {metrics[int(name[1:])]: rows for name, rows in held.items()},
     )  # fmt: skip
 
 
-def _tables(found: pl.DataFrame, parts: Sequence[Parts]) -> tuple[Array, Array]:
+def _tables(found: pl.DataFrame, parts: Sequence[Parts], held: Mapping[str, UnitRows]) -> tuple[Array, Array]:
     """What each unit adds above and below the line: metrics x units, each."""
     above, below = np.zeros((len(parts), len(found))), np.ones((len(parts), len(found)))
     for i, part in enumerate(parts):
         if part.level == "values":
-            held = found[f"v{i}"]
-            below[i] = (held.list.len() if held.dtype == pl.List else held.is_not_null()).to_numpy()
+            below[i] = held[f"v{i}"].sizes
             continue
         above[i] = found[f"n{i}"].to_numpy()
         if part.denominator is not None:
             below[i] = found[f"d{i}"].to_numpy()
     return above, below
+
+
+def _check_finite(
+    log: Log, metrics: Sequence[OnlineMetric], numerators: Array, denominators: Array, held: Mapping[str, UnitRows]
+) -> None:
+    """Refuse columns of numbers in which one is infinite, or so large that their sum is."""
+    for i, metric in enumerate(metrics):
+        values = held[f"v{i}"].values if f"v{i}" in held else numerators[i]
+        if metric.of_columns and not (np.isfinite(values).all() and np.isfinite(denominators[i]).all()):
+            raise DataError(
+                f"{log.label}: {metric}: a number is infinite, or a sum is; leave such cells empty, or cap them"
+            )
 
 
 def arrivals(log: Log) -> tuple[int, ...]:
@@ -210,7 +226,7 @@ def _query(log: Log, parts: Sequence[Parts], keys: Sequence[str], unit: str, att
     inner: dict[Level, list[int]] = {}
     for i, part in enumerate(parts):
         if part.level == "values":
-            here.append(part.numerator.drop_nulls().alias(f"v{i}") if unit else part.numerator.alias(f"v{i}"))
+            here.append(_kept(parts)[f"v{i}"].drop_nulls() if unit else _kept(parts)[f"v{i}"])
         elif unit and part.level in {"row", "once", "unit"}:
             here += {"row": _sums, "once": _firsts, "unit": _named}[part.level](i, part)
         elif not unit and part.level in {"row", "once"}:
@@ -235,16 +251,25 @@ def _query(log: Log, parts: Sequence[Parts], keys: Sequence[str], unit: str, att
 
 def _in_bins(
     log: Log, metrics: Sequence[OnlineMetric], parts: Sequence[Parts], keys: Sequence[str]
-) -> pl.DataFrame | None:
-    """The same without grouping, where each metric is one of ours that single rows add to; else None."""
+) -> tuple[pl.DataFrame, dict[str, UnitRows]] | None:
+    """The same without grouping, and the values that are kept, where each metric is one of ours that is made of single rows; else None."""
     if not all(
-        part.level == "row" and type(metric).__module__ == OURS for metric, part in zip(metrics, parts, strict=True)
+        part.level in {"row", "values"} and type(metric).__module__ == OURS
+        for metric, part in zip(metrics, parts, strict=True)
     ):
         return None
     added = {
-        name: value for i, part in enumerate(parts) for name, value in zip(_names(i, part), _values(part), strict=True)
+        name: value
+        for i, part in enumerate(parts)
+        if part.level == "row"
+        for name, value in zip(_names(i, part), _values(part), strict=True)
     }
-    return sum_in_bins(log, keys, added)
+    return sum_in_bins(log, keys, added, _kept(parts))
+
+
+def _kept(parts: Sequence[Parts]) -> dict[str, pl.Expr]:
+    """The columns whose values are kept row by row."""
+    return {f"v{i}": part.numerator.alias(f"v{i}") for i, part in enumerate(parts) if part.level == "values"}
 
 
 def _named(i: int, part: Parts) -> list[pl.Expr]:

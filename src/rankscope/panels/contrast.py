@@ -299,6 +299,8 @@ class Contrast:
             return (
                 f" ({signed}, {self._evidence}{corrected}); add {words.plural(self.panel.measure.unit)} and look again."
             )
+        if self._looks is not None:  # what t would detect is not what a planned look does
+            return f" ({signed}, {self._evidence}{corrected})."
         if not self.detectable.difference > 0:
             if math.isnan(self.p_value) or self.queries < 2:
                 return f": {self.bounds.reason or 'there is no spread to go by'}."

@@ -84,14 +84,8 @@ def pulls_of(variants: Variants, metric: OnlineMetric, units: Units) -> Array:
 def _pulls_of_quantile(metric: Quantile, units: Units, own: Array, value: Any) -> Array:
     """As more rows of a unit lie below a quantile than of others, it pulls it down."""
     rows = rows_of(units, metric, own)
-    if rows.units is None:  # each unit is one row, or none
-        sums, sizes = (column[own] for column in units.columns(metric).T)
-        below = np.where(sums <= value.mean, sizes, 0.0)
-    else:
-        sizes, below = (
-            np.bincount(rows.units[of], minlength=len(own)).astype(np.float64)
-            for of in (np.ones(len(rows.values), dtype=bool), rows.values <= value.mean)
-        )
+    sizes = rows.sizes.astype(np.float64)
+    below = np.bincount(rows.units[rows.values <= value.mean], minlength=len(own)).astype(np.float64)
     rest = below.sum() / max(sizes.sum(), 1.0) * sizes - below
     spread = math.sqrt(float(rest @ rest))
     return rest / spread * value.error if spread and math.isfinite(value.error) else np.zeros(len(rest))

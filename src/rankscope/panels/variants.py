@@ -19,6 +19,7 @@ from rankscope.logs.arms import FEWEST_UNITS, Arms, arms_of, counts_of
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.covariates import Covariates, covariates_of
 from rankscope.logs.cuts import attribute_of
+from rankscope.logs.health import REMEDIES
 from rankscope.logs.metrics import Quantile
 from rankscope.logs.rollup import Units, roll_up
 from rankscope.moments import Moments
@@ -131,7 +132,9 @@ class Variants:
         stratum = self.adjustment.stratum
         asked = [metric, *self.adjustment.covariates.get(metric, ())]
         more = [stratum] if stratum else []
-        return self.arms.of(roll_up(log or self.log, asked, ["variant", column], attributes=more, ids=True))
+        return self.arms.of(
+            roll_up(self.log if log is None else log, asked, ["variant", column], attributes=more, ids=True)
+        )
 
     def slices(
         self, attribute: str, metric: OnlineMetric, units: Units | None = None
@@ -163,6 +166,7 @@ class Variants:
             if isinstance(metric, Quantile):
                 found.append(few_rows(metric, self._quantiles[metric]))
                 continue
+            found.append(self._uncut(metric))
             columns = self._cut(units.columns(metric))
             whole = columns[:, 1].sum()
             left = columns[:, 0] - columns[:, 0].sum() / whole * columns[:, 1] if whole else columns[:, 0]
@@ -172,11 +176,23 @@ class Variants:
         return [caution for caution in found if caution is not None]
 
     def _cut(self, columns: Array) -> Array:
-        """What each unit adds, cut at a quantile of all that add something below the line."""
+        """What each unit adds, cut at a quantile of what all units add above the line; as it is where that would leave all the same."""
         if self.adjustment.winsorise is None:
             return columns
         most = float(np.quantile(columns[:, 0], self.adjustment.winsorise))
+        if most <= columns[:, 0].min():
+            return columns
         return np.stack([np.minimum(columns[:, 0], most), columns[:, 1]]).T
+
+    def _uncut(self, metric: OnlineMetric) -> Caution | None:
+        """A caution where a cut would have left nothing of a metric."""
+        share, sums = self.adjustment.winsorise, self.arms.units.columns(metric)[:, 0]
+        if share is None or np.quantile(sums, share) > sums.min() or not np.ptp(sums) > 0:
+            return None
+        above = words.share(float((sums > sums.min()).mean()), 1)
+        noun = words.plural(self.arms.units.noun)
+        text = f"{metric} is not cut: {above} of {noun} are above its lowest value, and a cut at the {words.share(share, 1)} quantile would leave nothing of them"
+        return Caution("RS644", text, REMEDIES["RS644"])
 
     def _strata(self, units: Units) -> list[Array]:
         """Every stratum but the first as a covariate: 1 for its units."""
@@ -203,8 +219,7 @@ def variants_of(
 
     The options are those of ``experiment``. Raises InputError for what cannot be used, DataError where there is nothing to compare.
     """
-    if winsorise is not None and not 0.5 < winsorise < 1:
-        raise InputError(f"winsorise={winsorise}: cut at a quantile above 0.5 and below 1, like 0.99")
+    check_winsorise(winsorise)
     stratum = None if strata is None else attribute_of(log, strata)
     if stratum is not None:
         refuse_adjustment(metrics, f"strata={strata}")
@@ -214,8 +229,23 @@ def variants_of(
     return Variants(log, arms, sample_ratio(arms.counts, planned_split(split, arms.names)), adjustment)
 
 
+def check_winsorise(quantile: float | None) -> None:
+    """Refuse a quantile at which nothing of use is cut."""
+    if quantile is not None and not 0.5 < quantile < 1:
+        raise InputError(f"winsorise={quantile}: cut at a quantile above 0.5 and below 1, like 0.99")
+
+
 def planned_split(said: Any, names: Sequence[str]) -> dict[str, float] | None:
     """The planned shares by variant: a mapping, ``A=0.9,B=0.1`` or several such; None where nothing is said."""
+    out = shares_of(said)
+    unknown = [name for name in out or () if name not in names]
+    if unknown:
+        raise InputError(f"split {unknown[0]}: no variant is called that; there are {words.listing(names)}")
+    return out
+
+
+def shares_of(said: Any) -> dict[str, float] | None:
+    """Shares by name, whatever variants there are. Raises InputError for what is no share."""
     if said is None:
         return None
     texts = [said] if isinstance(said, str) else said
@@ -230,7 +260,4 @@ def planned_split(said: Any, names: Sequence[str]) -> dict[str, float] | None:
         if number is None or not number > 0:
             raise InputError(f"split {name}={part}: a share is a number above 0, like A=0.9,B=0.1")
         out[str(name).strip()] = number
-    unknown = [name for name in out if name not in names]
-    if unknown:
-        raise InputError(f"split {unknown[0]}: no variant is called that; there are {words.listing(names)}")
     return out

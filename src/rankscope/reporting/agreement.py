@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 from typing import Any, Literal
@@ -17,7 +17,8 @@ from rankscope.reporting.pairing import Pairing, contrasts_of, pair_variants
 from rankscope.show.result import Col, Result, Shown, View
 from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.experiment import cells
-from rankscope.verbs.experiment.result import WITHHELD, Experiment
+from rankscope.verbs.experiment.result import Experiment
+from rankscope.verbs.experiment.tables import WITHHELD
 
 Agrees = Literal["agree", "opposite", "cannot tell", "withheld"]
 SIDES = ("offline", "online")
@@ -139,7 +140,9 @@ def _side_columns(found: OnlineAgreement) -> tuple[Col, ...]:
         Col("baseline_value", of=lambda one: one.contrast.baseline_value, kind="value", head=found.pairing.baseline, cell=lambda one: cells.number(one.contrast, one.contrast.baseline_value)),
         Col("value", of=lambda one: one.contrast.value, kind="value", head="value" if len(found.pairing.runs) > 2 else found.pairing.candidates[0], cell=lambda one: cells.number(one.contrast, one.contrast.value)),
         Col("difference", of=lambda one: one.contrast.difference, kind="value", head="difference", cell=lambda one: cells.signed(one.contrast)),
-        Col("ci_lower", "ci_upper", of=lambda one: _ends(one.contrast), kind="value", head="interval", cell=lambda one: cells.span(one.contrast, one.contrast.bounds)),
+        Col("ci_lower", "ci_upper", of=lambda one: _ends(one.contrast), kind="value"),
+        Col("ci_lower_adjusted", "ci_upper_adjusted", of=lambda one: (one.contrast.adjusted.lower, one.contrast.adjusted.upper), kind="value", head="interval",
+            cell=lambda one: cells.span(one.contrast, one.contrast.adjusted)),
         Col("relative", of=lambda one: one.contrast.relative[0], kind="value"),
         Col("relative_ci_lower", "relative_ci_upper", of=lambda one: _ends(one.contrast, relative=True), kind="value"),
         Col("p_value", of=lambda one: one.contrast.p_value, kind="value"),
@@ -188,8 +191,8 @@ class OnlineAgreement(Result):
 
     @property
     def deciding(self) -> list[BothVerdicts]:
-        """The verdicts on the main metrics, a variant each."""
-        return [row for row in self.both if row.decides]
+        """The verdicts on the main metrics, a variant each, the opposite ones first."""
+        return sorted((row for row in self.both if row.decides), key=lambda row: row.agrees != "opposite")
 
     @property
     def sides(self) -> list[SideOfChange]:
@@ -263,7 +266,8 @@ class OnlineAgreement(Result):
                     row.offline, row.online, self._offline(row.variant)[1:], self._online(row.variant)[1:]
                 )
                 found += findings_in_slices(row.offline, row.online, self.comparison, self.experiment)
-        return [*found, *usual_causes(self.comparison)] if self.opposite else []
+        notes = [*found, *usual_causes(self.comparison)] if self.opposite else []
+        return [replace(note, text=words.keywords(note.text), hint=words.keywords(note.hint)) for note in notes]
 
     def sentences(self) -> Iterator[str]:
         """Whether the two agree, variant by variant; what other metrics say; the split; and which run was taken for which variant."""
@@ -334,12 +338,12 @@ class _InWords:
 
     def evidence(self, c: Contrast) -> str:
         """The difference of a contrast, with its interval."""
-        change = words.number(c.difference, sign=True)
+        digits = c.panel.measure.decimals
+        change = words.number(c.difference, sign=True, digits=digits)
         if self.short or not c.adjusted.known:
             return change
-        return (
-            f"{change}, {words.percent(c.method.level)} interval {words.interval(c.adjusted.lower, c.adjusted.upper)}"
-        )
+        ends = words.interval(c.adjusted.lower, c.adjusted.upper, digits=digits)
+        return f"{change}, {words.percent(c.method.level)} interval {ends}"
 
     def on(self, c: Contrast) -> str:
         """On which metric, and by how much."""

@@ -94,7 +94,7 @@ def _board(found: OnlineAgreement) -> Table:
             cells.number(c, c.baseline_value),
             cells.number(c, c.value),
             change,
-            cells.span(c, c.bounds),
+            cells.span(c, c.adjusted),
         ]
         rows.append((*labels, *values, one.verdict, _lift(one)))
     heads = ["side", *(["variant"] if several else []), "metric"]

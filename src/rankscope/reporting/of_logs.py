@@ -13,6 +13,7 @@ from rankscope.reporting.page import FOOT, sections_of
 from rankscope.reporting.sections.reproduce import reproduce_result
 from rankscope.show.result import Result
 from rankscope.verbs.experiment.experiment import experiment
+from rankscope.verbs.experiment.result import Experiment
 from rankscope.verbs.online.online import online
 
 OF_EXPERIMENT = ("baseline", "primary", "test", "interval", "correction", "alpha", "slices", "split", "margin")
@@ -30,8 +31,6 @@ def results_of_log(log: Log, metrics: Any, options: Mapping[str, Any]) -> list[R
             "rankings" if odd not in OF_EXPERIMENT else "experiments, and no column says which variant a user was given"
         )
         raise InputError(f"{odd} is about {about}: leave it out for {log.label}")
-    if isinstance(given.get("slices"), str):  # as on the command line
-        given["slices"] = [name.strip() for name in given["slices"].split(",")]
     results: list[Result] = [_experiment(log, metrics, given)] if several else []
     if log.of_impressions:
         over = [name for name, role in (("day", "timestamp"), ("position", "position")) if log.has(role)]
@@ -63,6 +62,7 @@ def page_of_log(log: Log, metrics: Any, options: Mapping[str, Any], title: str |
             name = f"online-{section.name}" if section.name in known else section.name
             heading = f"{section.title}, all users" if section.name in known else section.title
             sections.append(replace(section, name=name, title=heading))
-    about = f"{log.source.label}: {lead.notes[-1]}"
+    notes = lead.variants.notes if isinstance(lead, Experiment) else lead.notes
+    about = f"{log.source.label}: {notes[-1]}"
     return Page(title or lead.schema.partition("/")[0].capitalize(), about, tuple(map(Verdict, lead.sentences())),
         (*sections, reproduce_result(lead, command)), FOOT)  # fmt: skip

@@ -174,6 +174,7 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     if shown is not None:
         whole_number("shown", shown, 1, "how many documents of each ranking are shown, a whole number of at least 1")
     of_page = {"queries_text": queries_text, "docs_text": docs_text, "shown": shown, "notes": notes}
+    marks = _marks(notes)
     given = PageRequest(qrels, runs, metrics, options, log, online, split)
     if (other := _other_page(given, title, command)) is not None:
         if any(one is not None for one in of_page.values()):
@@ -181,7 +182,7 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
         page, said = other
         return Report(replace(page, about=about or page.about), said)
     subject, both = _subject_and_trial(given, progress)
-    subject = with_texts(replace(subject, depth=shown, marks=_marks(notes)), queries_text, docs_text)
+    subject = with_texts(replace(subject, depth=shown, marks=marks), queries_text, docs_text)
     page = _page(subject, both, title, command)
     read = [*(subject.result if both is None else both).notes, *(note for texts in subject.texts for note in texts.notes)]
     return Report(replace(page, about=f"{page.about}. {about}") if about else page, read)

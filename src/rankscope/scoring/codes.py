@@ -83,6 +83,7 @@ CODES = {  # each with the name of its rule
     "RS641": "FewBeyondQuantile",
     "RS642": "WithoutVariant",
     "RS643": "NoUnits",
+    "RS644": "CutLeavesNothing",
 }
 
 

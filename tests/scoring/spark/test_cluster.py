@@ -24,7 +24,8 @@ rng = np.random.default_rng(5)
 run = pl.DataFrame({"query_id": [f"q{i // 20}" for i in range(4000)], "doc_id": [f"d{i % 20}" for i in range(4000)], "score": rng.random(4000)})
 qrels = run.select("query_id", "doc_id").with_columns(grade=pl.Series(rng.integers(0, 3, 4000).astype(float))).filter(pl.col("grade") > 0)
 here = rs.evaluate(qrels, run, ["nDCG@10", "AP"])
-builder = SparkSession.builder.config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "6")
+# a machine that is busy may be slow to start executors: the cluster tries on
+builder = SparkSession.builder.config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "6").config("spark.deploy.maxExecutorRetries", "-1")
 """
 CHECK = """
 there = rs.evaluate(spark.createDataFrame(qrels.to_pandas()), frame, ["nDCG@10", "AP"])

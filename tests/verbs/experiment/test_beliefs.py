@@ -73,7 +73,7 @@ def test_the_command_takes_a_prior(tmp_path: Path, capsys: pytest.CaptureFixture
     command = ["experiment", str(tmp_path / "users.csv"), "-m", "Mean(sessions)", "--prior"]
     assert main([*command, "0.05", "--format", "json"]) == 0
     record = json.loads(capsys.readouterr().out)
-    assert record["conventions"]["prior"] == "normal, standard deviation 0.05"
+    assert record["conventions"]["prior"] == "normal, standard deviation 0.05, of the logarithm of the ratio"
     assert record["results"][0].keys() >= KEYS
     assert main([*command, "-0.05"]) == 2
     assert "--prior -0.05" in capsys.readouterr().err

@@ -132,6 +132,14 @@ def test_rows_without_a_time_are_counted() -> None:
     assert "5 rows without a time left out" in rs.experiment(log, "CTR", by="day").table("by_day").note
 
 
+def test_days_without_enough_users_are_counted() -> None:
+    log = log_of_days(seed=89)
+    first = pl.col("time").dt.day() == 1
+    found = rs.experiment(log.filter(~first | (pl.col("variant") == "A")), "CTR", by="day")
+    assert [row["number"] for row in found.to_dicts("by_day")] == [2, 3, 4, 5, 6]
+    assert "1 day left out, as a variant has too few units there" in found.table("by_day").note
+
+
 def test_a_withheld_verdict_tells_no_change() -> None:
     log = log_of_days(seed=81, early=0.3).filter((pl.col("variant") == "A") | (pl.col("user").cast(pl.Int64) % 4 == 1))
     found = rs.experiment(log, "CTR", by="day")

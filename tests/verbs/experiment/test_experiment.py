@@ -249,3 +249,15 @@ def test_a_metric_without_anything_below_the_line() -> None:
     table = users(seed=23).with_columns(none=pl.lit(0.0))
     with pytest.raises(DataError, match=r"Ratio\(orders, none\)"):
         rs.experiment(table, "Ratio(orders, none)")
+
+
+def test_a_cut_that_would_leave_nothing_is_not_made_and_told() -> None:
+    table = users(seed=31).with_columns(bought=(pl.col("revenue").rank() > 1950).cast(int))
+    cut, plain = (rs.experiment(table, ["Mean(bought)", "Mean(revenue)"], winsorise=share) for share in (0.95, None))
+    names = ("difference", "p_value", "verdict")
+    assert [cut.to_dicts()[0][name] for name in names] == [plain.to_dicts()[0][name] for name in names]
+    assert cut.to_dicts()[1]["difference"] != plain.to_dicts()[1]["difference"]
+    (told,) = [caution.message for caution in cut.warnings if caution.code == "RS644"]
+    assert told == (
+        "Mean(bought) is not cut: 2.5% of users are above its lowest value, and a cut at the 95.0% quantile would leave nothing of them"
+    )

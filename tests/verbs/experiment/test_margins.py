@@ -34,6 +34,16 @@ def test_two_one_sided_tests_are_those_of_scipy(margin: float) -> None:
     assert (row["equivalence_ci_lower"], row["equivalence_ci_upper"]) == pytest.approx((interval.low, interval.high))
 
 
+def test_two_one_sided_tests_are_those_of_statsmodels(need: Any) -> None:
+    weightstats = need("statsmodels.stats.weightstats")
+    table = users(seed=49)
+    b, a = arms(table, "revenue")
+    both = weightstats.CompareMeans(weightstats.DescrStatsW(b), weightstats.DescrStatsW(a))
+    theirs = both.ttost_ind(-0.5, 0.5, usevar="unequal")[0]
+    (row,) = rs.experiment(table, "Mean(revenue)", margin=0.5).to_dicts()
+    assert row["equivalence_p_value"] == pytest.approx(theirs, rel=1e-9)
+
+
 def test_one_test_has_one_p_whichever_way_the_margin_is_said() -> None:
     table = users(seed=42)
     by_metric = rs.experiment(table, "Mean(sessions)", margin={"Mean(sessions)": 0.2}).to_dicts()

@@ -131,6 +131,22 @@ def test_slices_that_are_small_are_left_out_of_the_test() -> None:
     assert found.to_dicts("heterogeneity")[0]["slices"] == 3
 
 
+def test_what_slices_leave_out_is_noted() -> None:
+    own = pl.when(pl.col("user") == "u0").then(pl.lit("li")).when(pl.col("user").is_in(["u1", "u2"])).then(None)
+    found = rs.experiment(
+        users(seed=98).with_columns(country=own.otherwise(pl.col("country"))), "Mean(revenue)", slices="country"
+    )
+    assert list(found.notes)[-2:] == [
+        "country: li has too few users for Mean(revenue) in a variant, and is left out",
+        "country: 2 users have rows without it, which are in no slice",
+    ]
+
+
+def test_several_columns_may_stand_in_one_text() -> None:
+    found = rs.experiment(users(seed=98), "Mean(revenue)", slices="country,sessions")
+    assert [row["attribute"] for row in found.to_dicts("heterogeneity")] == ["country", "sessions"]
+
+
 def test_one_value_is_no_test() -> None:
     table = users(seed=99).with_columns(same=pl.lit("x"))
     found = rs.experiment(table, "Mean(revenue)", slices="same")

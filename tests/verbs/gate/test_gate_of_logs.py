@@ -363,3 +363,18 @@ def test_a_table_without_users_is_gated_by_its_rows() -> None:
     table = {"variant": ["A", "B"] * 500, "orders": [1, 2, 2, 1, 3, 1, 1, 1, 2, 1] * 100}
     assert rs.gate(table, "B", "A", "Mean(orders)").passed
     assert "RS643" in {w.code for w in rs.gate(table, metrics="Mean(orders)").warnings}
+
+
+def test_an_early_look_is_told() -> None:
+    table = users(seed=26, count=80)
+    found = rs.gate(table, metrics=REVENUE, test="anytime(first=40)")
+    assert "RS412" in {w.code for w in found.warnings}
+    assert {w.code for w in rs.experiment(table, REVENUE, test="anytime(first=40)").warnings} == {
+        w.code for w in found.warnings
+    }
+
+
+def test_large_numbers_have_no_decimals() -> None:
+    table = users(seed=27).with_columns(revenue=pl.col("revenue") * 10_000)
+    gate = rs.gate(table, metrics=REVENUE)
+    assert "." not in gate.sentence.partition("changed by ")[2].partition(" (")[0]

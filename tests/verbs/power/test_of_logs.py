@@ -86,7 +86,9 @@ def test_an_uneven_split_takes_more_users() -> None:
 
 
 def test_a_table_of_users_may_have_columns_of_any_names() -> None:
-    table = pl.DataFrame({"user": range(300), "orders": [i % 7 for i in range(300)], "visits": [1 + i % 3 for i in range(300)]})
+    table = pl.DataFrame(
+        {"user": range(300), "orders": [i % 7 for i in range(300)], "visits": [1 + i % 3 for i in range(300)]}
+    )
     (reach,) = plan_of(table, None, "Ratio(orders, visits)", lift=0.05).reaches
     assert reach.value == pytest.approx(table["orders"].sum() / table["visits"].sum())
 

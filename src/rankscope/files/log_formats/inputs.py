@@ -21,7 +21,7 @@ from rankscope.files.folders import files_of
 from rankscope.files.long import content_lines
 from rankscope.files.memory import speaks_arrow
 from rankscope.files.objects import object_of
-from rankscope.files.parquet import open_parquet
+from rankscope.files.parquet import ParquetFile, open_parquet
 from rankscope.files.raw import BOM, HEAD, UNREADABLE, Raw, open_raw
 from rankscope.files.readers import kind_of
 from rankscope.files.sheets import Sheet, column_of, is_path, open_sheet
@@ -59,9 +59,15 @@ class LogPart:
         elif self.is_objects:
             yield from _keys([one for one in map(object_of, self._head_objects()) if one is not None])
         elif kind_of(self.raw) == "parquet":
-            yield from _paths(open_parquet(self.raw).scan.collect_schema())
+            yield from _paths(self.parquet.scan.collect_schema())
         else:
             yield from max((header_of(self.raw, sign) for sign in ",\t;"), key=len)
+
+    @cached_property
+    def parquet(self) -> ParquetFile:
+        """Its Parquet file, whose footer is read once. Raises InputError for a damaged one."""
+        assert self.raw is not None
+        return open_parquet(self.raw)
 
     @cached_property
     def is_objects(self) -> bool:

@@ -82,8 +82,13 @@ class OverDays:
 
     def remark(self) -> str:
         """What to know of values by day."""
-        left = f"; {words.counted(self.without_time, 'row')} without a time left out" if self.without_time else ""
-        return f"days in UTC, each by itself and not corrected; who comes on several days counts on each of them{left}"
+        without = len(self.early) + len(self.late) - len({one.day for one in self.days})
+        parts = [
+            f"{words.counted(without, 'day')} left out, as a variant has too few units there" if without else "",
+            f"{words.counted(self.without_time, 'row')} without a time left out" if self.without_time else "",
+        ]
+        said = "days in UTC, each by itself and not corrected; who comes on several days counts on each of them"
+        return "; ".join([said, *filter(None, parts)])
 
     def halves(self) -> str:
         """Which days are early, and which late."""

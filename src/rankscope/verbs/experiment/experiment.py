@@ -77,9 +77,9 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     early = early_caution(method.test, variants.arms.counts, variants.arms.units.noun)
     cautions = heeded([*variants.arms.cautions, *([early] if early else []), *variants.doubts(roles)])
     lead = next(iter(roles))
-    parts, tests = slices_of(variants, attributes, lead, method)
+    parts, tests, notes = slices_of(variants, attributes, lead, method)
     days = over_days(variants, lead, method) if over else None
-    return Experiment(variants, roles, families, tuple(parts), tuple(cautions), method, believed, tuple(tests), days)
+    return Experiment(variants, roles, families, tuple(parts), tuple(cautions), method, believed, tuple(tests), days, tuple(notes))
 # fmt: on
 
 

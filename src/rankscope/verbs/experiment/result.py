@@ -64,6 +64,7 @@ class Experiment(Result):
     prior: Prior | None = None
     heterogeneity: Sequence[Heterogeneity] = ()
     days: OverDays | None = None
+    slice_notes: Sequence[str] = ()
 
     schema = "experiment/1"
     views = VIEWS
@@ -119,8 +120,8 @@ class Experiment(Result):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What was read, and how it was rolled up."""
-        return self.variants.notes
+        """What was read, how it was rolled up, and what slices leave out."""
+        return [*self.variants.notes, *self.slice_notes]
 
     def part_of(self, c: Contrast) -> str:
         """The part of a contrast's metric in the verdict."""
@@ -149,7 +150,9 @@ class Experiment(Result):
             "test": "t (Welch)" if self.method.test is None else str(self.method.test),
             "interval_of_lift": "of the logarithm of the ratio (delta method)", "alpha": self.method.alpha,
             "correction": str(self.method.correction), "family": "the primary metric; all others together", **self.adjustment,
-            **({"prior": str(self.prior)} if self.prior else {}),
+            **({"heterogeneity": "Cochran's Q with Welch's correction, corrected over attributes and variants"} if self.slices else {}),
+            **({"change": "late less early half of the days, within units"} if self.days else {}),
+            **({"prior": f"{self.prior}, of the logarithm of the ratio"} if self.prior else {}),
             **({"margin": margins} if (margins := {str(m): str(role.margin) for m, role in self.roles.items() if role.margin is not None}) else {}),
         }  # fmt: skip
 

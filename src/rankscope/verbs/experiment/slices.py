@@ -10,6 +10,7 @@ from rankscope import words
 from rankscope.impressions import Log
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.cuts import attribute_of
+from rankscope.logs.rollup import Units
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.heterogeneity import Heterogeneity, correct_heterogeneity, heterogeneity
@@ -37,12 +38,18 @@ def attributes_of(log: Log, said: Any) -> list[str]:
 
 def slices_of(
     variants: Variants, attributes: Sequence[str], metric: OnlineMetric, method: Method
-) -> tuple[list[Slice], list[Heterogeneity]]:
-    """The variants within each value of some attributes, corrected over the values; and one test an attribute, corrected over attributes."""
-    parts, tests = [], []
+) -> tuple[list[Slice], list[Heterogeneity], list[str]]:
+    """The variants within each value of some attributes, corrected over the values; one test an attribute, corrected over attributes.
+
+    And what is left out, in words.
+    """
+    parts: list[Slice] = []
+    tests: list[Heterogeneity] = []
+    notes: list[str] = []
     for attribute in attributes:
         units = variants.units_by(attribute, metric)
-        found, _ = variants.slices(attribute, metric, units)
+        found, left = variants.slices(attribute, metric, units)
+        notes += _left_out(attribute, metric, left, units)
         if not found:
             continue
         pairs = pairs_of(variants.names, variants.names[0], all_pairs=False)
@@ -50,7 +57,16 @@ def slices_of(
         own = [Slice(attribute, value, str(metric), family.of(panel.name)) for value, panel in found]
         tests += heterogeneity(variants, metric, attribute, units, {part.value: part.contrasts for part in own})
         parts += own
-    return parts, correct_heterogeneity(tests, method)
+    return parts, correct_heterogeneity(tests, method), notes
+
+
+def _left_out(attribute: str, metric: OnlineMetric, left: Sequence[str], units: Units) -> Iterator[str]:
+    """Which slices have too few units, and how many units are in none."""
+    if left:
+        several = words.plural(units.noun)
+        yield f"{attribute}: {words.listing(left)} {words.agree(len(left), 'has')} too few {several} for {metric} in a variant, and {words.agree(len(left), 'is')} left out"
+    if without := units.groups[attribute].null_count():
+        yield f"{attribute}: {words.counted(without, f'{units.noun} has', f'{words.plural(units.noun)} have')} rows without it, which are in no slice"
 
 
 def sentences(tests: Sequence[Heterogeneity], method: Method) -> Iterator[str]:

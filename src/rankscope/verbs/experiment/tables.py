@@ -125,7 +125,7 @@ VIEWS: tuple[View, ...] = (
             Col("units", of=lambda row: row.contrast.queries, kind="count", head="units"),
         ),
         lambda found: found.days.days if found.days else (),
-        "By day",
+        "The difference by day",
         lambda found: found.days.remark() if found.days else "",
         labels=2,
     ),
@@ -148,7 +148,7 @@ VIEWS: tuple[View, ...] = (
             Col("units", of=lambda row: row.contrast.queries, kind="count"),
         ),
         lambda found: found.days.changes if found.days else (),
-        "Late against early",
+        "The difference late and early",
         lambda found: found.days.halves() if found.days else "",
     ),
 )  # fmt: skip

@@ -15,9 +15,11 @@ from rankscope.files.roles import said_columns
 from rankscope.impressions import Log
 from rankscope.inference.base import CLOSE, Bounds
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
+from rankscope.logs.covariates import covariate_pairs
 from rankscope.logs.cuts import attribute_of
 from rankscope.logs.metrics import require_deciding
 from rankscope.panels.contrast import Contrast, contrast
+from rankscope.panels.experiments import early_caution
 from rankscope.panels.method import FEWEST, Method
 from rankscope.panels.panel import Panel
 from rankscope.panels.tolerance import (
@@ -27,7 +29,7 @@ from rankscope.panels.tolerance import (
     online_tolerances_of,
     queries_to_settle,
 )
-from rankscope.panels.variants import Variants, variants_of
+from rankscope.panels.variants import Variants, check_winsorise, shares_of, variants_of
 from rankscope.scoring.codes import codes_of
 from rankscope.scoring.logs import log_of, read_experiment
 from rankscope.verbs.gate.checks import DIGITS, NOTHING, Check, FailOn
@@ -39,14 +41,21 @@ NO_SPREAD = "no spread"
 NAMED = 5  # values of a slice that a note names
 
 
+def check_of_variants(split: Any = None, covariates: Any = None, winsorise: Any = None) -> None:
+    """Refuse what cannot be right of variants, whatever the log holds. Raises InputError."""
+    shares_of(split)
+    covariate_pairs(covariates)
+    check_winsorise(winsorise)
+
+
 def log_to_gate(source: Any, baseline: Any, candidate: Any, variant: str | None, columns: Any) -> Log | None:
     """The log of an experiment, where it stands in the place of judgments and two runs; None for all else.
 
     Beside a log ``baseline`` and ``candidate`` are names of variants, so that what is no name or names a file that is there is a run.
     Raises InputError where no runs are given, and no log either.
     """
-    if not (_is_name(baseline) and _is_name(candidate)):
-        return None
+    if not (_is_name(baseline) and _is_name(candidate)) or (candidate is not None and _is_name(source)):
+        return None  # what is not there is said where it is read, after all else that can be wrong
     said = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
     roles = said | ({variant: "variant"} if variant else {})
     log = None if isinstance(source, str) and source == "-" else log_of(source, columns=roles or None)
@@ -55,7 +64,7 @@ def log_to_gate(source: Any, baseline: Any, candidate: Any, variant: str | None,
             log = read_experiment(source, columns=roles or None)
         except RankscopeError as error:
             if candidate is not None:
-                return None  # it is a run that is not there, which is said where it is read
+                return None  # so is a run that is not there
             raise InputError(f"a gate takes judgments and two runs, or the log of an experiment: {error}") from None
     log.require(("variant",), "an experiment")
     return log
@@ -127,8 +136,10 @@ def gate_of_log(  # noqa: PLR0913 - the options of the command line that a log h
     checks = settle_checks(drafts, fail_on, method)
     if not variants.sample_ratio.holds:
         checks = [replace(check, status="withheld", reason=SPLIT, queries_needed=None) for check in checks]
+    early = early_caution(method.test, variants.arms.counts, variants.noun)
+    doubts = [*([early] if early else []), *variants.doubts(chosen)]
     ignored = frozenset(codes_of(policies.get("ignore") or ()))
-    return ExperimentGate(checks, variants, candidates, method, fail_on, variants.doubts(chosen), notes, ignored)
+    return ExperimentGate(checks, variants, candidates, method, fail_on, doubts, notes, ignored)
 
 
 def _refuse_rankings(log: Log, options: Mapping[str, Any]) -> None:
@@ -198,7 +209,7 @@ def _draft(
         tolerance_said=str(allowance), p_value=evidence.p_value, loses=evidence.loses, queries=c.queries,
         differing=c.differing, wins=0, losses=0, reason=f"there is no interval ({bounds.reason.replace('queries', units).replace('query', panel.measure.unit)})",
         method=_way(c, bounds),
-        queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None, digits=panel.measure.decimals or DIGITS,
+        queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None, digits=DIGITS if panel.measure.decimals is None else panel.measure.decimals,
     )  # fmt: skip
 
 

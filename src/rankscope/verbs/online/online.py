@@ -75,7 +75,13 @@ def online(  # noqa: PLR0913 - the options of the command line, each with its de
     if not metrics:  # what was not observed for long enough was not asked for either
         values = [one for one in values if one.denominator or not one.metric.windowed] or values
     chosen = [one.metric for one in values]
-    about = units.remark, *_censored(values, units.noun), health.remark(), VARIANTS if read.has("variant") else ""
+    about = (
+        units.remark,
+        *_censored(values, units.noun),
+        *_few_rows(values),
+        health.remark(),
+        VARIANTS if read.has("variant") else "",
+    )
     remarks = [text for text in (*about, read.allowance()) if text]
     parts = {name: _over(name, read, health, chosen, level, remarks) for name in over}
     sliced = [one for name in _listed(slices, "slices") for one in _slices(read, chosen, level, name, remarks)]
@@ -118,6 +124,15 @@ def _censored(values: Sequence[OnlineValue], noun: str) -> Iterator[str]:
             )
 
 
+def _few_rows(values: Sequence[OnlineValue]) -> Iterator[str]:
+    """Where an interval of a quantile goes by too few rows beyond it to hold as often as it says."""
+    for one in values:
+        if one.needed and one.bounds.known:
+            yield (
+                f"{one.metric} has few rows beyond it: its interval needs about {words.rounded(one.needed, up=True)}, and there are {words.amount(one.denominator)}"
+            )
+
+
 # --- one value ------------------------------------------------------------------------------------------------------
 
 
@@ -151,7 +166,8 @@ def _quantile(units: Units, metric: Quantile, inside: Array, level: float, **par
     rows = rows_of(units, metric, inside)
     found = quantile_of(rows.values, rows.units, metric.q, level)
     count = len(inside) if units.unit else found.rows
-    return OnlineValue(metric, found.value, found.bounds, count, float(found.below), float(found.rows), **part)
+    below, known = float(found.below), float(found.rows)
+    return OnlineValue(metric, found.value, found.bounds, count, below, known, needed=found.needed, **part)
 
 
 def _bounds(metric: OnlineMetric, above: Array, below: Array, value: float, level: float, noun: str) -> Bounds:

@@ -30,7 +30,8 @@ class OnlineValue:
     """A metric of a log, or of a part of it: its ``value`` with the interval ``bounds``, and the sums that it is made of.
 
     ``units`` are those that count, ``censored`` those that were not observed for long enough. ``part`` is the day, the position or
-    the value of a slice, ``attribute`` the column of the slice.
+    the value of a slice, ``attribute`` the column of the slice. ``needed`` are the rows that it takes, where these are too few for the interval
+    of a quantile.
     """
 
     metric: OnlineMetric
@@ -42,6 +43,7 @@ class OnlineValue:
     censored: int = 0
     part: Any = None
     attribute: str = ""
+    needed: int = 0
 
     @property
     def is_share(self) -> bool:
@@ -76,6 +78,12 @@ class OnlineValue:
         return f"{words.amount(self.numerator)} {'of' if counts else '/'} {words.amount(self.denominator)}"
 
     @property
+    def counted(self) -> str:
+        """What one of is counted: an impression, a list, a user; of a quantile what has a value."""
+        whole = isinstance(self.metric, Quantile) and self.metric.per == "unit"
+        return "user" if whole else self.metric.unit
+
+    @property
     def made_of(self) -> str:
         """The sums that it is made of, in a sentence."""
         above, below = words.amount(self.numerator), words.amount(self.denominator)
@@ -99,7 +107,7 @@ def _columns(*first: Col) -> tuple[Col, ...]:
         Col("ci_lower", "ci_upper", of=lambda one: (one.bounds.lower, one.bounds.upper), head="interval", cell=lambda one: one.interval_in_words),
         Col("numerator", head="sums", cell=lambda one: one.sums_in_words),
         Col("denominator"),
-        Col("of", of=lambda one: one.metric.unit),
+        Col("of", of=lambda one: one.counted),
         Col("units", head="" if first else "units", kind="count"),
         Col("censored", kind="count"),
         Col("better", of=lambda one: one.metric.better),

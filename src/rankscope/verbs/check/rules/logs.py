@@ -208,3 +208,13 @@ class NoUnits(_OfExperiment, code="RS643"):
 
     why = "Rows of one user are alike. A test that takes them for independent finds differences where there are none, in a quarter of experiments and more."
     remedy = REMEDIES["RS643"]
+
+
+class CutLeavesNothing(_OfExperiment, code="RS644"):
+    """Cutting at a quantile would make all units the same, so a metric is not cut."""
+
+    why = (
+        "Where fewer units do something than are cut, the quantile is that of units which do nothing: cut there, nobody would have done anything, "
+        "and variants would be the same whatever they do."
+    )
+    remedy = REMEDIES["RS644"]
