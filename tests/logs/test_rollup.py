@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.made.parts import scattered
+from tests.made.parts import assert_close, scattered
 from tests.verbs.online.test_online import made
 
 import rankscope as rs
@@ -187,6 +187,28 @@ def test_rows_that_are_units_are_not_brought_from_elsewhere() -> None:
     there, _ = scattered(rs.read_log(made(5).select("item", "click")))
     with pytest.raises(DataError, match=r"no user, session or list is named.* columns=\{\"visitor\": \"unit_id\"\}"):
         roll_up(there, parse_online_metrics("CTR"))
+
+
+def test_results_of_rows_elsewhere() -> None:
+    log = a_log()
+    there, _ = scattered(log)
+    asked = "Quantile(dwell, q=0.9) CTR TimeToSuccess"
+    for by in ("day", "position"):
+        here, elsewhere = (
+            rs.online(log, asked, by=by, slices="country"),
+            rs.online(there, asked, by=by, slices="country"),
+        )
+        for view in ("results", f"by_{by}", "slices"):
+            assert elsewhere.to_dicts(view)
+            assert_close(elsewhere.to_dicts(view), here.to_dicts(view))
+    trials = [
+        rs.experiment(
+            one, "Quantile(dwell, q=0.9) RPM", covariates={"RPM": "position"}, winsorise=0.99, slices="country"
+        )
+        for one in (there, log)
+    ]
+    assert_close(trials[0].to_dicts(), trials[1].to_dicts())
+    assert [w.message for w in trials[0].warnings] == [w.message for w in trials[1].warnings]
 
 
 def test_an_own_metric_is_asked_elsewhere() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -48,3 +50,20 @@ def scattered(log: Log, count: int = 4, seed: int = 1) -> tuple[Log, Scattered]:
 
     there = Scattered(log.collect(log.frame), count, seed)
     return replace(log, frame=stand_in(log.schema), collect=refuse, elsewhere=there), there
+
+
+def assert_close(here: Any, there: Any) -> None:
+    """Equal, numbers but for rounding in the last digits."""
+    assert type(here) is type(there)
+    if isinstance(here, dict):
+        assert list(here) == list(there)
+        for name, value in here.items():
+            assert_close(value, there[name])
+    elif isinstance(here, list | tuple):
+        assert len(here) == len(there)
+        for one, other in zip(here, there, strict=True):
+            assert_close(one, other)
+    elif isinstance(here, float):
+        assert math.isclose(here, there, rel_tol=1e-12, abs_tol=1e-12) or (math.isnan(here) and math.isnan(there))
+    else:
+        assert here == there

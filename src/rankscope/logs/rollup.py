@@ -29,7 +29,7 @@ _ALL_ROWS = (
     "{}: no user, session or list is named, so that each row would be a unit of its own, and all of them would have to come here: "
     'say which column names users, as columns={{"visitor": "unit_id"}}, or bring a sample of the rows here, as frame.limit(1000000).toArrow()'
 )
-OURS = "rankscope.logs.metrics"  # expressions of others may look at all rows of a unit
+OURS = f"{__package__}.metrics"  # expressions of others may look at all rows of a unit
 TOO_NARROW = "; where users come back, intervals are too narrow"
 
 

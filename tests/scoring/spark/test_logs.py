@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.made.experiments import users
+from tests.made.parts import assert_close
 from tests.verbs.online.test_online import made
 
 import rankscope as rs
@@ -24,23 +25,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:::pyspark")  # not ours to mend
 def large_parts(settings: Callable[..., None]) -> None:
     """Some parts of a log of a few thousand rows; each batch of Arrow is some hundred rows."""
     settings(rankscope_part_rows=400, sql_execution_arrow_maxRecordsPerBatch=150)
-
-
-def assert_close(here: Any, there: Any) -> None:
-    """Equal, numbers but for rounding in the last digits."""
-    assert type(here) is type(there)
-    if isinstance(here, dict):
-        assert list(here) == list(there)
-        for name, value in here.items():
-            assert_close(value, there[name])
-    elif isinstance(here, list | tuple):
-        assert len(here) == len(there)
-        for one, other in zip(here, there, strict=True):
-            assert_close(one, other)
-    elif isinstance(here, float):
-        assert math.isclose(here, there, rel_tol=1e-12, abs_tol=1e-12) or (math.isnan(here) and math.isnan(there))
-    else:
-        assert here == there
 
 
 def views(result: Any, *names: str) -> list[list[dict[str, Any]]]:
