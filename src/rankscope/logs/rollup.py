@@ -115,7 +115,9 @@ class Units:
         )
 
     def columns(self, metric: OnlineMetric) -> Array:
-        """Two columns, what each unit adds above and below the line: units x 2."""
+        """Two columns, what each unit adds above and below the line: units x 2. Raises DataError for a metric of single rows, which has no sums."""
+        if metric in self.values:
+            raise DataError(f"{metric} is of single rows: units add nothing up to it")
         row = self.metrics.index(metric)
         return np.stack([self.numerators[row], self.denominators[row]]).T  # a column lies in one place
 
