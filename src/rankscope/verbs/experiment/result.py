@@ -22,8 +22,7 @@ from rankscope.panels.heterogeneity import Heterogeneity
 from rankscope.panels.method import Method
 from rankscope.panels.variants import Variants
 from rankscope.show.result import Result, Shown, caution_block, input_record
-from rankscope.verbs.experiment import beliefs
-from rankscope.verbs.experiment.cells import lift, lifts
+from rankscope.verbs.experiment import beliefs, cells
 from rankscope.verbs.experiment.days import OverDays
 from rankscope.verbs.experiment.roles import Role
 from rankscope.verbs.experiment.slices import Slice, sentences_of_slices
@@ -203,7 +202,7 @@ class Experiment(Result):
 
     def _lift_of(self, c: Contrast) -> str:
         _, bounds = c.relative
-        return f" Lift {lift(c)} ({lifts(c)})." if bounds.known else ""
+        return f" Lift {cells.lift(c)} ({cells.lift_interval(bounds)})." if bounds.known else ""
 
     def blocks(self, **_: Any) -> list[Shown]:
         """The verdict, the table, slices, cautions, and how it was done."""

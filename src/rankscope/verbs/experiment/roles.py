@@ -105,8 +105,7 @@ def _margins(said: Any) -> dict[OnlineMetric | None, Allowance]:
 
 def _allowance(said: Any, what: str) -> Allowance:
     """A number above 0, or such a share of the baseline: ``0.01``, ``"1%"``."""
-    text = str(said).strip()
-    number = None if isinstance(said, bool) else words.as_number(text.removesuffix("%").strip())
-    if number is None or not 0 < number < float("inf"):
+    found = words.as_share(said)
+    if found is None or not 0 < found[0] < float("inf"):
         raise InputError(f"{what} is a number above 0, like 0.01, or a share of the baseline, like 1%")
-    return Allowance(number / 100 if text.endswith("%") else number, text.endswith("%"))
+    return Allowance(*found)
