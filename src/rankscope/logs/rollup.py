@@ -25,7 +25,7 @@ WITHOUT = {
     "impression_id": "no user is named: each list counts as one of its own",
     "": "no user is named: each row counts as one of its own",
 }
-OURS = "rankscope.logs.metrics"  # expressions of others may look at all rows of a unit
+OURS = f"{__package__}."  # where metrics are whose expressions look at single rows where they say so
 TOO_NARROW = "; where users come back, intervals are too narrow"
 
 
@@ -210,7 +210,7 @@ def _in_bins(
 ) -> tuple[pl.DataFrame, dict[str, UnitRows]] | None:
     """The same without grouping, and the values that are kept, where each metric is one of ours that is made of single rows; else None."""
     if not all(
-        part.level in {"row", "values"} and type(metric).__module__ == OURS
+        part.level in {"row", "values"} and type(metric).__module__.startswith(OURS)
         for metric, part in zip(metrics, parts, strict=True)
     ):
         return None
