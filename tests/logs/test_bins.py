@@ -193,16 +193,15 @@ def test_what_is_odd_is_left_to_grouping() -> None:
     assert sum_in_bins(log, ["unit_id", "share"], added) is None
 
 
-class Distance(OnlineMetric):
-    """How far the clicks of a unit are from their mean: an expression that looks at all rows of a unit."""
-
-    needs = ("click",)
-
-    def parts(self, log: Log, end: datetime | None) -> Parts:
-        return Parts("row", (pl.col("click") - pl.col("click").mean()).abs())
-
-
 def test_a_metric_of_ones_own_may_look_at_all_rows_of_a_unit() -> None:
+    class Distance(OnlineMetric):
+        """How far the clicks of a unit are from their mean: an expression that looks at all rows of a unit."""
+
+        needs = ("click",)
+
+        def parts(self, log: Log, end: datetime | None) -> Parts:
+            return Parts("row", (pl.col("click") - pl.col("click").mean()).abs())
+
     log = read_log(pl.DataFrame({"user_id": ["a", "a", "b", "b"], "click": [0, 1, 1, 1]}))
     units = roll_up(log, [Distance()], ids=True)
     assert units.ids is not None
