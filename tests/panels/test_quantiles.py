@@ -49,6 +49,16 @@ def test_variants_differ_by_their_quantiles_with_the_errors_of_both() -> None:
     assert both.error == pytest.approx(math.hypot(one.error, other.error))
 
 
+@pytest.mark.parametrize(("scale", "decimals"), [pytest.param(1.0, 1, id="tens"), pytest.param(1e-4, 4, id="small"), pytest.param(1e4, 0, id="large")])  # fmt: skip
+def test_differences_are_written_with_the_decimals_of_their_scale(scale: float, decimals: int) -> None:
+    log = made(3).with_columns(wait=pl.col("wait") * scale)
+    found = rs.experiment(log, ["Quantile(wait, q=0.5)", "Quantile(wait, q=0.9999)"])
+    assert found.contrasts[0].panel.measure.decimals == decimals
+    far = found.contrasts[1].panel.measure.decimals  # no error is known so far out: by the size of the values
+    assert far is not None
+    assert far <= decimals
+
+
 def test_the_order_of_rows_and_the_names_of_users_do_not_matter() -> None:
     log = made(2)
     renamed = log.sample(fraction=1.0, shuffle=True, seed=1).with_columns(pl.col("user").str.reverse() + "x")

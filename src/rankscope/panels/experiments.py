@@ -56,9 +56,13 @@ def panel_of_variants(measure: Measure, variants: Mapping[str, Moments], covaria
     for arm, (value, factors) in zip(arms, adjusted_ratios(arms, covariates), strict=True):
         variance = float(factors @ arm.covariance @ factors) if arm.count > 1 else math.nan
         made.append(Moments(arm.count, np.array([value]), np.array([[max(variance, 0.0) * (arm.count - 1)]])))
-    error = math.sqrt(math.fsum(arm.variance[0] / arm.count for arm in made[:2]))
-    decimals = words.decimals_for(2 * error)
-    return Panel.of_moments(replace(measure, decimals=decimals), names, made)
+    errors = [math.sqrt(arm.variance[0] / arm.count) for arm in made]
+    return Panel.of_moments(in_scale(measure, errors), names, made)
+
+
+def in_scale(measure: Measure, errors: Sequence[float]) -> Measure:
+    """The measure with as many decimals as differences of the first two variants have digits that count, by the errors of all."""
+    return replace(measure, decimals=words.decimals_for(2 * math.hypot(*errors[:2])))
 
 
 def adjusted_ratios(arms: Sequence[Moments], covariates: int = 0) -> list[tuple[float, Array]]:

@@ -16,6 +16,7 @@ from rankscope.logs.health import REMEDIES
 from rankscope.logs.metrics import Quantile
 from rankscope.logs.quantiles import rows_of
 from rankscope.logs.rollup import Units
+from rankscope.panels.experiments import in_scale
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
 
@@ -35,7 +36,11 @@ def panel_of_quantiles(metric: Quantile, units: Units, arms: Mapping[str, Quanti
     """The variants on a quantile; where one of them has too few rows for its error, nothing is inferred about it, and why is said."""
     measure = Measure(str(metric), metric.better, metric.range, unit=units.noun)
     counts = {name: int((units.groups["variant"] == name).sum()) for name in arms}
-    return Panel.of_estimates(measure, {name: arm.estimate(counts[name]) for name, arm in arms.items()})
+    estimates = {name: arm.estimate(counts[name]) for name, arm in arms.items()}
+    known = [one.error for one in estimates.values()]
+    if not all(map(math.isfinite, known)):  # too few rows tell how sure it is: by the size of the values, then
+        known = [abs(one.mean) / 10 for one in estimates.values()]
+    return Panel.of_estimates(in_scale(measure, known), estimates)
 
 
 def few_rows(metric: Quantile, arms: Mapping[str, QuantileEstimate]) -> Caution | None:

@@ -146,11 +146,14 @@ def _split_columns(grid: Grid, width: int) -> list[tuple[Grid, Widths]]:
         if used > width and i > starts[-1]:
             starts.append(i)
             used = first + GAP + widths[i]
-    parts = []
-    for start, stop in pairwise([*starts, len(widths)]):
-        kept = [*labels, *range(start, stop)]
-        parts.append((grid.columns(kept), [widths[i] for i in kept]))
-    return parts
+    kept = [[*labels, *range(start, stop)] for start, stop in pairwise([*starts, len(widths)])]
+    spare = width - max(_total([widths[i] for i in columns]) for columns in kept)
+    for i in labels:  # names have what is left over in every part, the same in each
+        whole = max(cell_len(text) for text in (grid.header[i], *(row[i] for row in grid.rows)))
+        more = max(0, min(spare, whole - widths[i]))
+        widths[i] += more
+        spare -= more
+    return [(grid.columns(columns), [widths[i] for i in columns]) for columns in kept]
 
 
 def lines_of(text: str, width: int, wraps: bool = False) -> list[str]:

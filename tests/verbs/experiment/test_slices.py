@@ -119,6 +119,9 @@ def test_it_is_withheld_with_the_verdict() -> None:
     )
     found = rs.experiment(table, "Mean(revenue)", slices="country")
     assert found.to_dicts("heterogeneity")[0]["verdict"] == "withheld"
+    assert {row["verdict"] for row in found.to_dicts("slices")} == {"withheld"}
+    quiet = rs.experiment(users(seed=96), "Mean(revenue)", slices="country", split={"A": 0.9, "B": 0.1})
+    assert "No difference between slices" not in quiet.to_text()
     assert not any("depends" in text for text in found.sentences())
 
 
