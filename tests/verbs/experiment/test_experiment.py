@@ -161,6 +161,20 @@ def test_the_primary_metric_decides_and_guardrails_are_told() -> None:
     assert record["sample_ratio"]["holds"] is True
 
 
+def test_many_variants_of_which_nothing_can_be_told_share_a_sentence() -> None:
+    table = users(seed=14, count=2000).with_columns(variant=pl.Series(list("ABCDEFGHIJ") * 200))
+    found = rs.experiment(table, "Mean(sessions)")
+    split, *said = found.sentences()
+    open_ones = [c for c in found.contrasts if c.verdict == "cannot tell"]
+    assert len(open_ones) > 3
+    assert split.startswith("Sample ratio")
+    assert len(said) == 1 + len(found.contrasts) - len(open_ones)
+    assert said[-1].startswith("No clear difference between A and ")
+    assert all(c.run in said[-1] for c in open_ones)
+    few = rs.experiment(table.filter(pl.col("variant").is_in(list("ABC"))), "Mean(sessions)")
+    assert len(list(few.sentences())) == 1 + 2
+
+
 def test_metrics_beside_the_primary_one_are_corrected_together() -> None:
     found = rs.experiment(users(seed=15), ["Mean(orders)", "Mean(sessions)"], primary="Mean(revenue)")
     first, *others = found.to_dicts()
