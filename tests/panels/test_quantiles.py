@@ -55,7 +55,8 @@ def test_differences_are_written_with_the_decimals_of_their_scale(scale: float, 
     found = rs.experiment(log, ["Quantile(wait, q=0.5)", "Quantile(wait, q=0.9999)"])
     assert found.contrasts[0].panel.measure.decimals == decimals
     far = found.contrasts[1].panel.measure.decimals  # no error is known so far out: by the size of the values
-    assert far is not None and far <= decimals
+    assert far is not None
+    assert far <= decimals
 
 
 def test_the_order_of_rows_and_the_names_of_users_do_not_matter() -> None:

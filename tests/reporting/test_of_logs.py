@@ -100,6 +100,12 @@ def test_options_of_rankings_are_refused(options: dict[str, Any], said: str) -> 
         rs.report(log_of_users(seed=34), **options)
 
 
+def test_the_command_line_names_its_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log_of_users(seed=34).write_csv(tmp_path / "log.csv")
+    assert main(["report", str(tmp_path / "log.csv"), "--ties", "docid", "-o", str(tmp_path / "page.html")]) == 2
+    assert capsys.readouterr().err.startswith("--ties is about rankings: leave it out for ")
+
+
 def test_options_of_experiments_are_refused_where_there_is_none() -> None:
     with pytest.raises(InputError, match="no column says which variant a user was given"):
         rs.report(log_of_users(seed=35).drop("variant"), baseline="A")

@@ -240,7 +240,9 @@ def planned_split(said: Any, names: Sequence[str]) -> dict[str, float] | None:
     out = shares_of(said)
     unknown = [name for name in out or () if name not in names]
     if unknown:
-        raise InputError(f"split {unknown[0]}: no variant is called that; there are {words.listing(names)}")
+        raise InputError(
+            f"split {unknown[0]}: no variant is called that{words.hint(unknown[0], names)}; there are {words.listing(names)}"
+        )
     return out
 
 
@@ -256,6 +258,8 @@ def shares_of(said: Any) -> dict[str, float] | None:
     )
     out: dict[str, float] = {}
     for name, part in pairs:
+        if not str(name).strip():
+            raise InputError(f"split {part}: name the variant of each share, like A=0.9,B=0.1")
         number = words.as_number(str(part).strip())
         if number is None or not number > 0:
             raise InputError(f"split {name}={part}: a share is a number above 0, like A=0.9,B=0.1")

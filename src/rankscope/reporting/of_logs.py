@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from rankscope import words
 from rankscope.blocks import Page
 from rankscope.errors import DataError, InputError
 from rankscope.impressions import Log
@@ -30,7 +31,7 @@ def results_of_log(log: Log, metrics: Any, options: Mapping[str, Any]) -> list[R
         about = (
             "rankings" if odd not in OF_EXPERIMENT else "experiments, and no column says which variant a user was given"
         )
-        raise InputError(f"{odd} is about {about}: leave it out for {log.label}")
+        raise InputError(f"{words.option(odd)} is about {about}: leave it out for {log.label}")
     results: list[Result] = [_experiment(log, metrics, given)] if several else []
     if log.of_impressions:
         over = [name for name, role in (("day", "timestamp"), ("position", "position")) if log.has(role)]
