@@ -220,6 +220,19 @@ def test_units_with_several_variants_are_left_out_and_counted() -> None:
     assert found.units.count == before["user"].n_unique()
 
 
+def test_empty_cells_that_count_as_0_are_told() -> None:
+    table = users(seed=12, count=400).with_columns(
+        revenue=pl.when(pl.int_range(pl.len()) % 10 > 0).then(pl.col("revenue"))
+    )
+    found = rs.experiment(table, "Mean(revenue)")
+    sums = table.filter(pl.col("variant") == "A")["revenue"]
+    assert found.to_dicts()[0]["baseline_value"] == pytest.approx(sums.sum() / len(sums))
+    for warnings in (found.warnings, rs.online(table, "Mean(revenue)").warnings):
+        (told,) = [caution for caution in warnings if caution.code == "RS645"]
+        assert "revenue is empty in 40 of 400 rows, which count as 0" in told.message
+    assert not [one for one in rs.experiment(table, "Mean(orders)").warnings if one.code == "RS645"]
+
+
 def test_units_without_a_variant_are_left_out_and_counted() -> None:
     table = users(seed=20).with_columns(variant=pl.when(pl.col("user") == "u3").then(None).otherwise(pl.col("variant")))
     found = rs.experiment(table, "Mean(revenue)")
@@ -242,6 +255,10 @@ def test_units_without_a_variant_are_left_out_and_counted() -> None:
         ({"metrics": "Mean(revenue)", "guardrails": "Mean(revenue)"}, "decides, and is a guardrail"),
         ({"metrics": "Mean(revenue)", "guardrails": "Mean(orders)=much"}, "much"),
         ({"metrics": "Mean(revenue)", "winsorise": 0.3}, "a quantile above 0.5 and below 1"),
+        ({"metrics": "Mean(revenue)", "baseline": "a"}, "no variant is called that, did you mean A?"),
+        ({"metrics": "Mean(revenue)", "split": "0.9,0.1"}, "split 0.9: name the variant of each share, like A=0.9,B=0.1"),
+        ({"metrics": "Mean(revenue)", "strata": "revenue"}, "name a column with few values, like country"),
+        ({"metrics": "Mean(revenue)", "guardrails": "Mean(sessions)=x"}, "guardrail Mean(sessions)=x: the loss that would be accepted is a number"),
         ({"metrics": "Mean(revenue)", "strata": "planet"}, "no column 'planet' to group by"),
         ({"metrics": "Mean(revenue)", "slices": "planet"}, "no column 'planet' to group by"),
         ({"metrics": "Mean(revenue)", "test": "wilcoxon"}, "needs the differences of units"),

@@ -389,7 +389,9 @@ def test_a_tolerance_is_never_written_as_nothing() -> None:
     assert f"{check.tolerance:.{check.digits_of_tolerance}f}" in gate.to_text()
 
 
-def test_a_file_that_is_not_there_is_said_before_its_metrics(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_said_before_its_metrics(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     absent = str(tmp_path / "typo.parquet")
     with pytest.raises(InputError, match=r"typo\.parquet: no such file"):
         rs.gate(absent, "A", "B", "CTR")

@@ -96,7 +96,9 @@ def _check_log(
         )
     refuse_unknown({name: value for name, value in policies.items() if name != "metrics"}, "check")
     if policies:
-        raise InputError(f"{words.option(next(iter(policies)))} is about rankings, and {log.label} is a log: leave it out")
+        raise InputError(
+            f"{words.option(next(iter(policies)))} is about rankings, and {log.label} is a log: leave it out"
+        )
     chosen = select_rules(select, ignore)
     case = LogCase(log, [covariates] if isinstance(covariates, str) else list(covariates))
     applied = [rule for rule in chosen if rule.applies(case)]

@@ -33,7 +33,13 @@ from rankscope.scoring.request import Request
 from rankscope.verbs.gate.baseline import as_pair, stored_baseline
 from rankscope.verbs.gate.checks import FLIPS, LOSSES, NOTHING, Check, FailOn
 from rankscope.verbs.gate.experiment import ExperimentGate
-from rankscope.verbs.gate.of_logs import error_of_judgments, error_of_metrics, gate_of_log, log_to_gate, refuse_experiments
+from rankscope.verbs.gate.of_logs import (
+    error_of_judgments,
+    error_of_metrics,
+    gate_of_log,
+    log_to_gate,
+    refuse_experiments,
+)
 from rankscope.verbs.gate.result import Gate
 from rankscope.verbs.gate.rule import settle_checks
 
