@@ -23,7 +23,7 @@ _PLACES = {
     for module, names in {
         "rankscope.errors": ("DataError", "InputError", "RankscopeError"),
         "rankscope.files": ("read_qrels", "read_run"),
-        "rankscope.files.logs": ("read_log",),
+        "rankscope.scoring.logs": ("read_log",),
         "rankscope.files.writers": ("write_qrels", "write_run"),
         "rankscope.impressions": ("Log",),
         "rankscope.lists": ("Lists",),
@@ -108,7 +108,6 @@ if TYPE_CHECKING:
     from rankscope.errors import RankscopeError as RankscopeError
     from rankscope.files import read_qrels as read_qrels
     from rankscope.files import read_run as read_run
-    from rankscope.files.logs import read_log as read_log
     from rankscope.files.writers import write_qrels as write_qrels
     from rankscope.files.writers import write_run as write_run
     from rankscope.impressions import Log as Log
@@ -146,6 +145,7 @@ if TYPE_CHECKING:
     from rankscope.reporting.report import Report as Report
     from rankscope.reporting.report import playground as playground
     from rankscope.reporting.report import report as report
+    from rankscope.scoring.logs import read_log as read_log
     from rankscope.scoring.partial import PartialScores as PartialScores
     from rankscope.scoring.scores import Scores as Scores
     from rankscope.tables import Qrels as Qrels

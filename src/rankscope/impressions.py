@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Literal, Protocol
 
 import polars as pl
 
@@ -66,6 +66,16 @@ COLUMNS: dict[str, LogColumn] = {column.name: column for column in (
 # fmt: on
 OUTCOMES = ("click", "dwell_s", "conversion", "revenue", "reward")
 BLANKS = [" ", "\t", "\n", "\r", "\u00a0"]  # which an id has at its ends where somebody padded it
+PART = 3 << 22  # rows that are grouped at a time; what they take in memory is the most that a log of any size takes
+
+Query = Callable[[pl.LazyFrame], pl.LazyFrame]
+
+
+class Elsewhere(Protocol):
+    """Rows that lie in parts on other machines."""
+
+    def gather(self, query: pl.LazyFrame, within: str) -> pl.DataFrame:
+        """What a query gives for each part, end to end; rows of one value of the column ``within`` are in one part."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +92,10 @@ class Log:
 
     ``frame`` has the columns in their types: ids as text, times in UTC, flags and numbers as doubles, of which null says that it was
     not observed and 0 that it was observed not to be. ``roles`` has the name that each column had in the input; ``attributes`` are
-    all others, as they were: users' countries, devices, numbers of their own. ``collect`` runs a query over the frame; ``rows`` counts it.
+    all others, as they were: users' countries, devices, numbers of their own. ``rows`` counts the rows, ``gather`` asks something of them.
     ``parts`` are the rows of the frame in pieces that are quick to read, where they are known.
+
+    ``collect`` runs a query over the frame. Where the rows lie ``elsewhere`` the frame has none: it only says what its columns are.
     """
 
     frame: pl.LazyFrame
@@ -92,6 +104,30 @@ class Log:
     source: Source = field(default_factory=lambda: Source("log"))
     collect: Callable[[pl.LazyFrame], pl.DataFrame] = pl.LazyFrame.collect
     parts: Pieces | None = None
+    elsewhere: Elsewhere | None = None
+
+    def gather(self, query: Query, within: str = "") -> pl.DataFrame:
+        """What a query gives for each part of the rows, end to end: whoever asks adds up what parts say.
+
+        ``within`` names a column (of ids) whose rows of one value are never in two parts; without it they may be. A log on this machine is one
+        part, or several of about 12 million rows each where it has more and they are grouped ``within`` a column. In all of them rows keep their order.
+
+        >>> log = Log(
+        ...     pl.LazyFrame({"unit_id": ["a", "b", "a"], "click": [1.0, 0.0, 1.0]}),
+        ...     {"unit_id": "user", "click": "click"},
+        ... )
+        >>> log.gather(lambda frame: frame.group_by("unit_id").agg(pl.col("click").sum()), "unit_id").sort(
+        ...     "unit_id"
+        ... ).rows()
+        [('a', 2.0), ('b', 0.0)]
+        """
+        if self.elsewhere is not None:
+            return self.elsewhere.gather(query(self.frame), within)
+        parts = -(-self.rows // PART) if within else 1
+        if parts < 2:
+            return self.collect(query(self.frame))
+        place = pl.col(within).hash() % parts
+        return pl.concat([self.collect(query(self.frame.filter(place == part))) for part in range(parts)])
 
     @property
     def label(self) -> str:
@@ -106,7 +142,7 @@ class Log:
     @cached_property
     def rows(self) -> int:
         """How many rows there are."""
-        return int(self.collect(self.frame.select(pl.len())).item())
+        return int(self.gather(lambda frame: frame.select(pl.len())).sum().item())
 
     @property
     def of_impressions(self) -> bool:
@@ -179,9 +215,10 @@ class Log:
             & ~text.str.to_lowercase().is_in(UNDEFINED)
             & text.cast(pl.Float64, strict=False).is_null()
         )
-        row = self.collect(self.frame.select(odd.arg_true().first())).item()
-        if row is not None:
-            cell = self.collect(self.frame.select(pl.col(column)).slice(row, 1)).item()
+        first = [odd.arg_true().first().alias("row"), pl.col(column).filter(odd).first().alias("cell")]
+        found = self.gather(lambda frame: frame.select(first)).drop_nulls()
+        if len(found):
+            row, cell = found.row(0)
             raise InputError(f"{self.source.at(row)}, column {name}: {words.quote(cell)} is not a number")
 
     def allowance(self) -> str:

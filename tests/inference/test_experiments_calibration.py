@@ -253,6 +253,18 @@ def test_looking_at_any_time_from_100_users_a_variant_keeps_the_level(
     assert by_t.rate > 0.15  # what looks are paid for
 
 
+@pytest.mark.parametrize("split", [(1, 1), (9, 1)], ids=["even", "nine to one"])
+def test_looks_with_a_covariate_keep_the_level(tool: Any, split: tuple[int, int]) -> None:
+    """Its coefficient is another at every look."""
+    rng, people, times = np.random.default_rng(14), tool.worlds.world(CLICKS[2]), 500 if split == (1, 1) else 150
+    looks = np.unique(np.geomspace(100, 1099, 100).astype(int))
+    sides = [tool.batched.Side.at_looks(people.draw(rng, times, 1099 * part), looks * part) for part in split]
+    found = tool.batched.contrasts_of(*tool.batched.values_of(sides[::-1]))
+    crossed = (found.z_guarded > tool.batched.anytime_limits(found, first=200)).any(axis=1)
+    assert crossed.mean() <= 0.05 + error_of(0.05, times)
+    assert found.rejects().any(axis=1).mean() > 0.15
+
+
 def test_the_usual_error_of_a_small_variant_would_break_looks(tool: Any) -> None:
     looks = np.unique(np.geomspace(100, 1099, 120).astype(int))
     guarded, usual, *_ = tool.cells.refuted(tool.worlds.world(CLICKS[0]), (9, 1), tool.cells.Size(looked=300), looks)

@@ -229,6 +229,14 @@ def test_infinite_numbers_are_refused(name: str) -> None:
         rs.online(log, name)
 
 
+def test_no_sums_and_no_true_effects_are_made_up_for_it() -> None:
+    metric = parse_online("Quantile(wait, q=0.5)")
+    with pytest.raises(DataError, match="units add nothing up to it"):
+        roll_up(rs.read_log(made()), [metric]).columns(metric)
+    with pytest.raises(InputError, match="not of a quantile of rows; name another metric"):
+        rs.simulate("experiment", users=50, truth=50, metrics="Quantile(dwell_s, q=0.5)")
+
+
 def test_a_quantile_is_explained_with_a_spelling_that_can_be_read() -> None:
     text = str(rs.catalogue("Quantile"))
     assert "Quantile(COLUMN, q=0.95)" in text

@@ -176,6 +176,7 @@ def test_too_few_rows_beyond_are_told_and_nothing_is_inferred(test: str | None) 
     sentence = list(found.sentences())[1]
     assert "it takes about " in sentence
     assert "nan" not in str(found).casefold()
+    assert "it takes about " in found.contrasts[0].relative[1].reason
 
 
 def test_enough_rows_are_not_warned_of() -> None:

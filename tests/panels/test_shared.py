@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 from tests.made.experiments import log_of_days
 
-from rankscope.files.logs import read_experiment
 from rankscope.logs.base import parse_online
 from rankscope.panels.shared import pulls_of, shared_units
 from rankscope.panels.variants import Variants, variants_of
+from rankscope.scoring.logs import read_experiment
 
 
 def made(log: pl.DataFrame, metric: str, **options: object) -> Variants:

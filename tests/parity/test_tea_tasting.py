@@ -61,3 +61,20 @@ def test_the_split(peer: Any, users: int, ratio: float) -> None:
     ours = rs.experiment(data, "Mean(sessions)").sample_ratio
     assert [*ours.counts.values()] == [theirs.control, theirs.treatment]
     assert ours.p_value == pytest.approx(theirs.pvalue, **CLOSE)
+
+
+@pytest.mark.parametrize("q", [0.8, 0.9], ids=["eight tenths", "nine tenths"])
+@pytest.mark.parametrize("column", ["revenue", "revenue_covariate"])
+def test_quantiles_are_as_sure_as_by_their_bootstrap(peer: Any, column: str, q: float) -> None:
+    data = peer.make_users_data(rng=1, covariates=True, n_users=6000, return_type="polars")
+    metric = peer.Quantile(column, q, n_resamples=2000, rng=5)  # between two values, as numpy's default is
+    theirs = peer.Experiment({"it": metric}).analyze(data)["it"]
+    (row,) = rs.experiment(data, f"Quantile({column}, q={q})").to_dicts()
+    width = theirs.effect_size_ci_upper - theirs.effect_size_ci_lower
+    assert row["value"] == pytest.approx(theirs.treatment, rel=0.005)
+    assert row["baseline_value"] == pytest.approx(theirs.control, rel=0.005)
+    assert row["difference"] == pytest.approx(theirs.effect_size, abs=0.02 * width)
+    assert row["ci_upper"] - row["ci_lower"] == pytest.approx(width, rel=0.15)
+    assert row["relative_ci_upper"] - row["relative_ci_lower"] == pytest.approx(
+        theirs.rel_effect_size_ci_upper - theirs.rel_effect_size_ci_lower, rel=0.15
+    )

@@ -144,7 +144,7 @@ def _page(call: Call) -> Any:
     """The page of judgments and runs, maybe beside a log, or of one file alone, which is a log then."""
     again = _command_again(call.ctx.obj)
     if call.log is not None and call.params["log_format"] is not None:
-        from rankscope.files.logs import read_log
+        from rankscope.scoring.logs import read_log
 
         call.check()
         call.options["log"] = read_log(call.log, log_format=call.params["log_format"])
@@ -163,7 +163,7 @@ def _log(call: Call) -> Log | None:
         return None
     if call.qrels == "-" and form is None:
         return None
-    from rankscope.files.logs import log_of
+    from rankscope.scoring.logs import log_of
 
     call.check(of_log=True)
     return log_of(call.qrels, columns=call.typed.get("columns"), log_format=form)

@@ -17,11 +17,14 @@ from functools import reduce
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
+from rankscope import words
 from rankscope.engines.packing import BUCKET, Columns, PartStream, RowPacker, packed_columns
 from rankscope.errors import DataError, InputError, MissingExtraError, RankscopeError
 
 if TYPE_CHECKING:  # whoever asks whether something is a Spark frame does not load it
     import polars as pl
+
+    from rankscope.engines.queries import RowReading
 
 LACKING = "Spark needs pyspark, pyarrow and pandas: pip install 'rankscope[spark]'"
 SHIP = (
@@ -196,15 +199,82 @@ class PartMapper:
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The batches that become of a partition."""
-        import polars as pl
-        import pyarrow as pa
+        return _batches_of(self.function.parts(PartStream(batches, self.rows, self.columns)), self.schema)
 
-        types = {"string": pa.string(), "double": pa.float64(), "int": pa.int32(), "binary": pa.binary()}
-        schema = pa.schema([(name, types[kind]) for name, kind in self.schema])
-        for found in self.function.parts(PartStream(batches, self.rows, self.columns)):
-            lacking = [pl.lit(None).alias(name) for name in schema.names if name not in found.columns]
-            table = found.with_columns(lacking).select(schema.names).to_arrow(compat_level=pl.CompatLevel.oldest())
-            yield from table.cast(schema).to_batches()
+
+@dataclass(frozen=True)
+class RowMapper:
+    """What an executor calls with the batches of a partition as they lie: ``function`` makes frames with the columns of ``schema`` of them."""
+
+    function: Callable[[Iterable[Any]], Iterator[pl.DataFrame]]
+    schema: Columns
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The batches that become of a partition."""
+        return _batches_of(self.function(batches), self.schema)
+
+
+def _batches_of(frames: Iterable[pl.DataFrame], columns: Columns) -> Iterator[Any]:
+    """Frames as batches with these columns, empty where a frame lacks one."""
+    import polars as pl
+    import pyarrow as pa
+
+    types = {"string": pa.string(), "double": pa.float64(), "int": pa.int32(), "binary": pa.binary()}
+    schema = pa.schema([(name, types[kind]) for name, kind in columns])
+    for found in frames:
+        lacking = [pl.lit(None).alias(name) for name in schema.names if name not in found.columns]
+        table = found.with_columns(lacking).select(schema.names).to_arrow(compat_level=pl.CompatLevel.oldest())
+        yield from table.cast(schema).to_batches()
+
+
+@dataclass(frozen=True)
+class ReadPacker:
+    """What an executor calls with the batches of a source whose rows are made ready before they are packed."""
+
+    reading: RowReading
+    packer: RowPacker
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Batches with a row a bucket."""
+        return self.packer(self.reading(batches))
+
+
+def map_rows(
+    frame: Frame, function: Callable[[Iterable[Any]], Iterator[pl.DataFrame]], schema: Sequence[tuple[str, str]]
+) -> Frame:
+    """A function mapped over the batches of each partition, as they lie."""
+    return frame.mapInArrow(RowMapper(function, tuple(schema)), _written(schema))
+
+
+def map_read_parts(
+    frame: Frame, reading: RowReading, function: PartFunction, schema: Sequence[tuple[str, str]]
+) -> Frame:
+    """A function mapped over parts of the rows that ``reading`` makes of those of a frame; rows of one key, its first column, are in one part."""
+    rows, buckets = option(frame, "rankscope.part.rows"), _buckets(frame)
+    packer = ReadPacker(reading, RowPacker(0, reading.columns, 2 * rows, buckets, len(reading.columns)))
+    mapper = PartMapper(function, rows, {0: reading.columns}, tuple(schema))
+    return _mapped([frame.mapInArrow(packer, _written(packed_columns(len(reading.columns))))], mapper)
+
+
+def columns_of(frame: Frame, names: Sequence[str], order: str = "") -> Frame:
+    """These columns of a frame as c0, c1 and so on, and under the name ``order``, where there is one, a number that rises with its rows.
+
+    Spark maps no frame that has a dot or an accent in the name of a column.
+    """
+    number = [functions().monotonically_increasing_id().alias(order)] if order else []
+    return frame.select(*(_column(name).alias(f"c{at}") for at, name in enumerate(names)), *number)
+
+
+def pickler() -> Any:
+    """What pickles functions as Spark does."""
+    from pyspark import cloudpickle
+
+    return cloudpickle
+
+
+def schema_of(frame: Frame) -> dict[str, pl.DataType]:
+    """The columns of a frame with their types in Polars."""
+    return dict(collect(frame.limit(0)).schema)
 
 
 def map_parts(
@@ -215,28 +285,48 @@ def map_parts(
     ``frames`` are the sources by their numbers, ``key`` the column that all of them have for the query. ``function`` and what it holds must
     be importable where Spark runs it.
     """
-    F = functions()
     first = next(iter(frames.values()))
-    rows = option(first, "rankscope.part.rows")
-    # a bucket is never cut, so that there are some for each task
-    tasks = int(first.sparkSession.conf.get("spark.sql.shuffle.partitions", "200"))
-    buckets = min(max(BUCKETS, 4 * tasks), MOST_BUCKETS)
+    rows, buckets = option(first, "rankscope.part.rows"), _buckets(first)
     columns: dict[int, Columns] = {}
     laid: dict[int, Frame] = {}
     for source, frame in frames.items():
         laid[source] = frame.select(key, *(name for name in frame.columns if name != key))
         columns[source] = tuple((field.name, field.dataType.simpleString()) for field in laid[source].schema.fields)
     pieces = max(map(len, columns.values()))
-    packed = ", ".join(f"{name} {kind}" for name, kind in packed_columns(pieces))
+    packed = _written(packed_columns(pieces))
     values = [
         frame.mapInArrow(RowPacker(source, columns[source], 2 * rows, buckets, pieces), packed)
         for source, frame in laid.items()
     ]
-    together = (
-        reduce(lambda one, other: one.union(other), values).repartition(F.col(BUCKET)).sortWithinPartitions(BUCKET)
-    )
-    mapper = PartMapper(function, rows, columns, tuple(schema))
-    return together.mapInArrow(mapper, ", ".join(f"{name} {kind}" for name, kind in schema))
+    return _mapped(values, PartMapper(function, rows, columns, tuple(schema)))
+
+
+def _buckets(frame: Frame) -> int:
+    """How many buckets there are: a bucket is never cut, so that there are some for each task."""
+    tasks = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions", "200"))
+    return min(max(BUCKETS, 4 * tasks), MOST_BUCKETS)
+
+
+def _mapped(packed: Sequence[Frame], mapper: PartMapper) -> Frame:
+    """What becomes of packed rows when those of a bucket were brought together."""
+    values = reduce(lambda one, other: one.union(other), packed)
+    together = values.repartition(functions().col(BUCKET)).sortWithinPartitions(BUCKET)
+    return together.mapInArrow(mapper, _written(mapper.schema))
+
+
+def _written(schema: Sequence[tuple[str, str]]) -> str:
+    """Columns as Spark reads them."""
+    return ", ".join(f"{name} {kind}" for name, kind in schema)
+
+
+def check_rows(more: int, check: int) -> None:
+    """See that each row that was packed was unpacked once: by how many more there were, and by where they went (64 bits). Raises DataError."""
+    if more or check % (1 << 64):
+        said = f"{words.counted(abs(more), 'row')} {'more' if more > 0 else 'fewer'}" if more else "other rows"
+        raise DataError(
+            f"Spark handed over {said} than it had read: a lost task was run again and its frame was not what it had been; "
+            + STEADY
+        )
 
 
 def collect(frame: Frame) -> pl.DataFrame:

@@ -11,7 +11,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import FLOAT_REMEDY
-from rankscope.impressions import Kind
+from rankscope.impressions import Kind, Log
 from rankscope.sources import UNDEFINED
 from rankscope.tables import Source
 
@@ -23,7 +23,11 @@ FIRST, LAST = -62_135_596_800e6, 253_402_300_799e6  # microseconds to the years 
 
 @dataclass(frozen=True, eq=False)
 class LogRows:
-    """The rows of an input: a frame with its own names of columns, how to run queries over it, and its rows in pieces."""
+    """The rows of an input: a frame with its own names of columns, how to run queries over it, and its rows in pieces.
+
+    Where rows lie in parts ``collect`` gives the answers of the parts, end to end: whoever asks puts them together; ``settle`` then makes
+    of the log that was found one that asks where they lie.
+    """
 
     frame: pl.LazyFrame
     schema: Mapping[str, pl.DataType]
@@ -32,6 +36,7 @@ class LogRows:
     read_as: str = ""  # what its columns were made of, where these are not those of the input
     pieces: tuple[pl.LazyFrame, ...] = ()
     finite: frozenset[str] = frozenset()  # columns of floats of which it is known that none is infinite
+    settle: Callable[[Log], Log] | None = None
 
 
 EXPECTS: dict[Kind, str] = {
@@ -44,9 +49,9 @@ EXPECTS: dict[Kind, str] = {
 }
 
 
-def refuse_cell(rows: LogRows, name: str, row: int, kind: Kind) -> NoReturn:
-    """Refuse a cell of a column: where it stands, what is in it and what should be."""
-    value = rows.collect(rows.frame.select(pl.col(name)).slice(row, 1)).item()
+def refuse_cell(rows: LogRows, name: str, faulty: pl.Expr, row: int, kind: Kind) -> NoReturn:
+    """Refuse the first faulty cell of a column: where it stands, what is in it and what should be."""
+    value = rows.collect(rows.frame.filter(faulty).select(name).head(1))[name][0]
     raise InputError(f"{rows.source.at(row)}, column {name}: {words.quote(str(value))}: {EXPECTS[kind]}")
 
 
@@ -63,7 +68,7 @@ def read_times(rows: LogRows, name: str) -> tuple[pl.Expr, pl.Expr | None, list[
         return column.cast(pl.Datetime("us")).dt.replace_time_zone("UTC"), None, [naive]
     if dtype.is_numeric():
         number = column.cast(pl.Float64).fill_nan(None)
-        value = _since_1970(number, float(rows.collect(rows.frame.select(number.max())).item() or 0))
+        value = _since_1970(number, float(rows.collect(rows.frame.select(number.max())).max().item() or 0))
         return value, number.is_not_null() & value.is_null(), []
     if dtype != pl.String:
         raise InputError(f"{rows.source.label}: column {name} is of type {dtype}; {EXPECTS['time']}")
@@ -78,7 +83,7 @@ def with_times(frame: pl.DataFrame, name: str, source: Source) -> tuple[pl.DataF
         faulty is not None
         and (row := frame.select(faulty.fill_null(value=False).arg_true().first()).item()) is not None
     ):
-        refuse_cell(rows, name, int(row), "time")
+        refuse_cell(rows, name, faulty, int(row), "time")
     return frame.with_columns(value.alias(name)), notes
 
 
@@ -97,7 +102,7 @@ def _written_time(rows: LogRows, name: str, naive: str) -> tuple[pl.Expr, pl.Exp
     zoned = text.str.contains(ZONE) & number.is_null()
     facts = rows.collect(rows.frame.select(number.max().alias("largest"), (zoned & known).sum().alias("zoned"),
         (known & ~zoned & number.is_null()).sum().alias("naive")))  # fmt: skip
-    largest, with_zone, without = facts.row(0)
+    largest, with_zone, without = facts.select(pl.col("largest").max(), pl.col("zoned", "naive").sum()).row(0)
     if with_zone and without:
         raise InputError(
             f"{rows.source.label}: {words.counted(with_zone, 'time')} in column {name} {words.agree(with_zone, 'says')} the zone and {words.count(without)} {words.agree(without, 'does')} not; "

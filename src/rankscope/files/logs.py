@@ -33,52 +33,15 @@ NEAR = 1000  # rows in which the first id is looked for before all are read
 def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None, log_format: str | None = None) -> Log:
     """Read a log: a row a shown item and what was done with it, or a row a user with numbers.
 
-    ``source`` is a path (CSV, TSV, JSON lines, Parquet, compressed or not), a folder or pattern of such files, or a data frame of
-    any library. Columns are known by their usual names, however these are spelled (``userId``, ``clicked``, ``rank``); ``columns``
-    gives the role of others, as in ``{"visitor": "unit_id"}``. Clicks and the like are numbers, true and false, or yes and no; null (an
-    empty cell) says that it was not observed. Times without a zone are taken as UTC.
-
-    Logs that other tools write are told from tables by what they hold, and made rows of: files of Open Bandit (``open_bandit``) and the dict
-    of obp (``obp``), OpenSearch UBI (``ubi``: a folder with queries and events, or ``{"queries": ..., "events": ...}``), lines of queries
-    and clicks of Yandex, PyClick and NAVER CLARA 2 (``yandex``), GrowthBook's rows (``growthbook``: a folder with exposures and metrics, or
-    ``{"exposures": ..., "orders": ...}``) and events of interleaved searches (``interleaved``). ``log_format`` names one of these, or
-    ``"table"`` where a table must not be taken for one.
-
-    Raises InputError for what cannot be read: the first cell or line that is at fault is named with its row.
-
-    >>> import polars as pl
-    >>> log = read_log(pl.DataFrame({"item": ["a", "b"], "clicked": [True, False]}))
-    >>> sorted(log.roles.items()), log.rows
-    ([('click', 'clicked'), ('item_id', 'item')], 2)
-    >>> queries = [{"query_id": "q-1", "client_id": "c", "user_query": "tv", "query_response_hit_ids": ["a", "b"]}]
-    >>> events = [{"query_id": "q-1", "action_name": "click", "event_attributes": {"object": {"object_id": "b"}}}]
-    >>> log = read_log({"queries": queries, "events": events})
-    >>> log.collect(log.frame.select("item_id", "position", "click")).rows()
-    [('a', 1, 0.0), ('b', 2, 1.0)]
+    ``source`` is what ``rankscope.scoring.logs.read_log`` takes, but for Spark frames, or rows that are known to be those of a table.
     """
     if isinstance(source, Log):
         return source
+    if isinstance(source, LogRows):
+        return _log_of_rows(source, columns)
     given = input_of(source, KEYS)
     found = _rows_of_format(given, log_format)
     return _log_of_rows(_rows_of(source, given) if found is None else found, columns)
-
-
-def read_experiment(
-    source: Any,
-    *,
-    variant: str | None = None,
-    columns: Mapping[str, str] | str | None = None,
-    log_format: str | None = None,
-) -> Log:
-    """Read the log of an experiment; ``variant`` is the column of variants, where it has an unusual name.
-
-    Raises DataError where no column says which variant a unit was given.
-    """
-    said = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
-    roles = {**said, **({variant: "variant"} if variant else {})}
-    log = read_log(source, columns=roles or None, log_format=log_format)
-    log.require(("variant",), "an experiment")
-    return log
 
 
 DONE = {"shown", "click", "dwell_s", "conversion", "revenue", "variant"}  # what a log tells, and judgments do not
@@ -90,6 +53,8 @@ def log_of(source: Any, *, columns: Mapping[str, str] | str | None = None, log_f
 
     Raises InputError for a log that cannot be read, and for a file that is not there.
     """
+    if isinstance(source, LogRows):
+        return _log_by_columns(source, columns)
     if isinstance(source, Log) or log_format is not None:
         return read_log(source, columns=columns, log_format=log_format)
     try:
@@ -104,6 +69,10 @@ def log_of(source: Any, *, columns: Mapping[str, str] | str | None = None, log_f
         rows = _rows_of(source, given)
     except InputError:
         return None
+    return _log_by_columns(rows, columns)
+
+
+def _log_by_columns(rows: LogRows, columns: Mapping[str, str] | str | None) -> Log | None:
     roles, notes = _roles_of(list(rows.schema), columns, rows.source.label)
     return _log(rows, roles, notes) if DONE & set(roles) and OF & set(roles) else None
 
@@ -128,7 +97,8 @@ def _log(rows: LogRows, roles: Mapping[str, str], notes: Sequence[str]) -> Log:
     what = rows.read_as or what
     first = f"read {label} as {what}: {words.listing([f'{role} ({name})' if role != name else role for role, name in roles.items()], most=30)}"
     noted = replace(rows.source, notes=(first, *(rows.source.notes if rows.read_as else ()), *notes, *remarks))
-    return Log(frame, roles, tuple(name for name in others if name not in roles), noted, rows.collect, pieces)
+    log = Log(frame, roles, tuple(name for name in others if name not in roles), noted, rows.collect, pieces)
+    return log if rows.settle is None else rows.settle(log)
 
 
 # --- where rows come from -----------------------------------------------------------------------------------------
@@ -335,9 +305,10 @@ def _typed(rows: LogRows, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr],
                 faulty.fill_null(value=False).arg_true().first().alias(role) for role, faulty in odd.items()
             )
         )
-        for role in odd:
-            if (row := found[role][0]) is not None:
-                refuse_cell(rows, roles[role], int(row), COLUMNS[role].kind)
+        for role, faulty in odd.items():
+            at = found[role].drop_nulls()
+            if len(at):
+                refuse_cell(rows, roles[role], faulty, int(at[0]), COLUMNS[role].kind)
     return typed, plain, notes
 
 
@@ -352,19 +323,19 @@ def _float_ids(rows: LogRows, names: Sequence[str]) -> set[str]:
     first = [pl.col(name).drop_nulls().first() for name in texts]
     if not first:
         return set()
-    found = dict(zip(texts, rows.collect(rows.frame.head(NEAR).select(first)).row(0), strict=True))
+    near = rows.collect(rows.frame.head(NEAR).select(first))
+    found = {name: near[name].drop_nulls().first() for name in texts}
     far = [name for name in texts if found[name] is None]  # no id is near the top
     if far:
-        found.update(
-            rows.collect(rows.frame.select(pl.col(name).drop_nulls().first() for name in far)).row(0, named=True)
-        )
-    maybe = [name for name in texts if found[name] is not None and is_float_id(found[name])]
+        each = rows.collect(rows.frame.select(pl.col(name).drop_nulls().first() for name in far))
+        found.update({name: each[name].drop_nulls().first() for name in far})
+    maybe = [name for name in texts if found[name] is not None and is_float_id(str(found[name]))]
     if not maybe:
         return set()
-    whole = [pl.col(name).str.contains(rf"^\s*{FLOAT_ID}\s*$|^\s*$").all() for name in maybe]
-    return {
-        name for name, all_floats in rows.collect(rows.frame.select(whole)).row(0, named=True).items() if all_floats
-    }
+    all_floats = rows.collect(
+        rows.frame.select(pl.col(name).str.contains(rf"^\s*{FLOAT_ID}\s*$|^\s*$").all() for name in maybe)
+    )
+    return {name for name in maybe if all_floats[name].all()}
 
 
 def _id(column: pl.Expr, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr | None]:

@@ -142,7 +142,7 @@ def ratio_in_logarithms(run: Sample | Estimate, baseline: Sample | Estimate) -> 
     if not (run.mean > 0 and baseline.mean > 0):
         return "both means must be above 0"
     if not (run.freedom and baseline.freedom):
-        return "fewer than 2 units"
+        return run.reason or baseline.reason or "fewer than 2 units"
     if not (run.error or baseline.error):
         return "no unit differs from another"
     return Estimate.between(_logarithm(run), _logarithm(baseline))

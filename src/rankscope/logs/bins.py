@@ -22,7 +22,7 @@ from rankscope.parallel import map_parts
 LEVELS = 8  # tables in which a key looks for a place
 FEWEST, MOST = 10, 24  # bits of a place
 BITS = 8  # columns of what is true or false that are counted together
-STEP = 1 << 17  # rows that are summed at once, so that all that is made of them stays in the cache
+STEP = 1 << 16  # rows that are summed at once, so that all that is made of them stays in the cache
 ODD = np.uint64(
     0x9E3779B97F4A7C15
 )  # 2 ** 64 over the golden ratio: products with it differ in their first bits where numbers differ at all
@@ -211,7 +211,10 @@ def _pieces(
     columns = [value.alias(name) for name, value in added.items()]
 
     def read(rows: pl.LazyFrame) -> _Piece | None:
-        return _piece(log.collect(rows.select(*keys, *columns, *kept.values())), keys, flags, [*kept])
+        table = log.collect(
+            rows.select(*keys, *columns, *kept.values())
+        ).rechunk()  # rows are picked faster from one chunk
+        return _piece(table, keys, flags, [*kept])
 
     return map_parts(read, log.pieces)
 

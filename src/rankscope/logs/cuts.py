@@ -38,12 +38,13 @@ def with_positions(log: Log, health: LogHealth) -> Log:
     frame = log.frame.filter(pl.col("position").is_not_null())
     if health.first_position == 0:
         frame = frame.with_columns(pl.col("position") + 1)
-    lowest = log.collect(frame.select(pl.col("position").min())).item()
+    counted = replace(log, frame=frame)
+    lowest = counted.gather(lambda rows: rows.select(pl.col("position").min())).min().item()
     if lowest is not None and lowest < 1:
         raise DataError(
             f"{log.label}: a row has position {lowest}: positions count from 1 (rankscope check LOG tells more)"
         )
-    return replace(log, frame=frame)
+    return counted
 
 
 def column_of(log: Log, name: str, purpose: str = "to slice by") -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from rankscope import words
@@ -15,6 +16,7 @@ from rankscope.blocks import Caution
 from rankscope.impressions import COLUMNS, Log
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.metrics import Mean, Ratio
+from rankscope.moments import Moments
 
 MANY = 2_000_000  # rows from which verbs do not group and sort for the sake of looking; check does
 EXAMPLES = 3
@@ -70,13 +72,14 @@ class LogFact(Caution):
 class LogHealth:
     """The state of a log: its ``rows``, the ``facts`` that were found, and the codes that were ``left`` out for the size of the log.
 
-    ``first_position`` is the place that positions count from, 0 or 1.
+    ``first_position`` is the place that positions count from, 0 or 1. ``unordered`` are codes that were left out as rows have no order.
     """
 
     rows: int
     facts: tuple[LogFact, ...]
     left: tuple[str, ...] = ()
     first_position: int = 1
+    unordered: tuple[str, ...] = ()
 
     def of(self, code: str) -> tuple[LogFact, ...]:
         """The facts of a code."""
@@ -84,16 +87,18 @@ class LogHealth:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values: rows, and how many each code is about; null for what was not looked at."""
-        counts: dict[str, int | None] = dict.fromkeys(self.left)
+        counts: dict[str, int | None] = dict.fromkeys((*self.left, *self.unordered))
         for fact in self.facts:
             counts[fact.code] = (counts.get(fact.code) or 0) + fact.count
         return {"rows": self.rows, **counts}
 
     def remark(self) -> str:
         """What was not looked at, in a sentence; empty where all was."""
+        no_order = f"Not looked at, as rows have no order: {words.listing(self.unordered)}" if self.unordered else ""
         if not self.left:
-            return ""
-        return f"Not looked at in {words.counted(self.rows, 'row')}: {words.listing(self.left, most=12)}; rankscope check LOG does"
+            return no_order
+        many = f"Not looked at in {words.counted(self.rows, 'row')}: {words.listing(self.left, most=12)}; rankscope check LOG does"
+        return f"{many}. {no_order}" if no_order else many
 
 
 @dataclass(frozen=True)
@@ -190,16 +195,18 @@ def examine(log: Log, *, whole: bool = False, covariates: Sequence[str] = ()) ->
     rows, facts, first = _by_row(log, [look for look in known if not (quick and look.code == "RS614")])
     groups = [look for look in (_gaps(first), *LOOKS) if look.by and log.has(look.by, *look.needs)]
     more = _more(log, covariates)
+    unordered = tuple(code for code in more if code == "RS607" and log.elsewhere is not None)
+    for code in unordered:
+        del more[code]
     if quick:
         empty = {look.code for look in known if look.code == "RS614"}
-        return LogHealth(
-            rows, _in_order(facts), tuple(sorted({look.code for look in groups} | set(more) | empty)), first
-        )
+        left = tuple(sorted({look.code for look in groups} | set(more) | empty))
+        return LogHealth(rows, _in_order(facts), left, first, unordered)
     for column in dict.fromkeys(look.by for look in groups):
         facts += _by_group(log, column, [look for look in groups if look.by == column])
     for seek in more.values():
         facts += seek()
-    return LogHealth(rows, _in_order(facts), (), first)
+    return LogHealth(rows, _in_order(facts), (), first, unordered)
 
 
 def _in_order(facts: Sequence[LogFact]) -> tuple[LogFact, ...]:
@@ -251,7 +258,7 @@ def _by_row(log: Log, looks: Sequence[Look]) -> tuple[int, list[LogFact], int]:
             (column == 0).sum().alias(f"zero {name}"),
             (column > 0).sum().alias(f"more {name}"),
         ]
-    found = log.collect(log.frame.select(ask)).row(0, named=True)
+    found = _added_up(log.gather(lambda frame: frame.select(ask)))
     rows = int(found["rows"])
     counts = [(look, int(found[f"count{i}"] or 0)) for i, look in enumerate(looks)]
     facts = _placed(log, [(look, count) for look, count in counts if count], rows)
@@ -260,10 +267,22 @@ def _by_row(log: Log, looks: Sequence[Look]) -> tuple[int, list[LogFact], int]:
     return rows, facts, 0 if found.get("lowest") == 0 else 1
 
 
+def _added_up(parts: pl.DataFrame) -> dict[str, Any]:
+    """What parts say, as one: the lowest place, all days, some ids, and the sums of counts."""
+    merged = {"lowest": pl.col("lowest").min()}
+    for name, kind in parts.schema.items():
+        if kind == pl.List:
+            several = pl.col(name).explode().drop_nulls().unique().sort()
+            merged[name] = (several if name == "days" else several.head(EXAMPLES)).implode()
+    return parts.select(merged.get(name, pl.col(name).sum()) for name in parts.columns).row(0, named=True)
+
+
 def _placed(log: Log, looks: Sequence[tuple[Look, int]], rows: int) -> list[LogFact]:
     """What is wrong with so many rows each, and where the first of them are."""
     if not looks:
         return []
+    if log.elsewhere is not None:  # rows have no numbers there
+        return [_fact(look.code, log, look.say(log, count, rows), count=count) for look, count in looks]
     ask = [look.bad(log).arg_true().head(EXAMPLES).implode().alias(str(i)) for i, (look, _) in enumerate(looks)]
     found = log.collect(log.frame.select(ask)).row(0)
     return [
@@ -288,13 +307,13 @@ def _variants(log: Log) -> Iterator[LogFact]:
     """One variant in all rows: most often there are two near the top, and no more are read."""
     if not log.has("variant"):
         return
-    variant, lowest, highest = pl.col("variant"), None, None
-    for rows in (log.frame.head(NEAR), log.frame):
-        lowest, highest = log.collect(rows.select(variant.min(), variant.max().alias("highest"))).row(0)
-        if lowest != highest:
-            return
-    if lowest is not None:
-        yield _fact("RS606", log, f"all rows are of one variant, {lowest}", count=1)
+    ends = [pl.col("variant").min().alias("lowest"), pl.col("variant").max().alias("highest")]
+    found = log.gather(lambda frame: frame.head(NEAR).select(ends))
+    if found["lowest"].min() == found["highest"].max():
+        found = log.gather(lambda frame: frame.select(ends))
+    lowest = found["lowest"].min()
+    if lowest is not None and lowest == found["highest"].max():
+        yield _fact("RS606", log, f"all rows are of one variant, {lowest!s}", count=1)
 
 
 def _days(log: Log, found: Mapping[str, Any]) -> Iterator[LogFact]:
@@ -324,9 +343,7 @@ def _positions(log: Log, found: Mapping[str, Any]) -> Iterator[LogFact]:
 
 def _by_group(log: Log, column: str, looks: Sequence[Look]) -> list[LogFact]:
     """What is wrong with some lists, sessions or units, for all looks in one pass."""
-    each = log.frame.filter(pl.col(column).is_not_null()).group_by(column).agg(
-        look.bad(log).fill_null(value=False).alias(f"bad{i}") for i, look in enumerate(looks)
-    )  # fmt: skip
+    bads = [look.bad(log).fill_null(value=False).alias(f"bad{i}") for i, look in enumerate(looks)]
     ask: list[pl.Expr] = [pl.len().alias("of")]
     for i in range(len(looks)):
         bad = pl.col(f"bad{i}")
@@ -334,7 +351,11 @@ def _by_group(log: Log, column: str, looks: Sequence[Look]) -> list[LogFact]:
             bad.sum().alias(f"count{i}"),
             pl.col(column).filter(bad).sort().head(EXAMPLES).implode().alias(f"ids{i}"),
         ]
-    found = log.collect(each.select(ask)).row(0, named=True)
+
+    def each(frame: pl.LazyFrame) -> pl.LazyFrame:
+        return frame.filter(pl.col(column).is_not_null()).group_by(column).agg(bads).select(ask)
+
+    found = _added_up(log.gather(each, column))
     noun = log.unit_noun if column == "unit_id" else "list"
     return [
         _fact(look.code, log, look.say(log, count, int(found["of"])), count=count, ids=_named(noun, found[f"ids{i}"]))
@@ -368,17 +389,18 @@ def _says_before(name: str) -> bool:
 
 def _repeated(log: Log) -> Iterator[LogFact]:
     pair = ["impression_id", "item_id"]
-    twice = (
-        log.frame.filter(pl.all_horizontal(pl.col(pair).is_not_null())).group_by(pair).len().filter(pl.col("len") > 1)
-    )
     lists = pl.col("impression_id").unique().sort()
-    found = log.collect(
-        twice.select(
-            (pl.col("len") - 1).sum().alias("rows"),
-            lists.len().alias("lists"),
-            lists.head(EXAMPLES).implode().alias("ids"),
-        )
-    ).row(0, named=True)
+    ask = [
+        (pl.col("len") - 1).sum().alias("rows"),
+        lists.len().alias("lists"),
+        lists.head(EXAMPLES).implode().alias("ids"),
+    ]
+
+    def twice(frame: pl.LazyFrame) -> pl.LazyFrame:
+        items = frame.filter(pl.all_horizontal(pl.col(pair).is_not_null())).group_by(pair).len()
+        return items.filter(pl.col("len") > 1).select(ask)
+
+    found = _added_up(log.gather(twice, "impression_id"))
     if rows := int(found["rows"]):
         message = f"{words.counted(rows, 'row repeats', 'rows repeat')} an item of the same list, in {words.counted(found['lists'], 'list')}"
         yield _fact("RS604", log, message, count=rows, ids=_named("list", found["ids"]))
@@ -388,20 +410,19 @@ def _going_back(log: Log) -> Iterator[LogFact]:
     """Sessions (or units) within which times go back from row to row, where most are in order."""
     key, noun = ("session_id", "session") if log.has("session_id") else ("unit_id", log.unit_noun)
     back = (pl.col("timestamp").drop_nulls().diff().dt.total_microseconds() < 0).any().fill_null(value=False)
-    each = (
-        log.frame.filter(pl.col(key).is_not_null())
-        .group_by(key)
-        .agg(back.alias("back"), (pl.col("timestamp").max() > pl.col("timestamp").min()).alias("long"))
-    )
-    bad = pl.col("back")
-    found = log.collect(
-        each.select(
-            bad.sum().alias("count"),
-            pl.col("long").sum(),
-            pl.len().alias("of"),
-            pl.col(key).filter(bad).sort().head(EXAMPLES).implode().alias("ids"),
-        )
-    ).row(0, named=True)
+    bad, span = pl.col("back"), pl.col("timestamp").max() > pl.col("timestamp").min()
+    ask = [
+        bad.sum().alias("count"),
+        pl.col("long").sum(),
+        pl.len().alias("of"),
+        pl.col(key).filter(bad).sort().head(EXAMPLES).implode().alias("ids"),
+    ]
+
+    def each(frame: pl.LazyFrame) -> pl.LazyFrame:
+        groups = frame.filter(pl.col(key).is_not_null()).group_by(key)
+        return groups.agg(back.alias("back"), span.alias("long")).select(ask)
+
+    found = _added_up(log.gather(each, key))
     count = int(found["count"])
     if count and count <= MOSTLY * int(found["long"]):
         message = f"times go back from row to row in {words.count(count)} of {words.counted(found['of'], noun)}"
@@ -412,33 +433,30 @@ def _covariate(log: Log, name: str) -> Iterator[LogFact]:
     """What tells that a covariate was measured after the start: it changes within a unit, or differs between variants beyond chance."""
     number = log.number(name).alias("value")
     variant = pl.col("variant").drop_nulls().first() if log.has("variant") else pl.lit("")
-    units = log.frame.group_by("unit_id").agg(
-        number.drop_nulls().n_unique().alias("values"), number.drop_nulls().first(), variant.alias("variant")
-    )
     value = pl.col("value").drop_nulls()
-    arms = log.collect(
-        units.group_by("variant")
-        .agg(
-            (pl.col("values") > 1).sum().alias("changing"),
-            value.len().alias("n"),
-            value.mean().alias("mean"),
-            value.var().alias("var"),
-        )
-        .sort("variant")
-    )
-    if changing := int(arms["changing"].sum()):
+    several = number.drop_nulls().n_unique().alias("values")
+    moments = value.len().alias("n"), value.mean().alias("mean"), value.var(ddof=0).alias("var")
+
+    def arms(frame: pl.LazyFrame) -> pl.LazyFrame:
+        units = frame.group_by("unit_id").agg(several, number.drop_nulls().first(), variant.alias("variant"))
+        return units.group_by("variant").agg((pl.col("values") > 1).sum().alias("changing"), *moments)
+
+    found = log.gather(arms, "unit_id")
+    if changing := int(found["changing"].sum()):
         message = f"{name} changes within {words.counted(changing, log.unit_noun)}: it was not measured once, before the start"
         yield _fact("RS615", log, message, count=changing)
         return
-    known = [arm for arm in arms.rows(named=True) if arm["variant"] is not None and arm["n"] > 1]
-    for arm in known[1:]:
-        apart, error = (
-            arm["mean"] - known[0]["mean"],
-            math.sqrt(arm["var"] / arm["n"] + known[0]["var"] / known[0]["n"]),
-        )
+    by_variant: dict[str, Moments] = {}
+    for arm, n, mean, var in found.filter(pl.col("n") > 0).select("variant", "n", "mean", "var").rows():
+        if arm is not None:
+            by_variant[arm] = by_variant.get(arm, Moments.empty()) + Moments(n, np.array([mean]), np.array([[n * var]]))
+    known = sorted((arm, m, float(m.mean[0]), float(m.variance[0])) for arm, m in by_variant.items() if m.count > 1)
+    for arm, of, mean, var in known[1:]:
+        first, others, usual, spread = known[0]
+        apart, error = mean - usual, math.sqrt(var / of.count + spread / others.count)
         if error and abs(apart) > FAR * error:
             message = (
-                f"{name} differs between variants {known[0]['variant']} and {arm['variant']} by more than chance does "
-                f"({words.number(known[0]['mean'])} and {words.number(arm['mean'])}): it was measured after the start, or chance did not split the {words.plural(log.unit_noun)}"
+                f"{name} differs between variants {first} and {arm} by more than chance does "
+                f"({words.number(usual)} and {words.number(mean)}): it was measured after the start, or chance did not split the {words.plural(log.unit_noun)}"
             )
-            yield _fact("RS615", log, message, count=int(arm["n"]))
+            yield _fact("RS615", log, message, count=of.count)

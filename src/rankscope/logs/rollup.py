@@ -25,7 +25,11 @@ WITHOUT = {
     "impression_id": "no user is named: each list counts as one of its own",
     "": "no user is named: each row counts as one of its own",
 }
-OURS = "rankscope.logs.metrics"  # expressions of others may look at all rows of a unit
+_ALL_ROWS = (
+    "{}: no user, session or list is named, so that each row would be a unit of its own, and all of them would have to come here: "
+    'say which column names users, as columns={{"visitor": "unit_id"}}, or bring a sample of the rows here, as frame.limit(1000000).toArrow()'
+)
+OURS = f"{__package__}."  # where metrics are whose expressions look at single rows where they say so
 TOO_NARROW = "; where users come back, intervals are too narrow"
 
 
@@ -56,6 +60,43 @@ class Units:
         """How many units there are."""
         return int(self.numerators.shape[1])
 
+    def __add__(self, other: Units) -> Units:
+        """The units of two logs, or of two parts of one, that have no unit in common: units one after the other, rows and censored counts added up.
+
+        Raises DataError where they are not of one kind, where a unit is in both (as far as ``ids`` tell), and where windowed metrics were rolled up
+        to different ends: say then what the end is (``roll_up(..., end=)``).
+
+        >>> from rankscope.files.logs import read_log
+        >>> from rankscope.logs.metrics import CTR
+        >>> days = [{"user": ["a", "b", "a"], "click": [1, 0, 1]}, {"user": ["c"], "click": [1]}]
+        >>> one, two = (roll_up(read_log(day), [CTR()]) for day in days)
+        >>> (one + two).count, float((one + two).numerators.sum()), (one + two).rows
+        (3, 3.0, 4)
+        """
+        kinds = [(u.metrics, u.unit, tuple(u.groups), u.ids is None) for u in (self, other)]
+        if kinds[0] != kinds[1]:
+            raise DataError(
+                "these units are of other metrics, columns or kinds than those: roll both up in the same way"
+            )
+        if self.end != other.end:
+            raise DataError(
+                f"these units were looked at up to {self.end} and those up to {other.end}: roll both up with the same end"
+            )
+        if self.ids is not None and other.ids is not None and (both := self.ids.is_in(other.ids.implode())).any():
+            raise DataError(
+                f"{self.noun} {self.ids.filter(both)[0]} is in both parts: a part has all rows of its {words.plural(self.noun)}"
+            )
+        return replace(
+            self,
+            numerators=np.concatenate([self.numerators, other.numerators], axis=1),
+            denominators=np.concatenate([self.denominators, other.denominators], axis=1),
+            groups={name: pl.concat([group, other.groups[name]]) for name, group in self.groups.items()},
+            rows=self.rows + other.rows,
+            censored=tuple(a + b for a, b in zip(self.censored, other.censored, strict=True)),
+            ids=None if self.ids is None or other.ids is None else pl.concat([self.ids, other.ids]),
+            values={metric: held + other.values[metric] for metric, held in self.values.items()},
+        )  # fmt: skip
+
     @property
     def remark(self) -> str:
         """What to know of units where the log names none; empty where it does."""
@@ -74,7 +115,9 @@ class Units:
         )
 
     def columns(self, metric: OnlineMetric) -> Array:
-        """Two columns, what each unit adds above and below the line: units x 2."""
+        """Two columns, what each unit adds above and below the line: units x 2. Raises DataError for a metric of single rows, which has no sums."""
+        if metric in self.values:
+            raise DataError(f"{metric} is of single rows: units add nothing up to it")
         row = self.metrics.index(metric)
         return np.stack([self.numerators[row], self.denominators[row]]).T  # a column lies in one place
 
@@ -91,22 +134,28 @@ def roll_up(
     *,
     attributes: Sequence[str] = (),
     ids: bool = False,
+    end: datetime | None = None,
 ) -> Units:
     """Sum a log over its units, for all metrics in one pass; ``by`` are columns that are grouped by, too.
 
-    ``attributes`` are columns that say something of a unit: the first value that its rows have counts.
+    ``attributes`` are columns that say something of a unit: the first value that its rows have counts. ``end`` is when a metric over days
+    stopped looking, the last time in the log unless given. Parts of a log that have whole units are rolled up one by one to one end, and added.
 
     Raises DataError where a column is missing that a metric needs, or rows name no unit.
     """
     for metric in metrics:
         log.require(metric.columns(log), str(metric))
     unit = unit_of(log)
-    end = _end(log) if any(metric.windowed for metric in metrics) else None
+    if not unit and log.elsewhere is not None:
+        raise DataError(_ALL_ROWS.format(log.label))
+    end = (end or _end(log)) if any(metric.windowed for metric in metrics) else None
     parts = [metric.parts(log, end) for metric in metrics]
     keys = [*([unit] if unit else []), *by]
-    both = _in_bins(log, metrics, parts, keys) if unit and not attributes else None
+    alone = unit and not attributes and log.elsewhere is None
+    both = _in_bins(log, metrics, parts, keys) if alone else None
     if both is None:
-        found = log.collect(_query(log, parts, keys, unit, [name for name in attributes if name not in keys]))
+        more = [name for name in attributes if name not in keys]
+        found = log.gather(lambda frame: _query(replace(log, frame=frame), parts, keys, unit, more), unit)
         held = {name: UnitRows.of_lists(found[name]) for name in _kept(parts)}
     else:
         found, held = both
@@ -154,24 +203,23 @@ def _check_finite(
 
 def arrivals(log: Log) -> tuple[int, ...]:
     """How many units were first seen on each day, from the first day to the last."""
-    first = (
-        log.frame.filter(pl.col("timestamp").is_not_null())
-        .group_by("unit_id")
-        .agg(pl.col("timestamp").min().dt.date().alias("day"))
-    )
-    found = log.collect(first.group_by("day").len().sort("day"))
+
+    def days(frame: pl.LazyFrame) -> pl.LazyFrame:
+        seen = frame.filter(pl.col("timestamp").is_not_null()).group_by("unit_id")
+        return seen.agg(pl.col("timestamp").min().dt.date().alias("day")).group_by("day").len()
+
+    found = log.gather(days, "unit_id").group_by("day").agg(pl.col("len").sum()).sort("day")
     if not len(found):
         return ()
     start = found["day"][0]
     counts = dict(zip(((day - start).days for day in found["day"].to_list()), found["len"].to_list(), strict=True))
-    last = log.collect(log.frame.select(pl.col("timestamp").max().dt.date())).item()
-    return tuple(counts.get(number, 0) for number in range((last - start).days + 1))
+    return tuple(counts.get(number, 0) for number in range((_end(log).date() - start).days + 1))
 
 
-def _end(log: Log) -> datetime | None:
+def _end(log: Log) -> Any:
+    """The last time in a log; None where it has none."""
     log.require(("timestamp",), "a metric over days")
-    found: Any = log.collect(log.frame.select(pl.col("timestamp").max())).item()
-    return found  # type: ignore[no-any-return] # a column of times
+    return log.gather(lambda frame: frame.select(pl.col("timestamp").max())).max().item()
 
 
 def _query(log: Log, parts: Sequence[Parts], keys: Sequence[str], unit: str, attributes: Sequence[str]) -> pl.LazyFrame:
@@ -208,7 +256,7 @@ def _in_bins(
 ) -> tuple[pl.DataFrame, dict[str, UnitRows]] | None:
     """The same without grouping, and the values that are kept, where each metric is one of ours that is made of single rows; else None."""
     if not all(
-        part.level in {"row", "values"} and type(metric).__module__ == OURS
+        part.level in {"row", "values"} and type(metric).__module__.startswith(OURS)
         for metric, part in zip(metrics, parts, strict=True)
     ):
         return None

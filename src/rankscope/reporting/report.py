@@ -14,7 +14,6 @@ from rankscope import words
 from rankscope.blocks import Block, Chart, Explorer, Heading, Page, Paragraph, Table, Verdict
 from rankscope.declared import whole_number
 from rankscope.errors import DataError, InputError
-from rankscope.files.logs import log_of
 from rankscope.reporting import check_folder, check_page_file
 from rankscope.reporting.agreement import OnlineAgreement, agreement
 from rankscope.reporting.explorer.rankings import documents_of
@@ -22,6 +21,7 @@ from rankscope.reporting.of_both import page_of_both
 from rankscope.reporting.page import page_of, page_of_result
 from rankscope.reporting.subject import MANY, Subject
 from rankscope.scoring.inputs import read_inputs
+from rankscope.scoring.logs import log_of
 from rankscope.scoring.measurements import OPTIONS as COMPARING
 from rankscope.scoring.measurements import USUAL, check_comparison, lead_first
 from rankscope.scoring.policies import POLICIES, Policies, refuse_unknown

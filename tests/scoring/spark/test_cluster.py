@@ -101,6 +101,17 @@ else:
 """
 
 
+LOGS = """
+made = rs.simulate("experiment", users=60, seed=2, truth=0).log.with_columns(pl.col("revenue") * 1.1)
+def close(one, other):
+    return [[a, b] for a, b in zip(one, other, strict=True) if a != b and not (isinstance(a, float) and abs(a - b) <= 1e-12 * max(abs(a), 1.0))]
+def compare(frame):
+    for here, there in ((rs.online(made, "CTR ListCTR RPM Retention@2"), rs.online(frame, "CTR ListCTR RPM Retention@2")), (rs.experiment(made, primary="CTR"), rs.experiment(frame, primary="CTR"))):
+        for one, other in zip(here.to_dicts(), there.to_dicts(), strict=True):
+            assert one.keys() == other.keys() and not close(one.values(), other.values()), (one, other)
+"""
+
+
 def run_script(script: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join(filter(None, [SOURCES, os.environ.get("PYTHONPATH", "")]))
     quick = (
@@ -172,6 +183,24 @@ def test_connect(need: Callable[[str], ModuleType]) -> None:
         'assert "connect" in type(frame).__module__\n'
     )
     done = run_script(START + start + CHECK + 'assert "connect" in type(there.per_query).__module__\n')
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_a_log_of_a_cluster_by_which_a_task_is_run_again(tmp_path: Path) -> None:
+    marker = tmp_path / "happened"
+    accident = RETRIED.replace("plain", "logged").replace(
+        "frame = ", "logged = spark.createDataFrame(made.to_pandas()).repartition(8)\nframe = "
+    )
+    done = run_script(START + LOGS + CLUSTER + accident + "compare(frame)\n", str(marker))
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert marker.exists()
+
+
+def test_a_log_by_connect(need: Callable[[str], ModuleType]) -> None:
+    for name in ("grpc", "grpc_status", "zstandard", "google.rpc"):
+        need(name)
+    start = 'spark = builder.remote("local[2]").getOrCreate()\nframe = spark.createDataFrame(made.to_pandas())\n'
+    done = run_script(START + LOGS + start + 'assert "connect" in type(frame).__module__\ncompare(frame)\n')
     assert done.returncode == 0, done.stderr[-3000:]
 
 

@@ -110,13 +110,7 @@ def _tally_of(values: ValueFrame) -> Tally:
         kind, message = errors[0]
         raise ERRORS[kind](message)
     tally = sum(sorted(map(Tally.from_dict, records), key=lambda tally: tally.ids), Tally())
-    if tally.rows_more or tally.rows_check % (1 << 64):
-        more = tally.rows_more
-        said = f"{words.counted(abs(more), 'row')} {'more' if more > 0 else 'fewer'}" if more else "other rows"
-        raise DataError(
-            f"Spark handed over {said} than it had read: a lost task was run again and its frame was not what it had been; "
-            + spark.STEADY
-        )
+    spark.check_rows(tally.rows_more, tally.rows_check)
     return tally
 
 

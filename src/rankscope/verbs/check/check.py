@@ -9,8 +9,8 @@ from typing import Any
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files import qrels_of, run_of
-from rankscope.files.logs import log_of
 from rankscope.scoring.inputs import distinct_names, label_of, read_inputs
+from rankscope.scoring.logs import log_of
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request, heeded
 from rankscope.verbs.check.case import CheckCase, InputTable

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from rankscope.errors import InputError
-from rankscope.files.logs import read_experiment
 from rankscope.inference.beliefs import Prior
 from rankscope.logs.base import OnlineMetric
 from rankscope.panels.experiments import early_caution
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import Method, method_of
 from rankscope.panels.variants import Variants, variants_of
+from rankscope.scoring.logs import read_experiment
 from rankscope.scoring.request import heeded
 from rankscope.verbs.experiment.days import check_by, over_days
 from rankscope.verbs.experiment.result import Experiment

@@ -11,7 +11,6 @@ from typing import Any
 
 from rankscope import words
 from rankscope.errors import InputError, RankscopeError
-from rankscope.files.logs import log_of, read_experiment
 from rankscope.files.roles import said_columns
 from rankscope.impressions import Log
 from rankscope.inference.base import CLOSE, Bounds
@@ -32,6 +31,7 @@ from rankscope.panels.tolerance import (
 )
 from rankscope.panels.variants import Variants, check_winsorise, shares_of, variants_of
 from rankscope.scoring.codes import codes_of
+from rankscope.scoring.logs import log_of, read_experiment
 from rankscope.verbs.gate.checks import DIGITS, NOTHING, Check, FailOn
 from rankscope.verbs.gate.experiment import SPLIT, ExperimentGate
 from rankscope.verbs.gate.rule import settle_checks

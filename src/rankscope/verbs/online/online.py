@@ -10,7 +10,6 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
-from rankscope.files.logs import read_log
 from rankscope.impressions import COLUMNS, Log
 from rankscope.inference.base import Bounds, check_between
 from rankscope.inference.order_statistics import quantile_of
@@ -24,6 +23,7 @@ from rankscope.logs.rollup import Units, roll_up
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
 from rankscope.scoring.codes import codes_of
+from rankscope.scoring.logs import read_log
 from rankscope.verbs.online.result import OnlineValue, OnlineValues
 
 MOST = 50  # values of a slice that are looked at, those with the most units

@@ -10,9 +10,9 @@ from typing import Any, cast, overload
 from rankscope import words
 from rankscope.declared import one_of, plain, whole_number
 from rankscope.errors import HUGE, DataError, InputError
-from rankscope.files.logs import log_of, read_log
 from rankscope.panels.families import baseline_of, pairs_of
 from rankscope.panels.reach import Aim, reach_by, reach_of
+from rankscope.scoring.logs import log_of, read_log
 from rankscope.scoring.measurements import Measurements, measure
 from rankscope.verbs.power.experiment import ExperimentPlan
 from rankscope.verbs.power.result import VARIANCE_OF, Design, DesignKind, Plan

@@ -11,7 +11,7 @@ from rankscope.engines.base import Order
 from rankscope.engines.top import top
 from rankscope.errors import InputError
 from rankscope.logs.base import OnlineMetric, parse_online
-from rankscope.logs.metrics import CTR, CVR, RPM, ListCTR, SatisfiedClicks, SessionsPerUser
+from rankscope.logs.metrics import CTR, CVR, RPM, ListCTR, Quantile, SatisfiedClicks, SessionsPerUser
 from rankscope.logs.simulation.behaviour import Arm, Behaviour
 from rankscope.logs.simulation.browsing import parse_browsing
 from rankscope.logs.simulation.items import Candidates, judged_candidates, made_candidates, quality_scores
@@ -195,4 +195,9 @@ def _metrics(said: Any, experiment: bool) -> list[OnlineMetric]:
     if said is None:
         return [cls() for cls in USUAL]
     each = [said] if isinstance(said, str | type | OnlineMetric) else list(said)
-    return list(dict.fromkeys(parse_online(one) for one in each))
+    metrics = list(dict.fromkeys(parse_online(one) for one in each))
+    if rows := [metric for metric in metrics if isinstance(metric, Quantile)]:
+        raise InputError(
+            f"metrics={rows[0]}: the true effect is worked out of what users add up to, not of a quantile of rows; name another metric"
+        )
+    return metrics

@@ -29,9 +29,8 @@ class _OfLog(Rule, of="log"):
 
 def _ctr(log: Log, clicks: pl.Expr, rows: pl.Expr) -> float:
     """A click-through rate from two sums over the rows; NaN without rows."""
-    over, under = log.collect(
-        log.frame.select(clicks.sum().cast(pl.Float64).alias("c"), rows.sum().cast(pl.Float64).alias("n"))
-    ).row(0)
+    sums = [clicks.sum().cast(pl.Float64).alias("c"), rows.sum().cast(pl.Float64).alias("n")]
+    over, under = log.gather(lambda frame: frame.select(sums)).sum().row(0)
     return float(over) / float(under) if under else float("nan")
 
 
@@ -79,9 +78,13 @@ class RepeatedItem(_OfLog, code="RS604", tail="; each once: {}"):
             return {}
         rows = _shown(log) & pl.col("click").is_not_null()
         now = _ctr(log, CLICKED & rows, rows)
-        pairs = log.frame.with_columns(CLICKED.cast(pl.Float64).alias("click_here"), rows.alias("row_here"))
-        once = pairs.group_by("impression_id", "item_id").agg(pl.col("click_here").max(), pl.col("row_here").max())
-        over, under = log.collect(once.filter("row_here").select(pl.col("click_here").sum(), pl.len())).row(0)
+        most = CLICKED.cast(pl.Float64).max().alias("click_here"), rows.max().alias("row_here")
+
+        def once(frame: pl.LazyFrame) -> pl.LazyFrame:
+            pairs = frame.group_by("impression_id", "item_id").agg(most)
+            return pairs.filter("row_here").select(pl.col("click_here").sum(), pl.len())
+
+        over, under = log.gather(once, "impression_id").sum().row(0)
         return {"CTR": float(over) / under - now} if under else {}
 
 
