@@ -220,6 +220,19 @@ def test_units_with_several_variants_are_left_out_and_counted() -> None:
     assert found.units.count == before["user"].n_unique()
 
 
+def test_what_is_wrong_with_the_log_is_told_by_the_codes_of_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = log_of_users(seed=3)
+    lists = log.with_columns(impression=pl.int_range(pl.len()).cast(str))
+    sound = {caution.code for caution in rs.experiment(lists, "CTR").warnings}
+    broken = pl.concat([lists, lists.head(7)])
+    found = {caution.code: caution for caution in rs.experiment(broken, "CTR").warnings}
+    assert set(found) - sound == {"RS604"}
+    assert {"RS604"} <= {row["code"] for row in rs.check(broken).to_dicts()}
+    assert "7 rows repeat an item" in found["RS604"].message
+    monkeypatch.setattr("rankscope.verbs.experiment.experiment.MANY", len(log))
+    assert "RS604" not in {caution.code for caution in rs.experiment(broken, "CTR").warnings}  # long logs are left to check
+
+
 def test_empty_cells_that_count_as_0_are_told() -> None:
     table = users(seed=12, count=400).with_columns(
         revenue=pl.when(pl.int_range(pl.len()) % 10 > 0).then(pl.col("revenue"))
