@@ -18,6 +18,7 @@ SPEAKS = {"options": False}  # what the command line sets while it runs
 VALUES: dict[str, tuple[str, ...]] = {
     "test": ("t", "betting", "anytime"), "correction": ("holm",), "engine": ("local", "spark"),
 }  # fmt: skip
+ONE_EACH = frozenset({"metrics", "covariates", "guardrails"})  # keywords of several, whose options take one each
 FLAGS = frozenset({"details", "per_query", "list", "distribution", "bayes", "all_pairs"})
 METHODS = {
     "--format json": "to_json()", "--format csv": "to_csv()", "evaluate --per-query": 'scores.to_csv("per_query")',
@@ -367,6 +368,16 @@ def either(command: str, call: str) -> str:
     'next: rs.rules("RS101")'
     """
     return command if SPEAKS["options"] else call
+
+
+def option(name: str) -> str:
+    """A keyword of Python as who reads it types it.
+
+    >>> option("no_relevant")
+    'no_relevant'
+    """
+    flag = name.removesuffix("s") if name in ONE_EACH else name
+    return either(f"--{flag.replace('_', '-')}", name)
 
 
 def options(text: str, flags: Mapping[str, str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from rankscope.files.parquet import open_parquet
 from rankscope.files.raw import open_raw
 from rankscope.impressions import Log
 from rankscope.logs import bins, rollup
-from rankscope.logs.base import parse_online_metrics
+from rankscope.logs.base import OnlineMetric, Parts, parse_online_metrics
 from rankscope.logs.bins import Numbering, sum_in_bins
 from rankscope.logs.cuts import DAY, with_days
 from rankscope.logs.metrics import CTR
@@ -143,7 +144,9 @@ def test_pieces_of_a_parquet_file(both: Any, tmp_path: Path, group: int) -> None
     log = read_log(tmp_path / "log.parquet")
     read = [log.collect(piece) for piece in log.pieces]
     assert pl.concat(read)["unit_id"].to_list() == table["user_id"].to_list()
-    assert all(len(rows) % group == 0 or rows is read[-1] for rows in read)
+    groups = open_parquet(open_raw(tmp_path / "log.parquet", "a log")).footer.groups
+    assert {*np.cumsum([len(rows) for rows in read]).tolist()} <= {*np.cumsum(groups).tolist()}
+    assert max(len(rows) for rows in read) <= max(PIECE, *groups)
     _assert_alike(*both(log, ["variant"]))
 
 
@@ -190,6 +193,21 @@ def test_what_is_odd_is_left_to_grouping() -> None:
         assert sum_in_bins(log, ["unit_id"], added) is None
     log = read_log(pl.DataFrame({"user_id": ["a", "b"], "click": [1, 0], "share": [0.5, 0.25]}))
     assert sum_in_bins(log, ["unit_id", "share"], added) is None
+
+
+def test_a_metric_of_ones_own_may_look_at_all_rows_of_a_unit() -> None:
+    class Distance(OnlineMetric):
+        """How far the clicks of a unit are from their mean: an expression that looks at all rows of a unit."""
+
+        needs = ("click",)
+
+        def parts(self, log: Log, end: datetime | None) -> Parts:
+            return Parts("row", (pl.col("click") - pl.col("click").mean()).abs())
+
+    log = read_log(pl.DataFrame({"user_id": ["a", "a", "b", "b"], "click": [0, 1, 1, 1]}))
+    units = roll_up(log, [Distance()], ids=True)
+    assert units.ids is not None
+    assert dict(zip(units.ids.to_list(), units.numerators[0].tolist(), strict=True)) == {"a": 0.5 + 0.5, "b": 0.0}
 
 
 # --- numbers for keys ---------------------------------------------------------------------------------------------

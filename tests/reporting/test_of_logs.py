@@ -10,6 +10,7 @@ import pytest
 from tests.made.experiments import log_of_days, log_of_users, users
 
 import rankscope as rs
+from rankscope.blocks import Table
 from rankscope.cli import main
 from rankscope.errors import InputError
 
@@ -17,11 +18,35 @@ from rankscope.errors import InputError
 def test_the_page_of_an_experiment() -> None:
     log = log_of_users(seed=31)
     page = rs.report(log).page
-    assert [verdict.text for verdict in page.verdicts] == list(rs.experiment(log).sentences())
+    told = [verdict.text for verdict in page.verdicts]
+    split, verdict, *rest = rs.experiment(log).sentences()
+    assert told == [verdict, split, *rest]  # the verdict leads, and the split follows
+    assert page.verdicts[0].tone == "unclear"
     names = [section.name for section in page.sections]
     assert names[:2] == ["results", "variants"]
     assert "online-results" in names
     assert len(set(names)) == len(names)
+
+
+def test_the_split_leads_where_it_fails() -> None:
+    log = log_of_users(seed=31)
+    options: dict[str, Any] = {"split": {"A": 0.9, "B": 0.1}}
+    page = rs.report(log, **options).page
+    assert page.verdicts[0].text.startswith("Sample ratio mismatch")
+    assert page.verdicts[0].tone == "plain"
+    assert [verdict.text for verdict in page.verdicts] == list(rs.experiment(log, **options).sentences())
+
+
+def test_no_table_repeats_the_heading_of_its_section() -> None:
+    page = rs.report(log_of_days(seed=37, early=0.2), metrics="CTR", slices="country").page
+    titles = [
+        (section.title, block.title)
+        for section in page.sections
+        for block in section.blocks
+        if isinstance(block, Table)
+    ]
+    assert titles
+    assert all(own.casefold() != heading.casefold() for heading, own in titles)
 
 
 def test_the_page_of_a_log_without_variants() -> None:
@@ -73,6 +98,12 @@ def test_the_page_of_a_table_of_users() -> None:
 def test_options_of_rankings_are_refused(options: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         rs.report(log_of_users(seed=34), **options)
+
+
+def test_the_command_line_names_its_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log_of_users(seed=34).write_csv(tmp_path / "log.csv")
+    assert main(["report", str(tmp_path / "log.csv"), "--ties", "docid", "-o", str(tmp_path / "page.html")]) == 2
+    assert capsys.readouterr().err.startswith("--ties is about rankings: leave it out for ")
 
 
 def test_options_of_experiments_are_refused_where_there_is_none() -> None:

@@ -220,7 +220,7 @@ COMMANDS = (
                 " it.", ("loss", "tolerance"), default="loss"),
             ALPHA,
             Option("--slices", "A CSV of attributes of queries: each of their values must pass, too. Of a log: columns of it, country,device.", FILE),
-            CLUSTERS, INTERVAL, TEST, *OF_VARIANTS, POLICIES, *LIMITS, SETTINGS,
+            CLUSTERS, INTERVAL, TEST, *OF_VARIANTS, LOG_FORMAT, POLICIES, *LIMITS, SETTINGS,
             Option("--junit", "Also write JUnit XML to FILE.", PLACE, to="command"),
             Option("--github-summary", "Also append Markdown to the job's summary ($GITHUB_STEP_SUMMARY).", bool, to="command"),
             *OUTPUT,

@@ -260,7 +260,7 @@ def _verdict(call: Call) -> Any:
     if call.qrels is not None:
         call.check(of_log=True)
         check_of_variants(**{name: call.typed.get(name) for name in ("split", "covariates", "winsorise")})
-        log = log_to_gate(call.qrels, *both, call.typed.get("variant"), call.typed.get("columns"))
+        log = log_to_gate(call.qrels, *both, *(call.typed.get(name) for name in ("variant", "columns", "log_format")))
         if log is not None:
             return call.command.function(log, *both, _metrics(call), **call.typed)
     if None in both or call.qrels is None:

@@ -96,9 +96,7 @@ def _names(units: Units, baseline: str | None) -> list[str]:
         only = f"one variant, {names[0]}" if names else "no variant"
         raise DataError(f"there is {only}: an experiment compares two or more")
     if baseline is not None and str(baseline) not in names:
-        raise InputError(
-            f"baseline {baseline!r}: no variant is called that{words.hint(str(baseline), names)}; there are {words.listing(names)}"
-        )
+        raise InputError(f"baseline {baseline!r}: no variant is called that{words.hint(str(baseline), names)}")
     usual = next((name for control in CONTROLS for name in names if name.casefold() == control), names[0])
     first = str(baseline) if baseline is not None else usual
     few = [name for name, count in counts_of(units, names).items() if count < FEWEST_UNITS]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -14,6 +14,8 @@ import polars as pl
 from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.impressions import COLUMNS, Log
+from rankscope.logs.base import OnlineMetric
+from rankscope.logs.metrics import Mean, Ratio
 from rankscope.moments import Moments
 
 MANY = 2_000_000  # rows from which verbs do not group and sort for the sake of looking; check does
@@ -49,6 +51,7 @@ REMEDIES = {  # what to do about each, here and where ``check`` explains its rul
     "RS642": "leave out whoever was not in the experiment before analysing it",
     "RS643": "name the column of who was given a variant: --columns NAME=unit_id",
     "RS644": "cut higher, where some users still differ, or leave out winsorising for what is rare",
+    "RS645": "write 0 where nothing happened, and leave out units of which nothing is known",
 }
 
 
@@ -212,6 +215,27 @@ def _in_order(facts: Sequence[LogFact]) -> tuple[LogFact, ...]:
 
 def _fact(code: str, log: Log, message: str, **more: Any) -> LogFact:
     return LogFact(code, f"{log.label}: {message}", REMEDIES[code], **more)
+
+
+def empty_sums(log: Log, metrics: Iterable[OnlineMetric]) -> list[LogFact]:
+    """Columns of a table of units that metrics add up, and that are empty for some: these count as 0. Other logs are empty as a rule."""
+    sums = [metric for metric in metrics if isinstance(metric, Mean | Ratio)]
+    names = dict.fromkeys(getattr(metric, name) for metric in sums for name in metric.of_columns)
+    if not names or log.of_impressions:
+        return []
+    ask = [pl.len(), *(log.number(name).null_count().alias(f"empty {name}") for name in names)]
+    rows, *empty = log.collect(log.frame.select(ask)).row(0)
+    return [
+        _fact(
+            "RS645",
+            log,
+            f"{name} is empty in {words.count(count)} of {words.counted(rows, 'row')}, which count as 0",
+            count=count,
+            column=name,
+        )
+        for name, count in zip(names, empty, strict=True)
+        if count
+    ]
 
 
 # --- rows -----------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ _ALL_ROWS = (
     "{}: no user, session or list is named, so that each row would be a unit of its own, and all of them would have to come here: "
     'say which column names users, as columns={{"visitor": "unit_id"}}, or bring a sample of the rows here, as frame.limit(1000000).toArrow()'
 )
-OURS = __name__.partition(".")[0]  # metrics of others may look at all rows of a unit
+OURS = f"{__package__}."  # where metrics are whose expressions look at single rows where they say so
 TOO_NARROW = "; where users come back, intervals are too narrow"
 
 
@@ -256,7 +256,7 @@ def _in_bins(
 ) -> tuple[pl.DataFrame, dict[str, UnitRows]] | None:
     """The same without grouping, and the values that are kept, where each metric is one of ours that is made of single rows; else None."""
     if not all(
-        part.level in {"row", "values"} and type(metric).__module__.partition(".")[0] == OURS
+        part.level in {"row", "values"} and type(metric).__module__.startswith(OURS)
         for metric, part in zip(metrics, parts, strict=True)
     ):
         return None

@@ -20,7 +20,7 @@ from rankscope.logs.arms import FEWEST_UNITS, Arms, arms_of, counts_of, places_o
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.covariates import Covariates, covariates_of
 from rankscope.logs.cuts import attribute_of
-from rankscope.logs.health import REMEDIES
+from rankscope.logs.health import REMEDIES, empty_sums
 from rankscope.logs.metrics import Quantile
 from rankscope.logs.rollup import Units, roll_up
 from rankscope.moments import Moments
@@ -35,6 +35,8 @@ from rankscope.panels.experiments import (
 from rankscope.panels.panel import Panel
 from rankscope.panels.quantiles import few_rows, panel_of_quantiles, quantiles_of_arms, refuse_adjustment
 from rankscope.panels.samples import Measure
+
+FEWEST_OF_STRATUM = 4  # units a stratum has on average, below which strata say more of chance than of units
 
 
 @dataclass(frozen=True)
@@ -166,8 +168,8 @@ class Variants:
 
     def doubts(self, metrics: Iterable[OnlineMetric], test: PairedTest | None = None) -> list[Caution]:
         """Where units are too few for how skewed they are, or for a test at any look, or rows for how far out a quantile is."""
-        units = self.arms.units
-        found = [early_caution(test, self.arms.counts, units.noun)]
+        units, metrics = self.arms.units, list(metrics)
+        found = [early_caution(test, self.arms.counts, units.noun), *empty_sums(self.log, metrics)]
         for metric in metrics:
             if isinstance(metric, Quantile):
                 found.append(few_rows(metric, self._quantiles[metric]))
@@ -232,6 +234,11 @@ def variants_of(
     adjustment = Adjustment(covariates_of(covariates, metrics), stratum, winsorise)
     asked = list(dict.fromkeys([*metrics, *(one for others in adjustment.covariates.values() for one in others)]))
     arms = arms_of(roll_up(log, asked, ["variant"], attributes=[stratum] if stratum else [], ids=True), baseline)
+    if stratum is not None and (values := arms.units.groups[stratum].n_unique()) * FEWEST_OF_STRATUM > arms.units.count:
+        raise InputError(
+            f"strata={strata}: it has {words.counted(values, 'value')} for {words.counted(arms.units.count, arms.units.noun)}: "
+            "name a column with few values, like country, or take a number as a covariate"
+        )
     return Variants(log, arms, sample_ratio(arms.counts, planned_split(split, arms.names)), adjustment)
 
 
@@ -246,7 +253,7 @@ def planned_split(said: Any, names: Sequence[str]) -> dict[str, float] | None:
     out = shares_of(said)
     unknown = [name for name in out or () if name not in names]
     if unknown:
-        raise InputError(f"split {unknown[0]}: no variant is called that; there are {words.listing(names)}")
+        raise InputError(f"split {unknown[0]}: no variant is called that{words.hint(unknown[0], names)}")
     return out
 
 
@@ -262,6 +269,8 @@ def shares_of(said: Any) -> dict[str, float] | None:
     )
     out: dict[str, float] = {}
     for name, part in pairs:
+        if not str(name).strip():
+            raise InputError(f"split {part}: name the variant of each share, like A=0.9,B=0.1")
         number = words.as_number(str(part).strip())
         if number is None or not number > 0:
             raise InputError(f"split {name}={part}: a share is a number above 0, like A=0.9,B=0.1")

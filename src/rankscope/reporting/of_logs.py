@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from rankscope.blocks import Page, Verdict
+from rankscope import words
+from rankscope.blocks import Page
 from rankscope.errors import DataError, InputError
 from rankscope.impressions import Log
-from rankscope.reporting.page import FOOT, sections_of
+from rankscope.reporting.page import FOOT, sections_of, verdicts_of
 from rankscope.reporting.sections.reproduce import reproduce_result
 from rankscope.show.result import Result
 from rankscope.verbs.experiment.days import over_days
@@ -30,7 +31,7 @@ def results_of_log(log: Log, metrics: Any, options: Mapping[str, Any]) -> list[R
         about = (
             "rankings" if odd not in OF_EXPERIMENT else "experiments, and no column says which variant a user was given"
         )
-        raise InputError(f"{odd} is about {about}: leave it out for {log.label}")
+        raise InputError(f"{words.option(odd)} is about {about}: leave it out for {log.label}")
     results: list[Result] = [_experiment(log, metrics, given)] if several else []
     if log.of_impressions:
         over = [name for name, role in (("day", "timestamp"), ("position", "position")) if log.has(role)]
@@ -66,5 +67,5 @@ def page_of_log(log: Log, metrics: Any, options: Mapping[str, Any], title: str |
             sections.append(replace(section, name=name, title=heading))
     notes = lead.variants.notes if isinstance(lead, Experiment) else lead.notes
     about = f"{log.source.label}: {notes[-1]}"
-    return Page(title or lead.schema.partition("/")[0].capitalize(), about, tuple(map(Verdict, lead.sentences())),
+    return Page(title or lead.schema.partition("/")[0].capitalize(), about, verdicts_of(lead),
         (*sections, reproduce_result(lead, command)), FOOT)  # fmt: skip

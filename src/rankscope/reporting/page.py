@@ -16,10 +16,11 @@ from rankscope.reporting.sections.ranks import AgreementPart, CutoffsPart, Disco
 from rankscope.reporting.sections.reproduce import reproduce, reproduce_result
 from rankscope.reporting.sections.scoreboard import ComparisonPart, ScoresPart
 from rankscope.reporting.sections.spread import HeatMapPart, SpreadPart
-from rankscope.reporting.sections.verdicts import verdicts
+from rankscope.reporting.sections.verdicts import TONES, verdicts
 from rankscope.reporting.sections.worklist import WorklistPart
 from rankscope.reporting.subject import PagePart, Subject
 from rankscope.show.result import Result, caution_notes
+from rankscope.verbs.experiment.result import Experiment
 
 # which sections there are, in the order in which they are read; each says for which subjects it is made
 SECTIONS: tuple[type[PagePart], ...] = (
@@ -80,7 +81,17 @@ def page_of_result(result: Result, title: str | None = None, command: str | None
     """The page of any result: its sentences, tables and charts, its warnings, and what it rests on."""
     verb = result.schema.partition("/")[0]
     sections = (*sections_of(result), reproduce_result(result, command))
-    return Page(title or verb.capitalize(), "", tuple(map(Verdict, result.sentences())), sections, FOOT)
+    return Page(title or verb.capitalize(), "", verdicts_of(result), sections, FOOT)
+
+
+def verdicts_of(result: Result) -> tuple[Verdict, ...]:
+    """The sentences of a result; of an experiment its verdict leads, in its tone, unless the split forbids one."""
+    if not isinstance(result, Experiment):
+        return tuple(map(Verdict, result.sentences()))
+    first, *others = result.sentences_of_page()
+    leading = result.families[0].contrasts
+    tone = TONES.get(result.verdict_of(leading[0]), "plain") if len(leading) == 1 else "plain"
+    return Verdict(first, tone), *map(Verdict, others)
 
 
 def sections_of(result: Result) -> Iterator[Section]:
@@ -91,7 +102,8 @@ def sections_of(result: Result) -> Iterator[Section]:
         if table.rows and table.columns:
             name = view.name or verb
             title = view.title or name.replace("_", " ").capitalize()
-            yield Section(name, title, (replace(table, name=table.name or name, title=table.title or title),))
+            own = "" if table.title == title else table.title  # the heading of the section says it
+            yield Section(name, title, (replace(table, name=table.name or name, title=own),))
     if charts := tuple(result.charts()):
         yield Section("charts", "Charts", charts)
     if cautions := list(getattr(result, "warnings", ())):

@@ -84,6 +84,7 @@ CODES = {  # each with the name of its rule
     "RS642": "WithoutVariant",
     "RS643": "NoUnits",
     "RS644": "CutLeavesNothing",
+    "RS645": "EmptyCountsAsZero",
 }
 
 

@@ -161,6 +161,20 @@ def test_the_primary_metric_decides_and_guardrails_are_told() -> None:
     assert record["sample_ratio"]["holds"] is True
 
 
+def test_many_variants_of_which_nothing_can_be_told_share_a_sentence() -> None:
+    table = users(seed=14, count=2000).with_columns(variant=pl.Series(list("ABCDEFGHIJ") * 200))
+    found = rs.experiment(table, "Mean(sessions)")
+    split, *said = found.sentences()
+    open_ones = [c for c in found.contrasts if c.verdict == "cannot tell"]
+    assert len(open_ones) > 3
+    assert split.startswith("Sample ratio")
+    assert len(said) == 1 + len(found.contrasts) - len(open_ones)
+    assert said[-1].startswith("No clear difference between A and ")
+    assert all(c.run in said[-1] for c in open_ones)
+    few = rs.experiment(table.filter(pl.col("variant").is_in(list("ABC"))), "Mean(sessions)")
+    assert len(list(few.sentences())) == 1 + 2
+
+
 def test_metrics_beside_the_primary_one_are_corrected_together() -> None:
     found = rs.experiment(users(seed=15), ["Mean(orders)", "Mean(sessions)"], primary="Mean(revenue)")
     first, *others = found.to_dicts()
@@ -206,6 +220,34 @@ def test_units_with_several_variants_are_left_out_and_counted() -> None:
     assert found.units.count == before["user"].n_unique()
 
 
+def test_what_is_wrong_with_the_log_is_told_by_the_codes_of_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = log_of_users(seed=3)
+    lists = log.with_columns(impression=pl.int_range(pl.len()).cast(str))
+    sound = {caution.code for caution in rs.experiment(lists, "CTR").warnings}
+    broken = pl.concat([lists, lists.head(7)])
+    found = {caution.code: caution for caution in rs.experiment(broken, "CTR").warnings}
+    assert set(found) - sound == {"RS604"}
+    assert {"RS604"} <= {row["code"] for row in rs.check(broken).to_dicts()}
+    assert "7 rows repeat an item" in found["RS604"].message
+    monkeypatch.setattr("rankscope.verbs.experiment.experiment.MANY", len(log))
+    assert "RS604" not in {
+        caution.code for caution in rs.experiment(broken, "CTR").warnings
+    }  # long logs are left to check
+
+
+def test_empty_cells_that_count_as_0_are_told() -> None:
+    table = users(seed=12, count=400).with_columns(
+        revenue=pl.when(pl.int_range(pl.len()) % 10 > 0).then(pl.col("revenue"))
+    )
+    found = rs.experiment(table, "Mean(revenue)")
+    sums = table.filter(pl.col("variant") == "A")["revenue"]
+    assert found.to_dicts()[0]["baseline_value"] == pytest.approx(sums.sum() / len(sums))
+    for warnings in (found.warnings, rs.online(table, "Mean(revenue)").warnings):
+        (told,) = [caution for caution in warnings if caution.code == "RS645"]
+        assert "revenue is empty in 40 of 400 rows, which count as 0" in told.message
+    assert not [one for one in rs.experiment(table, "Mean(orders)").warnings if one.code == "RS645"]
+
+
 def test_units_without_a_variant_are_left_out_and_counted() -> None:
     table = users(seed=20).with_columns(variant=pl.when(pl.col("user") == "u3").then(None).otherwise(pl.col("variant")))
     found = rs.experiment(table, "Mean(revenue)")
@@ -228,6 +270,10 @@ def test_units_without_a_variant_are_left_out_and_counted() -> None:
         ({"metrics": "Mean(revenue)", "guardrails": "Mean(revenue)"}, "decides, and is a guardrail"),
         ({"metrics": "Mean(revenue)", "guardrails": "Mean(orders)=much"}, "much"),
         ({"metrics": "Mean(revenue)", "winsorise": 0.3}, "a quantile above 0.5 and below 1"),
+        ({"metrics": "Mean(revenue)", "baseline": "a"}, "no variant is called that, did you mean A?"),
+        ({"metrics": "Mean(revenue)", "split": "0.9,0.1"}, "split 0.9: name the variant of each share, like A=0.9,B=0.1"),
+        ({"metrics": "Mean(revenue)", "strata": "revenue"}, "name a column with few values, like country"),
+        ({"metrics": "Mean(revenue)", "guardrails": "Mean(sessions)=x"}, "guardrail Mean(sessions)=x: the loss that would be accepted is a number"),
         ({"metrics": "Mean(revenue)", "strata": "planet"}, "no column 'planet' to group by"),
         ({"metrics": "Mean(revenue)", "slices": "planet"}, "no column 'planet' to group by"),
         ({"metrics": "Mean(revenue)", "test": "wilcoxon"}, "needs the differences of units"),

@@ -378,3 +378,36 @@ def test_large_numbers_have_no_decimals() -> None:
     table = users(seed=27).with_columns(revenue=pl.col("revenue") * 10_000)
     gate = rs.gate(table, metrics=REVENUE)
     assert "." not in gate.sentence.partition("changed by ")[2].partition(" (")[0]
+
+
+def test_a_tolerance_is_never_written_as_nothing() -> None:
+    gate = rs.gate(users(seed=9), metrics=REVENUE, tolerance="0.1%")
+    (check,) = gate.checks
+    assert 0 < check.tolerance < 0.05
+    assert check.digits_of_tolerance > check.digits
+    assert "the tolerance is 0.0 " not in gate.sentence
+    assert f"{check.tolerance:.{check.digits_of_tolerance}f}" in gate.to_text()
+
+
+def test_a_file_that_is_not_there_is_said_before_its_metrics(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    absent = str(tmp_path / "typo.parquet")
+    with pytest.raises(InputError, match=r"typo\.parquet: no such file"):
+        rs.gate(absent, "A", "B", "CTR")
+    assert main(["gate", absent, "A", "B", "-m", "CTR"]) == 2
+    assert "no such file" in capsys.readouterr().err
+
+
+def test_what_wrote_the_log_can_be_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    table, path = users(seed=10), tmp_path / "users.csv"
+    table.write_csv(path)
+    plain = rs.gate(table, metrics=REVENUE)
+    assert rs.gate(path, metrics=REVENUE, log_format="table").checks == plain.checks
+    assert main(["gate", str(path), "A", "B", "-m", REVENUE, "--log-format", "table", "-q"]) == plain.exit_code
+    capsys.readouterr()
+    assert main(["gate", str(path), "--log-format", "tabel"]) == 2
+    assert "there is no such format of logs, did you mean table?" in capsys.readouterr().err
+    qrels = {"q": {"a": 1}}
+    with pytest.raises(InputError, match="log_format is for the log of an experiment"):
+        rs.gate(qrels, {"q": {"a": 1.0}}, {"q": {"a": 1.0}}, "RR", log_format="table")

@@ -464,7 +464,7 @@ def test_settings_of_rankings_are_none_of_a_log(
     assert run(capsys, "check", "five.csv")[0] == 0
     code, _, err = run(capsys, "check", "five.csv", "--ties", "docid")
     assert code == 2
-    assert "ties is about rankings" in err
+    assert "--ties is about rankings" in err
 
 
 def test_a_variant_has_the_value_that_an_experiment_gives_it() -> None:

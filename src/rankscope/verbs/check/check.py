@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files import qrels_of, run_of
 from rankscope.scoring.inputs import distinct_names, label_of, read_inputs
@@ -95,7 +96,9 @@ def _check_log(
         )
     refuse_unknown({name: value for name, value in policies.items() if name != "metrics"}, "check")
     if policies:
-        raise InputError(f"{next(iter(policies))} is about rankings, and {log.label} is a log: leave it out")
+        raise InputError(
+            f"{words.option(next(iter(policies)))} is about rankings, and {log.label} is a log: leave it out"
+        )
     chosen = select_rules(select, ignore)
     case = LogCase(log, [covariates] if isinstance(covariates, str) else list(covariates))
     applied = [rule for rule in chosen if rule.applies(case)]

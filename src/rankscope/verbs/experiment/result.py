@@ -28,6 +28,7 @@ from rankscope.verbs.experiment.roles import Role
 from rankscope.verbs.experiment.slices import Slice, sentences_of_slices
 from rankscope.verbs.experiment.tables import VIEWS, WITHHELD
 
+FEW_OPEN = 3  # variants that cannot be told from the baseline have a sentence each up to so many
 WITHIN = frozenset({"equivalent", "not worse"})  # what a margin allows to be said
 
 
@@ -179,9 +180,39 @@ class Experiment(Result):
         if not self.sample_ratio.holds:
             yield "The verdict is withheld; the numbers below are for finding out why."
             return
+        yield from self._of_primary()
+        yield from self._of_others()
+
+    def sentences_of_page(self) -> Iterator[str]:
+        """The same as a page has them: the verdict on the primary metric leads, and the check of the split follows; where it fails it leads."""
+        split, *rest = self.sentences()
+        verdict = list(self._of_primary()) if self.sample_ratio.holds else []
+        yield from (*verdict, split, *rest[len(verdict) :])
+
+    def _of_primary(self) -> Iterator[str]:
+        """The verdict on the primary metric; variants of which nothing can be told share a sentence where they are many."""
+        contrasts = self.families[0].contrasts
+        open_ones = [c for c in contrasts if c.verdict == "cannot tell" and c.bounds.known and not _beyond_margin(c)]
+        together = open_ones if len(open_ones) > FEW_OPEN else []
+        for c in contrasts:
+            if c not in together:
+                yield c.sentence() + self._lift_of(c) + _beyond_margin(c)
+        if together:
+            yield self._open(together)
+
+    def _open(self, contrasts: Sequence[Contrast]) -> str:
+        """That several variants cannot be told from the baseline, and between what their differences lie."""
+        least, most = (f(contrasts, key=lambda c: c.difference) for f in (min, max))
+        ends = words.interval(least.difference, most.difference, sign=True, digits=contrasts[0].panel.measure.decimals)
+        p = min(c.p_value_adjusted for c in contrasts)
+        return (
+            f"No clear difference between {self.baseline} and {words.listing([c.run for c in contrasts], most=12)} on {self.primary} "
+            f"(differences {ends}, the smallest {words.p_value(p)}{self.method.corrected_for(contrasts[0].comparisons)})."
+        )
+
+    def _of_others(self) -> Iterator[str]:
+        """Guardrails, what else is clear, and what was asked for beside it."""
         first, *others = self.families
-        for c in first.contrasts:
-            yield c.sentence() + self._lift_of(c) + _beyond_margin(c)
         guards = [c for family in others for c in family.contrasts if self.part_of(c) == "guardrail"]
         for c in guards:
             yield f"Guardrail: {c.sentence()}{_beyond_margin(c, guards=True)}"

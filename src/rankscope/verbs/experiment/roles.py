@@ -14,7 +14,7 @@ from rankscope.logs.base import OnlineMetric, parse_online, parse_online_metrics
 from rankscope.logs.metrics import require_deciding
 from rankscope.panels.tolerance import Allowance
 
-WITH_MARGIN = re.compile(r"(.*\S)\s*=\s*([-+]?[\d.][\d.eE+-]*\s*%?)", re.DOTALL)
+WITH_MARGIN = re.compile(r"(.*\S)\s*=\s*([^()]*?)\s*", re.DOTALL)  # what stands in brackets is of the metric
 
 
 @dataclass(frozen=True)

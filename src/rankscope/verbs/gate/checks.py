@@ -94,7 +94,12 @@ class Check:
     def tolerance_in_words(self) -> str:
         """The tolerance as a number, and as a share where it was given as one."""
         share = f" ({self.tolerance_said})" if "%" in self.tolerance_said else ""
-        return f"{words.number(self.tolerance, digits=self.digits)}{share}"
+        return f"{words.number(self.tolerance, digits=self.digits_of_tolerance)}{share}"
+
+    @property
+    def digits_of_tolerance(self) -> int:
+        """The decimals of the tolerance: those of the change, and more where these would show none of it."""
+        return max(self.digits, words.decimals_for(self.tolerance) - 1)
 
 
 class GateResult(Result):

@@ -37,7 +37,7 @@ def _columns(gate: ExperimentGate) -> tuple[Col, ...]:
         Col("status", head="verdict", cell=lambda c: WORDS[c.status]),
         Col("difference", head="change", kind="value", cell=lambda c: words.cell(c.difference, c.digits, sign=True)),
         Col("ci_lower", "ci_upper", of=lambda c: (c.lower, c.upper), kind="value", head=f"{words.percent(gate.method.level)} interval", cell=_change),
-        Col("tolerance", head="tolerance", kind="value", cell=lambda c: words.cell(c.tolerance, c.digits)),
+        Col("tolerance", head="tolerance", kind="value", cell=lambda c: words.cell(c.tolerance, c.digits_of_tolerance)),
         Col("p_value", kind="value"),
         Col("p_value_adjusted", head="p", cell=lambda c: NumberText(words.p_cell(c.p_value_adjusted), c.p_value_adjusted), kind="value"),
         Col("value", kind="value"),

@@ -33,14 +33,20 @@ from rankscope.scoring.request import Request
 from rankscope.verbs.gate.baseline import as_pair, stored_baseline
 from rankscope.verbs.gate.checks import FLIPS, LOSSES, NOTHING, Check, FailOn
 from rankscope.verbs.gate.experiment import ExperimentGate
-from rankscope.verbs.gate.of_logs import error_of_judgments, gate_of_log, log_to_gate, refuse_experiments
+from rankscope.verbs.gate.of_logs import (
+    error_of_judgments,
+    error_of_metrics,
+    gate_of_log,
+    log_to_gate,
+    refuse_experiments,
+)
 from rankscope.verbs.gate.result import Gate
 from rankscope.verbs.gate.rule import refuse_undirected, settle_checks
 
 USUAL = "nDCG@10"
 OPTIONS = (
     "tolerance", "fail_on", "alpha", "slices", "clusters", "interval", "test", "variant", "split", "covariates", "strata", "winsorise",
-    "metrics", "progress",
+    "log_format", "metrics", "progress",
 )  # fmt: skip
 
 
@@ -50,7 +56,7 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     qrels: Any, baseline: Any = None, candidate: Any = None, metrics: Any = None, *,
     tolerance: Any = None, fail_on: FailOn = "loss", alpha: float = 0.05, slices: Any = None, clusters: Any = None,
     test: Any = None, interval: Any = None, variant: str | None = None, split: Any = None, covariates: Any = None,
-    strata: str | None = None, winsorise: float | None = None,
+    strata: str | None = None, winsorise: float | None = None, log_format: str | None = None,
     progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
 ) -> Gate | ExperimentGate:
     """Say whether a candidate may replace a baseline: pass, fail, or cannot tell.
@@ -74,8 +80,8 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
 
     In place of ``qrels`` may stand the log of an experiment: every variant is gated against the baseline, with the p-value of ``experiment``. There ``baseline``
     and ``candidate`` are names of variants, ``metrics`` are online ones (CTR, or what the columns allow), the default ``tolerance`` is ``"1%"``,
-    ``slices`` names columns, and ``variant``, ``split``, ``covariates``, ``strata`` and ``winsorise`` are as for ``experiment``. Where users
-    were not split as planned, the verdict is withheld, and ``exit_code`` is 3.
+    ``slices`` names columns, and ``variant``, ``split``, ``covariates``, ``strata``, ``winsorise`` and ``log_format`` are as for ``experiment``.
+    Where users were not split as planned, the verdict is withheld, and ``exit_code`` is 3.
 
     Raises InputError for what cannot be used, DataError if nothing can be compared or a stored baseline was made otherwise.
 
@@ -95,12 +101,12 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     one_of("fail_on", fail_on, ("loss", "tolerance"))
     method = method_of(test=test, interval=interval, alpha=alpha, seed=policies.get("seed", 0))
     of_variants = {"split": split, "covariates": covariates, "strata": strata, "winsorise": winsorise}
-    if (log := log_to_gate(qrels, baseline, candidate, variant, policies.get("columns"))) is not None:
+    if (log := log_to_gate(qrels, baseline, candidate, variant, policies.get("columns"), log_format)) is not None:
         return gate_of_log(
             log, metrics, baseline=baseline, candidate=candidate, tolerance=tolerance, fail_on=fail_on, method=method, slices=slices,
             clusters=clusters, policies=policies, **of_variants,
         )
-    refuse_experiments({"variant": variant, **of_variants})
+    refuse_experiments({"variant": variant, **of_variants, "log_format": log_format})
     return _gate_of_runs(
         qrels, baseline, candidate, metrics, tolerance=tolerance, fail_on=fail_on, method=method, slices=slices, clusters=clusters,
         progress=progress, policies=policies,
@@ -115,7 +121,10 @@ def _gate_of_runs(  # noqa: PLR0913 - the options that rankings have a use for
     if candidate is None:
         error = InputError("a gate takes judgments and two runs, the baseline and the candidate; or the log of an experiment")
         raise error_of_judgments(qrels, policies.get("columns"), error)
-    request = Request.of(USUAL if metrics is None else metrics, policies)
+    try:
+        request = Request.of(USUAL if metrics is None else metrics, policies)
+    except RankscopeError as error:
+        raise error_of_metrics(qrels, error) from None
     allowances = tolerances_of(tolerance, [(m.spelling, m.metric) for m in request.metrics])
     stored = stored_baseline(baseline)
     runs = [candidate] if stored is not None else _name_runs(baseline, candidate)

@@ -47,14 +47,18 @@ def check_of_variants(split: Any = None, covariates: Any = None, winsorise: Any 
     check_winsorise(winsorise)
 
 
-def log_to_gate(source: Any, baseline: Any, candidate: Any, variant: str | None, columns: Any) -> Log | None:
+def log_to_gate(
+    source: Any, baseline: Any, candidate: Any, variant: str | None, columns: Any, log_format: str | None = None
+) -> Log | None:
     """The log of an experiment, where it stands in the place of judgments and two runs; None for all else.
 
-    Beside a log ``baseline`` and ``candidate`` are names of variants, so that what is no name or names a file that is there is a run.
+    What has a ``log_format`` is a log. Beside a log ``baseline`` and ``candidate`` are names of variants, so that what is no name or names a file that is there is a run.
     Raises InputError where no runs are given, and no log either.
     """
     if not (_is_name(baseline) and _is_name(candidate)) or (candidate is not None and _is_name(source)):
         return None  # what is not there is said where it is read, after all else that can be wrong
+    if log_format is not None:
+        return read_experiment(source, variant=variant, columns=columns, log_format=log_format)
     said = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
     roles = said | ({variant: "variant"} if variant else {})
     log = None if isinstance(source, str) and source == "-" else log_of(source, columns=roles or None)
@@ -97,12 +101,22 @@ def error_of_judgments(source: Any, columns: Any, error: RankscopeError) -> Rank
     )
 
 
+def error_of_metrics(source: Any, error: RankscopeError) -> RankscopeError:
+    """The error of metrics that rankings do not have; where nothing is there to measure, that is said first."""
+    if isinstance(source, str) and _is_name(source):
+        try:
+            log_of(source)
+        except InputError as absent:
+            return absent
+    return error
+
+
 def refuse_experiments(options: Mapping[str, Any]) -> None:
     """One line for an option that only the log of an experiment has a use for."""
     odd = next((name for name, value in options.items() if value is not None), None)
     if odd is not None:
         raise InputError(
-            f"{odd} is for the log of an experiment: leave it out, or give a log in place of judgments and runs"
+            f"{words.option(odd)} is for the log of an experiment: leave it out, or give a log in place of judgments and runs"
         )
 
 
@@ -144,7 +158,7 @@ def _refuse_rankings(log: Log, options: Mapping[str, Any]) -> None:
     """One line for an option that only rankings have a use for."""
     odd = next((name for name, value in options.items() if value is not None and name not in READING), None)
     if odd is not None:
-        raise InputError(f"{odd} is about rankings: leave it out for {log.label}")
+        raise InputError(f"{words.option(odd)} is about rankings: leave it out for {log.label}")
 
 
 def _candidates(variants: Variants, candidate: Any) -> list[str]:

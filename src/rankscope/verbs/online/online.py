@@ -16,7 +16,7 @@ from rankscope.inference.order_statistics import quantile_of
 from rankscope.lists import Array, exact_sum
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
 from rankscope.logs.cuts import DAY, column_of, parts_by, slice_names, with_days, with_positions
-from rankscope.logs.health import LogHealth, examine
+from rankscope.logs.health import LogHealth, empty_sums, examine
 from rankscope.logs.metrics import Quantile, usual_metrics
 from rankscope.logs.quantiles import rows_of
 from rankscope.logs.rollup import Units, roll_up
@@ -70,6 +70,7 @@ def online(  # noqa: PLR0913 - the options of the command line, each with its de
     chosen = parse_online_metrics(metrics) if metrics else usual_metrics(read)
     if not chosen:
         raise DataError(_nothing_allowed(read))
+    health = replace(health, facts=(*health.facts, *empty_sums(read, chosen)))
     units = roll_up(read, chosen)
     values = [_value(units, metric, np.arange(units.count), level) for metric in chosen]
     if not metrics:  # what was not observed for long enough was not asked for either

@@ -218,3 +218,10 @@ class CutLeavesNothing(_OfExperiment, code="RS644"):
         "and variants would be the same whatever they do."
     )
     remedy = REMEDIES["RS644"]
+
+
+class EmptyCountsAsZero(_OfExperiment, code="RS645"):
+    """A column that a metric adds up is empty for some units, which count as 0."""
+
+    why = "A mean over units counts every unit. Where an empty cell says that nobody looked, the mean is too low, and in one variant more than in another."
+    remedy = REMEDIES["RS645"]
