@@ -168,7 +168,7 @@ class Log:
             wanted = words.listing([f"{name} ({COLUMNS[name].about})" for name in missing], last="and")
             others = [name for name in self.roles.values() if name not in COLUMNS] + list(self.attributes)
             rest = (
-                f"; if {words.listing(others, 3, last='or')} is that, say so: --columns {others[0]}={missing[0]}"
+                f"; if {words.listing(others, 3, last='or')} is that, say so: --columns '{others[0]}={missing[0]}'"
                 if others
                 else ""
             )

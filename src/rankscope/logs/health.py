@@ -49,7 +49,7 @@ REMEDIES = {  # what to do about each, here and where ``check`` explains its rul
     "RS640": "wait for more, cut the largest values (--winsorise 0.99), or look at a quantile",
     "RS641": "wait for more rows, or look at a quantile that is nearer the median",
     "RS642": "leave out whoever was not in the experiment before analysing it",
-    "RS643": "name the column of who was given a variant: --columns NAME=unit_id",
+    "RS643": "name the column of who was given a variant: --columns 'NAME=unit_id'",
     "RS644": "cut higher, where some users still differ, or leave out winsorising for what is rare",
     "RS645": "write 0 where nothing happened, and leave out units of which nothing is known",
 }

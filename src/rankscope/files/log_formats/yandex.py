@@ -190,7 +190,7 @@ def _remarks(shown: pl.DataFrame, pages: pl.DataFrame, placed: pl.DataFrame) -> 
     if empty:
         out.append(f"{words.counted(empty, 'page')} of results showed nothing, and {words.agree(empty, 'has')} no row")
     out.append(
-        "times are in the unit of the log, which is not disclosed: if time_to_next is in seconds, --columns time_to_next=dwell_s says so"
+        "times are in the unit of the log, which is not disclosed: if time_to_next is in seconds, --columns 'time_to_next=dwell_s' says so"
     )
     return out
 

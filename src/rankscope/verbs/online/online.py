@@ -98,7 +98,7 @@ def _nothing_allowed(log: Log) -> str:
     like = next(iter([*numbers, *log.attributes]), "COLUMN")
     columns = words.listing([*log.roles.values(), *log.attributes], most=12)
     return (
-        f"{log.label}: no metric can be computed from its columns ({columns}): clicks allow CTR (--columns NAME=click says what a "
+        f"{log.label}: no metric can be computed from its columns ({columns}): clicks allow CTR (--columns 'NAME=click' says what a "
         f"column is); a column of numbers is averaged with -m 'Mean({like})'"
     )
 
