@@ -66,7 +66,7 @@ class OnlineMetric(Declared, kind="online metric", at="days"):
     windowed: ClassVar[bool] = False
     of_columns: ClassVar[tuple[str, ...]] = ()
     example: ClassVar[str] = ""
-    listed_by: ClassVar[str] = "rankscope metrics --online"
+    listed_by: ClassVar[str] = "rankscope metrics online"
 
     def parts(self, log: Log, end: datetime | None) -> Parts:
         """What is summed over each unit; ``end`` is the last time in the log. The one method that a metric must define."""

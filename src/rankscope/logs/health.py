@@ -224,7 +224,7 @@ def empty_sums(log: Log, metrics: Iterable[OnlineMetric]) -> list[LogFact]:
     if not names or log.of_impressions:
         return []
     ask = [pl.len(), *(log.number(name).null_count().alias(f"empty {name}") for name in names)]
-    rows, *empty = log.collect(log.frame.select(ask)).row(0)
+    rows, *empty = log.gather(lambda frame: frame.select(ask)).sum().row(0)
     return [
         _fact(
             "RS645",

@@ -440,7 +440,11 @@ def test_the_command_with_parts(tmp_path: Path, capsys: pytest.CaptureFixture[st
     [
         pytest.param([], "no log was given: rankscope online LOG", id="no file"),
         pytest.param(["nosuch.csv"], "nosuch.csv: no such file", id="a file that is not there"),
-        pytest.param(["five.csv", "-m", "nDGC"], "no online metric is called nDGC", id="a metric that there is not"),
+        pytest.param(
+            ["five.csv", "-m", "nDGC"],
+            "no online metric is called nDGC (rankscope metrics online lists all)",
+            id="a metric that there is not",
+        ),
         pytest.param(
             ["five.csv", "--columns", "item"],
             "--columns item: give the role of each column",
