@@ -35,8 +35,10 @@ Direction = Annotated[Better, Param("what is better: higher, as of revenue, lowe
 class Parts:
     """What is summed over a unit: ``numerator`` and ``denominator``, expressions over the rows of one ``level``.
 
-    At the level of rows they are of each row, or ``once`` of the first row of a unit that has a value; at the others they sum up the rows of a list, a session or a unit. Null adds nothing to
-    either. ``values`` are those of rows that are kept one by one, without a denominator: for quantiles. Without a denominator each unit is 1 below the line. ``censored`` tells of those that were not observed for long enough.
+    At the level of rows they are of each row, or ``once`` of the first row of a unit that has a value; at the others they sum up the rows
+    of a list, a session or a unit. Null adds nothing to either. Without a denominator each unit is 1 below the line. At the level of
+    ``values`` those of rows are kept one by one, without a denominator: for quantiles. ``censored`` tells of units that were not observed
+    for long enough.
     """
 
     level: Level
