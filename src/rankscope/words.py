@@ -423,6 +423,17 @@ def as_number(value: object) -> float | None:
         return None
 
 
+def as_share(value: object) -> tuple[float, bool] | None:
+    """A number, or a percentage as a share of 1, and whether it was one; None for what is neither.
+
+    >>> as_share("2%"), as_share(0.02), as_share("two")
+    ((0.02, True), (0.02, False), None)
+    """
+    text = value.strip() if isinstance(value, str) else ""
+    number = None if isinstance(value, bool) else as_number(text.removesuffix("%").strip() if text else value)
+    return None if number is None else (number / 100, True) if text.endswith("%") else (number, False)
+
+
 def printable(text: str) -> str:
     r"""Text in which every sign that a terminal would act on, or not show, stands as its escape.
 

@@ -7,7 +7,7 @@ import subprocess
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import pytest
 from tests.browser import pages
@@ -47,7 +47,7 @@ def whole(request: pytest.FixtureRequest) -> str:
     from rankscope.reporting.report import report
     from rankscope.show.html.page import render
 
-    made = {
+    made: dict[str, Callable[[], Any]] = {
         "every block": lambda: pages.page(queries=8),
         "the demo's report": lambda: demo_report().page,
         "the playground": playground,

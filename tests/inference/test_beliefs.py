@@ -67,7 +67,7 @@ def test_the_other_way_round_the_chance_is_what_is_left() -> None:
 
 
 def test_the_better_direction_turns_the_chance_and_not_the_lift() -> None:
-    up, down = (posterior_of_lift(ONE, OTHER, Prior(0.1), better=better) for better in ("higher", "lower"))  # type: ignore[arg-type]
+    up, down = (posterior_of_lift(ONE, OTHER, Prior(0.1), better=better) for better in ("higher", "lower"))
     assert up.chance_better + down.chance_better == pytest.approx(1)
     assert up.credible == down.credible
     assert down.expected_loss - up.expected_loss == pytest.approx(math.expm1(up.centre + up.deviation**2 / 2))

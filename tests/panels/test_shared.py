@@ -77,7 +77,7 @@ def test_what_a_user_does_in_two_parts_is_one_covariance() -> None:
     sizes = [wide[name].drop_nulls().len() for name in ("desktop", "phone")]
     means = [wide[name].mean() for name in ("desktop", "phone")]
     both = wide.drop_nulls()
-    products = ((both["desktop"] - means[0]) * (both["phone"] - means[1])).sum()  # type: ignore[operator]
+    products = ((both["desktop"] - means[0]) * (both["phone"] - means[1])).sum()
     expected = products / np.sqrt(sizes[0] * (sizes[0] - 1) * sizes[1] * (sizes[1] - 1))
     assert found.covariance("A")[0, 1] == pytest.approx(expected, rel=1e-9)
     assert found.count(["A"], [0, 1]) == len(both)

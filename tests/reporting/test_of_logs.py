@@ -66,6 +66,23 @@ def test_the_page_of_an_experiment_has_its_days() -> None:
     assert "change" not in {section.name for section in one_day.sections}
 
 
+@pytest.mark.parametrize("metric", ["CTR", "ReturnRate@1"], ids=["a variant that comes late", "a metric over days"])
+def test_a_page_without_days_to_compare_has_the_rest(metric: str) -> None:
+    log = log_of_days(seed=39)
+    middle = sorted(log["time"])[len(log) // 2]
+    late = log.filter((pl.col("variant") == "A") | (pl.col("time") > middle))
+    page = rs.report(late if metric == "CTR" else log, metrics=metric).page
+    assert page.verdicts[0].text
+    names = {section.name for section in page.sections}
+    assert "results" in names
+    assert "change" not in names
+
+
+def test_what_is_wrong_with_an_experiment_is_told_and_not_taken_for_its_days() -> None:
+    with pytest.raises(InputError, match="no variant is called that"):
+        rs.report(log_of_days(seed=40), metrics="CTR", baseline="C")
+
+
 def test_the_command_takes_slices_and_margins_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log_of_days(seed=38).write_parquet(tmp_path / "log.parquet")
     command = ["report", str(tmp_path / "log.parquet"), "-m", "CTR", "-o", str(tmp_path / "log.html")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -13,7 +14,7 @@ import click
 
 from rankscope.errors import MOST, InputError
 from rankscope.show import ENDINGS
-from rankscope.words import counted, listing
+from rankscope.words import as_share, counted, listing
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -244,27 +245,24 @@ def _margin(texts: Sequence[str]) -> Any:
 
 def _metric_of_margin(name: str) -> str:
     """A metric by its canonical spelling, of rankings or of what users did."""
+    import rankscope.logs.metrics  # noqa: F401 - the catalogue
+    from rankscope.logs.base import parse_online
     from rankscope.metrics import parse
 
     try:
         return str(parse(name))
-    except InputError:
-        import rankscope.logs.metrics  # noqa: F401 - the catalogue
-        from rankscope.logs.base import parse_online
-
-        try:
+    except InputError as error:
+        with suppress(InputError):
             return str(parse_online(name))
-        except InputError:
-            pass
-        raise
+        raise error from None
 
 
 def _number(text: str) -> float | str:
-    try:
-        float(text.removesuffix("%"))
-    except ValueError:
-        raise InputError(f"--margin {text}: that is no number; write it like 0.01 or nDCG@10=0.01") from None
-    return text if text.endswith("%") else float(text)
+    found = as_share(text)
+    if found is None:
+        raise InputError(f"--margin {text}: that is no number; write it like 0.01 or nDCG@10=0.01")
+    number, relative = found
+    return text if relative else number
 
 
 def tolerances(texts: Sequence[str]) -> dict[str, str]:

@@ -35,15 +35,14 @@ class Prior:
         """
         if isinstance(said, Prior):
             return said
-        text = str(said).strip()
-        if text.casefold() == FLAT:
+        if str(said).strip().casefold() == FLAT:
             return cls()
-        number = None if isinstance(said, bool) else words.as_number(text.removesuffix("%").strip())
-        if number is None or not 0 < number < math.inf:
+        found = words.as_share(said)
+        if found is None or not 0 < found[0] < math.inf:
             raise InputError(
                 f"prior={said!r}: a prior is 'flat', or how far lifts usually are from 0, a standard deviation above 0 like 0.05"
             )
-        return cls(number / 100 if text.endswith("%") else number)
+        return cls(found[0])
 
 
 @dataclass(frozen=True)

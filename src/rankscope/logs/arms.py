@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.errors import DataError, InputError
+from rankscope.lists import Array
 from rankscope.logs.health import REMEDIES
 from rankscope.logs.rollup import Units
 
@@ -40,9 +44,15 @@ class Arms:
         return units.filter(kept)
 
 
-def counts_of(units: Units, names: tuple[str, ...]) -> dict[str, int]:
+def counts_of(units: Units, names: Iterable[str]) -> dict[str, int]:
     """How many of some units each variant has."""
     return {name: int((units.groups["variant"] == name).sum()) for name in names}
+
+
+def places_of(units: Units, names: Iterable[str]) -> dict[str, Array]:
+    """Where the units of each variant are among some units."""
+    variant = units.groups["variant"]
+    return {name: np.flatnonzero((variant == name).to_numpy()) for name in names}
 
 
 def arms_of(units: Units, baseline: str | None = None) -> Arms:
@@ -89,7 +99,7 @@ def _names(units: Units, baseline: str | None) -> list[str]:
         raise InputError(f"baseline {baseline!r}: no variant is called that{words.hint(str(baseline), names)}")
     usual = next((name for control in CONTROLS for name in names if name.casefold() == control), names[0])
     first = str(baseline) if baseline is not None else usual
-    few = [name for name, count in counts_of(units, tuple(names)).items() if count < FEWEST_UNITS]
+    few = [name for name, count in counts_of(units, names).items() if count < FEWEST_UNITS]
     if few:
         raise DataError(f"variant {few[0]} has one {units.noun}: two or more are needed to know how much chance does")
     return [first, *(name for name in names if name != first)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -65,6 +65,21 @@ def attribute_of(log: Log, name: str) -> str:
             f"{log.label}: {name} is the column of variants, which are compared already; name another to group by"
         )
     return column
+
+
+def attribute_columns(log: Log, said: Any) -> list[str]:
+    """The columns of attributes to slice an experiment by. Raises InputError for what is no such column."""
+    return [attribute_of(log, name) for name in slice_names(log, said)]
+
+
+def slice_names(log: Log, said: Any) -> list[str]:
+    """Names of columns to slice by: one, several, or several in one text, apart at commas. Raises InputError for what is no name."""
+    names = [] if said is None else [said] if isinstance(said, str) else said
+    if isinstance(names, Mapping) or not isinstance(names, Iterable):
+        raise InputError("slices: of a log they are names of its columns, like country")
+    whole = {*log.roles.values(), *log.roles, *log.attributes}  # a name may have a comma of its own
+    parts = [part.strip() for name in map(str, names) for part in ([name] if name in whole else name.split(","))]
+    return list(dict.fromkeys(parts))
 
 
 def parts_by(units: Units, column: str, most: int = 0) -> Iterator[tuple[Any, Array]]:

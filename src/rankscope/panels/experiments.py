@@ -185,6 +185,11 @@ def sample_ratio(counts: Mapping[str, int], planned: Mapping[str, float] | None 
     return SampleRatio(dict(counts), shares, p_value)
 
 
+def name_of_test(test: PairedTest | None) -> str:
+    """What compares variants: the test that was asked for, else Welch's t."""
+    return "t (Welch)" if test is None else str(test)
+
+
 def early_caution(test: PairedTest | None, counts: Mapping[str, int], noun: str) -> Caution | None:
     """A caution where a test for looks at any time is asked before a variant has shown how its units differ."""
     name, least = min(counts.items(), key=lambda item: item[1])

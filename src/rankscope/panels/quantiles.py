@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
-
 from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.errors import DataError, InputError
 from rankscope.inference.order_statistics import QuantileEstimate, quantile_of
+from rankscope.logs.arms import counts_of, places_of
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.health import REMEDIES
 from rankscope.logs.metrics import Quantile
@@ -24,8 +23,8 @@ from rankscope.panels.samples import Measure
 def quantiles_of_arms(metric: Quantile, units: Units, names: Sequence[str]) -> dict[str, QuantileEstimate]:
     """The quantile in each variant. Raises DataError where one has no row with a value."""
     found = {}
-    for name in names:
-        rows = rows_of(units, metric, np.flatnonzero((units.groups["variant"] == name).to_numpy()))
+    for name, places in places_of(units, names).items():
+        rows = rows_of(units, metric, places)
         if not len(rows.values):
             raise DataError(f"{metric}: {name} has no row with a value")
         found[name] = quantile_of(rows.values, rows.units, metric.q)
@@ -35,7 +34,7 @@ def quantiles_of_arms(metric: Quantile, units: Units, names: Sequence[str]) -> d
 def panel_of_quantiles(metric: Quantile, units: Units, arms: Mapping[str, QuantileEstimate]) -> Panel:
     """The variants on a quantile; where one of them has too few rows for its error, nothing is inferred about it, and why is said."""
     measure = Measure(str(metric), metric.better, metric.range, unit=units.noun)
-    counts = {name: int((units.groups["variant"] == name).sum()) for name in arms}
+    counts = counts_of(units, arms)
     estimates = {name: arm.estimate(counts[name]) for name, arm in arms.items()}
     known = [one.error for one in estimates.values()]
     if not all(map(math.isfinite, known)):  # too few rows tell how sure it is: by the size of the values, then

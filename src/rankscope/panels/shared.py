@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rankscope.lists import Array
+from rankscope.logs.arms import places_of
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.metrics import Quantile
 from rankscope.logs.quantiles import rows_of
@@ -66,18 +67,18 @@ def shared_units(variants: Variants, metric: OnlineMetric, units: Units, parts: 
 
 def pulls_of(variants: Variants, metric: OnlineMetric, units: Units) -> Array:
     """By how much each unit pulls the value of its variant away from what it would be: the squares add up to that of its error."""
-    inside = {name: (units.groups["variant"] == name).to_numpy() for name in variants.names}
+    places = places_of(units, variants.names)
     out = np.zeros(units.count)
     if isinstance(metric, Quantile):
         panel = variants.panel(metric, units)
-        for name, own in inside.items():
-            out[own] = _pulls_of_quantile(metric, units, np.flatnonzero(own), panel.estimate(name))
+        for name, own in places.items():
+            out[own] = _pulls_of_quantile(metric, units, own, panel.estimate(name))
         return out
     table = variants.table(metric, units)
-    arms = {name: Moments.of_set(table[own]) for name, own in inside.items()}
+    arms = {name: Moments.of_set(table[own]) for name, own in places.items()}
     ratios = adjusted_ratios([*arms.values()], table.shape[1] // 2 - 1)
     for (name, arm), (_, factors) in zip(arms.items(), ratios, strict=True):
-        out[inside[name]] = (table[inside[name]] - arm.mean) @ factors / math.sqrt(arm.count * (arm.count - 1))
+        out[places[name]] = (table[places[name]] - arm.mean) @ factors / math.sqrt(arm.count * (arm.count - 1))
     return out
 
 

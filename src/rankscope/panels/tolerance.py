@@ -121,16 +121,12 @@ def _named(key: Any, known: list[tuple[str, M]], read: Callable[[Any], M], spare
 
 
 def _allowance(value: Any, name: str) -> Allowance:
-    relative = isinstance(value, str) and value.strip().endswith("%")
-    try:
-        number = math.nan if isinstance(value, bool) else float(value.strip()[:-1] if relative else value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not 0 <= number < math.inf or (relative and number > 100):
+    number, relative = words.as_share(value) or (math.nan, False)
+    if not 0 <= number < math.inf or (relative and number > 1):
         raise InputError(
             f"{name} {value!r}: a tolerance is a number of at least 0 like 0.01, or a percentage of the baseline like '2%'"
         )
-    return Allowance(number / 100 if relative else number, relative)
+    return Allowance(number, relative)
 
 
 # --- what is known about a loss ------------------------------------------------------------------------

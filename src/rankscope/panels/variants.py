@@ -13,9 +13,10 @@ from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.errors import DataError, InputError
 from rankscope.impressions import Log
+from rankscope.inference.base import PairedTest
 from rankscope.inference.order_statistics import QuantileEstimate
 from rankscope.lists import Array
-from rankscope.logs.arms import FEWEST_UNITS, Arms, arms_of, counts_of
+from rankscope.logs.arms import FEWEST_UNITS, Arms, arms_of, counts_of, places_of
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.covariates import Covariates, covariates_of
 from rankscope.logs.cuts import attribute_of
@@ -23,7 +24,14 @@ from rankscope.logs.health import REMEDIES, empty_sums
 from rankscope.logs.metrics import Quantile
 from rankscope.logs.rollup import Units, roll_up
 from rankscope.moments import Moments
-from rankscope.panels.experiments import SampleRatio, panel_of_variants, sample_ratio, skew_caution, skewness
+from rankscope.panels.experiments import (
+    SampleRatio,
+    early_caution,
+    panel_of_variants,
+    sample_ratio,
+    skew_caution,
+    skewness,
+)
 from rankscope.panels.panel import Panel
 from rankscope.panels.quantiles import few_rows, panel_of_quantiles, quantiles_of_arms, refuse_adjustment
 from rankscope.panels.samples import Measure
@@ -103,7 +111,10 @@ class Variants:
                 metric, units, self._quantiles[metric] if whole else quantiles_of_arms(metric, units, self.names)
             )
         table = self.table(metric, units)
-        arms = {name: Moments.of_set(table.T.take(inside, axis=1).T) for name, inside in self._places(units).items()}
+        arms = {
+            name: Moments.of_set(table.T.take(inside, axis=1).T)
+            for name, inside in places_of(units, self.names).items()
+        }
         empty = [name for name, arm in arms.items() if not arm.mean[1]]
         if empty:
             raise DataError(f"{metric}: {empty[0]} has no {metric.below or 'value'}")
@@ -120,11 +131,6 @@ class Variants:
         """What each unit adds above and below the line of a metric, and then of each of its covariates and strata: units x columns."""
         others = [units.columns(other) for other in self.adjustment.covariates.get(metric, ())]
         return np.vstack([columns.T for columns in (self._cut(units.columns(metric)), *others, *self._strata(units))]).T
-
-    def _places(self, units: Units) -> dict[str, Array]:
-        """Where the units of each variant are."""
-        variant = units.groups["variant"]
-        return {name: np.flatnonzero((variant == name).to_numpy()) for name in self.names}
 
     def units_by(self, column: str, metric: OnlineMetric, log: Log | None = None) -> Units:
         """The units of the variants by the value of a column, too: who has rows of several values is there several times.
@@ -160,10 +166,10 @@ class Variants:
             found.append((str(value), replace(panel, measure=replace(panel.measure, name=f"{attribute}={value}"))))
         return found, left
 
-    def doubts(self, metrics: Iterable[OnlineMetric]) -> list[Caution]:
-        """Where units are too few for how skewed they are, or rows for how far out a quantile is."""
+    def doubts(self, metrics: Iterable[OnlineMetric], test: PairedTest | None = None) -> list[Caution]:
+        """Where units are too few for how skewed they are, or for a test at any look, or rows for how far out a quantile is."""
         units, metrics = self.arms.units, list(metrics)
-        found: list[Caution | None] = [*empty_sums(self.log, metrics)]
+        found = [early_caution(test, self.arms.counts, units.noun), *empty_sums(self.log, metrics)]
         for metric in metrics:
             if isinstance(metric, Quantile):
                 found.append(few_rows(metric, self._quantiles[metric]))
@@ -172,7 +178,7 @@ class Variants:
             columns = self._cut(units.columns(metric))
             whole = columns[:, 1].sum()
             left = columns[:, 0] - columns[:, 0].sum() / whole * columns[:, 1] if whole else columns[:, 0]
-            arms = {name: left[inside] for name, inside in self._places(units).items()}
+            arms = {name: left[inside] for name, inside in places_of(units, self.names).items()}
             measure = Measure(str(metric), metric.better, unit=units.noun)
             found.append(skew_caution(measure, {name: (len(arm), skewness(arm)) for name, arm in arms.items()}))
         return [caution for caution in found if caution is not None]

@@ -88,13 +88,13 @@ def _board(found: OnlineAgreement) -> Table:
         if one.contrast.metric not in main:
             continue
         c = one.contrast
-        change = NumberText(cells.signed(c), c.difference)
+        change = NumberText(cells.difference(c), c.difference)
         labels = [one.side, one.variant, c.metric] if several else [one.side, c.metric]
         values: list[Value] = [
             cells.number(c, c.baseline_value),
             cells.number(c, c.value),
             change,
-            cells.span(c, c.adjusted),
+            cells.interval(c, c.adjusted),
         ]
         rows.append((*labels, *values, one.verdict, _lift(one)))
     heads = ["side", *(["variant"] if several else []), "metric"]

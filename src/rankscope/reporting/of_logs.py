@@ -13,12 +13,12 @@ from rankscope.impressions import Log
 from rankscope.reporting.page import FOOT, sections_of, verdicts_of
 from rankscope.reporting.sections.reproduce import reproduce_result
 from rankscope.show.result import Result
+from rankscope.verbs.experiment.days import over_days
 from rankscope.verbs.experiment.experiment import experiment
 from rankscope.verbs.experiment.result import Experiment
 from rankscope.verbs.online.online import online
 
 OF_EXPERIMENT = ("baseline", "primary", "test", "interval", "correction", "alpha", "slices", "split", "margin")
-BOTH = ("alpha", "columns")
 
 
 def results_of_log(log: Log, metrics: Any, options: Mapping[str, Any]) -> list[Result]:
@@ -42,14 +42,16 @@ def results_of_log(log: Log, metrics: Any, options: Mapping[str, Any]) -> list[R
     return results
 
 
-def _experiment(log: Log, metrics: Any, given: Mapping[str, Any]) -> Result:
-    """The experiment that a log holds, by day where it has days and the primary metric has a value of each."""
-    if log.has("timestamp"):
-        try:
-            return experiment(log, metrics, by="day", **given)
-        except (DataError, InputError):  # what is wrong with more than days is said below
-            pass
-    return experiment(log, metrics, **given)
+def _experiment(log: Log, metrics: Any, given: Mapping[str, Any]) -> Experiment:
+    """The experiment that a log holds; with its days where it has some to compare, as the page asks for these and not the user."""
+    found = experiment(log, metrics, **given)
+    lead = next(iter(found.roles))
+    if not log.has("timestamp") or lead.windowed:
+        return found
+    try:
+        return replace(found, days=over_days(found.variants, lead, found.method))
+    except DataError:  # one day alone, or a variant that has nothing in one half of them
+        return found
 
 
 def page_of_log(log: Log, metrics: Any, options: Mapping[str, Any], title: str | None, command: str | None) -> Page:

@@ -88,7 +88,7 @@ def contrasts_of(comparison: Comparison, run: str, baseline: str) -> dict[str, C
         if (c.run, c.baseline) == (run, baseline):
             out[c.metric] = c
         elif (c.run, c.baseline) == (baseline, run):
-            out[c.metric] = mirrored(c)
+            out[c.metric] = mirror(c)
     if not out:
         raise InputError(
             f"{run} was not compared with {baseline}: compare runs with baseline={baseline!r}, or all_pairs"
@@ -96,7 +96,7 @@ def contrasts_of(comparison: Comparison, run: str, baseline: str) -> dict[str, C
     return out
 
 
-def mirrored(c: Contrast) -> Contrast:
+def mirror(c: Contrast) -> Contrast:
     """A contrast with the two systems in each other's place, corrected as it was."""
     ends = c.adjusted
     return replace(

@@ -181,7 +181,7 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
             raise InputError(f"{', '.join(of_page)} are for the page of scores or a comparison: leave them out")
         page, said = other
         return Report(replace(page, about=about or page.about), said)
-    subject, both = _subject_and_trial(given, progress)
+    subject, both = _subject_and_agreement(given, progress)
     subject = with_texts(replace(subject, depth=shown, marks=marks), queries_text, docs_text)
     page = _page(subject, both, title, command)
     read = [*(subject.result if both is None else both).notes, *(note for texts in subject.texts for note in texts.notes)]
@@ -224,7 +224,7 @@ class PageRequest:
         return agreement(offline, online)
 
     @property
-    def trial(self) -> Experiment | None:
+    def experiment_of_log(self) -> Experiment | None:
         """The experiment that a log beside rankings holds; None without one."""
         stray = next((name for name in ("online", "split") if getattr(self, name) is not None), None)
         if self.log is None and stray is not None:
@@ -236,7 +236,7 @@ class PageRequest:
         )
 
 
-def _subject_and_trial(
+def _subject_and_agreement(
     given: PageRequest, progress: Callable[[str], None] | None
 ) -> tuple[Subject[Any], OnlineAgreement | None]:
     """The subject of a page; and where it was tried on users, too, whether these agree."""
@@ -248,19 +248,19 @@ def _subject_and_trial(
             {**options, **given.of_log},
         )
         return _read_again(both.comparison), both
-    trial = given.trial
+    beside = given.experiment_of_log
     settled = given.runs is None and given.metrics is None and not options
     if isinstance(source, Result) and (settled or not isinstance(source, Scores)):
         subject = _read_again(cast("Scores | Comparison", source))
     else:
         refuse_unknown(options, "report", (*PAGE, *COMPARING))
-        like = None if trial is None else trial.baseline
+        like = None if beside is None else beside.baseline
         subject = _subject_of(source, given.runs, given.metrics, like, progress=progress, **options)
-    if trial is None:
+    if beside is None:
         return subject, None
     if subject.comparison is None:
         raise InputError("the log of an experiment stands beside a comparison: give the run of each variant")
-    return subject, agreement(subject.comparison, trial)
+    return subject, agreement(subject.comparison, beside)
 
 
 def _other_page(given: PageRequest, title: str | None, command: str | None) -> tuple[Page, Sequence[str]] | None:

@@ -55,7 +55,7 @@ def test_the_same_in_three_variants_and_in_slices() -> None:
     gate = rs.gate(three(8), metrics=REVENUE, slices="country")
     assert len(gate.checks) == 2 * 4
     ours = {(c.variant, c.slice): c.p_value for c in gate.checks}
-    theirs = {(c.run, None): c.p_value for c in found.contrasts}
+    theirs: dict[tuple[str, str | None], float] = {(c.run, None): c.p_value for c in found.contrasts}
     theirs |= {(c.run, f"country={part.value}"): c.p_value for part in found.slices for c in part.contrasts}
     assert ours == theirs
 

@@ -250,6 +250,19 @@ def test_of_a_slice_with_many_values_those_with_most_units_are_looked_at() -> No
     assert any(text.startswith("Of town the 50 values") for text in result.sentences())
 
 
+def test_columns_to_slice_by_may_be_one_text_apart_at_commas() -> None:
+    log = pl.DataFrame(
+        {"user": range(8), "item": ["x"] * 8, "click": [0, 1] * 4, "town": list("aabbccdd"), "a, b": list("uvuvuvuv")}
+    )
+    apart = rs.online(log, "CTR", slices=["town", "a, b"]).to_dicts("slices")
+    assert len(apart) == 6
+    assert rs.online(log, "CTR", slices=["a, b"]).to_dicts("slices") == apart[4:]
+    log = log.rename({"a, b": "device"})
+    assert rs.online(log, "CTR", slices="town,device,town").to_dicts("slices") == rs.online(
+        log, "CTR", slices=("town", "device")
+    ).to_dicts("slices")
+
+
 def test_users_who_were_not_observed_for_long_enough_are_said() -> None:
     result = rs.online(made(), "Retention@7")
     value = result.values[0]

@@ -262,7 +262,7 @@ class Comparison(Result):
             "primary": self.primary,
             "primary_declared": self.primary_declared,
             "test": None if method.test is None else str(method.test),
-            "test_in_words": usual if method.test is None else method.test.hypothesis,
+            "name_of_test": usual if method.test is None else method.test.hypothesis,
             "interval_of_differences": "t" if method.interval is None else str(method.interval),
             "alpha": method.alpha,
             "correction": str(method.correction),

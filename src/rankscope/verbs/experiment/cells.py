@@ -8,12 +8,12 @@ from rankscope.inference.base import Bounds
 from rankscope.panels.contrast import Contrast
 
 
-def signed(c: Contrast) -> str:
+def difference(c: Contrast) -> str:
     """The difference."""
     return words.in_table(words.number(c.difference, sign=True, digits=c.panel.measure.decimals))
 
 
-def span(c: Contrast, bounds: Bounds) -> str:
+def interval(c: Contrast, bounds: Bounds) -> str:
     """An interval of the difference; nothing where there is none."""
     text = words.interval(bounds.lower, bounds.upper, sign=True, digits=c.panel.measure.decimals)
     return words.in_table(text) if bounds.known else ""
@@ -30,7 +30,6 @@ def lift(c: Contrast) -> str:
     return words.relative(value) if words.finite(value) is not None else ""
 
 
-def lifts(c: Contrast) -> str:
-    """The interval of the lift; nothing where there is none."""
-    _, bounds = c.relative
+def lift_interval(bounds: Bounds) -> str:
+    """The interval of a lift; nothing where there is none."""
     return f"{words.relative(bounds.lower)} to {words.relative(bounds.upper)}" if bounds.known else ""

@@ -10,8 +10,8 @@ from rankscope.blocks import Caution
 from rankscope.errors import InputError
 from rankscope.inference.beliefs import Prior
 from rankscope.logs.base import OnlineMetric
+from rankscope.logs.cuts import attribute_columns
 from rankscope.logs.health import MANY, examine
-from rankscope.panels.experiments import early_caution
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import Method, method_of
 from rankscope.panels.variants import Variants, variants_of
@@ -20,7 +20,7 @@ from rankscope.scoring.request import heeded
 from rankscope.verbs.experiment.days import check_by, over_days
 from rankscope.verbs.experiment.result import Experiment
 from rankscope.verbs.experiment.roles import Role, roles_of
-from rankscope.verbs.experiment.slices import attributes_of, slices_of
+from rankscope.verbs.experiment.slices import slices_of
 
 
 # fmt: off
@@ -71,13 +71,12 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     believed = None if prior is None else Prior.of(prior)
     given = read_experiment(log, variant=variant, columns=columns, log_format=log_format)
     roles = roles_of(given, metrics, primary, guardrails, margin)
-    attributes = attributes_of(given, slices)
+    attributes = attribute_columns(given, slices)
     variants = variants_of(
         given, list(roles), baseline=baseline, split=split, covariates=covariates, strata=strata, winsorise=winsorise,
     )
     families = _compare(variants, roles, method)
-    early = early_caution(method.test, variants.arms.counts, variants.arms.units.noun)
-    cautions = heeded([*_faults(variants), *variants.arms.cautions, *([early] if early else []), *variants.doubts(roles)])
+    cautions = heeded([*_faults(variants), *variants.arms.cautions, *variants.doubts(roles, method.test)])
     lead = next(iter(roles))
     parts, tests, notes = slices_of(variants, attributes, lead, method)
     days = over_days(variants, lead, method) if over else None

@@ -16,18 +16,16 @@ from rankscope.logs.base import OnlineMetric, parse_online
 from rankscope.logs.metrics import Quantile
 from rankscope.logs.rollup import Units
 from rankscope.panels.contrast import CLEAR, Contrast
-from rankscope.panels.experiments import SampleRatio
+from rankscope.panels.experiments import SampleRatio, name_of_test
 from rankscope.panels.families import Family
 from rankscope.panels.heterogeneity import Heterogeneity
 from rankscope.panels.method import Method
 from rankscope.panels.variants import Variants
 from rankscope.show.result import Result, Shown, caution_block, input_record
-from rankscope.verbs.experiment import beliefs
-from rankscope.verbs.experiment.cells import lift, lifts
+from rankscope.verbs.experiment import beliefs, cells
 from rankscope.verbs.experiment.days import OverDays
 from rankscope.verbs.experiment.roles import Role
-from rankscope.verbs.experiment.slices import Slice
-from rankscope.verbs.experiment.slices import sentences as sentences_of_slices
+from rankscope.verbs.experiment.slices import Slice, sentences_of_slices
 from rankscope.verbs.experiment.tables import VIEWS, WITHHELD
 
 FEW_OPEN = 3  # variants that cannot be told from the baseline have a sentence each up to so many
@@ -148,7 +146,7 @@ class Experiment(Result):
         """How units were rolled up and compared."""
         return {
             "unit": self.units.noun, "baseline": self.baseline, "primary": self.primary,
-            "test": "t (Welch)" if self.method.test is None else str(self.method.test),
+            "test": name_of_test(self.method.test),
             "interval_of_lift": "of the logarithm of the ratio (delta method)", "alpha": self.method.alpha,
             "correction": str(self.method.correction), "family": "the primary metric; all others together", **self.adjustment,
             **({"heterogeneity": "Cochran's Q with Welch's correction, corrected over attributes and variants"} if self.slices else {}),
@@ -235,7 +233,7 @@ class Experiment(Result):
 
     def _lift_of(self, c: Contrast) -> str:
         _, bounds = c.relative
-        return f" Lift {lift(c)} ({lifts(c)})." if bounds.known else ""
+        return f" Lift {cells.lift(c)} ({cells.lift_interval(bounds)})." if bounds.known else ""
 
     def blocks(self, **_: Any) -> list[Shown]:
         """The verdict, the table, slices, cautions, and how it was done."""

@@ -31,7 +31,7 @@ def roles_of(log: Log, metrics: Any, primary: Any, guardrails: Any, margin: Any)
     if len(first) > 1:
         raise InputError(f"primary={primary!r}: one metric decides; name the others with -m")
     guards = dict(
-        _guardrail(text) for text in (guardrails.items() if isinstance(guardrails, Mapping) else names_of(guardrails))
+        _guardrail(text) for text in (guardrails.items() if isinstance(guardrails, Mapping) else _names(guardrails))
     )
     others = parse_online_metrics(metrics) if metrics is not None else [] if first else require_deciding(log)
     both = [metric for metric in guards if metric in [*first, *others[: not first]]]
@@ -44,7 +44,7 @@ def roles_of(log: Log, metrics: Any, primary: Any, guardrails: Any, margin: Any)
     return _with_margins({**out, lead: Role("primary"), **guards}, margin)
 
 
-def names_of(value: Any) -> list[str]:
+def _names(value: Any) -> list[str]:
     """One name or several."""
     return [] if value is None else [value] if isinstance(value, str) else [str(name) for name in value]
 
@@ -105,8 +105,7 @@ def _margins(said: Any) -> dict[OnlineMetric | None, Allowance]:
 
 def _allowance(said: Any, what: str) -> Allowance:
     """A number above 0, or such a share of the baseline: ``0.01``, ``"1%"``."""
-    text = str(said).strip()
-    number = None if isinstance(said, bool) else words.as_number(text.removesuffix("%").strip())
-    if number is None or not 0 < number < float("inf"):
+    found = words.as_share(said)
+    if found is None or not 0 < found[0] < float("inf"):
         raise InputError(f"{what} is a number above 0, like 0.01, or a share of the baseline, like 1%")
-    return Allowance(number / 100 if text.endswith("%") else number, text.endswith("%"))
+    return Allowance(*found)

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from rankscope import words
-from rankscope.impressions import Log
 from rankscope.logs.base import OnlineMetric
-from rankscope.logs.cuts import attribute_of
 from rankscope.logs.rollup import Units
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.heterogeneity import Heterogeneity, correct_heterogeneity, heterogeneity
 from rankscope.panels.method import Method
 from rankscope.panels.variants import Variants
-from rankscope.verbs.experiment.roles import names_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,13 +23,6 @@ class Slice:
     value: str
     metric: str
     contrasts: Sequence[Contrast]
-
-
-def attributes_of(log: Log, said: Any) -> list[str]:
-    """The columns to slice by: one, several, or several in one text, apart at commas. Raises InputError for what is no such column."""
-    known = {*log.roles.values(), *log.roles, *log.attributes}
-    names = [part.strip() for name in names_of(said) for part in ([name] if name in known else name.split(","))]
-    return [attribute_of(log, name) for name in dict.fromkeys(names)]
 
 
 def slices_of(
@@ -69,7 +58,7 @@ def _left_out(attribute: str, metric: OnlineMetric, left: Sequence[str], units: 
         yield f"{attribute}: {words.counted(without, f'{units.noun} has', f'{words.plural(units.noun)} have')} rows without it, which are in no slice"
 
 
-def sentences(tests: Sequence[Heterogeneity], method: Method) -> Iterator[str]:
+def sentences_of_slices(tests: Sequence[Heterogeneity], method: Method) -> Iterator[str]:
     """On which attributes the difference depends, where that is clear after correction."""
     for test in tests:
         if test.significant:
@@ -82,7 +71,7 @@ def sentences(tests: Sequence[Heterogeneity], method: Method) -> Iterator[str]:
             )
 
 
-def remark(tests: Sequence[Heterogeneity]) -> str:
+def remark_on_slices(tests: Sequence[Heterogeneity]) -> str:
     """What to say, quietly, where no slices were told apart."""
     if not tests or any(test.significant for test in tests):
         return ""

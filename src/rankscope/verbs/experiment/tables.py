@@ -7,9 +7,8 @@ from typing import Any
 from rankscope import words
 from rankscope.inference.beliefs import Prior
 from rankscope.show.result import Col, View
-from rankscope.verbs.experiment import beliefs
-from rankscope.verbs.experiment.cells import lift, lifts, number, signed, span
-from rankscope.verbs.experiment.slices import remark
+from rankscope.verbs.experiment import beliefs, cells
+from rankscope.verbs.experiment.slices import remark_on_slices
 
 WITHHELD = "withheld"
 WITH_MARGIN = (
@@ -27,12 +26,12 @@ def _of_contrast(found: Any) -> tuple[Col, ...]:
         Col("variant", of=lambda c: c.run, head="variant"),
         Col("baseline"),
         Col("role", of=found.part_of),
-        Col("value", head="value", kind="value", cell=lambda c: number(c, c.value)),
-        Col("baseline_value", head=found.baseline, kind="value", cell=lambda c: number(c, c.baseline_value)),
-        Col("difference", head="difference", kind="value", cell=signed),
-        Col("ci_lower", "ci_upper", of=lambda c: (c.bounds.lower, c.bounds.upper), kind="value", head="interval", cell=lambda c: span(c, c.bounds)),
-        Col("relative", of=lambda c: c.relative[0], kind="value", head="lift", cell=lambda c: words.in_table(lift(c))),
-        Col("relative_ci_lower", "relative_ci_upper", of=lambda c: (c.relative[1].lower, c.relative[1].upper), kind="value", head="interval of lift", cell=lambda c: words.in_table(lifts(c))),
+        Col("value", head="value", kind="value", cell=lambda c: cells.number(c, c.value)),
+        Col("baseline_value", head=found.baseline, kind="value", cell=lambda c: cells.number(c, c.baseline_value)),
+        Col("difference", head="difference", kind="value", cell=cells.difference),
+        Col("ci_lower", "ci_upper", of=lambda c: (c.bounds.lower, c.bounds.upper), kind="value", head="interval", cell=lambda c: cells.interval(c, c.bounds)),
+        Col("relative", of=lambda c: c.relative[0], kind="value", head="lift", cell=lambda c: words.in_table(cells.lift(c))),
+        Col("relative_ci_lower", "relative_ci_upper", of=lambda c: (c.relative[1].lower, c.relative[1].upper), kind="value", head="interval of lift", cell=lambda c: words.in_table(cells.lift_interval(c.relative[1]))),
         Col("p_value", kind="value"),
         Col("p_value_adjusted", kind="value", head="p, corrected" if any(c.comparisons > 1 for c in found.contrasts) else "p", cell=lambda c: words.p_cell(c.p_value_adjusted)),
         Col("verdict", of=found.verdict_of, head="verdict"),
@@ -88,8 +87,8 @@ VIEWS: tuple[View, ...] = (
             Col("metric", of=lambda row: row[0].metric),
             Col("variant", of=lambda row: row[1].run, head="variant"),
             Col("baseline", of=lambda row: row[1].baseline),
-            Col("difference", of=lambda row: row[1].difference, kind="value", head="difference", cell=lambda row: signed(row[1])),
-            Col("ci_lower", "ci_upper", of=lambda row: (row[1].adjusted.lower, row[1].adjusted.upper), kind="value", head="interval", cell=lambda row: span(row[1], row[1].adjusted)),
+            Col("difference", of=lambda row: row[1].difference, kind="value", head="difference", cell=lambda row: cells.difference(row[1])),
+            Col("ci_lower", "ci_upper", of=lambda row: (row[1].adjusted.lower, row[1].adjusted.upper), kind="value", head="interval", cell=lambda row: cells.interval(row[1], row[1].adjusted)),
             Col("p_value", of=lambda row: row[1].p_value, kind="value"),
             Col("p_value_adjusted", of=lambda row: row[1].p_value_adjusted, kind="value", head="p, corrected", cell=lambda row: words.p_cell(row[1].p_value_adjusted)),
             Col("units", of=lambda row: row[1].queries, kind="count", head="units"),
@@ -104,7 +103,7 @@ VIEWS: tuple[View, ...] = (
         _of_heterogeneity,
         lambda found: found.heterogeneity,
         "Whether the difference depends on an attribute",
-        lambda found: remark(found.heterogeneity) if found.sample_ratio.holds else "",
+        lambda found: remark_on_slices(found.heterogeneity) if found.sample_ratio.holds else "",
         labels=2,
     ),
     View(
@@ -117,9 +116,9 @@ VIEWS: tuple[View, ...] = (
             Col("baseline", of=lambda row: row.contrast.baseline),
             Col("value", of=lambda row: row.contrast.value, kind="value"),
             Col("baseline_value", of=lambda row: row.contrast.baseline_value, kind="value"),
-            Col("difference", of=lambda row: row.contrast.difference, kind="value", head="difference", cell=lambda row: signed(row.contrast)),
-            Col("ci_lower", "ci_upper", of=lambda row: (row.contrast.bounds.lower, row.contrast.bounds.upper), kind="value", head="interval", cell=lambda row: span(row.contrast, row.contrast.bounds)),
-            Col("relative", of=lambda row: row.contrast.relative[0], kind="value", head="lift", cell=lambda row: words.in_table(lift(row.contrast))),
+            Col("difference", of=lambda row: row.contrast.difference, kind="value", head="difference", cell=lambda row: cells.difference(row.contrast)),
+            Col("ci_lower", "ci_upper", of=lambda row: (row.contrast.bounds.lower, row.contrast.bounds.upper), kind="value", head="interval", cell=lambda row: cells.interval(row.contrast, row.contrast.bounds)),
+            Col("relative", of=lambda row: row.contrast.relative[0], kind="value", head="lift", cell=lambda row: words.in_table(cells.lift(row.contrast))),
             Col("relative_ci_lower", "relative_ci_upper", of=lambda row: (row.contrast.relative[1].lower, row.contrast.relative[1].upper), kind="value"),
             Col("p_value", of=lambda row: row.contrast.p_value, kind="value"),
             Col("units", of=lambda row: row.contrast.queries, kind="count", head="units"),
@@ -135,14 +134,14 @@ VIEWS: tuple[View, ...] = (
             Col("variant", of=lambda row: row.contrast.run, head="variant"),
             Col("baseline", of=lambda row: row.contrast.baseline),
             Col("metric", of=lambda row: row.early.metric),
-            Col("early", of=lambda row: row.early.difference, kind="value", head="early", cell=lambda row: signed(row.early)),
+            Col("early", of=lambda row: row.early.difference, kind="value", head="early", cell=lambda row: cells.difference(row.early)),
             Col("early_ci_lower", "early_ci_upper", of=lambda row: (row.early.bounds.lower, row.early.bounds.upper), kind="value"),
             Col("early_relative", of=lambda row: row.early.relative[0], kind="value"),
-            Col("late", of=lambda row: row.late.difference, kind="value", head="late", cell=lambda row: signed(row.late)),
+            Col("late", of=lambda row: row.late.difference, kind="value", head="late", cell=lambda row: cells.difference(row.late)),
             Col("late_ci_lower", "late_ci_upper", of=lambda row: (row.late.bounds.lower, row.late.bounds.upper), kind="value"),
             Col("late_relative", of=lambda row: row.late.relative[0], kind="value"),
-            Col("change", of=lambda row: row.contrast.difference, kind="value", head="change", cell=lambda row: signed(row.contrast)),
-            Col("ci_lower", "ci_upper", of=lambda row: (row.contrast.adjusted.lower, row.contrast.adjusted.upper), kind="value", head="interval", cell=lambda row: span(row.contrast, row.contrast.adjusted)),
+            Col("change", of=lambda row: row.contrast.difference, kind="value", head="change", cell=lambda row: cells.difference(row.contrast)),
+            Col("ci_lower", "ci_upper", of=lambda row: (row.contrast.adjusted.lower, row.contrast.adjusted.upper), kind="value", head="interval", cell=lambda row: cells.interval(row.contrast, row.contrast.adjusted)),
             Col("p_value", of=lambda row: row.contrast.p_value, kind="value"),
             Col("p_value_adjusted", of=lambda row: row.contrast.p_value_adjusted, kind="value", head="p", cell=lambda row: words.p_cell(row.contrast.p_value_adjusted)),
             Col("units", of=lambda row: row.contrast.queries, kind="count"),

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from rankscope import words
 from rankscope.blocks import Caution, NumberText
-from rankscope.panels.experiments import SampleRatio
+from rankscope.panels.experiments import SampleRatio, name_of_test
 from rankscope.panels.method import Method
 from rankscope.panels.variants import Variants
 from rankscope.scoring.request import heeded
@@ -118,7 +118,7 @@ class ExperimentGate(GateResult):
         """How units were rolled up and compared."""
         return {
             "unit": self.noun, "baseline": self.baseline, "variants": list(self.candidates),
-            "test": "t (Welch)" if self.method.test is None else str(self.method.test), "alpha": self.method.alpha,
+            "test": name_of_test(self.method.test), "alpha": self.method.alpha,
             "correction": str(self.method.correction), "family": "all checks", **self.variants.adjustment.statement(),
         }  # fmt: skip
 

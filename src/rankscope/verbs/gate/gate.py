@@ -41,7 +41,7 @@ from rankscope.verbs.gate.of_logs import (
     refuse_experiments,
 )
 from rankscope.verbs.gate.result import Gate
-from rankscope.verbs.gate.rule import settle_checks
+from rankscope.verbs.gate.rule import refuse_undirected, settle_checks
 
 USUAL = "nDCG@10"
 OPTIONS = (
@@ -132,7 +132,7 @@ def _gate_of_runs(  # noqa: PLR0913 - the options that rankings have a use for
         scores = evaluate_in_place(qrels, runs, request, progress)
     except RankscopeError as error:
         raise error_of_judgments(qrels, policies.get("columns"), error) from error.__cause__
-    _refuse_undirected(scores.metrics, stored is not None)
+    _refuse_ungated(scores.metrics, stored is not None)
     panels = in_clusters(panels_of(scores if stored is None else stored.beside(scores), scores.metrics), clusters)
     for panel in panels:
         if panel.reason:
@@ -156,15 +156,14 @@ def _name_runs(baseline: Any, candidate: Any) -> list[Any]:
     return runs
 
 
-def _refuse_undirected(metrics: Sequence[Metric], stored: bool) -> None:
+def _refuse_ungated(metrics: Sequence[Metric], stored: bool) -> None:
     for metric in metrics:
         if stored and metric.aggregate == "pooled":
             raise InputError(
                 f"{metric} is made of the documents of all queries together, which a stored baseline lacks: give the baseline as a run, "
                 "or leave it out"
             )
-        if metric.better == "neither":
-            raise InputError(f"{metric} is neither better nor worse when it is higher: leave it out of the gate")
+        refuse_undirected(metric)
 
 
 def _slices(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str | None, Array | None]], list[str]]:

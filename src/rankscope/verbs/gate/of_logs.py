@@ -16,10 +16,9 @@ from rankscope.impressions import Log
 from rankscope.inference.base import CLOSE, Bounds
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
 from rankscope.logs.covariates import covariate_pairs
-from rankscope.logs.cuts import attribute_of
+from rankscope.logs.cuts import attribute_columns
 from rankscope.logs.metrics import require_deciding
 from rankscope.panels.contrast import Contrast, contrast
-from rankscope.panels.experiments import early_caution
 from rankscope.panels.method import FEWEST, Method
 from rankscope.panels.panel import Panel
 from rankscope.panels.tolerance import (
@@ -34,7 +33,7 @@ from rankscope.scoring.codes import codes_of
 from rankscope.scoring.logs import log_of, read_experiment
 from rankscope.verbs.gate.checks import DIGITS, NOTHING, Check, FailOn
 from rankscope.verbs.gate.experiment import SPLIT, ExperimentGate
-from rankscope.verbs.gate.rule import settle_checks
+from rankscope.verbs.gate.rule import refuse_undirected, settle_checks
 
 READING = ("columns", "ignore")  # what a log takes of the options of rankings
 NO_SPREAD = "no spread"
@@ -132,10 +131,9 @@ def gate_of_log(  # noqa: PLR0913 - the options of the command line that a log h
     _refuse_rankings(log, {**policies, "clusters": clusters})
     chosen = parse_online_metrics(metrics) if metrics is not None else require_deciding(log)[:1]
     for metric in chosen:
-        if metric.better == "neither":
-            raise InputError(f"{metric} is neither better nor worse when it is higher: leave it out of the gate")
+        refuse_undirected(metric)
     allowances = online_tolerances_of(tolerance, chosen)
-    attributes = [attribute_of(log, name) for name in _names(slices)]
+    attributes = attribute_columns(log, slices)
     variants = variants_of(log, chosen, baseline=None if baseline is None else str(baseline), **of_variants)
     candidates = _candidates(variants, candidate)
     notes: list[str] = []
@@ -150,10 +148,10 @@ def gate_of_log(  # noqa: PLR0913 - the options of the command line that a log h
     checks = settle_checks(drafts, fail_on, method)
     if not variants.sample_ratio.holds:
         checks = [replace(check, status="withheld", reason=SPLIT, queries_needed=None) for check in checks]
-    early = early_caution(method.test, variants.arms.counts, variants.noun)
-    doubts = [*([early] if early else []), *variants.doubts(chosen)]
     ignored = frozenset(codes_of(policies.get("ignore") or ()))
-    return ExperimentGate(checks, variants, candidates, method, fail_on, doubts, notes, ignored)
+    return ExperimentGate(
+        checks, variants, candidates, method, fail_on, variants.doubts(chosen, method.test), notes, ignored
+    )
 
 
 def _refuse_rankings(log: Log, options: Mapping[str, Any]) -> None:
@@ -161,17 +159,6 @@ def _refuse_rankings(log: Log, options: Mapping[str, Any]) -> None:
     odd = next((name for name, value in options.items() if value is not None and name not in READING), None)
     if odd is not None:
         raise InputError(f"{words.option(odd)} is about rankings: leave it out for {log.label}")
-
-
-def _names(value: Any) -> list[str]:
-    """Names of columns: one, several, or several in one text, as on the command line."""
-    if value is None:
-        return []
-    if isinstance(value, str):
-        return [name.strip() for name in value.split(",")]
-    if isinstance(value, Sequence):
-        return [str(name) for name in value]
-    raise InputError("slices: of a log they are names of its columns, like country")
 
 
 def _candidates(variants: Variants, candidate: Any) -> list[str]:

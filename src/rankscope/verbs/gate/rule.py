@@ -7,9 +7,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rankscope import words
+from rankscope.errors import InputError
+from rankscope.logs.base import OnlineMetric
+from rankscope.metrics import Metric
 from rankscope.panels.method import Method
 from rankscope.panels.tolerance import ROUNDING, corrected_p
 from rankscope.verbs.gate.checks import FLIPS, NOTHING, Check, FailOn, Status
+
+
+def refuse_undirected(metric: Metric | OnlineMetric) -> None:
+    """Refuse a metric in which nothing can be lost, as no direction of it is better. Raises InputError."""
+    if metric.better == "neither":
+        raise InputError(f"{metric} is neither better nor worse when it is higher: leave it out of the gate")
 
 
 def settle_checks(drafts: Sequence[Check], fail_on: FailOn, method: Method) -> list[Check]:

@@ -15,7 +15,7 @@ from rankscope.inference.base import Bounds, check_between
 from rankscope.inference.order_statistics import quantile_of
 from rankscope.lists import Array, exact_sum
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
-from rankscope.logs.cuts import DAY, column_of, parts_by, with_days, with_positions
+from rankscope.logs.cuts import DAY, column_of, parts_by, slice_names, with_days, with_positions
 from rankscope.logs.health import LogHealth, empty_sums, examine
 from rankscope.logs.metrics import Quantile, usual_metrics
 from rankscope.logs.quantiles import rows_of
@@ -62,7 +62,7 @@ def online(  # noqa: PLR0913 - the options of the command line, each with its de
     """
     check_between("level", level, 0.95)
     ignored = frozenset(codes_of(ignore))
-    over = _listed(by, "by")
+    over = _listed(by)
     if strange := [name for name in over if name not in OVER]:
         raise InputError(f"by={strange[0]!r}: by is {words.choices(OVER)}")
     read = read_log(log, columns=columns, log_format=log_format)
@@ -85,7 +85,7 @@ def online(  # noqa: PLR0913 - the options of the command line, each with its de
     )
     remarks = [text for text in (*about, read.allowance()) if text]
     parts = {name: _over(name, read, health, chosen, level, remarks) for name in over}
-    sliced = [one for name in _listed(slices, "slices") for one in _slices(read, chosen, level, name, remarks)]
+    sliced = [one for name in slice_names(read, slices) for one in _slices(read, chosen, level, name, remarks)]
     return OnlineValues(
         values, read.source, health, units.count, units.noun, level, parts.get("day", ()), parts.get("position", ()), sliced,
         [_sentence(text) for text in remarks], ignored,
@@ -107,13 +107,9 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 
-def _listed(given: str | Iterable[str], name: str) -> list[str]:
-    if isinstance(given, str):
-        return [given]
-    out = list(given)
-    if not all(isinstance(one, str) for one in out):
-        raise InputError(f"{name}={given!r}: names of columns are expected")
-    return list(dict.fromkeys(out))
+def _listed(by: str | Iterable[str]) -> list[str]:
+    """What to look by, once each."""
+    return [by] if isinstance(by, str) else list(dict.fromkeys(by))
 
 
 def _censored(values: Sequence[OnlineValue], noun: str) -> Iterator[str]:

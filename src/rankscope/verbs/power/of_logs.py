@@ -114,11 +114,10 @@ def _lifts(said: Any) -> list[tuple[str, float]]:
         return [("lift", size) for size in USUAL_LIFTS]
     out = []
     for one in [said] if isinstance(said, str | int | float) else said:
-        text = str(one).strip()
-        number = words.as_number(text.removesuffix("%").strip())
-        if number is None or not 0 < number < math.inf:
+        found = words.as_share(one)
+        if found is None or not 0 < found[0] < math.inf:
             raise InputError(f"lift={one}: a lift is a number above 0, like 0.02 or 2%")
-        out.append(("lift", number / 100 if text.endswith("%") else number))
+        out.append(("lift", found[0]))
     return sorted(out)
 
 
