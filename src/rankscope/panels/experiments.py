@@ -153,10 +153,13 @@ class SampleRatio:
 
     def sentence(self, noun: str) -> str:
         """The check in a sentence."""
-        split = words.listing([f"{name} {words.count(number)}" for name, number in self.counts.items()], most=12)
+        apart = ":" if any(name[-1:].isdigit() for name in self.counts) else ""  # of variants 0 and 1: "0: 1,034"
+        split = words.listing([f"{name}{apart} {words.count(number)}" for name, number in self.counts.items()], most=12)
         if self.holds:
             return f"Sample ratio: {split} {words.plural(noun)}, as planned ({words.p_value(self.p_value)})."
-        planned = words.listing([f"{name} {words.share(part, 1)}" for name, part in self.expected.items()], most=12)
+        planned = words.listing(
+            [f"{name}{apart} {words.share(part, 1)}" for name, part in self.expected.items()], most=12
+        )
         return (
             f"Sample ratio mismatch: {split} {words.plural(noun)} where {planned} were planned ({words.p_value(self.p_value)}). "
             "Something other than chance decides who is counted, so no difference can be believed: find out what before anything else."
