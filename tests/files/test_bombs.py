@@ -62,7 +62,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def evaluate_within(path: str, more: int = MORE) -> subprocess.CompletedProcess[str]:
     """Evaluate a file where only so many more bytes may be taken."""
-    few = {"RANKSCOPE_THREADS": "2", "POLARS_MAX_THREADS": "2"}
+    # one arena for all threads: each of them would reserve 64 MB, as many as happen to be busy at once
+    few = {"RANKSCOPE_THREADS": "2", "POLARS_MAX_THREADS": "2", "MALLOC_ARENA_MAX": "1"}
     done = subprocess.run(
         [sys.executable, "-c", CHILD, path, str(more)], env={**os.environ, **few}, capture_output=True, text=True,
         timeout=600, check=False,

@@ -81,7 +81,7 @@ def _sound(units: Units) -> tuple[Units, Any, list[Caution]]:
         if both.any():
             mixed = units.ids.filter(both).unique()
             count, whole = units.ids.filter(both).n_unique(), units.ids.n_unique()
-            text = f"{words.counted(count, units.noun)} of {words.count(whole)} ({words.share(count / whole, 1)}) were in several variants, and are left out"
+            text = f"{words.counted(count, units.noun)} of {words.count(whole)} ({words.share(count / whole, 1)}) {words.agree(count, 'was')} in several variants, and {words.agree(count, 'is')} left out"
             cautions.append(Caution("RS605", text, REMEDIES["RS605"]))
             kept &= ~both
     if units.remark:

@@ -288,8 +288,13 @@ class Contrast:
             return f": no {self.panel.measure.unit} has a value for both."
         p_value = words.p_value(self.p_value_adjusted)
         if self.few:
-            differ = words.agree(self.differing, "differs")
-            return f": only {self.differing:,} of {words.counted(self.queries, self.panel.measure.unit)} {differ}, and fewer than {FEWEST} cannot show one ({p_value})."
+            whole = words.counted(self.queries, self.panel.measure.unit)
+            differ = (
+                f"{self.differing:,} of {whole} {words.agree(self.differing, 'differs')}"
+                if self.pair.by_unit
+                else whole
+            )
+            return f": only {differ}, and fewer than {FEWEST} cannot show one ({p_value})."
         signed = words.number(self.difference, sign=True, digits=self.panel.measure.decimals)
         if self.p_value_adjusted <= self.method.alpha and not self.agrees:
             return f": {signed} in the mean, but {self.test} sees most differences go the other way ({p_value}{corrected})."
