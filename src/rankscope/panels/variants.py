@@ -20,7 +20,7 @@ from rankscope.logs.arms import FEWEST_UNITS, Arms, arms_of, counts_of, places_o
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.covariates import Covariates, covariates_of
 from rankscope.logs.cuts import attribute_of
-from rankscope.logs.health import REMEDIES, empty_sums
+from rankscope.logs.health import MANY, REMEDIES, empty_sums, examine
 from rankscope.logs.metrics import Quantile
 from rankscope.logs.rollup import Units, roll_up
 from rankscope.moments import Moments
@@ -166,7 +166,17 @@ class Variants:
             found.append((str(value), replace(panel, measure=replace(panel.measure, name=f"{attribute}={value}"))))
         return found, left
 
-    def doubts(self, metrics: Iterable[OnlineMetric], test: PairedTest | None = None) -> list[Caution]:
+    def cautions(self, metrics: Iterable[OnlineMetric], test: PairedTest | None = None) -> list[Caution]:
+        """What to know before any of it is believed: what is wrong with the log, by the codes of ``check``, which units are left out, and doubts of metrics.
+
+        Of a log of millions of rows nothing is said of what is wrong with it: looking takes longer than comparing.
+        """
+        told = {caution.code for caution in self.arms.cautions}
+        short = self.arms.units.rows <= MANY
+        faults = [fact for fact in examine(self.log).facts if fact.code not in told] if short else []
+        return [*faults, *self.arms.cautions, *self._doubts(metrics, test)]
+
+    def _doubts(self, metrics: Iterable[OnlineMetric], test: PairedTest | None) -> list[Caution]:
         """Where units are too few for how skewed they are, or for a test at any look, or rows for how far out a quantile is."""
         units, metrics = self.arms.units, list(metrics)
         found = [early_caution(test, self.arms.counts, units.noun), *empty_sums(self.log, metrics)]

@@ -229,7 +229,7 @@ def test_what_is_wrong_with_the_log_is_told_by_the_codes_of_check(monkeypatch: p
     assert set(found) - sound == {"RS604"}
     assert {"RS604"} <= {row["code"] for row in rs.check(broken).to_dicts()}
     assert "7 rows repeat an item" in found["RS604"].message
-    monkeypatch.setattr("rankscope.verbs.experiment.experiment.MANY", len(log))
+    monkeypatch.setattr("rankscope.panels.variants.MANY", len(log))
     assert "RS604" not in {
         caution.code for caution in rs.experiment(broken, "CTR").warnings
     }  # long logs are left to check

@@ -50,6 +50,15 @@ def test_one_test_on_one_pair_has_one_p_value(design: str) -> None:
     assert (check.value, check.baseline_value, check.queries) == (c.value, c.baseline_value, c.queries)
 
 
+@pytest.mark.parametrize("design", DESIGNS)
+def test_an_experiment_and_a_gate_tell_the_same_of_a_log(design: str) -> None:
+    table, metric, options = DESIGNS[design]
+    faulty = table().with_columns(revenue=-1.0)
+    told = [caution.code for caution in rs.gate(faulty, metrics=metric, **options).warnings]
+    assert told == [caution.code for caution in rs.experiment(faulty, metric, **options).warnings]
+    assert "RS612" in told
+
+
 def test_the_same_in_three_variants_and_in_slices() -> None:
     found = rs.experiment(three(8), REVENUE, slices="country")
     gate = rs.gate(three(8), metrics=REVENUE, slices="country")

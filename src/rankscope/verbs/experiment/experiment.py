@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from rankscope.blocks import Caution
 from rankscope.errors import InputError
 from rankscope.inference.beliefs import Prior
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.cuts import attribute_columns
-from rankscope.logs.health import MANY, examine
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import Method, method_of
 from rankscope.panels.variants import Variants, variants_of
@@ -76,20 +74,12 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
         given, list(roles), baseline=baseline, split=split, covariates=covariates, strata=strata, winsorise=winsorise,
     )
     families = _compare(variants, roles, method)
-    cautions = heeded([*_faults(variants), *variants.arms.cautions, *variants.doubts(roles, method.test)])
+    cautions = heeded(variants.cautions(roles, method.test))
     lead = next(iter(roles))
     parts, tests, notes = slices_of(variants, attributes, lead, method)
     days = over_days(variants, lead, method) if over else None
     return Experiment(variants, roles, families, tuple(parts), tuple(cautions), method, believed, tuple(tests), days, tuple(notes))
 # fmt: on
-
-
-def _faults(variants: Variants) -> Sequence[Caution]:
-    """What is wrong with the log, by the codes of ``check``; of a long one nothing is said, as looking takes longer than comparing."""
-    if variants.arms.units.rows > MANY:
-        return ()
-    told = {caution.code for caution in variants.arms.cautions}
-    return [fact for fact in examine(variants.log).facts if fact.code not in told]
 
 
 # --- the comparison -----------------------------------------------------------------------------------------------

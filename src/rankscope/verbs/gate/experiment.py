@@ -64,7 +64,7 @@ class ExperimentGate(GateResult):
     candidates: Sequence[str]
     method: Method
     fail_on: FailOn = "loss"
-    doubts: Sequence[Caution] = ()
+    cautions: Sequence[Caution] = ()
     slice_notes: Sequence[str] = ()
     ignored: Collection[str] = frozenset()
 
@@ -109,7 +109,7 @@ class ExperimentGate(GateResult):
     @cached_property
     def warnings(self) -> list[Caution]:
         """What to know before trusting the verdict."""
-        return heeded([*self.variants.arms.cautions, *self.doubts], self.ignored)
+        return heeded(self.cautions, self.ignored)
 
     # -- for programs -------------------------------------------------------------------------------
 

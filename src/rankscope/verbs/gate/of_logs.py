@@ -150,7 +150,7 @@ def gate_of_log(  # noqa: PLR0913 - the options of the command line that a log h
         checks = [replace(check, status="withheld", reason=SPLIT, queries_needed=None) for check in checks]
     ignored = frozenset(codes_of(policies.get("ignore") or ()))
     return ExperimentGate(
-        checks, variants, candidates, method, fail_on, variants.doubts(chosen, method.test), notes, ignored
+        checks, variants, candidates, method, fail_on, variants.cautions(chosen, method.test), notes, ignored
     )
 
 
