@@ -70,6 +70,8 @@ WRONG: dict[str, tuple[str, ...]] = {
     "log_format": ("no such format", "ubi"),
     "online": ("CTR",),
     "split": ("A=none", "A"),
+    "guardrails": ("RPM=1%",),
+    "prior": ("-1",),
     "winsorise": ("2", "x"),
 }
 # names, texts and flags, of which any may be right until the data are known

@@ -140,3 +140,21 @@ def test_a_table_of_scores_is_no_log() -> None:
         {"query": [f"q{i}" for i in range(8)], "a": [0.1 * i for i in range(8)], "b": [0.05 * i for i in range(8)]}
     )
     assert rs.report(scores, None, "AP").page.title != "Online"
+
+
+def test_a_page_takes_guardrails_covariates_and_a_prior() -> None:
+    options: dict[str, Any] = {
+        "guardrails": {"Ratio(orders, sessions)": "50%"}, "covariates": {"Mean(revenue)": "before"}, "prior": 0.05,
+    }  # fmt: skip
+    table = users(seed=3)
+    page = rs.report(table, metrics="Mean(revenue)", **options).page
+    found = rs.experiment(table, "Mean(revenue)", **options)
+    split, verdict, *rest = found.sentences()
+    assert [told.text for told in page.verdicts] == [verdict, split, *rest]
+    assert any(text.startswith("Guardrail") for text in found.sentences())
+    assert any(text.startswith("Given a prior") for text in found.sentences())
+
+
+def test_options_of_experiments_need_a_log() -> None:
+    with pytest.raises(InputError, match="guardrails is about a log of what users did"):
+        rs.report({"q": {"a": 1}}, {"q": {"a": 1.0}}, "RR", guardrails="RPM")

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 
 from rankscope.errors import InputError
 
+KNOWN = 1e9  # degrees of freedom from which errors are as good as known: F is chi square then, which SciPy has to more digits
+
 
 @dataclass(frozen=True)
 class EqualEffects:
@@ -36,7 +38,7 @@ def equal_effects(effects: ArrayLike, covariance: ArrayLike, freedoms: ArrayLike
     >>> round(found.statistic, 6), found.freedom, round(found.p_value, 3)
     (2.0, (1, 100.0), 0.16)
     """
-    from scipy.special import fdtrc
+    from scipy.special import chdtrc, fdtrc
 
     effect, spread, freedom = (np.asarray(part, dtype=np.float64) for part in (effects, covariance, freedoms))
     count = len(effect)
@@ -49,4 +51,6 @@ def equal_effects(effects: ArrayLike, covariance: ArrayLike, freedoms: ArrayLike
     slack = float(((1 - weights / weights.sum()) ** 2 / freedom).sum())
     statistic = max(q, 0.0) / (count - 1) / (1 + 2 * (count - 2) / (count**2 - 1) * slack)
     free = (count - 1, float((count**2 - 1) / 3 / slack))
+    if free[1] > KNOWN:
+        return EqualEffects(statistic, free, float(chdtrc(count - 1, (count - 1) * statistic)))
     return EqualEffects(statistic, free, float(fdtrc(*free, statistic)))

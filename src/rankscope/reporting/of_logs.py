@@ -18,7 +18,20 @@ from rankscope.verbs.experiment.experiment import experiment
 from rankscope.verbs.experiment.result import Experiment
 from rankscope.verbs.online.online import online
 
-OF_EXPERIMENT = ("baseline", "primary", "test", "interval", "correction", "alpha", "slices", "split", "margin")
+OF_EXPERIMENT = (
+    "baseline",
+    "primary",
+    "test",
+    "interval",
+    "correction",
+    "alpha",
+    "slices",
+    "split",
+    "margin",
+    "guardrails",
+    "covariates",
+    "prior",
+)
 
 
 def results_of_log(log: Log, metrics: Any, options: Mapping[str, Any]) -> list[Result]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import signature
 from pathlib import Path
@@ -44,6 +44,9 @@ PAGE = (
     "log",
     "online",
     "split",
+    "guardrails",
+    "covariates",
+    "prior",
 )  # options of the page itself
 ALONE = ("interval", "clusters")  # options of a comparison that one run has, too
 WRITE = 'report.save("report.html") writes the whole page'
@@ -136,7 +139,7 @@ class Report:
 # fmt: off
 def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     qrels: Any, runs: Any = None, metrics: Any = None, *,
-    log: Any = None, online: Any = None, split: Any = None, queries_text: Any = None, docs_text: Any = None, title: str | None = None,
+    log: Any = None, online: Any = None, split: Any = None, guardrails: Any = None, covariates: Any = None, prior: Any = None, queries_text: Any = None, docs_text: Any = None, title: str | None = None,
     about: str | None = None, shown: int | None = None, notes: Any = None, command: str | None = None,
     progress: Callable[[str], None] | None = None, **options: Any,
 ) -> Report:
@@ -148,8 +151,8 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     Of a log of what users did the page has the verdict of its experiment, and online metrics.
 
     A comparison and an experiment on the same change make one page, which says whether they point the same way: ``rs.report(comparison, experiment)``,
-    what ``agreement`` gave, or rankings with the ``log`` of the experiment, whose metrics are ``online`` (the first decides) and whose planned
-    shares are ``split``.
+    what ``agreement`` gave, or rankings with the ``log`` of the experiment, whose metrics are ``online`` (the first decides). Of a log, alone or
+    beside rankings, ``split``, ``guardrails``, ``covariates`` and ``prior`` are as for ``experiment``.
 
     ``queries_text`` and ``docs_text`` are texts by id: a path (TSV, CSV, JSONL as of BEIR, TREC topics and
     documents), a dict or a data frame. ``title`` stands on top, ``about`` below it (what a reader should know of the data), ``shown`` is how
@@ -175,7 +178,8 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
         whole_number("shown", shown, 1, "how many documents of each ranking are shown, a whole number of at least 1")
     of_page = {"queries_text": queries_text, "docs_text": docs_text, "shown": shown, "notes": notes}
     marks = _marks(notes)
-    given = PageRequest(qrels, runs, metrics, options, log, online, split)
+    of_experiment = {"split": split, "guardrails": guardrails, "covariates": covariates, "prior": prior}
+    given = PageRequest(qrels, runs, metrics, options, log, online, {k: v for k, v in of_experiment.items() if v not in (None, [], ())})
     if (other := _other_page(given, title, command)) is not None:
         if any(one is not None for one in of_page.values()):
             raise InputError(f"{', '.join(of_page)} are for the page of scores or a comparison: leave them out")
@@ -199,12 +203,12 @@ class PageRequest:
     options: Mapping[str, Any]
     log: Any = None
     online: Any = None
-    split: Any = None
+    of_experiment: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def of_log(self) -> dict[str, Any]:
         """The options about a log, as far as they were given."""
-        said = {"log": self.log, "online": self.online, "split": self.split}
+        said = {"log": self.log, "online": self.online, **self.of_experiment}
         return {name: value for name, value in said.items() if value is not None}
 
     @cached_property
@@ -226,13 +230,15 @@ class PageRequest:
     @property
     def experiment_of_log(self) -> Experiment | None:
         """The experiment that a log beside rankings holds; None without one."""
-        stray = next((name for name in ("online", "split") if getattr(self, name) is not None), None)
+        stray = next(iter(self.of_log), None)
         if self.log is None and stray is not None:
-            raise InputError(f"{stray} is about a log of what users did: leave it out, or give the log, too")
+            raise InputError(
+                f"{words.option(stray)} is about a log of what users did: leave it out, or give the log, too"
+            )
         return (
             None
             if self.log is None
-            else experiment(self.log, self.online, split=self.split, alpha=self.options.get("alpha", 0.05))
+            else experiment(self.log, self.online, alpha=self.options.get("alpha", 0.05), **self.of_experiment)
         )
 
 
