@@ -73,7 +73,7 @@ def _sound(units: Units) -> tuple[Units, Any, list[Caution]]:
     kept = variant.is_not_null()
     if not kept.all():
         count = int((~kept).sum())
-        text = f"{words.counted(count, units.noun)} of {words.count(units.count)} have no variant, and are left out"
+        text = f"{words.counted(count, units.noun)} of {words.count(units.count)} {words.agree(count, 'has')} no variant, and {words.agree(count, 'is')} left out"
         cautions.append(Caution("RS642", text, REMEDIES["RS642"]))
     # all ids are looked at only where two of their hashes meet
     if units.ids is not None and units.unit == "unit_id" and units.ids.hash().n_unique() < units.count:

@@ -252,7 +252,9 @@ def test_units_without_a_variant_are_left_out_and_counted() -> None:
     table = users(seed=20).with_columns(variant=pl.when(pl.col("user") == "u3").then(None).otherwise(pl.col("variant")))
     found = rs.experiment(table, "Mean(revenue)")
     assert found.units.count == 1999
-    assert any(caution.message.startswith("1 user of 2,000 have no variant") for caution in found.warnings)
+    assert any(
+        caution.message.startswith("1 user of 2,000 has no variant, and is left out") for caution in found.warnings
+    )
 
 
 @pytest.mark.parametrize(
@@ -277,6 +279,7 @@ def test_units_without_a_variant_are_left_out_and_counted() -> None:
         ({"metrics": "Mean(revenue)", "strata": "planet"}, "no column 'planet' to group by"),
         ({"metrics": "Mean(revenue)", "slices": "planet"}, "no column 'planet' to group by"),
         ({"metrics": "Mean(revenue)", "test": "wilcoxon"}, "needs the differences of units"),
+        ({"metrics": "Mean(revenue)", "correction": "max_t"}, "each has units of its own: use holm or bh"),
     ],
     ids=lambda part: part if isinstance(part, str) else ", ".join(part),
 )  # fmt: skip

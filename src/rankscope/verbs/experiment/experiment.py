@@ -64,7 +64,9 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     >>> found["B", "Mean(orders)"].verdict, round(found["B", "Mean(orders)"].difference, 3)
     ('better', 0.066)
     """
-    method = method_of(test=test, interval=interval, correction=correction, family="all", alpha=alpha)
+    method = replace(method_of(test=test, interval=interval, correction=correction, alpha=alpha), family="all")
+    if method.correction.joint:
+        raise InputError(f"correction={str(method.correction)!r} takes the values of all variants on the same units, and each has units of its own: use holm or bh")
     over = check_by(by)
     believed = None if prior is None else Prior.of(prior)
     given = read_experiment(log, variant=variant, columns=columns, log_format=log_format)
