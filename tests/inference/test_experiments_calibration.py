@@ -212,13 +212,15 @@ def test_what_a_variant_adds_to_each_user_is_what_is_found(tool: Any, adjust: An
     assert found[1].pair.means.error == pytest.approx(found[0].pair.means.error, rel=1e-9)
 
 
-def test_more_strata_than_users_can_tell_are_refused(tool: Any) -> None:
+def test_more_covariates_than_users_can_tell_are_refused(tool: Any) -> None:
     arms = [tool.worlds.world(REVENUE).draw(np.random.default_rng(13), 1, 10)[0] for _ in range(2)]
-    table = table_of(arms, group=pl.Series([str(i % 12) for i in range(20)]))
+    rng = np.random.default_rng(14)
+    before = {f"before{i}": pl.Series(rng.normal(size=20)) for i in range(8)}
+    table = table_of(arms, group=pl.Series([str(i % 4) for i in range(20)]), **before)
     with pytest.raises(
         rs.RankscopeError, match="20 users are too few to adjust for 11 covariates and strata: name fewer"
     ):
-        rs.experiment(table, "Mean(above)", strata="group")
+        rs.experiment(table, "Mean(above)", strata="group", covariates={"Mean(above)": list(before)})
 
 
 PLANNED = {

@@ -124,7 +124,7 @@ def _gate_of_runs(  # noqa: PLR0913 - the options that rankings have a use for
     try:
         request = Request.of(USUAL if metrics is None else metrics, policies)
     except RankscopeError as error:
-        raise error_of_metrics(qrels, error) from None
+        raise error_of_metrics(qrels, metrics, error) from None
     allowances = tolerances_of(tolerance, [(m.spelling, m.metric) for m in request.metrics])
     stored = stored_baseline(baseline)
     runs = [candidate] if stored is not None else _name_runs(baseline, candidate)

@@ -101,8 +101,12 @@ def error_of_judgments(source: Any, columns: Any, error: RankscopeError) -> Rank
     )
 
 
-def error_of_metrics(source: Any, error: RankscopeError) -> RankscopeError:
-    """The error of metrics that rankings do not have; where nothing is there to measure, that is said first."""
+def error_of_metrics(source: Any, metrics: Any, error: RankscopeError) -> RankscopeError:
+    """The error of metrics that rankings do not have; where they are online ones, and no log is there to measure, that is said."""
+    try:
+        parse_online_metrics(metrics)
+    except RankscopeError:
+        return error
     if isinstance(source, str) and _is_name(source):
         try:
             log_of(source)
