@@ -90,12 +90,14 @@ def try_one(name: str, python: str, oldest: bool, part: list[str]) -> bool:
 
 
 def main() -> int:
-    """Tries all that there are, with ``--short`` newer Pythons on the arithmetic alone; 1 where one of them fails."""
-    newer = ARITHMETIC if "--short" in sys.argv[1:] else PART
+    """Tries all that there are, with ``--short`` the newest alone beside the oldest packages, on the arithmetic; 1 where one of them fails."""
+    short = "--short" in sys.argv[1:]
+    newer = ARITHMETIC if short else PART
     found, here = pythons(), sys.version_info[:2]
     tries = [
         (f"{major}.{minor}", found[major, minor], False) for major, minor in sorted(found) if (major, minor) != here
     ]
+    tries = tries[-1:] if short else tries
     old = next((found[version] for version in OLD_WHEELS if version in found), None)
     if old:
         tries.insert(0, ("oldest", old, True))
