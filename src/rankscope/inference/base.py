@@ -275,6 +275,16 @@ class Estimate:
         return max(self.error, self.pooled)
 
     @property
+    def chance_apart(self) -> float:
+        """How probable it is by chance that units of two values are parted cleanly between two sides: the exact permutation test.
+
+        >>> round(Estimate(1.0, 0.0, 4, 6, 1.0, least=3).chance_apart, 9)  # 2 of the 20 ways to choose three of six
+        0.1
+        """
+        ways = math.lgamma(self.count + 1) - math.lgamma(self.least + 1) - math.lgamma(self.count - self.least + 1)
+        return (2 if 2 * self.least == self.count else 1) * math.exp(-ways)
+
+    @property
     def mirror(self) -> Estimate:
         """The same with the two systems in each other's place."""
         return replace(self, mean=-self.mean)

@@ -22,7 +22,8 @@ class t(PairedTest, aliases=("student", "paired_t")):
 
     With clusters the error is between clusters, with one degree of freedom fewer than there are, or still fewer where they are of
     unequal size or weight. Where all differences are the same and not 0, the statistic is infinite and p is 0, as scipy says; NaN with
-    a single query or cluster.
+    a single query or cluster. Of two sides with units of their own, neither of which has any spread, it is that of the exact permutation
+    test: three units against three cannot make p smaller than 0.1.
 
     >>> round(t().p_value(Sample(np.array([0.1, 0.2, 0.0, 0.3]))), 4)  # t = .15 / (.1291 / 2), 3 degrees of freedom
     0.1027
@@ -55,6 +56,8 @@ class t(PairedTest, aliases=("student", "paired_t")):
         statistic = self.statistic(sample)
         if math.isnan(statistic) or statistic == 0:
             return math.nan if math.isnan(statistic) else 1.0
+        if math.isinf(statistic) and isinstance(sample, Estimate) and sample.least:
+            return sample.chance_apart
         return min(2 * float(stdtr(sample.freedom, -abs(statistic))), 1.0)
 
 

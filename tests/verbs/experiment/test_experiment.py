@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 from tests.made.experiments import log_of_users, users
 
 import rankscope as rs
@@ -310,3 +311,13 @@ def test_a_cut_that_would_leave_nothing_is_not_made_and_told() -> None:
     assert told == (
         "Mean(bought) is not cut: 2.5% of users are above its lowest value, and a cut at the 95.0% quantile would leave nothing of them"
     )
+
+
+@pytest.mark.parametrize(("one", "other"), [(3, 3), (3, 5), (6, 6)], ids=["three and three", "three and five", "six and six"])  # fmt: skip
+def test_variants_without_any_spread_have_the_exact_p_value(one: int, other: int) -> None:
+    values = [0.0] * one + [1.0] * other
+    table = pl.DataFrame({"user": range(one + other), "variant": ["A"] * one + ["B"] * other, "bought": values})
+    found = rs.experiment(table, "Mean(bought)")["B", "Mean(bought)"]
+    exact = stats.fisher_exact([[0, other], [one, 0]]).pvalue
+    assert found.p_value == pytest.approx(exact, rel=1e-12)
+    assert found.verdict == ("better" if exact <= 0.05 else "cannot tell")
