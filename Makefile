@@ -28,7 +28,8 @@ fetch = $(BIN)/python $(PEERS) --group $(1) 2>/dev/null || for peer in $(call gr
 demo: $(VENV)/.run
 	@$(BIN)/rankscope demo --report demo-report.html
 
-test: $(VENV)/.test $(if $(filter 1,$(RANKSCOPE_REQUIRE_PARITY)),$(LARGE)) $(if $(BROWSER)$(filter 1,$(RANKSCOPE_REQUIRE_BROWSER)),$(VENV)/.browser) $(if $(filter 1,$(RANKSCOPE_REQUIRE_SPARK)),$(VENV)/.spark)
+# what needs no other tool, browser or Java, on samples; RANKSCOPE_ALL=1 or a RANKSCOPE_REQUIRE_ switch: everything (.ci/run sets all)
+test: $(VENV)/.test $(if $(filter 1,$(RANKSCOPE_REQUIRE_PARITY)),$(LARGE)) $(if $(filter 1,$(RANKSCOPE_ALL)),$(VENV)/.parity) $(if $(BROWSER)$(filter 1,$(RANKSCOPE_REQUIRE_BROWSER)),$(VENV)/.browser) $(if $(filter 1,$(RANKSCOPE_REQUIRE_SPARK)),$(VENV)/.spark)
 	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 lint: $(VENV)/.test
@@ -36,7 +37,7 @@ lint: $(VENV)/.test
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-bench: $(VENV)/.test
+bench: $(VENV)/.parity
 	$(BIN)/python -m benchmarks $(ARGS)
 
 # broken files of every format against a plain reference; goes on where it was stopped
@@ -48,9 +49,9 @@ pythons: $(VENV)/.test
 	$(BIN)/python tools/try_pythons.py $(ARGS)
 
 # changes the package in one place at a time and sees whether a test notices; goes on where it was stopped (SECONDS=600 for ten minutes)
-mutants: $(VENV)/.test
+mutants: $(VENV)/.parity
 	$(BIN)/python -m pip install --quiet --group mutants
-	$(BIN)/python tools/mutants.py --seconds $(or $(SECONDS),3600) $(ARGS)
+	RANKSCOPE_ALL=1 $(BIN)/python tools/mutants.py --seconds $(or $(SECONDS),3600) $(ARGS)
 
 # all tools that are timed, some of them large; bench leaves out those that are not here
 peers: $(LARGE)
@@ -75,10 +76,13 @@ $(VENV)/.run: $(BIN)/python pyproject.toml
 $(VENV)/.test: $(VENV)/.run
 	$(BIN)/python -m pip install --quiet --group test
 	@$(call fetch,frames)
+	@touch $@
+
+$(VENV)/.parity: $(VENV)/.test
 	@$(call fetch,parity)
 	@touch $@
 
-$(VENV)/.large: $(VENV)/.test
+$(VENV)/.large: $(VENV)/.parity
 	@$(BIN)/python $(PEERS) $(filter 'torch==%,$(call group,parity-large)) 2>/dev/null || echo "no ready-made package of torch here"
 	@$(call fetch,parity-large)
 	@touch $@

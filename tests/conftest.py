@@ -15,12 +15,16 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from tests.made.samples import EVERYTHING
 
 from rankscope.declared import Declared
 
 # the same worlds in every run, so that a change is judged by what it changes
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.load_profile("steady")
+
+# ranx compiles itself: what it compiled is kept, beside other caches of the tests
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).resolve().parents[1] / ".pytest_cache" / "numba"))
 
 
 def in_words(text: str, otherwise: str) -> str:
@@ -49,20 +53,40 @@ def pytest_make_parametrize_id(val: Any, argname: str) -> str | None:
     return None
 
 
+WITH_RANX = {f"tests/parity/test_{name}.py" for name in ("ranx", "ir_measures", "dialects")}
+# comparisons with other tools, a browser and Spark: slow wherever they are installed
+FOREIGN = ("tests/parity/", "tests/browser/", "tests/scoring/spark/")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out slow tests, unless everything is tested or a case is named on the command line."""
+    if EVERYTHING or any("::" in argument for argument in config.args):
+        return
+    slow = [item for item in items if item.get_closest_marker("slow") or item.nodeid.startswith(FOREIGN)]
+    if slow:
+        left_out = set(slow)
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=slow)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Files go to workers as ``--dist loadfile`` says, but those that share a Spark session to one: a second costs a Java machine."""
+    """Files go to workers as ``--dist loadfile`` says, but those that share what is slow to start to one.
+
+    A second Spark session costs a Java machine, and ranx compiles itself once per process.
+    """
     if config.getoption("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
-    class OneSession(LoadFileScheduling):  # type: ignore[misc]  # of a package without types
+    class Together(LoadFileScheduling):  # type: ignore[misc]  # of a package without types
         def _split_scope(self, nodeid: str) -> str:
             file = str(super()._split_scope(nodeid))
-            shared = file.startswith("tests/scoring/spark/") and not file.endswith("test_cluster.py")
-            return "tests/scoring/spark" if shared else file
+            if file.startswith("tests/scoring/spark/") and not file.endswith("test_cluster.py"):
+                return "tests/scoring/spark"
+            return "tests/parity with ranx" if file in WITH_RANX else file
 
-    return OneSession(config, log)
+    return Together(config, log)
 
 
 def forget_declared() -> None:
@@ -93,6 +117,8 @@ REQUIRED_BY = {
     "RANKSCOPE_REQUIRE_SPARK": {"pyspark", "pandas", "pyarrow", "grpc", "grpc_status", "zstandard", "google"},
     "RANKSCOPE_REQUIRE_BROWSER": {"altair", "jinja2", "vl_convert", "playwright"},
 }  # fmt: skip
+
+PEERS = REQUIRED_BY["RANKSCOPE_REQUIRE_PARITY"]
 
 
 @pytest.fixture(scope="session")
@@ -128,6 +154,8 @@ def need() -> Callable[[str], ModuleType]:
     def load(name: str) -> Any:
         package = name.partition(".")[0]
         required = [v for v, names in REQUIRED_BY.items() if package in names and os.environ.get(v) == "1"]
+        if package in PEERS and not EVERYTHING:
+            pytest.skip(f"RANKSCOPE_ALL=1 compares with {package}")
         try:
             return import_foreign(name)
         except ImportError as error:

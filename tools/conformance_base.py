@@ -11,7 +11,7 @@ from typing import Any
 import rankscope as rs
 from rankscope.dialects import Convention
 from rankscope.metrics import Metric
-from rankscope.scoring.ways import Way
+from rankscope.scoring.definitions import MetricDefinition
 from rankscope.verbs.reconcile.result import in_words
 
 WORDS = {
@@ -196,8 +196,8 @@ def apart(one: float, other: float) -> float:
 
 def departures(ours: Metric, plain: Metric, policy: Mapping[str, Any], shared: Mapping[str, Any]) -> str:
     """The conventions in which a spelling differs from what is asked without further word."""
-    way = Way(ours, Convention(**policy))
-    named = way.departs(Way(plain, Convention(**shared)))
+    way = MetricDefinition(ours, Convention(**policy))
+    named = way.differences(MetricDefinition(plain, Convention(**shared)))
     return "; ".join(map(words, named))
 
 

@@ -11,16 +11,16 @@ from functools import reduce
 
 import numpy as np
 
+from rankscope.experiments.split import FEW_FOR_SKEW
 from rankscope.inference.sequential import prior
 from rankscope.lists import Array
-from rankscope.panels.experiments import FEW_FOR_SKEW
 
 
 @dataclass(frozen=True, eq=False)
 class Side:
     """The moments of one variant's units: how many, means (... x columns) and covariances (... x columns x columns), by n - 1.
 
-    The columns are those of ``panel_of_variants``: what a unit adds above and below the line, then the same of each covariate.
+    The columns are those of ``panel_of``: what a unit adds above and below the line, then the same of each covariate.
     """
 
     count: Array
@@ -194,15 +194,32 @@ def contrasts_of(run: Values, baseline: Values) -> Contrasts:
     return Contrasts(run.value - baseline.value, error, freedom, run.count + baseline.count, least, pooled)
 
 
-def log_lifts_of(run: Values, baseline: Values) -> Contrasts:
-    """The logarithm of the ratio of two variants, of which the interval of a lift is made; nothing where one is not above 0."""
+@dataclass(frozen=True, eq=False)
+class Lifts:
+    """The 95% intervals of lifts in many experiments, by Fieller; NaN if the baseline is not clear of 0."""
+
+    lower: Array
+    upper: Array
+
+    def holds(self, truth: float) -> Array:
+        """True for each interval that holds the true lift, among the experiments that have one."""
+        known = ~np.isnan(self.lower)
+        return np.asarray(((self.lower <= truth) & (truth <= self.upper))[known])
+
+
+def lifts_of(run: Values, baseline: Values) -> Lifts:
+    """The lifts of a variant, with the error and the quantile of the difference."""
+    between = contrasts_of(run, baseline)
+    squared_quantile = quantiles(between.freedom, 0.975) ** 2
+    moved = squared_quantile * baseline.error**2
+    squared = baseline.value**2 - moved
+    crossed = between.difference * baseline.value + moved
+    free = between.difference**2 - squared_quantile * between.error**2
     with np.errstate(divide="ignore", invalid="ignore"):
-        known = (run.value > 0) & (baseline.value > 0)
-        sides = [
-            Values(side.count, np.log(np.where(known, side.value, 1.0)), np.where(known, side.error / side.value, 0.0))
-            for side in (run, baseline)
-        ]
-    return contrasts_of(*sides)
+        root = np.sqrt(np.maximum(crossed**2 - squared * free, 0.0))
+        ends = np.stack([(crossed - root) / squared, (crossed + root) / squared])
+    known = (squared > 1e-9 * baseline.value**2) & (between.error > 0)
+    return Lifts(*np.where(known, ends, np.nan))
 
 
 # --- looks ---------------------------------------------------------------------------------------

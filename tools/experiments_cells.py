@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -55,10 +54,10 @@ def contrasts(table: Array, baseline: Array) -> many.Contrasts:
     return many.contrasts_of(*many.values_of([many.Side.of(table), many.Side.of(baseline)]))
 
 
-def both(variants: Iterable[many.Side]) -> tuple[many.Contrasts, many.Contrasts]:
-    """The differences of two variants, and those of the logarithms of their values."""
+def both(variants: Iterable[many.Side]) -> tuple[many.Contrasts, many.Lifts]:
+    """The differences and the lifts of two variants."""
     values = many.values_of(list(variants))
-    return many.contrasts_of(*values), many.log_lifts_of(*values)
+    return many.contrasts_of(*values), many.lifts_of(*values)
 
 
 def bare(found: Rate) -> str:
@@ -87,9 +86,9 @@ def covered(people: World, users: int, lifted: bool, size: Size) -> list[Rate]:
     for some in batches(times, 2 * users):
         one, other = people.draw(rng, some, users, lifted=lifted), people.draw(rng, some, users)
         whole = [many.Side.of(table) for table in (one, other)]
-        (plain, log), (adjusted, log_adjusted) = both(side.plain for side in whole), both(whole)
+        (plain, plain_lift), (adjusted, adjusted_lift) = both(side.plain for side in whole), both(whole)
         found = (
-            plain.holds(difference), adjusted.holds(difference), log.holds(math.log1p(lift)), log_adjusted.holds(math.log1p(lift)),
+            plain.holds(difference), adjusted.holds(difference), plain_lift.holds(lift), adjusted_lift.holds(lift),
             many.units_asked(one, other) > 1,
         )  # fmt: skip
         for into, these in zip(hits, found, strict=True):

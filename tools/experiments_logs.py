@@ -12,7 +12,7 @@ import polars as pl
 import rankscope as rs
 from calibrate_scores import Rate
 from experiments_cells import Row, Size
-from rankscope.logs.simulation.log import design_effect, played_units, true_effects
+from rankscope.worlds.log import design_effect, played_units, true_effects
 
 USERS = 600
 RATE = "Ratio(clicks, impressions)"

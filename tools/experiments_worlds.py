@@ -1,6 +1,6 @@
 """Users of made-up experiments: a large population of each kind, from which the users of every experiment are drawn.
 
-Each has the columns of ``panel_of_variants``: what a user adds above and below the line, then the same of a covariate. The population is
+Each has the columns of ``panel_of``: what a user adds above and below the line, then the same of a covariate. The population is
 what an experiment is about, so the truth is known exactly: it is the value of the whole population under either variant.
 """
 

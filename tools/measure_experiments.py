@@ -35,7 +35,7 @@ def coverage(size: Size) -> Iterator[str]:
     """Intervals of differences and lifts."""
     yield (
         f"How many of the 95% intervals hold the truth: where there is no difference, and where there is a lift of 20%. {size.tries:,} experiments a cell, {size.tries // 3:,} "
-        "of 10,000 users: of 95.0 the standard error is 0.4, or 0.7. An interval of a lift needs two values above 0; only those that are given are counted. "
+        "of 10,000 users: of 95.0 the standard error is 0.4, or 0.7. An interval of a lift needs a baseline clear of 0; only those that are given are counted. "
         "*Warned*: in how many experiments without a difference RS640 says that users are too few for how skewed the metric is.\n"
     )
     heads = ("metric", "users a variant", "difference", "with a covariate", "lift", "with a covariate", "warned")

@@ -23,7 +23,7 @@ SRC = ROOT / "src" / "rankscope"
 RECORDS = ROOT / ".mutants" / "records"
 # what needs a browser, Java or other tools is slow and looks from far away; the house looks at the text of modules
 TESTED = (
-    "tests/worked", "tests/metrics", "tests/inference", "tests/engines", "tests/lists", "tests/panels", "tests/scoring", "tests/laws",
+    "tests/worked", "tests/metrics", "tests/inference", "tests/engines", "tests/lists", "tests/panels", "tests/experiments", "tests/scoring", "tests/sharding", "tests/analysis", "tests/laws",
     "tests/dialects", *(f"tests/verbs/{verb}" for verb in ("advise", "catalogue", "check", "compare", "diagnose", "evaluate", "explain",
     "gate", "merge", "power", "reconcile", "ties", "unjudged")), "tests/cli", "tests/house/test_transcripts.py", "README.md", "docs",
     "tests/reporting", "tests/show", "tests/files",

@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / ".venv-pythons"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-PART = ["tests/worked", "tests/metrics", "tests/inference", "tests/engines", "tests/lists", "tests/panels", "tests/scoring", "tests/dialects",
+PART = ["tests/worked", "tests/metrics", "tests/inference", "tests/engines", "tests/lists", "tests/panels", "tests/experiments", "tests/scoring", "tests/sharding", "tests/analysis", "tests/dialects",
         "tests/verbs", "tests/show", "tests/test_moments.py", "tests/test_words.py", "tests/test_parallel.py"]  # fmt: skip
 ARITHMETIC = PART[:6]  # where a Python has most to change
 OPTIONS = ["-q", "-p", "no:cacheprovider", "-n", "auto", "--dist", "loadfile", "-k", "not laws and not definitions and not calibration and not pictures", "--ignore=tests/scoring/spark",

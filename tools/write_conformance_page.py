@@ -1,8 +1,8 @@
-"""Write docs/conformance.md: the numbers of other tools and ours on the same input, by running the tools.
+"""Write docs/conformance.md and build/conformance.md: numbers of other tools and of rankscope on the same input, by running the tools.
 
-Run without arguments; ``--print`` prints the page instead. Where a tool is missing the page is left as it is.
-Raises where numbers differ and no convention is named for it. ``tests/house/test_conformance_page.py`` fails where
-the page is out of date.
+docs/conformance.md is the summary, build/conformance.md lists every metric. ``--print`` prints the summary and writes nothing. If a tool is
+not installed, the pages stay as they are. Raises if numbers differ and no convention is named for it. ``tests/house/test_conformance_page.py``
+fails if the summary is out of date.
 """
 
 from __future__ import annotations
@@ -20,34 +20,32 @@ import rankscope as rs
 from conformance_base import Absent, Defect, Row, Tool, compared, number, words
 from conformance_data import CORNERS, demo, tied_share
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "conformance.md"
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "conformance.md"
+DETAILS = ROOT / "build" / "conformance.md"
 NAMES = ("nDCG@10", "AP@10", "P@10", "R@10", "RR@10")
 
 HEAD = """\
 # Conformance
 
-What other tools say and what rankscope says, on the same input. Every number here comes from running the
-tool, and ours from running rankscope. `make docs` writes this page, and fails where two numbers differ and
-no convention is named for it; a test writes it again and compares.
+rankscope and other tools on the same input. Every number comes from running the tool, and the number next to it from running
+rankscope. `make docs` writes this page, and `build/conformance.md` with every metric. It fails if two numbers differ and no
+convention is named for the difference. A test writes this page again and compares.
 
-The input, unless a section says otherwise:
+The input, unless a section names another:
 
-- **demo**: {queries} queries of the collection that ships with rankscope (`rankscope demo`) and its run bm25.
-  Grades go from 0 to 3; {tied:.0%} of the retrieved documents share their score with another one of the query,
-  and {unjudged:.0%} are unjudged.
-- **corners**: {corners} made-up queries with grades, ties, unjudged documents and relevant documents that are not in the
-  run. One has no relevant document, one is not in the run, one has more than ten relevant documents, one a short list.
+- **demo**: {queries} queries of the demo collection (`rankscope demo`) and its run bm25. Grades go from 0 to 3. {tied:.0%} of the
+  retrieved documents share their score with another document of the query, and {unjudged:.0%} are unjudged.
+- **corners**: {corners} small queries with grades, ties, unjudged documents and relevant documents that the run lacks. One has no
+  relevant document, one is missing from the run, one has more than ten relevant documents, one has a short list.
 
-Documents are given in the order of their ids, so that the order of the input is an order of its own where
-scores are equal.
+Documents are passed in the order of their ids, so the order of the input differs from the order of equal scores.
 
-- **equal**: rankscope gives their numbers under the same name, with no parameter set.
-- **convention**: it gives them where a parameter or policy is named, as the table does; in brackets is what it gives
-  without.
-- **defect**: we think that theirs is wrong; these are [at the end](#defects).
+- **equal**: rankscope gives the same numbers under the same name, without parameters.
+- **convention**: rankscope gives the same numbers with a named parameter or policy.
+- **defect**: a number that follows from no convention, [listed below](#defects).
 
-*Numbers* counts the values of single queries and the means; each of them agrees to within what the last column
-says. Where a table names a dialect, `dialect="..."` gives the same numbers.
+*Numbers* counts the values of single queries and the means. Each agrees to within the last column. `dialect="..."` computes like a tool.
 """
 
 
@@ -67,8 +65,8 @@ def tools() -> Iterator[Tool]:
     yield from recommenders.tools()
 
 
-def page() -> str:
-    """The whole page. Raises Absent where a tool is not installed."""
+def pages() -> tuple[str, str]:
+    """Return the summary and the page of all metrics. Raises Absent if a tool is not installed."""
     import conformance_defects
 
     logging.disable(logging.WARNING)  # tools that warn of what is made so on purpose
@@ -77,11 +75,10 @@ def page() -> str:
         found = list(conformance_defects.defects())
     except ImportError as error:
         raise Absent(f"{error.name or error} is not installed") from error
-    parts = [head(), summary(done, found)]
-    for tool, rows in done:
-        parts.append("\n".join(section(tool, rows, found)))
-    parts += ["\n".join(defect_section(found)), "\n".join(chain(*same_name()))]
-    return "\n".join(parts)
+    start = [head(), summary(done, found)]
+    end = ["\n".join(defect_section(found)), "\n".join(chain(*same_name()))]
+    sections = ["\n".join(section(tool, rows, found)) for tool, rows in done]
+    return "\n".join([*start, *end[:1]]), "\n".join([*start, *sections, *end])
 
 
 def head() -> str:
@@ -104,8 +101,7 @@ def summary(done: Sequence[tuple[Tool, Sequence[Row]]], found: Sequence[Defect])
         release = f"{tool.package} {tool.version}"
         equal = sum(row.equal for row in rows)
         counts = (len(rows), sum(row.count for row in rows), equal, len(rows) - equal, len(of_tool))
-        link = f"[{tool.name}](#{anchor(tool.name)})"
-        lines.append((link, release, *(f"{count:,}" for count in counts), f"{tool.close:.0e}"))
+        lines.append((tool.name, release, *(f"{count:,}" for count in counts), f"{tool.close:.0e}"))
     return "".join(table(heads, lines, "ll------"))
 
 
@@ -181,25 +177,22 @@ def table(heads: Sequence[str], lines: Sequence[Sequence[str]], kinds: str) -> I
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n"
 
 
-def anchor(heading: str) -> str:
-    """The name of a heading in a link."""
-    return "".join(c for c in heading.casefold().replace(" ", "-") if c.isalnum() or c in "-_")
-
-
 def main() -> None:
     """Write the page, or print it."""
     warnings.simplefilter("ignore")  # of the tools
     os.environ["OMP_NUM_THREADS"] = "1"  # before the tools are loaded: small inputs only wait for other threads
     try:
-        text = page()
+        summary_page, details = pages()
     except Absent as missing:
-        print(f"docs/conformance.md is left as it is: {missing}", file=sys.stderr)
+        print(f"docs/conformance.md stays as it is: {missing}", file=sys.stderr)
         raise SystemExit(3 if "--print" in sys.argv else 0) from missing
     if "--print" in sys.argv:
-        sys.stdout.write(text)
-    else:
-        PAGE.write_text(text, encoding="utf-8")
-        print(f"wrote {PAGE}")
+        sys.stdout.write(summary_page)
+        return
+    DETAILS.parent.mkdir(exist_ok=True)
+    for path, text in ((PAGE, summary_page), (DETAILS, details)):
+        path.write_text(text, encoding="utf-8")
+        print(f"wrote {path}")
 
 
 if __name__ == "__main__":

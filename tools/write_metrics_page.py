@@ -148,9 +148,7 @@ def traits(metric: Metric) -> str:
     if metric.counts == "one":
         said.append("only the first relevant document counts")
     said.append(
-        {"higher": "higher is better", "lower": "lower is better", "neither": "neither high nor low is better"}[
-            metric.better
-        ]
+        {"higher": "higher is better", "lower": "lower is better", "neither": "no better direction"}[metric.better]
     )
     if metric.aggregate != "mean":
         said.append(

@@ -13,11 +13,9 @@ from __future__ import annotations
 
 from rankscope._version import __version__ as __version__
 
-TYPE_CHECKING = (
-    False  # as in typing, which takes longer to load than all that is here: who interrupts a start should find us ready
-)
+TYPE_CHECKING = False  # instead of typing's, which is slow to import: start-up must stay short and interruptible
 
-# where each name is found
+# the module of each name
 _PLACES = {
     name: module
     for module, names in {
@@ -27,7 +25,7 @@ _PLACES = {
         "rankscope.files.writers": ("write_qrels", "write_run"),
         "rankscope.impressions": ("Log",),
         "rankscope.lists": ("Lists",),
-        "rankscope.logs.base": ("OnlineMetric", "Parts"),
+        "rankscope.logs.base": ("OnlineMetric", "Parts", "RatioParts"),
         "rankscope.logs.metrics": (
             "Abandonment",
             "CTR",
@@ -52,7 +50,7 @@ _PLACES = {
         "rankscope.lists.overlap": ("jaccard", "rbo"),
         "rankscope.metrics": ("Example", "Metric", "Terms", "parse"),
         "rankscope.tables": ("Qrels", "Run"),
-        "rankscope.scoring.partial": ("PartialScores",),
+        "rankscope.sharding.partial": ("PartialScores",),
         "rankscope.scoring.scores": ("Scores",),
         "rankscope.verbs.advise.advise": ("advise",),
         "rankscope.verbs.advise.result": ("Advice",),
@@ -116,6 +114,7 @@ if TYPE_CHECKING:
     from rankscope.lists.overlap import rbo as rbo
     from rankscope.logs.base import OnlineMetric as OnlineMetric
     from rankscope.logs.base import Parts as Parts
+    from rankscope.logs.base import RatioParts as RatioParts
     from rankscope.logs.metrics import CTR as CTR
     from rankscope.logs.metrics import CVR as CVR
     from rankscope.logs.metrics import LTV as LTV
@@ -146,8 +145,8 @@ if TYPE_CHECKING:
     from rankscope.reporting.report import playground as playground
     from rankscope.reporting.report import report as report
     from rankscope.scoring.logs import read_log as read_log
-    from rankscope.scoring.partial import PartialScores as PartialScores
     from rankscope.scoring.scores import Scores as Scores
+    from rankscope.sharding.partial import PartialScores as PartialScores
     from rankscope.tables import Qrels as Qrels
     from rankscope.tables import Run as Run
     from rankscope.verbs.advise.advise import advise as advise

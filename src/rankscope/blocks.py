@@ -1,4 +1,4 @@
-"""What a result is made of: tables, paragraphs, notes, charts, rankings to explore. Renderers need nothing else."""
+"""The blocks of a result: tables, paragraphs, notes, charts, rankings to explore. Renderers need nothing else."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-EVEN = 0.0001  # where the sides of an interval differ by less, half of it tells both ends to four decimals
+EVEN = 0.0001  # below this difference both sides of an interval read the same in four decimals
 
 
 @dataclass(frozen=True)
 class ValueRange:
-    """A value with the ends of its interval; ``text`` stands for all three where it is given."""
+    """A value with the ends of its interval; ``text`` replaces all three if it is set."""
 
     value: float
     lower: float
@@ -20,12 +20,12 @@ class ValueRange:
 
     @property
     def even(self) -> bool:
-        """Whether both sides are the same, as far as four decimals tell."""
+        """True if both sides read the same in four decimals."""
         return abs((self.value - self.lower) - (self.upper - self.value)) < EVEN
 
     @staticmethod
     def note(ranges: Sequence[ValueRange], which: str) -> str:
-        """What stands beside values in a table: ``±`` where both sides are the same, ``-`` and ``+`` where they differ.
+        """Return the legend of intervals in a table: ``±`` for equal sides, ``-`` and ``+`` for unequal ones.
 
         >>> ValueRange.note([ValueRange(0.5, 0.4, 0.6)], "the 95% interval")
         '± is half of the 95% interval'
@@ -42,7 +42,7 @@ class ValueRange:
 
 @dataclass(frozen=True)
 class NumberText:
-    """A number with its text: ``+0.082 *``, ``<.001``, ``49 of 200``. Where numbers are wanted in full, it is ``value``."""
+    """A number with its text: ``+0.082 *``, ``<.001``, ``49 of 200``. Exports hold ``value``."""
 
     text: str
     value: float
@@ -62,10 +62,10 @@ class Column:
     """A column of a table.
 
     A ``value`` is shown with four decimals, a ``count`` without any, and None as a dash. A ``ValueRange`` value is followed by the
-    half of its interval, 0.5120 ±0.0610, or by both sides where these differ, 0.9800 -0.0484 +0.0139. A column that
-    ``wraps`` holds running text, broken over lines where there is little room. ``hint`` says in full what the header stands for,
-    where there is a place to say it. The cells of a column of ``queries`` are ids of queries, which a page lets one look into.
-    Where ``guide`` is ``zero``, the intervals of the column are drawn against a line at 0.
+    half of its interval, 0.5120 ±0.0610, or by both sides if they differ, 0.9800 -0.0484 +0.0139. A column that
+    ``wraps`` contains running text, broken over lines if space is short. ``hint`` is the header in full,
+    shown if there is space. The cells of a column of ``queries`` are ids of queries, which a page links to.
+    If ``guide`` is ``zero``, the intervals of the column are drawn with a line at 0.
     """
 
     header: str
@@ -81,11 +81,11 @@ class Table:
     """Rows of values under columns.
 
     The first ``labels`` columns name a row. ``best`` are the cells (row, column) to stress. A table that
-    ``turns`` may be shown with its rows and columns exchanged. A ``note`` says what its marks mean, and stays with it;
-    ``unranged`` replaces it where no interval fits, and is added where only some fit.
-    ``name`` is what the file of an exported table is called; ``title`` stands above it on a page. ``pair`` names the two runs that its
+    ``turns`` may be shown with its rows and columns exchanged. A ``note`` explains its marks, and stays with it;
+    ``unranged`` replaces it if no interval fits, and is added if only some fit.
+    ``name`` is the file name of an exported table; ``title`` is printed above it on a page. ``pair`` names the two runs that its
     queries are to be looked into with, the baseline first. ``order`` names the runs of the first column in the order in which they get
-    their colours, as for a ``Chart``. ``latex`` is the table as a paper has it, where there is one.
+    their colours, as for a ``Chart``. ``latex`` is the table of a paper, if there is one.
     """
 
     columns: tuple[Column, ...]
@@ -126,13 +126,13 @@ class Caution:
     hint: str
 
     def as_dict(self) -> dict[str, str]:
-        """As it stands in JSON."""
+        """Return the record for JSON."""
         return {"code": self.code, "message": self.message, "hint": self.hint}
 
 
 @dataclass(frozen=True)
 class Note:
-    """One thing a reader should know: what it is, what to do, and its stable code.
+    """One thing a reader should know: the problem, its remedy, and a stable code.
 
     On a page ``at`` is the anchor of the section that shows more, and ``where`` its title.
     """
@@ -153,7 +153,7 @@ class Notes:
 
 @dataclass(frozen=True)
 class Facts:
-    """Terms and what there is to say about each; ``room`` is kept for the terms where several lists are to align."""
+    """Terms and their descriptions; ``room`` is the width of the terms if several lists are to align."""
 
     items: tuple[tuple[str, str], ...]
     room: int = 0
@@ -167,7 +167,7 @@ class Code:
 
 
 Block = Table | Paragraph | Heading | Notes | Facts | Code
-"""What a terminal, a file and a page show alike."""
+"""Blocks that a terminal, a file and a page can show."""
 
 EMPTY = Paragraph("")
 
@@ -181,28 +181,28 @@ Form = Literal["intervals", "bars", "ordered", "stacked", "points", "lines", "st
 class Chart:
     """A chart of ``rows`` under ``columns``, a row a mark.
 
-    ``x``, ``y``, ``series`` (what a colour means), ``panel`` (small charts side by side), ``label`` (written at the mark) and
-    ``query`` (an id, to look into) are headers of columns. ``title`` and ``caption`` tell what it shows and how to read it.
+    ``x``, ``y``, ``series`` (the colour), ``panel`` (small charts side by side), ``label`` (written at the mark) and
+    ``query`` (an id that links to its rankings) are headers of columns. ``title`` and ``caption`` explain the chart.
 
-    ``form`` says what the marks are:
+    ``form`` is the kind of marks:
 
     - ``intervals``: a ``ValueRange`` value on x with its interval, a name on y, in the order of the rows;
     - ``bars``: a name on x in the order of the rows, a value on y; bars of several series stand side by side;
-    - ``ordered``: a bar a row from 0, side by side in the order of the rows, with no room for names: x is a count, y a value;
+    - ``ordered``: one bar per row from 0, side by side in the order of the rows, without names: x is a count, y a value;
     - ``stacked``: a name on y in the order of the rows, a count on x, one part a series;
     - ``points``: values on x and y; with a ``path`` a line joins the rows in which that column is true;
-    - ``lines``: values on x and y, a line a series, with a band where y is ``ValueRange``;
+    - ``lines``: values on x and y, one line per series, with a band if y is ``ValueRange``;
     - ``steps``: as lines, level to the right up to the next value;
-    - ``heat``: names on x and y, a value as colour (``colour`` is its header), written into the cell where there is room.
+    - ``heat``: names on x and y, a value as colour (``colour`` is its header), written into the cell if it fits.
 
-    ``guide`` draws what to compare with: where the value is 0 (``zero``), or where x and y are ``equal``. Of values in ``series``,
+    ``guide`` draws a reference: the value 0 (``zero``), or x and y ``equal``. For values in ``series``,
     ``better``, ``worse`` and ``same`` have colours of their own. An axis in ``logs`` is logarithmic. ``middle`` is the value at
     which the colours of a heat chart part into two directions. ``marked`` is the header of a column of 1 and 0: rows with 0 are drawn fainter.
-    ``limits`` are the ends of the axis (or colours) of the value, where they are known. ``order`` names series in the order in which
-    they get their colours, whether they are in this chart or not, so that one series looks the same in all charts of a page. ``told`` says that a table of the same numbers
-    stands beside it. ``pair`` names the two runs that its queries are to be looked into
-    with, the baseline first. ``most`` is a value of x that a line of ``points`` stands at, as the limit of what it may be.
-    ``axes`` are headers, each with what its axis says in a picture that has no title: without one, the header and its hint.
+    ``limits`` are the ends of the axis (or colours) of the value, if known. ``order`` names series in the order of
+    their colours, whether they are in this chart or not, so that one series looks the same in all charts of a page. ``told`` is true if a table of the same numbers
+    is next to it. ``pair`` names the two runs that its queries are linked
+    with, the baseline first. ``most`` is a value of x at which a line is drawn among ``points``, as its limit.
+    ``axes`` are headers, each with the label of its axis in a picture without a title: by default the header and its hint.
     """
 
     name: str
@@ -231,12 +231,12 @@ class Chart:
     axes: tuple[tuple[str, str], ...] = ()
 
     def at(self, header: str) -> int:
-        """The place of a column, by its header. Raises ValueError where there is none."""
+        """Return the number of a column by its header. Raises ValueError if it is missing."""
         return [column.header for column in self.columns].index(header)
 
 
 def other_than(header: str, *others: str) -> str:
-    """A header that is none of the others, as the columns of a chart are found by their headers."""
+    """Return a header that differs from the others, as charts find columns by their headers."""
     return f"{header} (value)" if header in others else header
 
 
@@ -245,10 +245,10 @@ def other_than(header: str, *others: str) -> str:
 
 @dataclass(frozen=True)
 class Document:
-    """A document that stands in the shown part of some ranking, or is among the best that a single ranking misses there.
+    """A document in the shown part of some ranking, or among the best that a single ranking misses there.
 
-    ``grade`` is None where it is not in the qrels. ``ranks`` holds its rank in each run, 0 where that did not retrieve it; ``adds``
-    what it adds to the value of the leading metric in each run.
+    ``grade`` is None if it is not in the qrels. ``ranks`` holds its rank in each run, 0 if not retrieved; ``adds``
+    its share of the value of the leading metric in each run.
     """
 
     doc_id: str
@@ -260,12 +260,12 @@ class Document:
 
 @dataclass(frozen=True)
 class Query:
-    """A query, its values by run and metric (NaN: none), and the documents shown, each once.
+    """A query, its values by run and metric (NaN: undefined), and the documents shown, each once.
 
     ``sizes`` is how many documents each run retrieved. ``judged`` holds the grades of all documents in the qrels, retrieved or not,
     each with its count. ``others`` are documents of a grade above 0 that no ranking shows, known by id and rank; ``beyond`` holds, run by
-    run, rank and grade of those that are not even known so. ``rest`` is what each run earns that no document shown adds. ``unjudged`` is how many of each run's top were not judged.
-    ``answer`` is what a page shows of an exercise when it is asked.
+    run, rank and grade of the remaining ones. ``rest`` is the part of each run's value that no shown document adds. ``unjudged`` counts the unjudged documents in each run's top.
+    ``answer`` is the solution of an exercise on a page.
     """
 
     query_id: str
@@ -287,9 +287,9 @@ class Explorer:
 
     The first ``depth`` documents of each ranking are shown; ``cutoff`` is that of the leading metric (None: none). Documents of at
     least grade ``level`` are relevant; ``top_grade`` is the best grade there is. ``left_out`` counts queries that are not in
-    ``queries``. ``notes`` say what a reader should know of the order and of what is left out. ``members`` names the runs of each
-    system that is the mean of several, which pairs of systems stand for. ``parameters`` are what the metrics were told: ``p``,
-    ``max_grade``. ``betters`` and ``cutoffs`` are those of every metric, where another than the first may be chosen. ``marks`` holds
+    ``queries``. ``notes`` explain the order and the omissions. ``members`` names the runs of each
+    system that is the mean of several, which pairs of systems use. ``parameters`` are those of the metrics: ``p``,
+    ``max_grade``. ``betters`` and ``cutoffs`` belong to the metrics, if another than the first may be chosen. ``marks`` holds
     notes and grades of readers, as JSON.
     """
 
@@ -320,9 +320,9 @@ Tone = Literal["better", "worse", "unclear", "same", "opposite", "plain"]
 class Verdict:
     """A sentence that answers the question of the page; ``tone`` sets its word, sign and colour.
 
-    ``about`` is what it is a verdict on, in a few words (``hybrid against bm25``); ``queries`` are the ids of queries that decide it,
-    each with what to say of it, to be looked into. ``more`` says less important things, such as what other metrics tell.
-    ``pairs`` names the two runs that each of the queries is to be looked into with, the baseline first; where it is empty, these are
+    ``about`` is its subject in a few words (``hybrid against bm25``); ``queries`` are the ids of queries that decide it,
+    each with its sentence and a link. ``more`` has less important sentences, such as those about other metrics.
+    ``pairs`` names the two runs for each of the queries, the baseline first; if it is empty, these are
     the first two.
     """
 
@@ -336,9 +336,9 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page. ``name`` is its anchor, ``lead`` says in a sentence what it shows; ``folded`` ones open on demand.
+    """A part of a page. ``name`` is its anchor, ``lead`` its one-sentence summary; ``folded`` ones open on demand.
 
-    ``caution`` is one thing to doubt, with its size, which the first screen may tell and link to this section.
+    ``caution`` is one caveat, with its size, which the first screen may show with a link to this section.
     """
 
     name: str
@@ -351,7 +351,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Answer:
-    """The first screen of a page: a plain sentence, its ``tone``, the ``board`` with an interval a row, and one thing to doubt.
+    """The first screen of a page: a plain sentence, its ``tone``, the ``board`` with one interval per row, and one caveat.
 
     ``caution_at`` is the anchor of the section that shows more of the ``caution``. ``queries`` and ``pairs`` are as for a ``Verdict``.
     """
@@ -367,9 +367,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Page:
-    """A whole page. ``about`` says in a line what it is of; ``foot`` stands at its end.
+    """A whole page. ``about`` is its subject in one line; ``foot`` is its last line.
 
-    Where there is an ``answer``, it is the first screen, and the ``verdicts`` with their statistics are folded below it.
+    An ``answer`` is the first screen; then the ``verdicts`` with their statistics are folded below it.
     """
 
     title: str
@@ -381,6 +381,6 @@ class Page:
 
     @property
     def explorer(self) -> Explorer | None:
-        """The rankings of the page to look into; None where there are none."""
+        """The rankings of the page, or None."""
         found = (b for section in self.sections for b in section.blocks if isinstance(b, Explorer))
         return next(found, None)

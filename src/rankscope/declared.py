@@ -1,8 +1,17 @@
-"""Frozen named things, declared once: parameters, catalogue, ``@`` and the grammar that reads them back.
+"""The base of everything declared by name: parameters, catalogue, ``@``, and the grammar that reads spellings.
 
-A kind (a metric, a statistical test, an interval, a correction, a rule) subclasses ``Declared``; each class of a kind is then an
-object, a string and an entry of the kind's catalogue: ``nDCG(gain="exponential") @ 10``, ``"nDCG(gain='exponential')@10"`` and
-``rankscope metrics nDCG``.
+A kind (metrics, statistical tests, intervals, click models ...) is a subclass of ``Declared`` with ``kind="..."``. Each class of a
+kind is an object, a string and an entry of the kind's catalogue: ``nDCG(gain="exponential") @ 10``,
+``"nDCG(gain='exponential')@10"`` and ``rankscope metrics nDCG``. ``read`` of the kind takes all of them.
+
+>>> class Decay(Declared, kind="decay"):
+...     "A weight that falls with the rank."
+>>> class power(Decay, aliases=("pow",)):
+...     "1 / rank^exponent."
+...
+...     exponent: float = 1.0
+>>> Decay.read("pow(exponent=2)"), Decay.read(power), list(Decay.catalogue)
+(power(exponent=2), power, ['power', 'pow'])
 """
 
 from __future__ import annotations
@@ -31,18 +40,17 @@ from typing import (
 )
 
 from rankscope import words
-from rankscope.errors import HUGE, MOST, InputError
+from rankscope.errors import HUGE, LARGEST_INT, InputError
 
 
 @dataclass(frozen=True)
 class Param:
-    """What a parameter means, its bounds, and the other names people know it by.
+    """The meaning of a parameter, its bounds, and its other names.
 
-    A parameter that is ``needed`` may be left out at first, as in ``P(level=2) @ 5``, but not when it is used.
-    Where it is a table, a sequence is taken only with ``takes_sequence``: the values of rank 1, 2 and so on.
-    ``also`` maps another name to the values that are spelled differently there, if any. The values in ``need_at`` speak of
-    what ``@`` sets, and so need it. ``reason_against`` says why a value cannot be taken that is of the right type and within
-    the bounds; nothing where it can.
+    A ``needed`` parameter may be missing at first, as in ``P(level=2) @ 5``, but not in use. With ``takes_sequence`` a table may also
+    be a sequence, the values of rank 1, 2 and so on. ``also`` maps other names to values with another spelling there. The values in
+    ``need_at`` need the parameter that ``@`` sets. ``reason_against`` returns the reason to refuse a value of the right type
+    within the bounds. Empty if there is none.
     """
 
     about: str
@@ -65,7 +73,7 @@ class Param:
 
 
 class Lookup(tuple[tuple[float, float], ...]):
-    """A small function written out: ``{1: 3, 2: 9}``. Sorted and hashable; a sequence is numbered from 1."""
+    """A small function written out: ``{1: 3, 2: 9}``. Sorted and hashable. A sequence is numbered from 1."""
 
     __slots__ = ()
 
@@ -94,7 +102,7 @@ def _number(value: Any) -> float:
 
 
 def doc_of(owner: Any) -> str:
-    """What a class or a module says of itself, all of it, also where Python was started with -OO, which drops it: from its source then.
+    """The docstring of a class or a module. Read from the source under ``python -OO``, which drops docstrings.
 
     >>> doc_of(Lookup).partition(":")[0]
     'A small function written out'
@@ -110,7 +118,7 @@ def doc_of(owner: Any) -> str:
 
 @cache
 def _docs_in(module: Any) -> Mapping[str, str]:
-    """The text of each class of a module at its top, and under no name that of the module; nothing where its source is not at hand."""
+    """The docstrings of a module's classes by name, and of the module under "". Empty without its source."""
     try:
         with open(module.__file__, encoding="utf-8") as file:
             tree = ast.parse(file.read())
@@ -124,13 +132,13 @@ def brief(value: Any, quoted: bool = False) -> str:
     """A value or text for an error message, shortened."""
     try:
         text = value if isinstance(value, str) and not quoted else repr(value)
-    except (ValueError, RecursionError):  # a whole number of thousands of digits has no repr
+    except (ValueError, RecursionError):  # a whole number of thousands of digits
         text = f"a very long {type(value).__name__}"
     return words.short(text, 200)
 
 
 def plain(value: Any) -> str:
-    """A value as it is written in a spelling: 2 rather than 2.0."""
+    """A value in a spelling: 2 instead of 2.0."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     if isinstance(value, tuple) and not isinstance(value, Lookup):
@@ -139,21 +147,21 @@ def plain(value: Any) -> str:
 
 
 def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:
-    """Refuse a value that is none of these."""
+    """Refuse a value that is not one of these."""
     if value not in allowed:
         raise InputError(f"{name}={value!r}: {name} is one of {words.choices(allowed)}")
 
 
 def whole_number(name: str, value: Any, least: int, expects: str) -> None:
-    """Refuse a value that is no whole number of at least ``least``: ``expects`` says what it should be; or that is beyond ``MOST``."""
+    """Refuse anything but a whole number from ``least`` to ``LARGEST_INT``, with the expectation in ``expects``."""
     if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
         raise InputError(f"{name}={value!r}: {expects}")
-    if value > MOST:
-        raise InputError(f"{name}={brief(value)}: {name} is at most {MOST:,}")
+    if value > LARGEST_INT:
+        raise InputError(f"{name}={brief(value)}: {name} is at most {LARGEST_INT:,}")
 
 
 def check_value(owner: str, name: str, value: Any, hint: Any, param: Param) -> Any:
-    """The value in the type of a parameter of the ``owner`` and within its bounds, or one clear line."""
+    """Return a parameter's value in its type, or raise InputError if it has another type or is out of bounds."""
 
     def refuse(text: str) -> NoReturn:
         raise InputError(f"{owner}({name}={brief(given, quoted=True)}): {text}")
@@ -173,8 +181,8 @@ def check_value(owner: str, name: str, value: Any, hint: Any, param: Param) -> A
             continue
         if not (param.low <= number <= param.high and number > param.above):
             refuse(f"{name} is {param.bounds}")
-        if number > (MOST if isinstance(number, int) else HUGE):
-            refuse(f"{name} is at most {words.count(MOST) if isinstance(number, int) else f'{HUGE:g}'}")
+        if number > (LARGEST_INT if isinstance(number, int) else HUGE):
+            refuse(f"{name} is at most {words.count(LARGEST_INT) if isinstance(number, int) else f'{HUGE:g}'}")
     if isinstance(value, Lookup) and any(abs(number) > HUGE for pair in value for number in pair):
         refuse(f"its numbers are at most {HUGE:g}")
     if param.reason_against and (reason := param.reason_against(value)):
@@ -183,7 +191,6 @@ def check_value(owner: str, name: str, value: Any, hint: Any, param: Param) -> A
 
 
 def _as(kind: Any, value: Any, takes_sequence: bool) -> Any:
-    """The value in the parameter's type, or TypeError."""
     if get_origin(kind) is Literal:
         if isinstance(value, str | int) and value in get_args(kind):
             return value
@@ -219,11 +226,11 @@ def _in_words(kind: Any) -> str:
     return "a table like {1: 3, 2: 9}" if kind is Lookup else plainly.get(kind, str(kind))
 
 
-# --- the base of every kind of named thing, and its catalogue ------------------------------------------
+# --- the base of every kind, and its catalogue ---------------------------------------------------------
 
 
 class _DeclaredType(type):
-    """The type of every declared class: it lets a class take a cutoff, so that ``nDCG @ 10`` is ``nDCG() @ 10``."""
+    """The type of declared classes, with ``@``: ``nDCG @ 10`` is ``nDCG() @ 10``."""
 
     def __matmul__(cls, value: Any) -> Any:
         return cut(cls, {}, value)
@@ -239,9 +246,9 @@ class _DeclaredType(type):
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 class Declared(metaclass=_DeclaredType):
-    """Base of every kind of named thing. ``at`` names the parameter that ``@`` sets; ``listed_by`` is the command that lists all.
+    """Base of every kind. ``at`` names the parameter that ``@`` sets. ``listed_by`` is the command that lists the kind.
 
-    A class with parameters that do not all go together refuses those in a method ``check``.
+    A class refuses parameters that exclude each other in a method ``check``.
     """
 
     kind: ClassVar[str] = "thing"
@@ -249,7 +256,7 @@ class Declared(metaclass=_DeclaredType):
     aliases: ClassVar[tuple[str, ...]] = ()
     at: ClassVar[str] = "cutoff"
     listed_by: ClassVar[str] = ""
-    defaults: ClassVar[dict[str, Any]] = {}  # of each parameter; MISSING where it has none
+    defaults: ClassVar[dict[str, Any]] = {}  # by parameter; MISSING if it has none
 
     def __init_subclass__(cls, *, kind: str = "", aliases: tuple[str, ...] = (), at: str = "", **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -257,8 +264,7 @@ class Declared(metaclass=_DeclaredType):
             cls.kind, cls.catalogue = kind, {}
         cls.aliases = aliases
         cls.at = at or cls.at
-        # the methods that a dataclass would write and compile for every class stand once below: a hundred
-        # metrics are then declared in a few milliseconds
+        # methods are written once below, not compiled by dataclass for each class: a hundred metrics load in milliseconds
         dataclass(init=False, repr=False, eq=False, kw_only=True)(cls)
         cls.defaults = {f.name: f.default for f in fields(cls)}  # type: ignore[arg-type] # it is one now
         for name in () if kind or cls.__name__.startswith("_") else (cls.__name__, *aliases):
@@ -295,8 +301,22 @@ class Declared(metaclass=_DeclaredType):
     def __hash__(self) -> int:
         return hash(tuple(getattr(self, name) for name in self.defaults))
 
+    @classmethod
+    def read(cls, value: Any) -> Self:
+        """Return the object of this kind for an object, a class or a spelling. Raises InputError, with the nearest name."""
+        if isinstance(value, type) and issubclass(value, cls):
+            value = value()
+        if isinstance(value, cls):
+            return value
+        if not isinstance(value, str):
+            raise InputError(f"{cls.kind} {brief(value, quoted=True)}: write it like {_example_spelling(cls)}")
+        spelled = parse_all(cls, value)
+        if len(spelled) != 1:
+            raise _unread(cls, value, f"it names {len(spelled)}, but only one fits here")
+        return spelled[0]  # type: ignore[no-any-return]
+
     def ready(self) -> Self:
-        """The thing itself, or an error where a required parameter is missing."""
+        """Return the object itself, or raise InputError if a required parameter is missing."""
         missing = []
         for name, (_, param) in parameters(type(self)).items():
             value = getattr(self, name)
@@ -313,29 +333,29 @@ class Declared(metaclass=_DeclaredType):
         return cut(type(self), {name: getattr(self, name) for name in self.defaults}, value)  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
-        said = {name: value for name, usual in self.defaults.items() if (value := getattr(self, name)) != usual}
-        cut = said.pop(self.at, None)
-        inside = ", ".join(f"{name}={plain(value)}" for name, value in said.items())
+        changed = {name: value for name, usual in self.defaults.items() if (value := getattr(self, name)) != usual}
+        cut = changed.pop(self.at, None)
+        inside = ", ".join(f"{name}={plain(value)}" for name, value in changed.items())
         return type(self).__name__ + (f"({inside})" if inside else "") + (f"@{plain(cut)}" if cut is not None else "")
 
     __repr__ = __str__
 
     def having(self, **changes: Any) -> Self:
-        """The same with other parameters."""
+        """Return a copy with other parameters."""
         return type(self)(**{name: getattr(self, name) for name in self.defaults} | changes)
 
 
-def cut(cls: Any, said: Mapping[str, Any], value: Any) -> Any:
-    """A thing with the parameter that ``@`` sets."""
+def cut(cls: Any, values: Mapping[str, Any], value: Any) -> Any:
+    """Return an object with the parameter that ``@`` sets."""
     if cls.at not in parameters(cls):
         raise InputError(
             f"{cls.kind} '{cls.__name__}@{brief(value)}': {cls.__name__} has no cutoff, write it without @{brief(value)}"
         )
-    return cls(**{**said, cls.at: value})
+    return cls(**{**values, cls.at: value})
 
 
 def _by_own_names(cls: type[Declared], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Keyword arguments under the parameters' own names, as ``level`` for ``rel``. Raises TypeError for others."""
+    """Keyword arguments by the parameters' own names, like ``level`` for ``rel``. Raises TypeError for unknown names."""
     out: dict[str, Any] = {}
     for key, value in values.items():
         name, meant = (key, value) if key in cls.defaults else _of_alias(cls, key, value)
@@ -348,7 +368,7 @@ def _by_own_names(cls: type[Declared], values: Mapping[str, Any]) -> dict[str, A
 
 
 def _of_alias(cls: type[Declared], key: str, value: Any) -> tuple[str, Any]:
-    """A parameter by another name that it has, and what a value of that means; no name where there is none."""
+    """The parameter with this other name, and the value in its own spelling. "" if there is none."""
     for name, (_, param) in parameters(cls).items():
         if key in param.also:
             return name, param.also[key].get(value, value) if isinstance(value, str) else value
@@ -357,22 +377,22 @@ def _of_alias(cls: type[Declared], key: str, value: Any) -> tuple[str, Any]:
 
 @cache
 def parameters(cls: type[Declared]) -> dict[str, tuple[Any, Param]]:
-    """The parameters of a class: type and meaning of each."""
+    """The type and meaning of each parameter of a class."""
     hints = get_type_hints(cls, include_extras=True)
     out = {}
     for name in cls.defaults:
-        said, *notes = get_args(hints[name]) if get_origin(hints[name]) is Annotated else (hints[name],)
-        out[name] = (said, next((n for n in notes if isinstance(n, Param)), Param("")))
+        hint, *notes = get_args(hints[name]) if get_origin(hints[name]) is Annotated else (hints[name],)
+        out[name] = (hint, next((n for n in notes if isinstance(n, Param)), Param("")))
     return out
 
 
 def required_parameters(cls: type[Declared]) -> list[str]:
-    """The required parameters: those without a default, and those marked as needed."""
+    """The parameters without a default, and the needed ones."""
     known = parameters(cls)
     return [name for name, default in cls.defaults.items() if default is MISSING or known[name][1].needed]
 
 
-# --- reading spellings such as nDCG(gain='exponential')@5,10, with errors that suggest the nearest name ---
+# --- the reader of spellings, like nDCG(gain='exponential')@5,10 ---------------------------------------
 
 
 _SPELLING = re.compile(r"(?P<name>[\w+-]+)\s*(?:\((?P<inside>.*)\))?\s*(?:@(?P<at>[^@()]+))?", re.DOTALL)
@@ -385,7 +405,7 @@ def _unread(kind: type[Declared], text: str, why: str) -> InputError:
 
 
 def class_like(kind: type[Declared], name: str, text: str) -> Any:
-    """The class whose name or alias is this one in another case; or an error that suggests the nearest name."""
+    """Return the class with this name or alias in another case. Raises InputError with the nearest name."""
     alike = {cls for key, cls in kind.catalogue.items() if key.casefold() == name.casefold()}
     if len(alike) == 1:
         return alike.pop()
@@ -396,7 +416,7 @@ def class_like(kind: type[Declared], name: str, text: str) -> Any:
 
 
 def _example_spelling(kind: type[Declared]) -> str:
-    """Spellings to go by: those of metrics, or the first of a kind that takes parameters."""
+    """Spellings for an error message."""
     if kind.kind == "metric":
         return "nDCG@10 or P(level=2)@5"
     some = [cls for cls in kind.catalogue.values() if parameters(cls)]
@@ -404,7 +424,7 @@ def _example_spelling(kind: type[Declared]) -> str:
 
 
 def _example_parameter(kind: type[Declared]) -> str:
-    """A parameter as it is written: of a metric, or the first that any of a kind takes."""
+    """A parameter for an error message: the first that any class of the kind takes."""
     if kind.kind == "metric":
         return "(level=2)"
     return next((f"({name}=...)" for cls in kind.catalogue.values() for name in parameters(cls)), "(name=...)")
@@ -418,45 +438,45 @@ def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
             f"cannot read the {kind.kind} {words.quote(text, 200)}: write it like {_example_spelling(kind)}"
         )
     cls = kind.catalogue.get(match["name"]) or class_like(kind, match["name"], text)
-    said = {}
-    for key, given in _keywords(kind, match["inside"], text) if match["inside"] else ():
-        name, value = _own_name(kind, cls, key, given, text)
-        if name in said:
+    values: dict[str, Any] = {}
+    for key, written in _keywords(kind, match["inside"], text) if match["inside"] else ():
+        name, value = _own_name(kind, cls, key, written, text)
+        if name in values:
             raise _unread(kind, text, f"{name} is given twice")
-        said[name] = _word(value, parameters(cls)[name][0])
-    if match["at"] is not None and cls.at in said:
+        values[name] = _word(value, parameters(cls)[name][0])
+    if match["at"] is not None and cls.at in values:
         raise _unread(kind, text, f"{cls.at} is given twice")
-    there = {*said, cls.at} if match["at"] else said
-    if missing := [name for name, default in cls.defaults.items() if default is MISSING and name not in there]:
+    present = {*values, cls.at} if match["at"] else values
+    if missing := [name for name, default in cls.defaults.items() if default is MISSING and name not in present]:
         needs = f"{cls.__name__} needs {missing[0]}: write {cls.__name__}({missing[0]}=...)"
         raise _unread(kind, text, needs)
     try:
         if match["at"] is None:
-            return (cls(**said).ready(),)
-        # digits are read here, as P@05 is no number to Python
+            return (cls(**values).ready(),)
+        # P@05 is valid, but not a number in Python
         parts = (int(part) if _DIGITS.fullmatch(part) else _literal_text(part) for part in match["at"].split(","))
-        return tuple(cut(cls, said, part).ready() for part in parts)
+        return tuple(cut(cls, values, part).ready() for part in parts)
     except InputError as error:
         message = str(error)
         raise (error if message.startswith(kind.kind) else _unread(kind, text, message)) from None
 
 
-APART = re.compile(r"[\s,]")
-# a comma that goes on with the cutoffs or values before it: nDCG@5,10, P.5,10, ndcg.1=3,2=9
+SEPARATORS = re.compile(r"[\s,]")
+# a comma between cutoffs or values: nDCG@5,10, P.5,10, ndcg.1=3,2=9
 _GOES_ON = re.compile(r",(?=[-+]?[\d.]+(?:[eE][-+]?\d+)?(?:=[-+]?[\d.]+)?(?:-l\d+)?(?:,|$))")
 
 
-# what stands in quotes stays as it is, as the name of a column does; blanks go around (, @ and =, and between cutoffs
+# keeps text in quotes, like column names; drops blanks around (, @ and =, and between cutoffs
 _LOOSE = re.compile(r"""('[^']*'|"[^"]*")|\s*([(@=])\s*|\s*,\s*(?=[-+\d.])""")
 
 
 def split_spellings(text: str) -> list[str]:
-    """The spellings in a text, each of one name: blanks and commas between metrics part them; blanks and commas inside parentheses do not, nor commas between cutoffs.
+    """Split a text at blanks and commas between spellings, but not inside parentheses or between cutoffs.
 
     >>> split_spellings("nDCG@5,10 RR, P(level=2)@10")
     ['nDCG@5,10', 'RR', 'P(level=2)@10']
     """
-    close = re.sub(_LOOSE, lambda found: found[1] or found[2] or ",", text)
+    close = re.sub(_LOOSE, lambda match: match[1] or match[2] or ",", text)
     spellings = re.findall(r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^\s()]|\)|\()+", close)
     return [part for spelling in spellings for part in _split_commas(spelling)] or [text]
 
@@ -502,7 +522,7 @@ def _source_of(node: ast.expr) -> str:
 
 
 def _word(value: Any, hint: Any) -> Any:
-    """True, False and None, written small as elsewhere, unless the parameter knows the word itself."""
+    """Read true, false and none, unless they are values of the parameter."""
     if not isinstance(value, str) or value not in _WORDS or hint is str or repr(value) in str(hint):
         return value
     return _WORDS[value]
@@ -516,7 +536,6 @@ def _literal_text(text: str) -> Any:
 
 
 def _own_name(kind: type[Declared], cls: type[Declared], key: str, value: Any, text: str) -> tuple[str, Any]:
-    """A parameter's own name and value, from an alias if need be."""
     known = parameters(cls)
     if key in known:
         return key, value

@@ -1,25 +1,25 @@
-"""What can go wrong, in one line each: what was read, what would be right, what to do next."""
+"""Errors, one line each: the input, the expected value, the next step."""
 
 from __future__ import annotations
 
-from rankscope.words import keywords, printable
+from rankscope.syntax import in_caller_syntax
+from rankscope.words import printable
 
-# The largest number, whichever its sign, that is computed with: fourth powers of sums must not overflow.
-HUGE = 1e60
-MOST = 2**31 - 1  # the largest whole number that a parameter can be
+HUGE = 1e60  # the largest absolute value of a number, so that fourth powers of sums do not overflow
+LARGEST_INT = 2**31 - 1  # of a parameter
 
 
 class RankscopeError(Exception):
-    """Base of every error that rankscope raises on purpose; its text is one line for people, whatever it quotes."""
+    """Base of every error that rankscope raises on purpose. Its text is one line, even if it quotes others."""
 
     exit_code = 2
 
     def __str__(self) -> str:
         text = super().__str__()
-        return printable(keywords(text) if "--" in text else text)
+        return printable(in_caller_syntax(text) if "--" in text else text)
 
     def _render_traceback_(self) -> list[str]:
-        """What a notebook shows: the lines that led here, without those of this package and of the notebook itself, and the message."""
+        """The lines that a notebook shows: the caller's part of the traceback, and the message."""
         import traceback
 
         inside = (__file__.rpartition("errors.py")[0], "IPython")
@@ -30,14 +30,14 @@ class RankscopeError(Exception):
 
 
 class InputError(RankscopeError, ValueError):
-    """A file, a value or a name that cannot be used as it stands."""
+    """A file, a value or a name that is invalid."""
 
 
 class DataError(RankscopeError, ValueError):
-    """The input can be read, but gives no answer, as when run and qrels share no query."""
+    """Readable input without an answer, like a run and qrels without a common query."""
 
     exit_code = 3
 
 
 class MissingExtraError(RankscopeError, ImportError):
-    """A part of rankscope that needs a package that is not installed."""
+    """A missing package that a part of rankscope needs."""

@@ -62,7 +62,7 @@ def _said(name: str) -> str:
 
 
 def thread_count() -> int:
-    """How many threads to work on: what RANKSCOPE_THREADS says, or one a core that this process may use."""
+    """The number of threads to work on: what RANKSCOPE_THREADS says, or one a core that this process may use."""
     said = _said(THREADS)
     if not said:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -72,7 +72,7 @@ def thread_count() -> int:
 
 
 def memory_bound() -> int | None:
-    """How many bytes of memory to take at most, as RANKSCOPE_MEMORY says (``2GB``); None where nothing is said."""
+    """The number of bytes of memory to take at most, as RANKSCOPE_MEMORY says (``2GB``); None if nothing is said."""
     said = _said(MEMORY)
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", said.lower())
     if said and (match is None or match[2] not in UNITS):
@@ -88,7 +88,7 @@ def memory_bound() -> int | None:
 
 
 def part_size(size: int) -> int:
-    """How many bytes a part may have: this many, or fewer where the bound of memory asks for it."""
+    """The number of bytes a part may have: this many, or fewer where the bound of memory asks for it."""
     bound = memory_bound()
     return size if bound is None else max(LEAST, min(size, (bound - STANDING) // (FACTOR * (thread_count() + 1))))
 
@@ -103,7 +103,7 @@ def check_whole(label: str, size: int) -> None:
 
 
 def check_memory(label: str, size: int, why: str = "what it holds") -> None:
-    """Refuse what takes so many bytes where fewer are free; a few are never asked about."""
+    """Refuse what takes so many bytes if fewer are free; a few are never asked about."""
     if size > STANDING and (free := free_memory()) is not None and size > free:
         _refuse(label, why, size, f"there is ({words.number(free / 1e9, digits=1)} GB are free)")
 
@@ -113,9 +113,9 @@ def _refuse(label: str, why: str, needed: int, bound: str) -> NoReturn:
 
 
 def free_memory() -> int | None:
-    """How many bytes this process may still take: what the system has, the group of processes may use, and limits allow.
+    """The number of bytes this process may still take: what the system has, the group of processes may use, and limits allow.
 
-    None where the system does not say.
+    None if the system does not say.
     """
     found = []
     for path, pattern, unit in FREE:

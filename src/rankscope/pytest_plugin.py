@@ -1,4 +1,4 @@
-"""A pytest fixture: the gate inside a test suite. pytest finds it where rankscope is installed."""
+"""A pytest fixture: the gate inside a test suite. pytest finds it if rankscope is installed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def rankscope_gate(pytestconfig: pytest.Config) -> Callable[..., Gate | ExperimentGate]:
-    """The function ``rankscope.gate``, with the project's settings for what a call leaves out.
+    """Return the function ``rankscope.gate`` with the project's settings as defaults.
 
     ``rankscope_gate(qrels, baseline, candidate, metrics=None, **options)`` gives the verdict, as the command line does::
 
@@ -22,9 +22,9 @@ def rankscope_gate(pytestconfig: pytest.Config) -> Callable[..., Gate | Experime
             verdict = rankscope_gate("qrels.txt", "main.run", "branch.run", "nDCG@10", tolerance=0.01)
             assert verdict.passed, verdict
 
-    A verdict is true where it passes, so ``assert rankscope_gate(...)`` says the same. Settings are those of ``[tool.rankscope]`` in
-    the pyproject.toml of the root of the tests, or of ``settings="FILE"``. The log of an experiment may stand alone in the place of judgments
-    and runs; settings are of rankings, so that none are taken then.
+    A verdict is true if it passes, so ``assert rankscope_gate(...)`` fails otherwise. Settings are those of ``[tool.rankscope]`` in
+    the pyproject.toml of the root of the tests, or of ``settings="FILE"``. The log of an experiment may replace judgments
+    and runs; settings are for rankings, and a log ignores them.
     """
 
     def run_gate(

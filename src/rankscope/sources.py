@@ -1,4 +1,4 @@
-"""Where a table came from, and what was found wrong with it."""
+"""The source of a table, and its faults."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from rankscope import words
 
-UNDEFINED = ("", "nan", "na", "n/a", "null", "none")  # what a cell says that has no value
+UNDEFINED = ("", "nan", "na", "n/a", "null", "none")  # cells without a value
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing wrong with an input, and what to do about it."""
+    """One fault of an input, with its remedy."""
 
     kind: str
     message: str
@@ -21,10 +21,11 @@ class Fault:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a table came from: what was assumed in reading it, and what was found wrong.
+    """The source of a table, with the assumptions of its reader (``notes``) and its ``faults``.
 
-    ``line_of(row)`` is the 1-based line of a 0-based row, in formats that have lines; of several files ``place_of(row)`` says in which of
-    them it stands, too. ``whole`` are the ids that were whole numbers in a data frame. ``sha256()`` raises DataError, and so does ``same()``, where the file has changed since it was read.
+    ``line_of(row)`` is the 1-based line of a 0-based row, in formats with lines. ``place_of(row)`` also names the file, if there are
+    several. ``whole`` holds ids that were whole numbers in a data frame. ``sha256()`` and ``same()`` raise DataError if the file has
+    changed since it was read.
     """
 
     label: str
@@ -40,7 +41,7 @@ class Source:
     whole: tuple[str, ...] = ()
 
     def at(self, row: int) -> str:
-        """Say where a row stands: ``bm25.run line 4,812``."""
+        """Return the place of a row: ``bm25.run line 4,812``."""
         if self.place_of is not None:
             return self.place_of(row)
         if self.line_of is None:

@@ -12,10 +12,10 @@ from rankscope.errors import InputError, RankscopeError
 
 
 def write_file(path: str | Path, pieces: Iterable[str | bytes]) -> None:
-    """Write a file beside its place and move it there when all of it is on the disk; what was there is replaced at once.
+    """Write a file next to its place and move it there when all of it is on the disk; what was there is replaced at once.
 
     Text becomes UTF-8, and halves of characters their escapes. A pipe or a device is written to as it is, and a link is followed.
-    Raises InputError where it cannot be written, and leaves nothing then.
+    Raises InputError if it cannot be written, and leaves nothing then.
     """
     try:
         if Path(path).exists() and not Path(path).is_file():
@@ -52,7 +52,7 @@ def _replace(place: Path, pieces: Iterable[bytes]) -> None:
 
 
 def _open_part(place: Path) -> tuple[int, Path, int | None]:
-    """A file open for writing beside a place, its path, and what holds its lock, if it has one.
+    """A file open for writing next to a place, its path, and what holds its lock, if it has one.
 
     It has a short name, as that of the place may be as long as names can be, and the same one each time, so that what a process left that was
     killed is written over by the next. One that another process is writing is left alone: then there is a name for this time.

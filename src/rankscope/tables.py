@@ -83,7 +83,7 @@ def blocks_of(query: pl.Series) -> Blocks:
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """What runs and qrels share: rows of (query, document), with the set of queries beside them."""
+    """What runs and qrels share: rows of (query, document), with the set of queries next to them."""
 
     frame: pl.DataFrame
     source: Source = field(default_factory=lambda: Source("table"))
@@ -120,7 +120,7 @@ class _Table:
 
     @cached_property
     def nan_rows(self) -> Array:
-        """The rows whose score or grade is not a number; a grade must be finite, too, and no larger than can be computed with."""
+        """The rows whose score or grade is not a number; a grade must be finite as well, and no larger than can be computed with."""
         worth = self.frame[self.worth]
         bad = worth.is_nan() if self.worth == "score" else ~worth.is_between(-HUGE, HUGE)
         return np.flatnonzero(bad.to_numpy()) if bad.any() else NO_ROWS
@@ -156,7 +156,6 @@ class _Table:
         return np.asarray(suspects[~is_first])
 
     def _cut(self, rows: int) -> Iterator[tuple[int, int]]:
-        """Blocks in groups of about so many rows: the first of each group, and the one after its last."""
         start, ends, first = self.blocks.start, self.blocks.start + self.blocks.size, 0
         while first < len(ends):
             last = max(first + 1, int(np.searchsorted(ends, start[first] + rows, side="right")))
@@ -222,7 +221,7 @@ class _Table:
 
 @dataclass(frozen=True, eq=False)
 class Run(_Table):
-    """A system's rankings: ``query_id``, ``doc_id``, ``score`` and, where there is one, ``rank``.
+    """A system's rankings: ``query_id``, ``doc_id``, ``score`` and, if there is one, ``rank``.
 
     Rows stand in the order of the input. ``name`` is the tag or, without one, the file's name.
     """
@@ -270,7 +269,6 @@ class Qrels(_Table):
 
     @cached_property
     def _by_hash(self) -> tuple[Array, Array]:
-        """The hashes of all queries in their order, and the place of each."""
         found = self.names.hash(seed=SEED).to_numpy()
         order = np.argsort(found, kind="stable")
         return found[order], order
@@ -317,7 +315,6 @@ class Qrels(_Table):
         return part
 
     def _slice(self, first: int, last: int) -> Qrels:
-        """The judgments of the queries from the place ``first`` to before ``last``, which have rows."""
         start, size = self.blocks.start[first:last], self.blocks.size[first:last]
         names, at = self.blocks.query.slice(first, last - first), int(start[:1].sum())
         part = Qrels(self._rows(slice(at, at + int(size.sum())), names, size), self.source)
@@ -325,7 +322,6 @@ class Qrels(_Table):
         return part
 
     def _rows(self, rows: Array | slice, queries: pl.Series, size: Array) -> pl.DataFrame:
-        """These rows, which are of these queries, as many of each as its ``size`` is."""
         return self.frame[rows] if isinstance(rows, slice) else self.frame[column(rows)]
 
     @cached_property

@@ -1,6 +1,6 @@
-"""How results speak: numbers, p-values, intervals, shares, counts, lists and hints, each written in one way.
+"""Text of numbers, p-values, intervals, shares, counts, lists and hints: one format each.
 
-All of these give text for sentences, with a true minus sign as in charts. Tables keep the hyphen as their minus sign: their text
+These functions return text for sentences, with a true minus sign as in charts. Tables keep the hyphen as their minus sign: their text
 is copied into spreadsheets and read back by other programs, which take only that one for a number. ``show`` sees to it for
 numbers in cells, ``cell`` and ``in_table`` do it for text that goes into one. JSON and CSV hold plain numbers, never these texts.
 """
@@ -9,38 +9,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 T = TypeVar("T")
-# Messages name options of the command line; whoever calls from Python reads keywords in their place.
-SPEAKS = {"options": False}  # what the command line sets while it runs
-VALUES: dict[str, tuple[str, ...]] = {
-    "test": ("t", "betting", "anytime"), "correction": ("holm",), "engine": ("local", "spark"),
-}  # fmt: skip
-ONE_EACH = frozenset({"metrics", "covariates", "guardrails"})  # keywords of several, whose options take one each
-FLAGS = frozenset({"details", "per_query", "list", "distribution", "bayes", "all_pairs"})
-METHODS = {
-    "--format json": "to_json()", "--format csv": "to_csv()", "evaluate --per-query": 'scores.to_csv("per_query")',
-    "--per-query": 'scores.to_csv("per_query")', "--worklist judge.csv": 'save("judge.csv", table="to_judge")',
-}  # fmt: skip
-OPTION = re.compile(
-    r"(?<![\w-])(?:evaluate )?--(?!long\b)([a-z][a-z-]*[a-z])"
-    r"(?: ((?<=--query )\S+|'[^']*'|\d[\d.]*(?![\w-])|[\w-]+\.[a-z]+\b|[\w-]+)(?: or (\w[\w-]*))?)?"
-)
-COMMAND = re.compile(
-    r"`?rankscope [a-z]+(?: [^,;:()]*?)?(?=[,;:()]|\.(?:\s|$)|$)"
-)  # what is typed in a shell stays as it is
 MINUS = "\N{MINUS SIGN}"
-UNDEFINED = "-"  # stands where there is no value
+UNDEFINED = "-"  # for a missing value
 NOTHING = 5e-13  # a difference below this is of rounding, and written as 0
 VERBS = {"is": "are", "has": "have", "was": "were", "does": "do", "goes": "go"}
 
 
 def number(value: float, sign: bool = False, digits: int | None = None) -> str:
-    """A number in a sentence: three decimals, more where it is smaller than they show, or as many as ``digits`` says.
+    """Return a number for a sentence: three decimals, more for smaller numbers, or ``digits`` decimals.
 
-    ``sign`` writes the plus sign, too. What is written as zero has no sign.
+    ``sign`` writes the plus sign. A number that reads as zero has no sign.
 
     >>> number(0.0214), number(0.00042), number(-0.5, sign=True), number(1234.5), number(-2e-17, sign=True)
     ('0.021', '0.00042', '−0.500', '1,234.500', '0.000')
@@ -52,7 +34,7 @@ def number(value: float, sign: bool = False, digits: int | None = None) -> str:
     if math.isnan(value):
         return UNDEFINED
     size = abs(value)
-    if digits is None:  # three, or two that count for what is smaller than three decimals show
+    if digits is None:  # three decimals, or two significant digits for smaller numbers
         digits = 3 if size >= 0.001 or size < NOTHING else min(1 - math.floor(math.log10(size)), 12)
     pattern = f",.{digits}f" if size < 1e15 else ".4g"  # no more digits than a number has
     text = f"{size:{pattern}}" if size < math.inf else "∞"
@@ -98,7 +80,7 @@ def amount(value: float) -> str:
 
 
 def cell(value: float, digits: int = 4, sign: bool = False) -> str:
-    """A number as text in a table: always as many decimals, the hyphen as minus sign.
+    """Return a number as text in a table: fixed decimals, the hyphen as minus sign.
 
     >>> cell(0.51234), cell(-0.5, sign=True), cell(0.5, 2, sign=True), cell(-0.00001), cell(float("nan"))
     ('0.5123', '-0.5000', '+0.50', '0.0000', '-')
@@ -149,7 +131,7 @@ def percent(level: float) -> str:
 
 
 def share(part: float, digits: int = 0) -> str:
-    """A share that was measured, rounded; it is neither 0% nor 100% unless none or all are meant.
+    """Return a measured share, rounded; it reads 0% or 100% only if it is exactly that.
 
     >>> share(0.567), share(0.567, 1), share(0.0), share(0.001), share(0.9997), share(1.0), share(0.0001, 1)
     ('57%', '56.7%', '0%', '<1%', '>99%', '100%', '<0.1%')
@@ -165,7 +147,7 @@ def share(part: float, digits: int = 0) -> str:
 
 
 def relative(change: float, digits: int = 1) -> str:
-    """A change as a share of what it started from, with its sign.
+    """Return a change as a share of its start, with its sign.
 
     >>> relative(0.13), relative(-0.0421)
     ('+13.0%', '−4.2%')
@@ -174,7 +156,7 @@ def relative(change: float, digits: int = 1) -> str:
 
 
 def factor(ratio: float) -> str:
-    """How many times as much.
+    """Return a ratio as text, like 5.6x.
 
     >>> factor(9.0), factor(5.61), factor(1234.5), factor(0.0123)
     ('9x', '5.6x', '1,234x', '0.012x')
@@ -185,7 +167,7 @@ def factor(ratio: float) -> str:
 
 
 def finite(value: T) -> T | None:
-    """A value for JSON: None, which becomes null, for a number that is undefined or has no bound.
+    """Return a value for JSON: None (null) for a number that is undefined or infinite.
 
     >>> finite(0.5), finite(float("nan")), finite(float("inf")), finite(None), finite("bm25")
     (0.5, None, None, None, 'bm25')
@@ -203,7 +185,7 @@ def count(number: float) -> str:
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """A count and its noun; ``many`` is needed where ``plural`` does not know it.
+    """Return a count and its noun; ``many`` is needed for nouns that ``plural`` does not know.
 
     >>> (counted(1, "query"), counted(8691, "query"), counted(0, "document"), counted(2, "score is", "scores are"))
     ('1 query', '8,691 queries', '0 documents', '2 scores are')
@@ -236,7 +218,7 @@ def agree(number: int, verb: str) -> str:
 
 
 def rounded(number: int, up: bool = False) -> str:
-    """A count to two digits, where it is no more exact than that; ``up`` where fewer would not do.
+    """Return a count rounded to two digits, upwards with ``up``.
 
     >>> rounded(113), rounded(47), rounded(12345), rounded(12345, up=True)
     ('110', '47', '12,000', '13,000')
@@ -246,7 +228,7 @@ def rounded(number: int, up: bool = False) -> str:
 
 
 def listing(names: Iterable[object], most: int = 6, last: str = "and") -> str:
-    """Names in a sentence; where there are more than ``most``, and more than one is left, the rest is counted.
+    """Return names in a sentence; of more than ``most`` the rest is counted.
 
     >>> (listing(["AP"]), listing(["AP", "RR", "P@10"]), listing(["AP", "RR"], last="or"), listing("abcde", most=3))
     ('AP', 'AP, RR and P@10', 'AP or RR', 'a, b, c and 2 more')
@@ -258,7 +240,7 @@ def listing(names: Iterable[object], most: int = 6, last: str = "and") -> str:
 
 
 def sample(ids: Iterable[str], total: int | None = None, most: int = 3, none: str = "none") -> str:
-    """A few ids to look for, long ones cut, and dots where there are more; ``total`` says of how many they are.
+    """Return a few ids, long ones cut, with dots if there are more; ``total`` is their number.
 
     >>> sample(["17", "21"]), sample(["17", "21", "40", "41"]), sample(["17"], 9, most=1), sample([])
     ('17, 21', '17, 21, 40 ...', '17 ...', 'none')
@@ -278,7 +260,7 @@ def choices(values: Iterable[object]) -> str:
 
 
 def short(text: str, most: int = 40) -> str:
-    """A name, cut where it is very long.
+    """Return a name, cut if it is very long.
 
     >>> short("bm25"), short("bm25-with-expansion", 8)
     ('bm25', 'bm25-wi…')
@@ -287,7 +269,7 @@ def short(text: str, most: int = 40) -> str:
 
 
 def quote(text: str, most: int = 100) -> str:
-    """A piece of input in quotes, cut where it is very long.
+    """Return a piece of input in quotes, cut if it is very long.
 
     >>> quote("301 Q0"), quote("coronavirus", 6)
     ("'301 Q0'", "'coron…'")
@@ -296,7 +278,7 @@ def quote(text: str, most: int = 100) -> str:
 
 
 def nearest(name: str, names: Iterable[str], close: float = 0.6) -> str | None:
-    """The name that is most like a misspelled one, whatever the case; None where none is like it.
+    """Return the name nearest to a misspelled one, ignoring case; None if no name is similar.
 
     >>> nearest("BM52", ["bm25", "dense"]), nearest("sparse", ["bm25"])
     ('bm25', None)
@@ -311,9 +293,9 @@ def nearest(name: str, names: Iterable[str], close: float = 0.6) -> str | None:
 def hint(
     name: str, names: Iterable[str], otherwise: str | None = None, most: int = 10, offer: Callable[[str], str] = str
 ) -> str:
-    """The end of a message about an unknown name: the nearest one, else ``otherwise``, else what there is.
+    """Return the end of a message about an unknown name: the nearest name, ``otherwise``, or the known names.
 
-    ``offer`` gives what is offered for a name, where that is written in another way.
+    ``offer`` returns the suggested text for a name.
 
     >>> hint("bm52", ["bm25", "dense"]), hint("sparse", ["bm25", "dense"]), hint("sparse", [])
     (', did you mean bm25?', ': there are bm25 and dense', '')
@@ -328,81 +310,8 @@ def hint(
     return f": there {agree(len(offers), 'is')} {listing(offers, most)}"
 
 
-def keywords(text: str) -> str:
-    """A message with keywords of Python in the place of options, unless the command line speaks; whole commands stay.
-
-    >>> VALUES["duplicates"] = ("error", "first", "best")
-    >>> keywords("remove one, or choose --duplicates first or best"), keywords("rankscope check --list lists all")
-    ('remove one, or choose duplicates="first" or "best"', 'rankscope check --list lists all')
-    """
-    if "--" not in text or SPEAKS["options"]:
-        return text
-    whole = [match.span() for match in COMMAND.finditer(text)]
-    return OPTION.sub(
-        lambda found: found[0] if any(a <= found.start() < b for a, b in whole) else _keyword(found), text
-    )
-
-
-def _keyword(found: re.Match[str]) -> str:
-    for option, method in METHODS.items():
-        if found[0].startswith(option):
-            return method + found[0].removeprefix(option)
-    name, value, other = found[1].replace("-", "_"), found[2] or "", found[3]
-    rest = found[0].partition(f"--{found[1]}")[2]
-    if name == "query" and value:
-        return f"{name}={value!r}"
-    if (value[:1] in {"'", *"0123456789"} and value) or value.isupper():
-        return f"{name}={value}" + (f" or {other}" if other else "")
-    if "." in value:
-        return f'{name}="{value}"' + (f" or {other}" if other else "")
-    if value in VALUES.get(name, ()):
-        also = f' or "{other}"' if other in VALUES[name] else f" or {other}" if other else ""
-        return f'{name}="{value}"{also}'
-    return (f"{name}=True" if name in FLAGS else f"{name}=") + rest
-
-
-def either(command: str, call: str) -> str:
-    """The same as the command line types it, or as Python calls it, whichever is spoken.
-
-    >>> either("next: rankscope check --explain RS101", 'next: rs.rules("RS101")')
-    'next: rs.rules("RS101")'
-    """
-    return command if SPEAKS["options"] else call
-
-
-def option(name: str) -> str:
-    """A keyword of Python as who reads it types it.
-
-    >>> option("no_relevant")
-    'no_relevant'
-    """
-    flag = name.removesuffix("s") if name in ONE_EACH else name
-    return either(f"--{flag.replace('_', '-')}", name)
-
-
-def options(text: str, flags: Mapping[str, str]) -> str:
-    """A message with options in the place of keywords of Python; ``flags`` are the options by keyword. Parameters of metrics stay.
-
-    >>> options("level=2: a level is a number", {"level": "--level"}), options("no P(level=2)", {"level": "--level"})
-    ('--level 2: a level is a number', 'no P(level=2)')
-    """
-    out, end = [], 0
-    for found in re.finditer(r"(?<![\w.])([a-z_]+)=('[^']*'|\"[^\"]*\"|-?[\w.]+)", text):
-        before = text[: found.start()]
-        if found[1] in flags and before.count("(") == before.count(")"):
-            value = found[2][1:-1] if found[2][0] in "'\"" else found[2]
-            out += [
-                text[end : found.start()],
-                flags[found[1]],
-                " ",
-                value if re.fullmatch(r"[\w.%@/-]+", value) else f"'{value}'",
-            ]
-            end = found.end()
-    return "".join([*out, text[end:]])
-
-
 def is_number(text: str | bytes) -> bool:
-    """Whether a text can be read as a number: digits of ASCII, without underscores, as in every format.
+    """True if a text is a number: ASCII digits, without underscores, as in every format.
 
     >>> is_number("1e3"), is_number("1_000")
     (True, False)
@@ -416,7 +325,7 @@ def is_number(text: str | bytes) -> bool:
 
 
 def as_number(value: object) -> float | None:
-    """A value in memory as a number, a text where a file could have it; None for what is none."""
+    """Return a value in memory as a number, or None if it is not a number; a text may be one if a file could contain it."""
     try:
         return None if isinstance(value, str) and not is_number(value) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -424,7 +333,7 @@ def as_number(value: object) -> float | None:
 
 
 def as_share(value: object) -> tuple[float, bool] | None:
-    """A number, or a percentage as a share of 1, and whether it was one; None for what is neither.
+    """Return a number, or a percentage as a share of 1, and whether it was a percentage; otherwise None.
 
     >>> as_share("2%"), as_share(0.02), as_share("two")
     ((0.02, True), (0.02, False), None)
@@ -435,7 +344,7 @@ def as_share(value: object) -> tuple[float, bool] | None:
 
 
 def printable(text: str) -> str:
-    r"""Text in which every sign that a terminal would act on, or not show, stands as its escape.
+    r"""Return text with escapes for every character that a terminal would act on or not show.
 
     >>> print(printable("red\x1b[31m"))
     red\x1b[31m

@@ -57,18 +57,22 @@ def test_without_scripts_verdict_and_numbers_are_there(made: Callable[[str], str
 def test_themes(made: Callable[[str], str], opened: Opened, scheme: Literal["light", "dark"]) -> None:
     page = opened(made("whole"), scheme=scheme)
 
-    def paper() -> str:
-        return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    colours = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 22, 26)"}
 
-    light, dark = "rgb(255, 255, 255)", "rgb(20, 22, 26)"
-    assert paper() == {"light": light, "dark": dark}[scheme]
+    def wait_for_paper(theme: str) -> None:
+        """A page that was just loaded or told to change takes its time while all cores are busy."""
+        page.wait_for_function(
+            "colour => document.body && getComputedStyle(document.body).backgroundColor === colour", arg=colours[theme]
+        )
+
+    wait_for_paper(scheme)
     page.locator("#chart-cutoffs .plot").scroll_into_view_if_needed()
     page.locator("#chart-cutoffs svg").wait_for()
     before = page.locator("#chart-cutoffs .plot").inner_html()
     other = {"light": "Dark", "dark": "Light"}[scheme]
     button = page.get_by_role("button", name=other, exact=True)
     button.click()
-    assert paper() == {"Dark": dark, "Light": light}[other]
+    wait_for_paper(other.lower())
     assert button.get_attribute("aria-pressed") == "true"
     page.locator("#chart-cutoffs .plot").scroll_into_view_if_needed()  # the button stands far above
     page.wait_for_function(
@@ -77,9 +81,9 @@ def test_themes(made: Callable[[str], str], opened: Opened, scheme: Literal["lig
         arg=before,
     )  # charts take the colours too
     page.reload()
-    assert paper() == {"Dark": dark, "Light": light}[other]  # it is remembered
+    wait_for_paper(other.lower())  # it is remembered
     page.get_by_role("button", name="System", exact=True).click()
-    assert paper() == {"light": light, "dark": dark}[scheme]
+    wait_for_paper(scheme)
 
 
 def test_a_header_sorts_by_pointer_and_by_keys(made: Callable[[str], str], opened: Opened) -> None:

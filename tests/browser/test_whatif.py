@@ -13,7 +13,7 @@ import pytest
 
 from rankscope import words
 from rankscope.metrics import CATALOGUE, parse
-from rankscope.metrics.single import judged_lists
+from rankscope.metrics.single import ranked_lists
 
 SCRIPTS = ("metrics", "words", "state", "list", "table")
 KEYS = ["P", "R", "RR", "RR@k", "AP", "AP@k", "DCG", "DCGexp", "nDCG", "nDCGexp", "ERR", "RBP"]
@@ -97,7 +97,7 @@ def in_python(case: dict[str, Any], spelling: str, whole: bool) -> tuple[float, 
         ranking += [None] * (place - 1 - len(ranking)) + [grade]
     ideal = [grade for grade, count in given["judged"] for _ in range(count)]
     metric = parse(spelling)
-    judged = judged_lists(
+    judged = ranked_lists(
         ranking,
         getattr(metric, "level", 1.0),
         {"scores": None, "known": None, "ideal": ideal, "relevant": None, "judgments": None},

@@ -23,7 +23,7 @@ WRONG: list[tuple[tuple[str, ...], int, str]] = [
     (("--alpha", "0"), 2, "alpha is a share"),
     (("--alpha", "nan"), 2, "alpha is a share"),
     (("--alpha", "x"), 2, "'x' is not a valid float"),
-    (("--margin", "x"), 2, "no number"),
+    (("--margin", "x"), 2, "a margin is a number"),
     (("--margin", "-1"), 2, "above 0"),
     (("--margin", "nan"), 2, "above 0"),
     (("--margin", "inf"), 2, "margin"),

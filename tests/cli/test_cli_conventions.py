@@ -30,7 +30,7 @@ def test_mlflow_is_explained(run: Any, files: dict[str, str]) -> None:
     said = run("reconcile", files["qrels"], files["one"], "-m", "nDCG@10", "--value", "1.0")
     assert said.code == 0
     first = said.out.splitlines()[0]
-    assert first.startswith(" 1.0 is what ")
+    assert first.startswith(" 1.0 is printed by ")
     assert "mlflow" in " ".join(said.out.split()[:60])
     assert "ideal cut at the number of documents returned" in " ".join(said.out.split())
     assert max(map(len, said.out.splitlines())) <= 80
@@ -53,7 +53,7 @@ def test_the_winner_may_depend_on_the_convention(run: Any, files: dict[str, str]
 def test_a_number_that_nobody_prints(run: Any, files: dict[str, str]) -> None:
     said = run("reconcile", files["qrels"], files["one"], "--value", "0.123")
     assert said.code == 0
-    assert "No convention known here gives 0.123" in said.out
+    assert "No known convention gives 0.123" in said.out
 
 
 def test_several_metrics_and_formats(run: Any, files: dict[str, str], tmp_path: Path) -> None:
@@ -68,9 +68,9 @@ def test_several_metrics_and_formats(run: Any, files: dict[str, str], tmp_path: 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--value", "high"], "give the number that was printed"),
+        (["--value", "high"], "give the printed number"),
         (["-m", "nDGC@10"], "did you mean nDCG"),
-        (["-m", "nDCG@5,10"], "names 2 metrics where one is wanted"),
+        (["-m", "nDCG@5,10"], "names 2 metrics, but only one fits here"),
         (["-o", "found.tex"], "not as latex"),
     ],
 )
@@ -141,7 +141,7 @@ def test_conventions_are_told(run: Any, files: dict[str, str]) -> None:
     [
         (["--ties", "best", "-m", "Judged@10"], "neither better nor worse", 2),
         (["--dialect", "mlfow"], "did you mean mlflow", 2),
-        (["--queries", "@nowhere"], "a query id a line", 2),
+        (["--queries", "@nowhere"], "one query id per line", 2),
         (["--queries", "q9"], "queries is one of", 2),
         (["--weights", "nowhere"], "no such file", 2),
         (["-m", "alpha_nDCG@10"], "names no subtopics", 2),

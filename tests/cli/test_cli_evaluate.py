@@ -129,7 +129,7 @@ def test_tables_keep_to_the_width(run: Any, monkeypatch: Any, columns: Any) -> N
         (["qrels.txt", "."], 2, "these are TREC qrels"),
         (["good.run", "qrels.txt"], 2, "not qrels"),
         (["-", "-"], 2, "only once"),
-        (["qrels.txt", "a=good.run", "a=poor.run"], 2, "another run is called a"),
+        (["qrels.txt", "a=good.run", "a=poor.run"], 2, "another run is also called a"),
         (["qrels.txt", "=good.run"], 2, "name=path"),
         (["qrels.txt", "good.run", "-m", "nDGC@10"], 2, "did you mean nDCG?"),
         (["qrels.txt", "good.run", "-m", "P(level='x')@5"], 2, "level is a number"),
@@ -209,7 +209,7 @@ def test_distribution(run: Any) -> None:
 def test_a_metric_among_the_files_is_explained(run: Any, line: str) -> None:
     found = run("evaluate", *line.split())
     assert (found.code, found.out) == (2, "")
-    assert found.err == "AP is read as a file, and there is none: -m takes one word, write -m 'nDCG@10 AP'\n"
+    assert found.err == "no file called AP: -m takes one argument, write -m 'nDCG@10 AP'\n"
 
 
 def test_metrics_parted_by_commas(run: Any) -> None:

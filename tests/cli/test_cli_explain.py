@@ -59,7 +59,7 @@ def test_two_rankings_and_all_queries(files: Path, capsys: pytest.CaptureFixture
     assert " rose from " in out
     code, out, _ = said(capsys, "qrels.txt", "one.run", "two.run", "-m", "nDCG@5", "-q")
     assert code == 0
-    assert "where it comes from" in out
+    assert "difference by ranks" in out
     code, out, _ = said(capsys, "qrels.txt", "one.run", "two.run", "-m", "nDCG@5", "-q", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))
     assert rows[0]["ranks"] == "rank 1"

@@ -251,9 +251,9 @@ def test_settings_from_a_file(run: Any) -> None:
         ("alpha = true", "alpha = true: alpha is a number above 0 and below 0.5"), ("depth = 0", "depth is a whole number of at least 1"),
         ('tolerance = "2"', "tolerance is a number of at least 0 like 0.01, a percentage"), ("metrics = []", "metrics is a metric or a list"),
         ('fail_on = "x"', "fail_on is one of 'loss', 'tolerance'"), ("no_relevant = true", "no_relevant is one of"),
-        ("gate = 3", "is no table of settings"), ('"fail-on" = "loss"\nfail_on = "loss"', "fail_on is set twice"),
+        ("gate = 3", "must be a table of settings"), ('"fail-on" = "loss"\nfail_on = "loss"', "fail_on is set twice"),
         ("[gate]\ncorrection = 'holm'", "gate does not use correction"), ("[compare]\ntolerance = 0.1", "compare does not use tolerance"),
-        ("depth 3", "is no TOML"), ("gates = 3", "did you mean gate?"),
+        ("depth 3", "not TOML"), ("gates = 3", "did you mean gate?"),
     ],
 )  # fmt: skip
 def test_settings_that_cannot_be_right(run: Any, text: str, message: str) -> None:

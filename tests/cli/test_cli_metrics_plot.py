@@ -22,7 +22,7 @@ def test_a_plot_in_the_terminal(run: Any) -> None:
     said = run("metrics", "RR", "--plot")
     assert said.code == 0
     assert said.err == ""
-    assert "What each rank is worth to RR" in said.out
+    assert "Weight of each rank in RR" in said.out
     assert told(said.out) == [round(1 / r, 4) for r in (1, 2, 3, 5, 10, 20, 50, 100)]
     assert max(map(len, said.out.splitlines())) <= 80
 
@@ -58,7 +58,7 @@ def test_what_good_documents_hide_stands_beside_what_one_alone_is_worth(run: Any
     said = run("metrics", "ERR", "--plot")
     assert said.code == 0
     assert "ERR, below others  1.0000  0.0312  0.0013" in said.out  # 1/16 go on, and read the next at half the worth
-    assert "ERR reach of a report is something else" in " ".join(said.out.split())
+    assert "ERR reach of a report is different" in " ".join(said.out.split())
     assert ", below others" not in run("metrics", "nDCG", "--plot").out
 
 
@@ -90,10 +90,10 @@ def test_a_plot_as_text_in_a_file(run: Any) -> None:
     ("arguments", "because"),
     [
         (["AUC"], "AUC has no weight by rank"),
-        (["SetP"], "blind to the order"),
+        (["SetP"], "ignores the order"),
         (["Judged@10"], "has no weight by rank"),
         (["nDGC"], "did you mean nDCG?"),
-        (["nDCG@5,10"], "names 2 metrics where one is wanted"),
+        (["nDCG@5,10"], "names 2 metrics, but only one fits here"),
         (["official"], "official is a set"),
         ([], "name one, like rankscope metrics RR --plot"),
         (["RR", "--table"], "leave out --table"),

@@ -139,9 +139,13 @@ def test_the_demo_ends_with_a_report(run: Run, files: Path) -> None:
 
 
 def test_a_page_that_is_there_is_replaced(run: Run, files: Path) -> None:
+    """A page, and each file of a folder of exports."""
     for _ in range(2):
-        assert run("demo", "--report", "demo.html").code == 0
-        assert run("report", *TWO, "-m", "RR", "--export", "out").code == 0
+        assert run("report", *TWO, "-m", "RR", "-o", "page.html").code == 0
+    Path("out").mkdir()
+    Path("out/against-baseline.csv").write_text("what was there before\n")
+    assert run("report", *TWO, "-m", "RR", "--export", "out").code == 0
+    assert "before" not in Path("out/against-baseline.csv").read_text()
 
 
 def test_the_demo_tells_no_place_of_this_machine(run: Run, files: Path) -> None:

@@ -11,19 +11,21 @@ import pytest
 
 import rankscope as rs
 from rankscope.declared import required_parameters
-from rankscope.dialects import DIALECTS, Convention, Dialect, Says
+from rankscope.dialects import DIALECTS, Convention, Dialect, DialectMetric
 from rankscope.dialects.learning import LEARNING
 from rankscope.dialects.recommendation import RECOMMENDATION
 from rankscope.dialects.retrieval import RETRIEVAL
 from rankscope.metrics import CATALOGUE
-from rankscope.scoring.ways import CHOICES, translate
+from rankscope.scoring.definitions import CHOICES, translate
 
 Table = dict[str, dict[str, float]]
 
 EVERY = (*RETRIEVAL, *RECOMMENDATION, *LEARNING)
 # what holds at a cutoff; what holds without one is tested where it differs
 ENTRIES = [
-    (dialect, name, dialect.says(name, cut=True) or says) for dialect in EVERY for name, says in dialect.metrics.items()
+    (dialect, name, dialect.metric(name, cut=True) or says)
+    for dialect in EVERY
+    for name, says in dialect.metrics.items()
 ]
 NAMES = [f"{dialect.name} {name}" for dialect, name, _ in ENTRIES]
 # what these tools call by the name of one metric is another
@@ -63,7 +65,7 @@ def test_dialect(dialect: Dialect) -> None:
 
 
 @pytest.mark.parametrize(("dialect", "name", "says"), ENTRIES, ids=NAMES)
-def test_entry(dialect: Dialect, name: str, says: Says) -> None:
+def test_entry(dialect: Dialect, name: str, says: DialectMetric) -> None:
     convention = dialect.of(name, cut=True)
     for field in fields(Convention):
         value = getattr(convention, field.name)
@@ -83,7 +85,7 @@ def test_entry(dialect: Dialect, name: str, says: Says) -> None:
 
 
 @pytest.mark.parametrize(("dialect", "name", "says"), ENTRIES, ids=NAMES)
-def test_entry_computes(dialect: Dialect, name: str, says: Says) -> None:
+def test_entry_computes(dialect: Dialect, name: str, says: DialectMetric) -> None:
     if says.metric:
         qrels: Any = {"q": {"a": 1, "b": 0, "c": 1}, "none": {"a": 0}}
         if plain(name).needs & {"subtopics"}:

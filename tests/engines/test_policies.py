@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.made.samples import amount
 
 import rankscope as rs
 from rankscope.engines import mappings
@@ -90,7 +91,7 @@ def share_a_query(run: Rows, qrels: Rows) -> bool:
 ties = st.sampled_from(["trec", "docid", "input"])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=amount(10, 60), deadline=None)
 @given(run_rows, qrels_rows, ties, st.sampled_from([None, 1, 3]), st.sampled_from(["judged", "run", "both"]))
 def test_every_metric_has_the_same_bits_from_both_engines(
     run: Rows, qrels: Rows, ties: Any, depth: int | None, queries: Any
@@ -104,7 +105,7 @@ def test_every_metric_has_the_same_bits_from_both_engines(
         assert mapped == values(frame(qrels, "grade"), as_dict(run), **said)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=amount(10, 60), deadline=None)
 @given(run_rows, qrels_rows, ties, st.sampled_from([("first", first), ("best", best)]))
 def test_duplicates(run: Rows, qrels: Rows, ties: Any, policy: tuple[Any, Callable[[Rows], Rows]]) -> None:
     name, naive = policy
@@ -146,7 +147,7 @@ def test_first_and_best_differ() -> None:
     assert rs.evaluate(judged, ranked, ["CG@1"], duplicates="best")["CG@1"] == 3
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=amount(10, 60), deadline=None)
 @given(run_rows, qrels_rows, st.sampled_from(["dicts", "frames"]))
 def test_documents_that_are_their_own_query(run: Rows, qrels: Rows, shape: str) -> None:
     run, qrels = first(run), first(qrels)

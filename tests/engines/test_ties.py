@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.made.samples import amount
 
 import rankscope as rs
-from rankscope.engines.orders import MOST_ORDERS, SAMPLE_SIZE, has_closed_form
+from rankscope.engines.tie_orders import MOST_ORDERS, SAMPLE_SIZE, has_closed_form
 from rankscope.errors import InputError
 from rankscope.lists import rectangle
 from rankscope.metrics import parse
@@ -64,7 +65,7 @@ def test_closed_forms_are_used(metric: str) -> None:
 scores = st.dictionaries(st.sampled_from("abcdexyw"), st.sampled_from([1.0, 2.0]), min_size=1, max_size=6)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=amount(8, 40), deadline=None)
 @given(scores, st.dictionaries(st.sampled_from("abcdez"), st.sampled_from([-1, 0, 1, 3]), min_size=1))
 def test_any_small_query(run: dict[str, float], grades: dict[str, int]) -> None:
     names = ["nDCG@2", "AP", "RR@3", "P@2", "R(judged_only=True)@2", "ERR@2", "Bpref"]
@@ -243,7 +244,7 @@ def test_more_grades_than_are_held_at_once(metric: str, monkeypatch: pytest.Monk
     parts = []
     spread = rectangle._spread
     monkeypatch.setattr(rectangle, "_spread", lambda kinds, upto=None: parts.append(upto) or spread(kinds, upto))  # type: ignore[func-returns-value]
-    monkeypatch.setattr(rectangle, "PLACES", 50)
+    monkeypatch.setattr(rectangle, "MAX_SPREAD_CELLS", 50)
     assert rs.evaluate({"q": grades}, run, metric, ties="expected")[metric] == pytest.approx(whole, rel=1e-13)
     assert len(parts) > (
         0 if rs.parse(metric).relevance == "binary" else 3

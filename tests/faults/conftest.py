@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.made.samples import sampled
 
 from rankscope.cli.table import COMMANDS
 
@@ -42,6 +43,8 @@ TYPED = {
     "completion": "completion bash",
 }
 assert set(TYPED) == {command.name for command in COMMANDS}, "a command that no fault is tried on"
+# streams belong to the process, which is the same for all commands: one that answers, one with an exit code, a short one
+SOME = sampled(TYPED, 3, always=("evaluate", "check", "completion"))
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.faults.conftest import TYPED, run
+from tests.faults.conftest import SOME, run
 
 pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="streams of POSIX"),
     pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full"),
 ]
-EVERY = pytest.mark.parametrize("name", TYPED)
+EVERY = pytest.mark.parametrize("name", SOME)
 
 
 def close(number: int) -> str:
@@ -87,7 +87,7 @@ def test_help_that_cannot_be_written_is_told(words: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("words", ["evaluate {}/qrels.txt -", "evaluate - {}/old.run", "check {}/qrels.txt -"])
 def test_a_closed_standard_input_is_told(words: str, files: Path, tmp_path: Path) -> None:
     found = run(words.replace("{}", str(files)).split(), tmp_path, close(0))
-    assert (found.code, found.faults) == (2, ["standard input is closed: give a file in place of -, or a pipe"])
+    assert (found.code, found.faults) == (2, ["standard input is closed: give a file instead of -, or a pipe"])
 
 
 def test_a_standard_input_that_cannot_be_read_is_told(files: Path, tmp_path: Path) -> None:

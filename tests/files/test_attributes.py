@@ -97,7 +97,7 @@ def test_unknown_queries() -> None:
     assert found.remarks(["q2", "q3"]) == [
         "attributes: 1 query is not scored (q1)", "attributes: 1 scored query is not in it (q3)",
     ]  # fmt: skip
-    with pytest.raises(DataError, match="no query of it is scored; it has q1 and q2, the scores 1 and 2"):
+    with pytest.raises(DataError, match="none of its queries has scores; it has q1 and q2, the scores 1 and 2"):
         found.remarks(["1", "2"])
 
 
@@ -169,8 +169,8 @@ def test_costs(write: Any) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("run,cost\na,\n", "a.csv line 2, column cost: there is no number"),
-        ("run,cost\na,-1\n", "a.csv line 2, column cost: -1.0 is no cost"),
+        ("run,cost\na,\n", "a.csv line 2, column cost: the number is missing"),
+        ("run,cost\na,-1\n", "a.csv line 2, column cost: -1.0 is not a cost"),
         ("run,cost\na,45 ms\n", "a.csv line 2, column cost: '45 ms' is not a number"),
         ("run,cost\na,1\na,2\n", "a.csv line 3: run 'a' is there twice"),
         ("run,qps\na,1\n", "column qps: of a cost less is better"),
@@ -186,6 +186,6 @@ def test_faulty_costs(write: Any, content: str, message: str) -> None:
 def test_faulty_costs_in_a_dict() -> None:
     with pytest.raises(InputError, match="run b has no cost"):
         costs_of({"a": {"cost": 1}, "b": {}})
-    with pytest.raises(InputError, match="run a, cost: 'x' is no cost"):
+    with pytest.raises(InputError, match="run a, cost: 'x' is not a cost"):
         costs_of({"a": {"cost": "x"}})
     assert costs_of({"a": 3}).columns == ("cost",)

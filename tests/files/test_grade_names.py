@@ -61,8 +61,8 @@ def test_words_are_forgotten_afterwards() -> None:
 @pytest.mark.parametrize(
     ("grades", "said"),
     [
-        ("Perfect", "no name with a number"), ("Perfect=high", "no name with a number"), ("", "no grade is named"),
-        ("=4", "no name with a number"), ("Good=1,good=2", "two values"), ({"Good": float("inf")}, "no name with a number"),
+        ("Perfect", "not a name with a number"), ("Perfect=high", "not a name with a number"), ("", "no grade is named"),
+        ("=4", "not a name with a number"), ("Good=1,good=2", "two values"), ({"Good": float("inf")}, "not a name with a number"),
         (4, "no grade is named"),
     ],
 )  # fmt: skip

@@ -84,7 +84,7 @@ def test_whole_floats_are_their_integers_and_it_is_said(
 @pytest.mark.parametrize("odd", [float(EXACT), 2.0**60, 2.0**64, -(2.0**53), 1e300], ids=str)
 def test_floats_that_may_be_several_integers_are_refused(maker: str, odd: float, tmp_path: Path) -> None:
     with pytest.raises(
-        InputError, match=r"floats from 9,007,199,254,740,992 on stand for several whole numbers: keep ids as"
+        InputError, match=r"floats from 9,007,199,254,740,992 on can mean several whole numbers: keep ids as"
     ):
         run_of(MAKERS[maker]([("q", 1.0, 1.0), ("q", odd, 2.0)], tmp_path))
 

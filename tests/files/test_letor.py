@@ -38,7 +38,7 @@ def test_a_comment_may_hold_signs_that_break_lines_elsewhere(tmp_path: Path) -> 
 def test_rows_without_documents_are_counted_in_their_query(tmp_path: Path) -> None:
     qrels = read_qrels(write(tmp_path, "2 qid:a 1:0.5", "0 qid:b 1:0.1", "1 qid:a 1:0.2"))
     assert qrels.frame.rows() == [("a", "1", 2.0), ("b", "1", 0.0), ("a", "2", 1.0)]
-    assert "3 rows name no document: its place in its query, from 1, stands for it" in qrels.source.notes
+    assert "3 rows name no document: its place in its query, from 1, is its id" in qrels.source.notes
 
 
 def test_what_is_no_row(tmp_path: Path) -> None:

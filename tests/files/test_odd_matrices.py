@@ -90,7 +90,7 @@ def test_several_sources_that_do_not_fit(write: Any) -> None:
     Path("other").mkdir()
     write("other/a.csv", "query_id,AP\n1,.5\n2,1\n")
     no(["a.csv", "b.csv"], "system 'a' shares no query with the others", "1, 2", "301, 302", kind=DataError)
-    no(["a.csv", "c.csv"], "no metric is there for two systems", kind=DataError)
+    no(["a.csv", "c.csv"], "two systems need a metric in common", kind=DataError)
     no(["a.csv", "other/a.csv"], "a.csv and other/a.csv: system 'a' has query '1' twice for AP", "{name: source}")
     assert scores_of({"x": "a.csv", "y": "other/a.csv"}).systems == ("x", "y")
     no({"x": write("d.csv", "run,query_id,value\nu,1,1\nv,1,1\n")}, "holds 2 systems", "the one system 'x'")

@@ -78,7 +78,7 @@ def test_a_large_file_and_a_query_without_documents(tmp_path: Path) -> None:
         ([{"query_id": "q", "docs": ["a"]}, {"query_id": "q", "docs": ["b"]}], "line 2: query 'q' is there twice; put its documents"),
         ([{"query_id": "q", "docs": ["a", "b"], "scores": [1]}], "line 1: docs has 2 documents, scores 1; give each a number"),
         ([{"query_id": "q", "retrieved": ["a"], "results": ["b"]}], "line 1: retrieved and results could each be the documents; keep one"),
-        ([{"query_id": "q", "results": [{"text": "a"}]}], "is no document; one has a doc_id, and perhaps a score"),
+        ([{"query_id": "q", "results": [{"text": "a"}]}], "is not a document, which has a doc_id and perhaps a score"),
         ([{"query_id": "q", "results": [{"id": "a", "score": 1}, {"id": "b"}]}], "1 document has no score, others do"),
         ([{"query_id": "q", "results": [{"id": "a", "score": 1}, {"id": "a", "score": 2}]}], "document 'a' is there twice; keep one"),
         ([{"query_id": "q", "relevant_ids": ["a"]}], "no list of documents for a run among relevant_ids; call it retrieved_ids"),

@@ -86,11 +86,8 @@ def test_columns_with_roles(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"who": "usr_id"}, "columns: 'who' is said to be 'usr_id', which no column can be, did you mean query_id"),
-        (
-            {"query_id": "doc_id", "doc_id": "doc_id"},
-            "columns query_id and doc_id are both said to be the doc_id; name one",
-        ),
+        ({"who": "usr_id"}, "columns: 'who' has the unknown role 'usr_id', did you mean query_id"),
+        ({"query_id": "doc_id", "doc_id": "doc_id"}, "columns query_id and doc_id both have the role doc_id; name one"),
         (["who"], "give the role of each column that has another name, like"),
     ],
     ids=["an unknown role", "a role twice", "no mapping"],
@@ -115,7 +112,7 @@ def test_rows_of_what_users_took_are_relevant() -> None:
 def test_a_column_that_may_be_a_grade_is_not_passed_over() -> None:
     odd = pl.DataFrame({"user_id": [1, 1], "item_id": [10, 20], "judgement": [0, 1]})
     with pytest.raises(
-        InputError, match=r"no column for grade among .*; where every row is relevant, leave judgement out"
+        InputError, match=r"no column for grade among .*; if every row is relevant, leave judgement out"
     ):
         qrels_of(odd)
     assert read_qrels(odd, columns={"judgement": "grade"}).frame["grade"].to_list() == [0.0, 1.0]

@@ -115,7 +115,7 @@ def test_many_faults_of_csv_are_counted(write: Any) -> None:
         (read_run, "a.csv", "qid,docid,grade\n1,d,3\n", f"no column for score among qid, docid and grade; {RUN_TABLE}; a grade belongs to qrels: {ORDER}"),
         (read_qrels, "a.csv", "qid,docid,rank\n1,d,3\n", f"no column for grade among qid, docid and rank; {QRELS_TABLE}; a rank belongs to a run: {ORDER}"),
         (read_run, "a.csv", "qid,docid,score\n", "a header and no rows"),
-        (read_run, "a.json", "[1]", "a JSON array; a run as a dict is {query: {document: score}} or {query: [document, ...]} in rank order, or one object a line (jq -c '.[]' turns an array into lines)"),
+        (read_run, "a.json", "[1]", "a JSON array; a run as a dict is {query: {document: score}} or {query: [document, ...]} in rank order, or one object per line (jq -c '.[]' turns an array into lines)"),
         (read_run, "a.parquet", "1 2 3", "named like a Parquet file, but does not begin like one (PAR1)"),
     ],
 )  # fmt: skip
@@ -151,7 +151,7 @@ def test_faults_of_json_lines(write: Any) -> None:
     ]
     assert qrels.source.at(1) == "a.jsonl line 7"
     assert no(read_run, write("a.jsonl", "{bad\n")) == (
-        "a.jsonl line 1: not a JSON object: '{bad'; JSONL has one object a line"
+        "a.jsonl line 1: not a JSON object: '{bad'; JSONL has one object per line"
     )
 
 
@@ -186,7 +186,7 @@ def test_parquet(write: Any) -> None:
 
 
 QUOTES = 'a cell in quotes begins and ends with one, and a quote within it is written twice ("")'
-LEFT_OPEN, STRAY = f"a quote is opened and never closed; {QUOTES}", f"a double quote stands where none can; {QUOTES}"
+LEFT_OPEN, STRAY = f"a quote is opened and never closed; {QUOTES}", f"a double quote in a wrong place; {QUOTES}"
 
 
 @pytest.mark.parametrize(

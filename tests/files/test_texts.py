@@ -265,7 +265,7 @@ def test_a_number_of_thousands_of_digits_is_no_character(tmp_path: Path) -> None
         pytest.param("x.tsv", "a\tone\n\ttwo\n", r"x.tsv line 2: no id", id="an empty id in TSV"),
         pytest.param("x.csv", 'id,text\na,"open\n', r"x.csv line 2: .*a quote within a text", id="an open quote in CSV"),
         pytest.param("x.csv", "id,text,more\na,b\n", r"x.csv line 2: .* too few columns", id="a short line in CSV"),
-        pytest.param("x.txt", "just some words\n", r"x.txt line 1: 'just some words' is no id with a text; texts are TSV or CSV", id="words alone"),
+        pytest.param("x.txt", "just some words\n", r"x.txt line 1: 'just some words' is not an id with a text; texts are TSV or CSV", id="words alone"),
         pytest.param("x.xml", '<topics><topic number="1"><query>a</query>\n<topic number="2"></topic></topics>', r"line 1: <topic> is never closed", id="an open topic"),
         pytest.param("x.xml", "<topics>\n<topic><query>a</query></topic></topics>", r"line 2: a <topic> without an id", id="a topic without an id"),
         pytest.param("x.xml", "<html><body>hello</body></html>", r"begins with '<html>.*holds no <top>, <topic> or <DOC>", id="a web page"),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import rankscope as rs
-from rankscope import words
+from rankscope import syntax
 from rankscope.cli import main
 from rankscope.errors import RankscopeError
 
@@ -79,7 +79,7 @@ def test_the_command_line_reads_options(
         Path(name).write_text(text)
     assert main([*line.split(), "-q"]) == 2
     assert said in capsys.readouterr().err
-    assert words.SPEAKS == {"options": False}  # Python's own calls go on in its words
+    assert syntax.MESSAGE_STYLE == {"options": False}  # Python's own calls go on in its words
 
 
 @pytest.mark.parametrize(

@@ -20,17 +20,18 @@ SRC = ROOT / "src" / "rankscope"
 
 # a module may import from its own room and from rooms on lower floors; each verb is a room of its own
 FLOORS = {
-    "words": 0,
-    "errors": 1, "moments": 1, "sources": 1, "_version": 1,
-    "declared": 2, "lists": 2, "blocks": 2, "tables": 2, "impressions": 2, "parallel": 2, "store": 2,
+    "words": 0, "syntax": 0,
+    "errors": 1, "moments": 1, "sources": 1, "blocks": 1, "_version": 1,
+    "declared": 2, "diagnostics": 2, "lists": 2, "tables": 2, "impressions": 2, "parallel": 2, "store": 2,
     "metrics": 3, "inference": 3, "dialects": 3, "engines": 3, "files": 3, "show": 3,
-    "logs": 3, "clicks": 3, "estimators": 3, "interleavings": 3, "rankers": 3,
-    "panels": 4,
-    "scoring": 5,
-    "verbs": 6,
-    "reporting": 7, "testing": 7,
-    "cli": 8, "integrations": 8, "pytest_plugin": 8, "__init__": 8,
-    "__main__": 9,
+    "logs": 3, "behaviour": 3,
+    "panels": 4, "clicks": 4, "estimators": 4, "interleavings": 4, "rankers": 4,
+    "scoring": 5, "experiments": 5, "worlds": 5,
+    "sharding": 6, "analysis": 6,
+    "verbs": 7,
+    "reporting": 8, "testing": 8,
+    "cli": 9, "integrations": 9, "pytest_plugin": 9, "__init__": 9,
+    "__main__": 10,
 }  # fmt: skip
 
 # third parties, and the rooms (or modules) that may import them; what is not here may be imported nowhere
@@ -42,9 +43,12 @@ ALLOWED = {
         "impressions",
         "files",
         "logs",
+        "worlds",
         "engines",
         "show",
         "scoring",
+        "sharding",
+        "analysis",
         "verbs/check/rules",
         "verbs/unjudged",
         "reporting/explorer",
@@ -74,7 +78,7 @@ REGISTRIES = {
 # imports the packages of an extra; who calls it names them by literals
 LOADER = "rankscope.show.extra.import_extra"
 # metrics and rules are called as users spell them: a metric may be called Judged, and so may what it looks at
-SPELLED = ("rankscope.metrics", "rankscope.logs.metrics", "rankscope.verbs.check.rules")
+SPELLED = ("rankscope.metrics", "rankscope.logs.metrics", "rankscope.diagnostics")
 
 
 @pytest.fixture(scope="module")
@@ -200,9 +204,9 @@ BREACHES = [
     ("an import inside a function", "fall", {"errors": "def f():\n    from house.lists import Lists"}, "lists on floor 2"),
     ("an import for types", "fall", {"errors": "if TYPE_CHECKING:\n    from .lists import Lists"}, "house.errors:2"),
     ("a room of the same floor", "fall", {"files__a": "from house.show import extra"}, "show on floor 3"),
-    ("a verb of a verb", "fall", {"verbs__ties": "from house.verbs.compare.compare import x"}, "verbs/compare on floor 6"),
-    ("a verb through the folder of verbs", "fall", {"verbs__ties": "from ..verbs import compare"}, "verbs/compare on floor 6"),
-    ("the face from below", "fall", {"verbs__ties": "from house import __version__"}, "__init__ on floor 8"),
+    ("a verb of a verb", "fall", {"verbs__ties": "from house.verbs.compare.compare import x"}, "verbs/compare on floor 7"),
+    ("a verb through the folder of verbs", "fall", {"verbs__ties": "from ..verbs import compare"}, "verbs/compare on floor 7"),
+    ("the face from below", "fall", {"verbs__ties": "from house import __version__"}, "__init__ on floor 9"),
     ("an import upward by a literal name", "fall", {"errors": 'import importlib\nimportlib.import_module("house.lists")'}, "lists"),
     ("a circle of two", "circle", {"panels__a": "from . import b", "panels__b": "from .a import x"}, "house.panels.a <-> house.panels.b"),
     ("a circle for types", "circle", {"panels__a": "from . import b", "panels__b": "if TYPE_CHECKING:\n    from .a import x"}, "<->"),

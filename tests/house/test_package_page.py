@@ -39,3 +39,9 @@ def test_links_elsewhere_stay_as_they_are() -> None:
 def test_a_package_without_a_home_states_no_address() -> None:
     assert urls_of("") == {}
     assert all(re.fullmatch(rf"{HOME}[\w/.]*", url) for url in urls_of(HOME).values())
+
+
+def test_the_citation_names_the_version() -> None:
+    from rankscope._version import __version__
+
+    assert f"version: {__version__}" in (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()

@@ -82,6 +82,7 @@ def test_t_and_sign_flip_keep_their_level_where_labels_are_swapped(scores: Any, 
         assert found.rate <= 0.05 + 3 * found.error
 
 
+@pytest.mark.slow
 @each_metric
 def test_corrections_keep_the_family_wise_error(scores: Any, tool: Any, metric: str) -> None:
     """Ten systems that change places at random: no pair differs, so that whatever is found is an error."""
@@ -132,6 +133,7 @@ def test_clusters_of_many_are_clusters_of_each(drawn: Any, tool: Any) -> None:
             assert (lower[i], upper[i]) == pytest.approx((bounds.lower, bounds.upper))
 
 
+@pytest.mark.slow
 def test_intervals_between_weighted_clusters_hold_the_truth(scores: Any, tool: Any) -> None:
     """Sizes are unequal, and weights vary within clusters and between them."""
     found = {

@@ -78,7 +78,7 @@ def test_experiments_of_many_are_experiments_of_each(tool: Any, name: str, sizes
     base, other = people.draw(rng, 4, sizes[0]), people.draw(rng, 4, sizes[1], lifted=True)
     sides = [tool.batched.Side.of(table) for table in (other, base)]
     for adjusted, chosen in ((False, [side.plain for side in sides]), (True, sides)):
-        found, logs = tool.cells.both(chosen)
+        found, lifts = tool.cells.both(chosen)
         limits = tool.batched.anytime_limits(found, first=20)
         for i in range(4):
             table = table_of((base[i], other[i]))
@@ -91,9 +91,8 @@ def test_experiments_of_many_are_experiments_of_each(tool: Any, name: str, sizes
             assert one.difference == pytest.approx(found.difference[i], rel=1e-9)
             assert one.bounds.upper == pytest.approx(found.difference[i] + reach * found.error[i], rel=1e-9)
             assert (one.p_value < 0.05) == found.rejects()[i]
-            if logs.error[i] > 0:
-                far = tool.batched.quantiles(logs.freedom, 0.975)[i] * logs.error[i]
-                assert math.log1p(one.relative[1].upper) == pytest.approx(logs.difference[i] + far, rel=1e-9)
+            if one.relative[1].known:
+                assert one.relative[1].upper == pytest.approx(lifts.upper[i], rel=1e-9)
             looked = rs.experiment(table, RATIO, test="anytime", **options)["B", RATIO]
             error = max(found.error[i], found.pooled[i])
             assert looked.bounds.upper - looked.difference == pytest.approx(limits[i] * error, rel=1e-9)
@@ -141,6 +140,7 @@ def test_strata_and_cuts_of_many_are_those_of_each(tool: Any) -> None:
 # --- laws: one look -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_users_reject_in_5_percent_where_rows_reject_in_a_quarter(tool: Any) -> None:
     times = 400
     effect, (users, rows) = tool.logs.without_difference(tool.cells.Size(logs=times), seed=7)
@@ -150,6 +150,7 @@ def test_users_reject_in_5_percent_where_rows_reject_in_a_quarter(tool: Any) -> 
     assert float(rows[2]) > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("users", [300, 1000])
 @pytest.mark.parametrize("name", CLICKS)
 def test_intervals_of_ratios_cover(tool: Any, name: str, users: int) -> None:
@@ -167,6 +168,7 @@ def test_users_are_said_to_be_too_few_where_intervals_cover_less(tool: Any, name
             assert warned.rate > 0.95
 
 
+@pytest.mark.slow
 @each_kind
 def test_adjusted_tests_keep_their_level_in_small_experiments(tool: Any, name: str) -> None:
     for users in (50, 300):
@@ -229,6 +231,7 @@ PLANNED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLANNED.values(), ids=PLANNED)
 @pytest.mark.parametrize("covariate", [False, True], ids=["plain", "with a covariate"])
 def test_planned_sizes_find_what_they_were_planned_for(tool: Any, name: str, covariate: bool) -> None:
@@ -273,6 +276,7 @@ def test_the_usual_error_of_a_small_variant_would_break_looks(tool: Any) -> None
     assert guarded.rate < 0.05 < usual.rate - 3 * usual.error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plan", [(0.5, 1.0), (0.2, 0.4, 0.6, 0.8, 1.0), tuple(i / 10 for i in range(1, 11)), (0.05, 0.1, 0.2, 0.5, 1.0)], ids=["two", "five", "ten", "early"])  # fmt: skip
 @each_kind
 def test_planned_looks_keep_the_level(tool: Any, name: str, plan: tuple[float, ...]) -> None:
@@ -351,8 +355,9 @@ def test_guardrails_of_a_looked_at_experiment_say_what_the_interval_says(tool: A
             assert c.bounds.lower > -margin or c.verdict == "cannot tell"
             plain = rs.experiment(table, RATIO)["B", RATIO]
             wider = (c.bounds.upper - c.bounds.lower) / (plain.bounds.upper - plain.bounds.lower)
-            logs = [math.log1p(one.relative[1].upper) - math.log1p(one.relative[1].lower) for one in (c, plain)]
-            assert logs[0] / logs[1] == pytest.approx(wider, rel=0.01)
+            widths = [one.relative[1].upper - one.relative[1].lower for one in (c, plain)]
+            assert widths[0] > widths[1]
+            assert wider > 1
             seen.add(c.verdict)
     assert {"equivalent", "cannot tell"} <= seen
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.made.samples import sampled
 
 import rankscope as rs
 from rankscope.metrics import CATALOGUE, Metric
@@ -59,7 +60,7 @@ FOR_ALL = [
 ]
 
 
-@pytest.mark.parametrize("metric", [pytest.param(m, id=name) for name, m in NAMED])
+@pytest.mark.parametrize("metric", [pytest.param(m, id=name) for name, m in sampled(NAMED, 80)])
 def test_a_batch_is_its_lists_one_by_one(metric: Metric) -> None:
     for labels, scores in ((LABELS, SCORES), (LABELS_TIED, SCORES_TIED), (LABELS, None)):
         more = [{} if scores is None else {"scores": one} for one in (scores or labels)]
@@ -77,7 +78,7 @@ def test_a_batch_is_its_lists_one_by_one(metric: Metric) -> None:
         np.testing.assert_array_equal(rows, alone)
 
 
-@pytest.mark.parametrize("metric", [pytest.param(m, id=name) for name, m in NAMED if "known" not in name])
+@pytest.mark.parametrize("metric", [pytest.param(m, id=name) for name, m in sampled(NAMED, 80) if "known" not in name])
 def test_a_batch_with_more_that_is_relevant_elsewhere(metric: Metric) -> None:
     known = [len(one) + i % 3 for i, one in enumerate(LABELS)]
     alone = [value_of(metric, one, known=n) for one, n in zip(LABELS, known, strict=True)]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.made.samples import amount, sampled
 
 from rankscope.declared import parameters
 from rankscope.metrics import CATALOGUE, Metric
@@ -28,7 +29,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 @every_class
 def test_every_variant_of_every_metric(cls: type[Metric]) -> None:
-    check_metric(cls, examples=60)
+    check_metric(cls, examples=amount(30, 60))
 
 
 def every_pair(cls: type[Metric]) -> list[Metric]:
@@ -42,14 +43,14 @@ def every_pair(cls: type[Metric]) -> list[Metric]:
     return list(dict.fromkeys(out))
 
 
-@every_class
+@pytest.mark.parametrize("cls", sampled(CLASSES, 20), ids=lambda cls: cls.__name__)
 def test_every_pair_of_parameters(cls: type[Metric]) -> None:
-    for metric in every_pair(cls):
+    for metric in sampled(every_pair(cls), 25):
         check_cases(metric, made_up(25, 11, top_grade(metric)))
 
 
 @every_class
-@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=amount(8, 25), deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_worlds_that_hypothesis_makes(cls: type[Metric], data: st.DataObject) -> None:
     metric = data.draw(st.sampled_from(variants(cls)))

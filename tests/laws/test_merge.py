@@ -11,10 +11,11 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.laws.test_parts import METRICS, WAYS, everything, in_parts, world
+from tests.made.samples import sampled
 
 import rankscope as rs
 from rankscope.files import raw
-from rankscope.scoring import resume
+from rankscope.sharding import resume
 
 DIVERSITY = ["alpha_nDCG@10", "ERR_IA@10"]
 MORE_WAYS: dict[str, dict[str, Any]] = {
@@ -93,7 +94,7 @@ def partitions(qrels: Any, run: Any, metrics: Any, times: int, folder: Path | No
     return paths
 
 
-@pytest.mark.parametrize(("form", "way"), CASES)
+@pytest.mark.parametrize(("form", "way"), sampled(CASES, 6))
 def test_partitions_give_the_bits_of_the_whole(
     files: dict[str, Any], form: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,8 +142,8 @@ def test_threads_and_memory_do_not_move_the_borders(files: dict[str, Any], monke
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("form", ["run", "run.gz", "run.parquet", "run.csv", "folder"])
-@pytest.mark.parametrize("way", ["as trec_eval", "all queries"])
+@pytest.mark.parametrize("form", sampled(["run", "run.gz", "run.parquet", "run.csv", "folder"], 3))
+@pytest.mark.parametrize("way", sampled(["as trec_eval", "all queries"], 1))
 def test_interrupted_work_goes_on_where_it_stopped(
     files: dict[str, Any], form: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -123,7 +123,7 @@ def never(*_: Any, **__: Any) -> Any:
 WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "as it is": [],
     "no fast way": [(trec, "is_regular", never), (columns.Columns, "is_regular", never)],
-    "row by row": [(trec._Lines, "of", never), (columns.Columns, "plain", never), (objects, "plain", never)],
+    "row by row": [(trec.Lines, "regular", never), (columns.Columns, "plain", never), (objects, "plain", never)],
     "in parts": [(raw, "SMALL", 0), (parts, "PART", 40)],
     "in parts, row by row": [(raw, "SMALL", 0), (parts, "PART", 60), (columns.Columns, "plain", never), (objects, "plain", never)],
 }  # fmt: skip

@@ -118,9 +118,14 @@ def test_tables_fit_a_terminal(name: str) -> None:
 
 
 @EVERY
-def test_no_result_makes_its_own_page(name: str) -> None:
-    with pytest.raises(ValueError, match=r"rs\.report\(result\)"):
-        result(name).report()
+def test_old_names_of_methods_still_work(name: str) -> None:
+    found = result(name)
+    new = {"envelope": "json_document", "facts": "json_header", "paper": "document_blocks", "beside": "extra_views"}
+    for old, now in new.items():
+        with pytest.warns(DeprecationWarning, match=now):
+            before = getattr(found, old)()
+        after = getattr(found, now)()
+        assert repr(list(before)) == repr(list(after))
 
 
 @EVERY

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.made.samples import sampled
 
 from rankscope.engines import local, mappings
 from rankscope.engines.base import SEVERAL, Order
-from rankscope.engines.orders import depends_on_order, score_under_ties
+from rankscope.engines.tie_orders import depends_on_order, score_under_ties
 from rankscope.files import qrels_of, run_of
 from rankscope.lists import Judged
 from rankscope.metrics import CATALOGUE, Metric
@@ -57,7 +58,7 @@ def value(data: Judged, metric: Metric, ties: str) -> Any:
 
 @pytest.mark.parametrize("cls", CLASSES, ids=[cls.__name__ for cls in CLASSES])
 def test_every_policy_keeps_the_laws(cls: type[Metric]) -> None:
-    for metric in variants(cls)[:12]:
+    for metric in sampled(variants(cls)[:12], 4):
         drawn = [case for case in made_up(250, 77, top_grade(metric)) if few_orders(case)]
         cases = [case for case, ok in zip(drawn, accepts(metric, drawn), strict=True) if ok][:30]
         if not cases:

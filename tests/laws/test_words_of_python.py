@@ -11,7 +11,8 @@ import pytest
 from tests.made.results import METRICS, RESULTS, result, world
 
 import rankscope as rs
-from rankscope import words
+from rankscope import syntax
+from rankscope.syntax import in_caller_syntax
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 OF_A_SHELL = re.compile(r"rankscope [a-z]+[^.;:,()]*")  # a command that has no call of its own, in full
@@ -55,7 +56,7 @@ def test_pages_of_python_name_no_option() -> None:
 
 @pytest.mark.parametrize("name", ["evaluate", "gate", "check", "unjudged"])
 def test_the_command_line_names_options_in_the_same_places(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(words.SPEAKS, "options", True)
+    monkeypatch.setitem(syntax.MESSAGE_STYLE, "options", True)
     warned = " ".join(text for place, text in said(RESULTS[name]()) if place == "warning")
     assert "--ties expected" in warned
     assert "ties=" not in warned
@@ -75,4 +76,4 @@ def test_the_command_line_names_options_in_the_same_places(name: str, monkeypatc
     ids=["an id", "a placeholder", "a file", "a test", "a flag", "a method", "a whole command"],
 )
 def test_options_become_keywords(text: str, expected: str) -> None:
-    assert words.keywords(text) == expected
+    assert in_caller_syntax(text) == expected

@@ -169,7 +169,7 @@ def test_long_rankings_are_done_in_parts(monkeypatch: pytest.MonkeyPatch) -> Non
     a = [{i, i + 1} for i in range(0, 60, 2)]
     b = [{i} for i in range(40, 0, -1)]
     whole = [rbo(a, b, 0.95, ties) for ties in VARIANTS]
-    monkeypatch.setattr("rankscope.lists.overlap.CELLS", 200)
+    monkeypatch.setattr("rankscope.lists.overlap.MAX_CELLS", 200)
     for one, ties in zip(whole, VARIANTS, strict=True):
         parts = rbo(a, b, 0.95, ties)
         assert (parts.ext, parts.min, parts.max) == pytest.approx((one.ext, one.min, one.max))
@@ -200,16 +200,16 @@ def test_all_published_values_of_rankings_with_ties(shared_data: Callable[[str],
 
 @pytest.mark.parametrize("p", [0, 1, -0.5, 2, math.nan])
 def test_a_chance_outside_its_range(p: float) -> None:
-    with pytest.raises(InputError, match="between 0 and 1"):
+    with pytest.raises(InputError, match="above 0 and below 1"):
         rbo("a", "a", p)
 
 
 def test_what_is_no_ranking() -> None:
-    with pytest.raises(InputError, match="'a' stands in the ranking twice"):
+    with pytest.raises(InputError, match="'a' is in the ranking twice"):
         rbo(["a", "b", "a"], ["a"])
     with pytest.raises(InputError, match="ties is one of 'w', 'a', 'b'"):
         rbo("a", "a", 0.9, "c")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="k=0: look at 1 document at least"):
+    with pytest.raises(InputError, match="k=0: k must be at least 1"):
         jaccard("a", "a", 0)
 
 

@@ -18,11 +18,11 @@ from rankscope.files.parquet import open_parquet
 from rankscope.files.raw import open_raw
 from rankscope.impressions import Log
 from rankscope.logs import bins, rollup
-from rankscope.logs.base import OnlineMetric, Parts, parse_online_metrics
+from rankscope.logs.base import OnlineMetric, RatioParts, parse_online_metrics
 from rankscope.logs.bins import Numbering, sum_in_bins
 from rankscope.logs.cuts import DAY, with_days
 from rankscope.logs.metrics import CTR
-from rankscope.logs.rollup import Units, roll_up
+from rankscope.logs.rollup import UnitTotals, roll_up
 
 ROWS, PIECE = 3000, 700
 METRICS = "CTR CVR RPM OrderValue Mean(revenue) SatisfiedClicks"
@@ -97,7 +97,7 @@ def both(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[dict[Any, Any],
     return roll
 
 
-def _by_unit(units: Units) -> dict[Any, Any]:
+def _by_unit(units: UnitTotals) -> dict[Any, Any]:
     assert units.ids is not None
     names = zip(units.ids.to_list(), *(group.to_list() for group in units.groups.values()), strict=True)
     return dict(zip(names, np.vstack([units.numerators, units.denominators]).T.tolist(), strict=True))
@@ -201,8 +201,8 @@ def test_a_metric_of_ones_own_may_look_at_all_rows_of_a_unit() -> None:
 
         needs = ("click",)
 
-        def parts(self, log: Log, end: datetime | None) -> Parts:
-            return Parts("row", (pl.col("click") - pl.col("click").mean()).abs())
+        def parts(self, log: Log, end: datetime | None) -> RatioParts:
+            return RatioParts("row", (pl.col("click") - pl.col("click").mean()).abs())
 
     log = read_log(pl.DataFrame({"user_id": ["a", "a", "b", "b"], "click": [0, 1, 1, 1]}))
     units = roll_up(log, [Distance()], ids=True)

@@ -10,7 +10,7 @@ import pytest
 
 import rankscope as rs
 from rankscope.errors import DataError, InputError
-from rankscope.logs.base import OnlineMetric, Parts, parse_online, parse_online_metrics
+from rankscope.logs.base import OnlineMetric, RatioParts, parse_online, parse_online_metrics
 from rankscope.logs.metrics import usual_metrics
 
 START = datetime(2024, 1, 1, 12, tzinfo=UTC)
@@ -183,9 +183,9 @@ def test_a_metric_of_ones_own_is_one_class() -> None:
         unit, above, below = "click", "clicks at position 1", "clicks"
         range = (0.0, 1.0)
 
-        def parts(self, log: rs.Log, end: Any) -> Parts:
+        def parts(self, log: rs.Log, end: Any) -> RatioParts:
             clicked = (pl.col("click") > 0).fill_null(value=False)
-            return Parts("row", (clicked & (pl.col("position") == 1)).cast(pl.Float64), clicked.cast(pl.Float64))
+            return RatioParts("row", (clicked & (pl.col("position") == 1)).cast(pl.Float64), clicked.cast(pl.Float64))
 
     try:
         log = shop(click=[1, 1, 0, 0, 1, None])

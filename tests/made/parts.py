@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from rankscope.engines.queries import answer, columns_read, stand_in
+from rankscope.engines.remote_queries import answer, columns_read, stand_in
 from rankscope.impressions import Log
 
 

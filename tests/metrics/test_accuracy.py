@@ -10,11 +10,6 @@ import pytest
 
 import rankscope as rs
 from rankscope.metrics.pairs import Accuracy
-from rankscope.testing import check_metric
-
-
-def test_laws() -> None:
-    check_metric(Accuracy)
 
 
 def by_pairs(ranking: Sequence[float | None], level: float, cutoff: int | None) -> float:

@@ -55,7 +55,7 @@ def test_no_list_is_looked_at_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> Any:
         raise AssertionError("a list was looked at alone")
 
-    monkeypatch.setattr("rankscope.metrics.single._one", refuse)
+    monkeypatch.setattr("rankscope.metrics.single._read_list", refuse)
     for metric, values in zip((rs.nDCG(), rs.AP(), rs.AUC(), rs.Bpref()), expected, strict=True):
         np.testing.assert_array_equal(metric.of(grades), values)
         metric.of(np.ones((3, 4)), scores=np.ones((3, 4)), known=7)
@@ -70,6 +70,7 @@ REFUSED: list[Any] = [
     ("lengths that are no whole numbers", np.zeros((2, 3)), {"lengths": [2.0, 1.0]}, "whole numbers"),
     ("lengths of ids", np.array([[1, 2]]), {"lengths": [1], "relevant": [{1}]}, "lengths goes with an array of grades"),
     ("an infinite grade", np.array([[1, np.inf]]), {}, "a grade is infinite"),
+    ("a grade beyond computing", [[1, 1e70]], {}, "too large to compute with"),
     ("words", [["a", "b"]], {}, "'a' is not a grade"),
     ("scores of another length", [[1, 0], [1]], {"scores": [[1, 2], [1, 2]]}, "2 numbers for 1 documents"),
     ("a score that is NaN", np.array([[1, 0]]), {"scores": np.array([[1, np.nan]])}, "score 2 is NaN"),

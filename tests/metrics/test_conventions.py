@@ -127,7 +127,7 @@ def test_unjudged_documents_take_a_rank_unless_left_out() -> None:
 
 
 def test_max_grade_of_the_ideal_is_never_exceeded() -> None:
-    with pytest.raises(InputError, match=r"a document has grade 3, above max_grade=2; say nDCG\(.*max_grade=3\)@5"):
+    with pytest.raises(InputError, match=r"a document has grade 3, above max_grade=2; write nDCG\(.*max_grade=3\)@5"):
         of(nDCG(ideal="max_grade_k", max_grade=2, cutoff=5), 0, missing=(3,))
 
 
@@ -142,7 +142,7 @@ def test_err_stops_at_a_satisfying_document() -> None:
 
 
 def test_err_refuses_grades_above_its_scale() -> None:
-    with pytest.raises(InputError, match=r"ERR: a document has grade 5, above max_grade=4; say ERR\(max_grade=5\)"):
+    with pytest.raises(InputError, match=r"ERR: a document has grade 5, above max_grade=4; write ERR\(max_grade=5\)"):
         of(ERR(), 1, missing=(5,))
 
 

@@ -183,7 +183,7 @@ def test_each_metric_once() -> None:
         ("ndcg.1", "write it like ndcg.1=3.5,2=9"),
         ("map.5", "trec_eval's map takes no values after the dot"),
         ("P_0", r"metric 'P_0': P\(cutoff=0\): cutoff is at least 1"),
-        ("P.5,10", "names 2 metrics where one is wanted: P@5, P@10$"),
+        ("P.5,10", "names 2 metrics, but only one fits here: P@5, P@10$"),
     ],
 )
 def test_a_bad_spelling_is_one_clear_line(text: str, says: str) -> None:

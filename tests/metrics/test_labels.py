@@ -113,10 +113,5 @@ def test_nothing_relevant_has_no_percentile() -> None:
     assert math.isnan(rs.PercentileRank().of([0, 0]))
 
 
-@pytest.mark.parametrize("metric", [rs.LRAP, rs.LabelRankingLoss, rs.CoverageError, rs.PercentileRank])
-def test_laws(metric: Any) -> None:
-    check_metric(metric)
-
-
 def test_laws_with_a_catalogue() -> None:
     check_metric("PercentileRank(candidates=60)")

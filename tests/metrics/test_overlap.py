@@ -11,15 +11,10 @@ import pytest
 
 import rankscope as rs
 from rankscope.metrics.browsing import Compat
-from rankscope.testing import check_metric
 
 Run = dict[str, float]
 
 SCALES: tuple[list[float], ...] = ([0, 1], [-1, 0, 1, 2, 3], [0, 0.5, 2.5], [1], [0], [-2, 0, 4])
-
-
-def test_laws() -> None:
-    check_metric(Compat)
 
 
 def overlap(one: list[str], other: list[str], p: float, depth: int) -> float:

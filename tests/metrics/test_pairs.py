@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import rankscope as rs
-from rankscope.testing import check_metric
 
 Groups = dict[str, tuple[list[int], list[float]]]
 
@@ -155,8 +154,3 @@ def test_one_curve_of_one_class_only() -> None:
 def test_refused(value: Any) -> None:
     with pytest.raises(rs.InputError, match="single_class"):
         rs.AUC(single_class=value)
-
-
-@pytest.mark.parametrize("metric", [rs.AUC, rs.GAUC, rs.OPA])
-def test_laws(metric: Any) -> None:
-    check_metric(metric)

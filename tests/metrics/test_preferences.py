@@ -183,7 +183,7 @@ def test_pieces_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     cases = [made_up(rng) for _ in range(20)]
     metrics = [Prefs(), Prefs(average="pair"), Prefs(average="judge", pairs="implied"), PrefsR(), NumPrefs()]
     whole = [[value(metric, *case) for metric in metrics] for case in cases]
-    monkeypatch.setattr("rankscope.metrics.preferences.CELLS", 7)
+    monkeypatch.setattr("rankscope.metrics.preferences.MAX_PAIRS", 7)
     assert [[value(metric, *case) for metric in metrics] for case in cases] == whole
 
 

@@ -29,10 +29,10 @@ def test_weights_are_shares_of_the_first_rank(name: str, weights: list[float]) -
     ("name", "why"),
     [
         ("YAAP", "its value is a transformation of a sum, and goes below 0"),
-        ("SetP", "it is blind to the order, so a document counts the same wherever it stands"),
+        ("SetP", "it ignores the order, so a document counts the same at every rank"),
         ("RBPResidual", "lower values are better"),
-        ("Unjudged@10", "high values are no better than low ones"),
-        ("Prefs", "what a document earns depends on how many stand below it, not on its rank alone"),
+        ("Unjudged@10", "it has no better direction"),
+        ("Prefs", "the earnings of a document depend on the number of documents below it, not only on its rank"),
         ("AUC(pooled=True)", "it is one value over the documents of all queries together"),
     ],
 )
@@ -40,4 +40,4 @@ def test_why_a_metric_has_no_weights(name: str, why: str) -> None:
     metric = rs.parse(name)
     with pytest.raises(InputError) as told:
         weights_of(metric, 20)
-    assert str(told.value) == f"{metric} has no weight by rank: {why}; RR, nDCG@10 or RBP have one"
+    assert str(told.value) == f"{metric} has no weight by rank: {why}; RR, nDCG@10 or RBP have weights"

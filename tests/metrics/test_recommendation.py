@@ -146,15 +146,5 @@ def test_fall_out_and_recall_move_apart() -> None:
     assert (rs.FallOut @ 1).of(["a"], judgments={"a": 0, "b": 0, "c": 1}) == 1 / 2
 
 
-METRICS = (
-    rs.PFound, rs.RelevantPosition, rs.HitCount, rs.FallOut, rs.MeanP, rs.MeanR, rs.LAUC, rs.pAUC, rs.pAP,
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("metric", METRICS)
-def test_laws(metric: Any) -> None:
-    check_metric(metric)
-
-
 def test_laws_with_a_catalogue() -> None:
     check_metric("LAUC(candidates=60)@5")

@@ -152,7 +152,7 @@ def test_a_family_of_all_metrics_counts_all() -> None:
         assert one.p_value == other.p_value
         assert one.p_value_adjusted == min(1, 2 * one.p_value)
         assert other.p_value_adjusted == min(1, 6 * other.p_value)
-    assert over_all.envelope()["conventions"]["family"] == "all metrics and runs"
+    assert over_all.json_document()["conventions"]["family"] == "all metrics and runs"
 
 
 def test_a_single_comparison_is_not_corrected() -> None:
@@ -289,8 +289,8 @@ def test_discriminative_power_is_the_share_of_pairs_told_apart(correction: str) 
     clear = sum(c.p_value_adjusted <= 0.05 for c in found.contrasts)
     assert 0 < clear < 15
     assert discriminative_power(found.contrasts) == clear / 15
-    assert found.envelope()["discriminative_power"] == {"AP": clear / 15}
-    assert "discriminative_power" not in rs.compare(scores, metrics="AP").envelope()
+    assert found.json_document()["discriminative_power"] == {"AP": clear / 15}
+    assert "discriminative_power" not in rs.compare(scores, metrics="AP").json_document()
 
 
 def test_real_scores_of_many_systems(shared_data: Callable[[str], Path]) -> None:

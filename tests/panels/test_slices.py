@@ -131,7 +131,7 @@ def test_unknown_queries_are_told_and_only_unknown_ones_refused(tmp_path: Path) 
 
 def test_slices_in_the_envelope() -> None:
     found = rs.compare(drawn(3), metrics="AP", slices=LANG)
-    rows = found.envelope()["slices"]
+    rows = found.json_document()["slices"]
     assert len(rows) == 6
     assert all({"attribute", "slice", "difference", "ci_lower_adjusted", "verdict"} <= set(row) for row in rows)
     assert {row["slice"] for row in rows} == {"en", "de", "fr"}

@@ -178,8 +178,8 @@ def test_theirs_cuts_off_the_fraction_of_a_grade(ranx: ModuleType) -> None:
 TREC_HAS = {"recall"}  # trec_eval's, too, which means nine cutoffs
 NOT_READ = {
     "hit_rate": "Success needs cutoff: write Success@10",
-    "dcg_burges@10-l2": r"say what each grade is worth, which is 0 below 2: DCG\(gain=\{1: 0, 2: 3, 3: 7, 4: 15\}\)@10",
-    "ndcg_burges@10-l2": r"say what each grade is worth, which is 0 below 2: nDCG\(gain=\{1: 0, 2: 3, 3: 7, 4: 15\}\)@10",
+    "dcg_burges@10-l2": r"give the gain of each grade, 0 below 2: DCG\(gain=\{1: 0, 2: 3, 3: 7, 4: 15\}\)@10",
+    "ndcg_burges@10-l2": r"give the gain of each grade, 0 below 2: nDCG\(gain=\{1: 0, 2: 3, 3: 7, 4: 15\}\)@10",
     "err-l2": "ERR has no lowest relevant grade, leave out -l2",
     "precisoin-l2": "no metric is called precisoin",
     "bpref@10-l2": "Bpref has no cutoff, write it without @10",

@@ -22,13 +22,13 @@ from tests.reporting.made_subjects import subject, world
 
 import rankscope as rs
 from rankscope import words
+from rankscope.analysis.curves import CUTOFFS, curve_of
 from rankscope.blocks import Chart, Notes, NumberText, Paragraph, Section, Table
 from rankscope.errors import DataError
 from rankscope.metrics import parse
-from rankscope.metrics.rank_weights import DEPTH, chart_of, hidden_of, weights_of
+from rankscope.metrics.rank_weights import DEPTH, chart_of, weights_below_relevant, weights_of
 from rankscope.reporting.sections.reproduce import notes_read
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.curves import CUTOFFS, curve_of
 from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.explain.explain import explain_origin
 
@@ -178,7 +178,7 @@ def test_numbers_in_tables_are_numbers() -> None:
 @pytest.mark.parametrize("name", ["ERR", "RR", "alpha_nDCG", "PFound", "Success@10", "NERR8(max_grade=2)@3"])
 def test_what_is_added_below_others_sums_to_the_best_list(name: str) -> None:
     metric = parse(name).ready()
-    hidden = hidden_of(metric, 20)
+    hidden = weights_below_relevant(metric, 20)
     assert hidden is not None
     assert hidden[0] == 1.0
     assert (hidden >= 0).all()
@@ -186,25 +186,25 @@ def test_what_is_added_below_others_sums_to_the_best_list(name: str) -> None:
 
 
 def test_under_err_one_good_document_hides_the_next() -> None:
-    hidden = hidden_of(parse("ERR(max_grade=2)"), 4)  # the top grade satisfies 3/4
+    hidden = weights_below_relevant(parse("ERR(max_grade=2)"), 4)  # the top grade satisfies 3/4
     assert hidden is not None
     assert hidden.tolist() == pytest.approx([1, (1 / 4) / 2, (1 / 16) / 3, (1 / 64) / 4])
 
 
 @pytest.mark.parametrize("name", ["nDCG@10", "DCG", "P@10", "RBP(p=0.5)", "AP", "AUC", "SetP"])
 def test_where_nothing_is_hidden_there_is_one_line(name: str) -> None:
-    assert hidden_of(parse(name)) is None
+    assert weights_below_relevant(parse(name)) is None
 
 
 def test_the_chart_of_err_and_the_reach_of_a_report_say_what_they_are() -> None:
     chart = chart_of(parse("ERR(max_grade=2)"))
     assert list(dict.fromkeys(column(chart, "metric"))) == ["ERR(max_grade=2)", "ERR(max_grade=2), below others"]
     assert len(chart.rows) == 2 * DEPTH
-    assert "at rank 2 it then adds 12% of what it adds at rank 1" in chart.caption
-    assert "ERR reach of a report is something else" in chart.caption
+    assert "rank 2 then adds 12% of rank 1" in chart.caption
+    assert "ERR reach of a report is different" in chart.caption
     section = section_of("discounts", subject(*world(), "nDCG@10"))
     said = [block.text for block in section.blocks if isinstance(block, Paragraph)]
-    assert any("the share of readers still looking, not a discount" in text for text in said)
+    assert any("the share of readers still reading, not a discount" in text for text in said)
     table = tables(section)["discounts-table"]
     assert all((row[-1] is None) == str(row[0]).startswith("ERR reach") for row in table.rows)
 

@@ -21,10 +21,10 @@ from tests.reporting.made_sections import (
     tables,
 )
 
+from rankscope.analysis.curves import RecallCurve
 from rankscope.blocks import Heading, Notes, NumberText, Paragraph, ValueRange
 from rankscope.reporting.sections.differences import MEANS_ONLY
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.curves import RecallCurve
 from rankscope.scoring.spread import cumulative
 from rankscope.verbs.compare.result import Comparison
 from rankscope.words import p_cell

@@ -12,13 +12,13 @@ import pytest
 from tests.reporting.made_sections import find_section, section_of
 
 import rankscope as rs
+from rankscope.analysis import overlap
 from rankscope.blocks import Chart, Paragraph, Section, Table
 from rankscope.engines.base import Order, Ties
 from rankscope.lists.overlap import jaccard, rbo
 from rankscope.metrics import parse
 from rankscope.metrics.rank_weights import chart_of
 from rankscope.reporting.subject import Subject
-from rankscope.scoring import overlap
 from rankscope.scoring.inputs import clean, read_any
 from rankscope.scoring.policies import Policies
 from rankscope.scoring.ranking import ranking_of
@@ -364,7 +364,7 @@ def test_discounts_are_as_in_the_books(covid: Any) -> None:
         assert values["P@10", r] == (r <= 10)
     log = [1 / math.log2(r + 1) for r in range(1, 101)]
     assert f"{sum(log[10:]) / sum(log):.0%}" == "78%"
-    assert found.lead.startswith("Down to rank 100, 78% of the weight of DCG lies below rank 10")
+    assert found.lead.startswith("Down to rank 100, 78% of the weight of DCG is below rank 10")
 
 
 def test_reach_is_that_of_the_readers_of_each_ranking() -> None:
@@ -404,8 +404,8 @@ def test_the_weight_of_each_rank_of_one_metric(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "because"),
-    [("AUC", "stand below it"), ("SetP", "blind to the order"), ("Judged@10", "no better than low"),
-     ("PercentileRank", "lower values"), ("YAAP", "below 0"), ("CG", "blind")],
+    [("AUC", "documents below it"), ("SetP", "ignores the order"), ("Judged@10", "no better direction"),
+     ("PercentileRank", "lower values"), ("YAAP", "below 0"), ("CG", "ignores")],
 )  # fmt: skip
 def test_a_metric_without_weights_by_rank_says_why(name: str, because: str) -> None:
     with pytest.raises(rs.InputError, match=because) as caught:

@@ -182,7 +182,7 @@ def test_effect_sizes_say_what_they_are_and_hold_their_numbers() -> None:
     for row in table.rows:
         c = subject.result[str(row[0]), "AP"]
         share, bounds = c.relative
-        interval = ValueRange(share, bounds.lower, bounds.upper, f"{bounds.lower:+.1%}, {bounds.upper:+.1%}")
+        interval = ValueRange(share, bounds.lower, bounds.upper, f"{bounds.lower:+.1%} to {bounds.upper:+.1%}")
         assert row[2:6] == (
             NumberText(f"{share:+.1%}", share), interval, NumberText(f"{c.effect:+.2f}", c.effect), NumberText(f"{c.wins / c.queries:.1%}", c.wins / c.queries),
         )  # fmt: skip

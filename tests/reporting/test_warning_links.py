@@ -8,13 +8,13 @@ from tests.made.results import METRICS, world
 
 import rankscope as rs
 from rankscope.blocks import Notes
+from rankscope.diagnostics.rule import Rule
 from rankscope.reporting.page import SECTIONS
-from rankscope.scoring.codes import CODES
 
 
 def test_sections_name_codes_that_there_are_each_once() -> None:
     named = [code for part in SECTIONS for code in part.warned]
-    assert set(named) <= set(CODES)
+    assert set(named) <= set(Rule.catalogue)
     assert len(named) == len(set(named)) > 5
 
 

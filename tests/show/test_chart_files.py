@@ -119,6 +119,6 @@ def test_a_figure_that_fails_is_told_when_all_else_is_written(monkeypatch: pytes
         found.extend(name for name, _ in islice(files, 7))
         next(files)
 
-    with pytest.raises(InputError, match=r"^chart bad: it cannot be drawn: so \(and 1 more\); all else was exported$"):
+    with pytest.raises(InputError, match=r"^chart bad: it cannot be drawn: so \(and 1 more\); the rest was exported$"):
         all_of()
     assert found == ["bad.csv", "bad.json", "good.csv", "good.json", "good.svg", "worse.csv", "worse.json"]

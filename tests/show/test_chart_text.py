@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.show.made_charts import AXES as FORMS
 
 from rankscope.blocks import Chart, Column, Form, Value, ValueRange
-from rankscope.show.sketches import bar, cell_of, heaps, in_text, whisker
 from rankscope.show.terminal import render
+from rankscope.show.terminal_charts import bar, cell_of, heaps, in_text, whisker
 from rankscope.show.text import as_latex, as_markdown
 
 COLUMNS = (Column("name"), Column("other"), Column("value", "value"), Column("count", "count"))

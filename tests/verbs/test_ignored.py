@@ -13,8 +13,8 @@ from tests.made.results import METRICS, one, pair, world
 import rankscope as rs
 from rankscope.cli.commands import ScoringOptions
 from rankscope.cli.table import COMMANDS
+from rankscope.diagnostics.codes import all_rules, codes_of
 from rankscope.errors import InputError
-from rankscope.scoring.codes import CODES, codes_of
 from rankscope.verbs.check.check import rules
 
 SCORED = {f"q{i}": {"a": 1} for i in range(5)}  # fewer than six queries: RS405, RS409
@@ -84,7 +84,7 @@ def test_what_is_no_code_is_refused_with_the_nearest(verb: str, code: str, near:
 
 
 def test_codes_are_those_of_the_rules_with_their_names() -> None:
-    assert list(CODES.items()) == [(rule.code, rule.name) for rule in rules().rules]
+    assert [rule.code for rule in all_rules()] == [rule.code for rule in rules().rules]
     assert codes_of([]) == []
 
 

@@ -1,6 +1,6 @@
-"""The command line: a table of commands, and the way from what was typed to a verb and from its result to a stream.
+"""The command line: a table of commands, and the path from typed options to a verb and from its result to a stream.
 
-stdout carries data, stderr messages; ``process`` says what the exit codes mean.
+stdout carries data, stderr messages; ``process`` lists the exit codes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The group of commands: each is made when it is called."""
+"""The group of commands; each is built when it is called."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ BY_NAME = {command.name: command for command in COMMANDS}
 
 
 class Lazy(click.Group):
-    """A group that makes a command when it needs it, and lists them without."""
+    """A group that builds a command only when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order of a first visit rather than of the alphabet."""
+        """Return the commands in the order of a first visit."""
         return list(BY_NAME)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of this name; where there is none, the nearest one is offered."""
+        """Return the command of this name; an error suggests the nearest one."""
         if cmd_name in BY_NAME:
             return BY_NAME[cmd_name].build(lambda **_: _call(BY_NAME[cmd_name]))
         if ctx.resilient_parsing or cmd_name.startswith("-"):
@@ -33,7 +33,7 @@ class Lazy(click.Group):
         raise click.UsageError(f"no command is called {cmd_name}{hint}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands with what each does, in a line."""
+        """Write the commands, each with its one-line summary."""
         with formatter.section("Commands"):
             formatter.write_dl([(command.name, command.about) for command in COMMANDS])
 
@@ -45,33 +45,31 @@ def _call(command: Command) -> None:
     call = Call(command, ctx)
     bounds = {name: ctx.params[name] for name in ("threads", "memory") if ctx.params.get(name) is not None}
     with _limits(bounds) if bounds else nullcontext():
-        if command.way:
-            from rankscope.cli import ways
+        from rankscope.cli import handlers
 
-            code = getattr(ways, command.way)(call)
-        else:
-            code = call.show(call.result())
+        handler = getattr(handlers, command.name, None)
+        code = handler(call) if handler else call.show(call.result())
     if code:
         ctx.exit(code)
 
 
 def _limits(bounds: dict[str, Any]) -> AbstractContextManager[None]:
-    """The threads and the memory that a command may use."""
+    """Return a context that limits threads and memory."""
     from rankscope.parallel import limits
 
     return limits(**bounds)
 
 
-HELP = """Learn whether rankings are good, in numbers you can defend.
+HELP = """Find out how good rankings are, with numbers you can defend.
 
 \b
 Examples:
   rankscope demo                                   see it work
   rankscope evaluate qrels.txt my.run              score one ranking
   rankscope compare qrels.txt a.run b.run          is the difference real?
-  rankscope report qrels.txt a.run b.run           one page of it all
-  rankscope explain qrels.txt my.run --query 7     why is the score so?
-  rankscope check qrels.txt my.run                 what is odd about the data
+  rankscope report qrels.txt a.run b.run           one HTML report
+  rankscope explain qrels.txt my.run --query 7     why this score?
+  rankscope check qrels.txt my.run                 find data problems
   rankscope gate qrels.txt main.run branch.run     pass, fail or cannot tell
   rankscope power qrels.txt a.run b.run            how many queries to judge
   rankscope reconcile qrels.txt my.run -m nDCG@10  what other tools print

@@ -1,4 +1,4 @@
-"""What a command is, and the options and arguments of commands: what each is called, what it says of itself, who reads it, what it can be."""
+"""Commands, and the arguments and options that they share: flags, help, type and reader of each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from rankscope.errors import MOST, InputError
+from rankscope.errors import LARGEST_INT, InputError
 from rankscope.show import ENDINGS
 from rankscope.words import as_share, counted, listing
 
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
 else:
     Kind = click.ParamType  # not generic before click 8.4
 
-COMPLETION = "_RANKSCOPE_COMPLETE"  # by this variable of the environment a shell asks for completions
+COMPLETION = "_RANKSCOPE_COMPLETE"  # the environment variable by which a shell asks for completions
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000)
 
-Names = Iterable[tuple[str, str]]  # each with what it is about
+Names = Iterable[tuple[str, str]]  # each with its meaning
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NameType(Kind):
-    """A name that the shell completes; what it means, and whether there is one, is for the verb to say.
+    """A name that the shell completes; the verb checks it.
 
-    ``offers`` takes what was typed so far and gives the names there are, each with what it is about.
+    ``offers`` takes the typed text and returns names with their meanings.
     """
 
     name: str
     offers: Callable[[str], Names]
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """The names that go on from what was typed."""
+        """Return the names that complete the typed text."""
         from click.shell_completion import CompletionItem
 
         start = incomplete.casefold()
@@ -49,13 +49,13 @@ class NameType(Kind):
 
 
 class WholeNumber(click.IntRange):
-    """A whole number, whose least value help shows; one that is beyond what can be computed with is refused, too."""
+    """A whole number with a lowest value; numbers that are too large to compute with are refused."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number that was typed."""
+        """Return the typed number."""
         number = super().convert(value, param, ctx)
-        if number > MOST:
-            self.fail(f"{value} is too large, {MOST:,} is the most", param, ctx)
+        if number > LARGEST_INT:
+            self.fail(f"{value} is too large, {LARGEST_INT:,} is the most", param, ctx)
         return number
 
 
@@ -103,7 +103,7 @@ def _log_formats() -> Names:
     from rankscope.files.log_formats.catalogue import LOG_FORMATS, TABLE
 
     yield from ((one.name, one.about) for one in LOG_FORMATS.values())
-    yield TABLE, "a table with a row a shown item, or a row a user"
+    yield TABLE, "a table with one row per shown item, or one row per user"
 
 
 METRIC_NAME = NameType("metric", _metrics)
@@ -118,14 +118,14 @@ LOG_FORMAT_NAME = NameType("log format", lambda _: _log_formats())
 
 
 def label(text: str) -> str:
-    """What LaTeX refers to a table by. Raises InputError for what can be none."""
+    """Check the label of a LaTeX table. Raises InputError if it is invalid."""
     from rankscope.show.latex import check_label
 
     return check_label(text)
 
 
 def listed_queries(text: str) -> str | list[str]:
-    """Which queries are averaged: the name of a population as it is, or the ids that the file behind an @ lists."""
+    """Return the name of a population, or the ids listed in the file after an @."""
     if not text.startswith("@"):
         return text
     from pathlib import Path
@@ -133,12 +133,12 @@ def listed_queries(text: str) -> str | list[str]:
     try:
         lines = Path(text[1:]).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "no UTF-8 text"
-        remedy = "--queries @FILE wants a query id a line"
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        remedy = "--queries @FILE wants one query id per line"
         raise InputError(f"{text[1:]}: cannot be read: {reason}; {remedy}") from None
     ids = [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
     if not ids:
-        raise InputError(f"{text[1:]}: lists no query; --queries @FILE wants a query id a line")
+        raise InputError(f"{text[1:]}: lists no query; --queries @FILE wants one query id per line")
     return ids
 
 
@@ -151,12 +151,11 @@ Reader = Literal["verb", "policy", "result", "command"]
 
 
 class Option(click.Option):
-    """An option: its ``flags``, its ``help``, its ``kind`` (a type, a tuple of choices, bool for a flag), and who reads it.
+    """An option: its ``flags``, its ``help``, its ``kind`` (a type, a tuple of choices, bool for a flag), and its reader.
 
-    The ``verb`` takes it as a keyword of the same name, also where it is a ``policy`` of scoring; the ``result`` takes it where
-    it is written; all others are for the ``command`` alone. What is not typed is left to the defaults of whoever reads it;
-    of what is typed ``read`` makes the value that is meant. ``form`` is the format of results that it is for, where it is for one.
-    ``{names}`` in the help stands for the names that the kind knows: they are looked up when the help is shown.
+    The reader ``to`` is the ``verb`` (a keyword of the same name; also for a ``policy`` of scoring), the ``result`` when it is
+    written, or the ``command``. Readers have their own defaults for options that are not typed; ``read`` converts a typed value.
+    ``form`` is the only format that the option is for. ``{names}`` in the help is replaced by the names that the kind knows.
     """
 
     def __init__(
@@ -174,7 +173,7 @@ class Option(click.Option):
         self.to, self.read, self.form = to, read, form
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """The flags and the help, with the names that the type knows."""
+        """Return the flags and the help, with the names that the type knows."""
         if self.help and "{names}" in self.help and isinstance(self.type, NameType):
             from rankscope.inference import NAMES
 
@@ -183,55 +182,59 @@ class Option(click.Option):
         return super().get_help_record(ctx)
 
 
-# --- what is read ---------------------------------------------------------------------------------
+# --- inputs ---------------------------------------------------------------------------------
 
 QRELS = click.Argument(["qrels"], type=FILE, required=False, metavar="QRELS")
 RUNS = click.Argument(["runs"], type=FILE, nargs=-1, metavar="RUN...")
 ANY_RUNS = click.Argument(["runs"], type=FILE, nargs=-1, metavar="[RUN]...")
 LOG = click.Argument(["log"], type=FILE, required=False, metavar="LOG")
-QUIET = Option("-q --quiet", "No notes about what was read and written.", bool, to="command")
+QUIET = Option("-q --quiet", "Print no notes about files.", bool, to="command")
 LIMITS = (
-    Option("--threads", "How many threads to work on. Default: $RANKSCOPE_THREADS, or one a core.", NUMBER, "N", to="command"),
-    Option("--memory", "About how much memory to take, like 2GB. Default: $RANKSCOPE_MEMORY, or a part of the run a thread.",
+    Option("--threads", "Number of threads. Default: $RANKSCOPE_THREADS, or one per core.", NUMBER, "N", to="command"),
+    Option("--memory", "Approximate memory limit, like 2GB. Default: $RANKSCOPE_MEMORY, or one part of the run per thread.",
            str, "SIZE", to="command"),
 )  # fmt: skip
 SCORES = Option(
-    "--scores", "The files are tables of scores (systems and queries), not judgments and runs.", bool, to="command"
+    "--scores", "Read the files as tables of scores (systems by queries), not judgments and runs.", bool, to="command"
 )
 SETTINGS = Option("--settings",
-    "Settings as TOML. Default: [tool.rankscope] of the nearest pyproject.toml. The command line wins.", FILE, to="command",
+    "Settings as TOML; the command line wins. Default: [tool.rankscope] of the nearest pyproject.toml.", FILE, to="command",
 )  # fmt: skip
 
 
-# the option for metrics; its help says what the command takes for one
+# the option for metrics; commands differ in its help
 metric = partial(Option, "-m --metric metrics", kind=METRIC_NAME, metavar="METRIC", multiple=True, to="command")
 
 ENGINE = (
-    Option("--engine", "What scores: this process, or Spark, which also reads folders of files. Default: local.",
+    Option("--engine", "Engine that scores: this process, or Spark, which also reads folders of files. Default: local.",
            ("local", "spark"), to="command"),
-    Option("--master", "With --engine spark: where Spark runs, like local[4]. Default: as Spark is set up.", str,
+    Option("--master", "With --engine spark: the master of Spark, like local[4]. Default: Spark's own setting.", str,
            "URL", to="command"),
 )  # fmt: skip
 
-# --- what is compared, and how --------------------------------------------------------------------
+# --- comparisons --------------------------------------------------------------------
 
-BASELINE = Option("--baseline", "The run that all others are compared with. Default: the first.", str, "NAME")
+BASELINE = Option("--baseline", "Run that all others are compared with. Default: the first.", str, "NAME")
 ALL_PAIRS = Option("--all-pairs", "Compare every run with every other.", bool)
-ALPHA = Option(
-    "--alpha", "The accepted share of false differences; 0.05 also means 95% intervals.", float, default=0.05
-)
-CLUSTERS = Option("--clusters", "One query per line, with its user, session or topic.", FILE)
-SLICES = Option("--slices", "A CSV of attributes of queries: each of their values is looked at, too.", FILE)
-DETAILS = Option("--details", "A full table for each metric.", bool, to="result")
+ALPHA = Option("--alpha", "Accepted share of false differences; 0.05 also sets 95% intervals.", float, default=0.05)
+CLUSTERS = Option("--clusters", "A file with one query per line, and its user, session or topic.", FILE)
+SLICES = Option("--slices", "A CSV of query attributes: also report results per value.", FILE)
+DETAILS = Option("--details", "Print a full table for each metric.", bool, to="result")
 TEST = Option(
-    "--test", "Of the differences: {names}; with parameters: permutation(rounds=20000). Default: t.", TEST_NAME, "TEST"
+    "--test",
+    "Test of the differences: {names}; with parameters: permutation(rounds=20000). Default: t.",
+    TEST_NAME,
+    "TEST",
+)
+CORRECTION = Option(
+    "--correction", "Correction for several comparisons: {names}. Default: holm.", CORRECTION_NAME, "NAME"
 )
 interval = partial(Option, "--interval", kind=INTERVAL_NAME, metavar="INTERVAL")
-INTERVAL = interval("Of the differences: {names}; with parameters: bca(rounds=20000). Default: t.")
+INTERVAL = interval("Interval of the differences: {names}; with parameters: bca(rounds=20000). Default: t.")
 
 
 def _margin(texts: Sequence[str]) -> Any:
-    """One margin for all metrics, or one for each that is named; of a log it may be a share of the baseline, as text."""
+    """Return one margin for all metrics, or one per named metric; a percentage stays text."""
     by_metric = [text.rpartition("=") for text in texts if "=" in text]
     if by_metric and len(by_metric) < len(texts):
         raise InputError("--margin: give one number for all metrics, or METRIC=X for each")
@@ -244,7 +247,7 @@ def _margin(texts: Sequence[str]) -> Any:
 
 
 def _metric_of_margin(name: str) -> str:
-    """A metric by its canonical spelling, of rankings or of what users did."""
+    """Return the canonical spelling of a metric, offline or online."""
     import rankscope.logs.metrics  # noqa: F401 - the catalogue
     from rankscope.logs.base import parse_online
     from rankscope.metrics import parse
@@ -260,13 +263,13 @@ def _metric_of_margin(name: str) -> str:
 def _number(text: str) -> float | str:
     found = as_share(text)
     if found is None:
-        raise InputError(f"--margin {text}: that is no number; write it like 0.01 or nDCG@10=0.01")
+        raise InputError(f"--margin {text}: a margin is a number, like 0.01, 1% or nDCG@10=0.01")
     number, relative = found
     return text if relative else number
 
 
 def tolerances(texts: Sequence[str]) -> dict[str, str]:
-    """The tolerances by metric; one that names none holds for all."""
+    """Return the tolerances by metric; one without a metric is the default."""
     out: dict[str, str] = {}
     for text in texts:
         name, _, value = text.rpartition("=")
@@ -279,32 +282,32 @@ def tolerances(texts: Sequence[str]) -> dict[str, str]:
 # fmt: off
 COMPARISON = (
     BASELINE, ALL_PAIRS,
-    Option("--primary", "The metric declared in advance: it leads the verdict.", METRIC_NAME, "METRIC"),
+    Option("--primary", "Metric declared in advance: it leads the verdict.", METRIC_NAME, "METRIC"),
     TEST, INTERVAL,
-    Option("--correction", "For several comparisons: {names}. Default: holm.", CORRECTION_NAME, "NAME"),
+    CORRECTION,
     Option("--family",
-        "What is corrected together: the runs of each metric, or all runs and metrics.", ("metric", "all"), default="metric"),
+        "Comparisons to correct together: the runs of each metric, or all runs and metrics.", ("metric", "all"), default="metric"),
     ALPHA,
     Option("--margin",
-        "A difference that would not matter, like 0.01: tests whether runs are practically the same.",
+        "Negligible difference, like 0.01: test if runs are practically the same.",
         str, "[METRIC=]X", multiple=True, read=_margin),
-    Option("--bayes", "Also the chances that a run is better, by the Bayesian bootstrap.", bool),
+    Option("--bayes", "Report the probability that a run is better, by the Bayesian bootstrap.", bool),
     CLUSTERS, SLICES,
-    Option("--costs", "A CSV of runs and what they cost: latency, price, size.", FILE),
-    Option("--limit limits", "The best run within a budget, like latency_ms=100.", str, "COLUMN=X", multiple=True),
-    Option("--tried", "How many systems were tried on these judgments.", NUMBER, "N"),
+    Option("--costs", "A CSV of runs and their costs: latency, price, size.", FILE),
+    Option("--limit limits", "Find the best run within a budget, like latency_ms=100.", str, "COLUMN=X", multiple=True),
+    Option("--tried", "Number of systems that were tried on these judgments.", NUMBER, "N"),
     SETTINGS, SCORES,
 )
 # fmt: on
 
-# --- how rankings are scored ----------------------------------------------------------------------
+# --- scoring ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class ScoringOptions:
-    """The options of the declared policies, or of those in ``only``; ``helps`` say what one is for here.
+    """The options of the declared policies, or only those in ``only``; ``helps`` replaces some help texts.
 
-    They are made when their command is called: help on all commands does not need the policies.
+    They are built when their command is called: help on all commands does not need the policies.
     """
 
     only: tuple[str, ...] = ()
@@ -313,14 +316,14 @@ class ScoringOptions:
 
 POLICIES = ScoringOptions()
 
-# --- how the result is written --------------------------------------------------------------------
+# --- output --------------------------------------------------------------------
 
 
 def output(*formats: str, more: str = "") -> tuple[Option, Option]:
-    """The options of a command that prints a result in one of these formats; ``more`` says what else a file can be."""
+    """Return the options of a command that prints a result in one of these formats; ``more`` lists other endings of files."""
     endings = " ".join(ending for ending, form in ENDINGS.items() if form in formats)
     return (
-        Option("--format form", "How to print. Default: table, or by the ending of FILE.", formats, to="command"),
+        Option("--format form", "Output format. Default: table, or by the ending of FILE.", formats, to="command"),
         Option("-o --output out", f"Write to FILE ({endings}{more}).", PLACE, to="command"),
     )
 
@@ -328,17 +331,17 @@ def output(*formats: str, more: str = "") -> tuple[Option, Option]:
 FORMATS = ("table", "json", "jsonl", "csv", "markdown")
 OUTPUT = output(*FORMATS)
 
-PER_QUERY = Option("--per-query", "Also the values of every query.", bool, to="result")
+PER_QUERY = Option("--per-query", "Show the values of every query.", bool, to="result")
 DISTRIBUTION = Option(
-    "--distribution", "Also how the values of the queries are spread, and first relevant ranks.", bool, to="result"
+    "--distribution", "Show the distribution of query values, and first relevant ranks.", bool, to="result"
 )
-SEVERAL = "A metric, like nDCG@10; may be repeated. Default: nDCG@10 AP RR@10 R@100 P@10. With --scores: what the scores are of."
+SEVERAL = "A metric, like nDCG@10; may be repeated. Default: nDCG@10 AP RR@10 R@100 P@10. With --scores: the metrics of the scores."
 JUDGED = (QRELS, RUNS)
 
 
 LOG_COLUMNS = Option(
     "--columns",
-    "What columns with unusual names are: visitor=unit_id,hit=click.",
+    "Roles of columns with unusual names: visitor=unit_id,hit=click.",
     str,
     "NAME=ROLE",
     multiple=True,
@@ -346,34 +349,50 @@ LOG_COLUMNS = Option(
 )
 
 
-# what is known of variants, where the log of an experiment stands in the place of judgments and runs
-OF_VARIANTS = (
-    Option("--variant", "Of a log: the column of variants, where it has an unusual name.", str, "COLUMN"),
-    Option("--split", "Of a log: the planned shares, A=0.9,B=0.1. Default: even.", str, "NAME=X,..."),
-    Option("--covariate covariates", "Of a log: what was known of users before, 'Mean(revenue)=revenue_before'.", str, "METRIC=COLUMN",
-           multiple=True, read=list),
-    Option("--strata", "Of a log: a column of users' attributes to adjust for.", str, "COLUMN"),
-    Option("--winsorise", "Of a log: cut what users add at this quantile, like 0.99.", float, "Q"),
-)  # fmt: skip
+# options of experiments by their keyword: flags, help, type and metavar; with a further item they may be repeated
+# fmt: off
+EXPERIMENT: dict[str, tuple[Any, ...]] = {
+    "variant": ("--variant", "Column of variants, if it has an unusual name.", str, "COLUMN"),
+    "split": ("--split", "Planned shares: A=0.9,B=0.1. Default: even.", str, "NAME=X,..."),
+    "guardrails": ("--guardrail guardrails", "A metric that must not get worse, optionally by more than a limit: RPM=1%.", str, "METRIC[=X]", list),
+    "covariates": ("--covariate covariates", "A pre-experiment covariate, which reduces variance (CUPED): 'Mean(revenue)=revenue_before'.",
+        str, "METRIC=COLUMN", list),
+    "strata": ("--strata", "A column of user attributes to adjust for.", str, "COLUMN"),
+    "winsorise": ("--winsorise", "Cap user totals at this quantile, like 0.99.", float, "Q"),
+    "prior": ("--prior", "Prior of a Bayesian summary: flat, or the usual distance of lifts from 0 as a standard deviation, like 0.05.", str, "flat|X"),
+}
+# fmt: on
+
+
+def experiment(*names: str, only: bool = False) -> list[Option]:
+    """Return these options of experiments; with ``only`` their help names the log that they are for."""
+    out = []
+    for flags, text, kind, metavar, *several in map(EXPERIMENT.__getitem__, names):
+        read = several[0] if several else None
+        text = f"For a log: {text[:1].lower()}{text[1:]}" if only else text  # noqa: PLW2901
+        out.append(Option(flags, text, kind, metavar, multiple=bool(several), read=read))
+    return out
+
+
 log_format = partial(
-    Option, "--log-format", "What wrote the log: {names}. Default: told by what is in it.", LOG_FORMAT_NAME, "NAME"
+    Option, "--log-format", "Log format: {names}. Default: detected from the content.", LOG_FORMAT_NAME, "NAME"
 )
 LOG_FORMAT = log_format()
 
 
 def read_numbers(option: str, texts: Sequence[str]) -> list[float]:
-    """The numbers of an option that may be repeated: apart at commas, too."""
+    """Return the numbers of an option that may be repeated or separated by commas."""
     out = []
     for part in (part.strip() for text in texts for part in text.split(",")):
         try:
             out.append(float(part))
         except ValueError:
-            raise InputError(f"{option} {part}: that is no number; write it like {option} 0.5,0.6") from None
+            raise InputError(f"{option} {part}: write numbers, like {option} 0.5,0.6") from None
     return out
 
 
 def read_parameters(texts: Sequence[str]) -> dict[str, Any]:
-    """``NAME=VALUE`` of each text: a number, several in brackets, or a word."""
+    """Parse ``NAME=VALUE`` of each text: a number, several in brackets, or a word."""
     from ast import literal_eval
 
     out: dict[str, Any] = {}
@@ -392,7 +411,7 @@ def read_parameters(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def _option_of(policy: Any, text: str, levels: bool) -> Option:
-    """The option of a policy: its values to choose from, a number, a file or a name; where ``levels`` are of intervals, no level is of grades."""
+    """Return the option of a policy: a choice of its values, a number, a file or a name. With ``levels``, --level is for intervals."""
     flag = f"--{policy.name.replace('_', '-')}"
     if policy.name == "relevance_level" and not levels:
         flag += " --level"
@@ -409,7 +428,7 @@ def _option_of(policy: Any, text: str, levels: bool) -> Option:
         known = {str(value): value for value in policy.values}
         kind, read = tuple(known), known.__getitem__
     elif kind is None:
-        kind = (WholeNumber if policy.most == MOST else click.IntRange)(min=policy.least)
+        kind = (WholeNumber if policy.most == LARGEST_INT else click.IntRange)(min=policy.least)
     return Option(
         flag, text, kind, policy.metavar, to="policy", read=read, default=policy.default, multiple=policy.several
     )
@@ -417,12 +436,11 @@ def _option_of(policy: Any, text: str, levels: bool) -> Option:
 
 @dataclass(frozen=True)
 class Command:
-    """A command: its name, what it does in a line and in full, examples of it, and its arguments and options.
+    """A command: its name, its summary ``about``, its help ``text``, examples, and its arguments and options.
 
-    ``verb`` is the module of the function that does the work; ``way`` is the function of ``cli.ways`` that calls it, where there is
-    more to do than to call it and to write its result. ``usage`` says what has to be typed, for those who did not; with the options
-    in ``alone`` no file has to be. Of a log the options in ``of_log`` name columns, where they else name files. ``bar`` tells whether the
-    verb says how far it is.
+    ``verb`` is the module of the function that does the work. If ``cli.handlers`` has a function of the command's name, it calls
+    the verb; otherwise the verb's result is written. ``usage`` is the example in errors. The options in ``alone`` need no files;
+    the options in ``of_log`` name columns for a log, files otherwise. ``bar`` is true if the verb reports progress.
     """
 
     name: str
@@ -431,7 +449,6 @@ class Command:
     examples: tuple[str, ...]
     takes: tuple[click.Parameter | ScoringOptions, ...]
     verb: str = ""
-    way: str = ""
     usage: str = "QRELS RUN..."
     alone: tuple[str, ...] = ()
     of_log: tuple[str, ...] = ()
@@ -439,7 +456,7 @@ class Command:
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The function that does the work; its module has its name."""
+        """The function that does the work; its module has the same name."""
         function: Callable[..., Any] = getattr(import_module(self.verb), self.verb.rpartition(".")[2])
         return function
 
@@ -459,7 +476,7 @@ class Command:
         return out
 
     def build(self, call: Callable[..., None] | None = None) -> click.Command:
-        """The command as click runs it; ``call`` is what it does."""
+        """Return the click command that calls ``call``."""
         examples = "\n".join(f"  rankscope {one}" for one in self.examples)
         text = f"{cleandoc(self.text)}\n\n\b\nExamples:\n{examples}"
         return click.Command(self.name, callback=call, params=self.parameters, help=text, short_help=self.about)

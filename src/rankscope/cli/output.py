@@ -1,4 +1,4 @@
-"""Where results and messages go: files, widths, colours, and a bar for long work."""
+"""Output: files, widths, colours, messages, and a bar for long work."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BROKEN_PIPE = 141
 
 
 class LostOutputError(RankscopeError):
-    """What was to be written to standard output could not be: nobody has it open, or its disk is full."""
+    """Standard output cannot be written: it is closed, or its disk is full."""
 
     def __init__(self, error: OSError) -> None:
         closed = error.errno == errno.EBADF
@@ -44,7 +44,7 @@ def check_place(out: str | None, inputs: Iterable[str] = (), option: str = "-o")
 
 
 def check_page(out: str, inputs: Iterable[str] = (), charts: bool = True) -> None:
-    """Refuse, before any work is done, a place for a page that is none, and a page without what makes it and its ``charts``."""
+    """Refuse, before any work, a place that cannot hold a page, and a page without the packages that draw it and its ``charts``."""
     from rankscope.reporting import check_page_file
     from rankscope.show.extra import check_installed
 
@@ -59,12 +59,12 @@ def check_page(out: str, inputs: Iterable[str] = (), charts: bool = True) -> Non
 def _same_file(out: str, path: str) -> bool:
     try:
         return Path(out).is_file() and Path(path).samefile(out)
-    except (OSError, ValueError):  # an input that is not there is told where it is read
+    except (OSError, ValueError):  # the reader reports a missing input
         return False
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether someone looks at this stream; there is none where the shell closed it."""
+    """True if this stream is a terminal; False if the shell closed it."""
     return stream is not None and stream.isatty()
 
 
@@ -81,7 +81,7 @@ def write(pieces: Iterable[str], out: str | None = None, *, drawn: bool = False)
     if not drawn and is_terminal(sys.stdout):
         pieces = map(_harmless, pieces)
     try:
-        for piece in pieces:  # in small parts: one large write may not tell that nobody reads
+        for piece in pieces:  # in small parts: one large write may not notice a closed pipe
             sys.stdout.writelines(piece.splitlines(keepends=True))
         sys.stdout.flush()
     except BrokenPipeError:
@@ -96,13 +96,13 @@ def _harmless(text: str) -> str:
 
 
 def say(message: str) -> None:
-    """One line to stderr; where that cannot be, the work goes on: what was found does not depend on whether it could be told."""
+    """Print one line to stderr; carry on if that fails."""
     with suppress(OSError, ValueError):
         click.echo(printable(message), err=True)
 
 
-def tell(notes: Iterable[str], warnings: Iterable[Any] = (), form: str = "table") -> None:
-    """What was read; and the warnings, where the format does not hold them. A blank line parts it from what follows on a terminal."""
+def report(notes: Iterable[str], warnings: Iterable[Any] = (), form: str = "table") -> None:
+    """Print the notes, and the warnings if the format does not hold them. A blank line follows on a terminal."""
     lines = [*notes]
     if form not in {"table", "json"}:
         from rankscope.show.result import caution_notes
@@ -115,13 +115,13 @@ def tell(notes: Iterable[str], warnings: Iterable[Any] = (), form: str = "table"
 
 
 def say_where(out: str | None, what: str, quiet: bool = False) -> None:
-    """Where a result went, if it went to a file."""
+    """Print the name of the file that was written, if any."""
     if out not in {None, "-"} and not quiet:
         say(f"wrote {out} ({what})")
 
 
-def room(out: str | None = None) -> tuple[int, bool]:
-    """The width, and whether there is colour, where a result goes: those of the terminal, or plain 80 columns in a file.
+def output_style(out: str | None = None) -> tuple[int, bool]:
+    """Return the width and the colour of an output: those of the terminal, or plain 80 columns for a file.
 
     COLUMNS overrules the width of the terminal, and without a terminal there are 80. NO_COLOR and FORCE_COLOR overrule whether
     someone looks.
@@ -135,15 +135,15 @@ def room(out: str | None = None) -> tuple[int, bool]:
 
 
 def render(blocks: Any, out: str | None = None) -> str:
-    """Blocks as text for where they go: a terminal's width and colour, or plain 80 columns in a file."""
+    """Return blocks as text for an output: a terminal's width and colour, or plain 80 columns for a file."""
     from rankscope.show import terminal
 
-    return terminal.render(blocks, *room(out))
+    return terminal.render(blocks, *output_style(out))
 
 
 @contextmanager
 def bar(paths: Sequence[str]) -> Iterator[Callable[[str], None] | None]:
-    """Give the function to call after each run, or None where no bar is shown."""
+    """Yield the function to call after each run, or None if no bar is shown."""
     if not is_terminal(sys.stderr) or os.environ.get("TERM") == "dumb" or not _long(paths):
         yield None
         return

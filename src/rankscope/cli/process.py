@@ -1,7 +1,7 @@
-"""The process of a command line: its streams, its exit code, and one line for whatever ends it early.
+"""The process of a command line: its streams, its exit code, and one line for every error that ends it.
 
 Exit codes: 0 done or passed; 1 a gate failed, or check found something; 2 usage or unreadable input; 3 the data refuse an answer;
-4 a gate cannot tell; 70 a bug; 130 interrupted; 141 nobody reads our output, any more or at all. None comes with a traceback.
+4 a gate cannot tell; 70 a bug; 130 interrupted; 141 the output is closed. None comes with a traceback.
 """
 
 from __future__ import annotations
@@ -10,20 +10,18 @@ import gc
 import os
 import sys
 
-TYPE_CHECKING = (
-    False  # as in typing: until `run` has begun nothing is loaded that takes time, as none may be interrupted
-)
+TYPE_CHECKING = False  # instead of typing's, which is slow to import: start-up must stay short and interruptible
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import NoReturn, TextIO
 
     import click
 
-USAGE, INTERNAL, INTERRUPTED, BROKEN_PIPE = 2, 70, 130, 141  # beside those that errors and results have
+USAGE, INTERNAL, INTERRUPTED, BROKEN_PIPE = 2, 70, 130, 141  # next to the codes of errors and results
 # Loading modules makes hundreds of thousands of objects and no garbage; to look for some a hundred times takes a tenth of a small call.
 COLLECT = 100_000
 # Polars gives memory back to the system and asks for it again while it reads a large file; a short-lived
-# process is a fifth faster when it keeps what it has.
+# process is a fifth faster if it keeps its memory.
 MEMORY = "narenas:1,oversize_threshold:0,dirty_decay_ms:-1"
 
 
@@ -32,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.environ.setdefault("_RJEM_MALLOC_CONF", MEMORY)
     try:
         if None in {sys.stdin, sys.stdout, sys.stderr}:
-            _open_closed()
+            _fill_closed_streams()
         _speak_utf8(sys.stdout, sys.stderr)
         code = _run(argv)
     except BrokenPipeError:
@@ -46,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run() -> NoReturn:
-    """Be the whole process: leave at once when done, without taking apart what is about to vanish anyway.
+    """Run as the whole process: exit at once when done, without freeing objects one by one.
 
     After seven million rows that would take a tenth of the time.
     """
@@ -65,7 +63,7 @@ def run() -> NoReturn:
 
 
 def _leave_if_interrupted(lost: sys.UnraisableHookArgs) -> None:
-    """Where Python would drop an interruption, as in a callback of an import, end the process; all else is as usual."""
+    """End the process on an interruption that Python would drop, as in a callback of an import."""
     if isinstance(lost.exc_value, KeyboardInterrupt):
         _say_interrupted()
         os._exit(INTERRUPTED)
@@ -73,28 +71,28 @@ def _leave_if_interrupted(lost: sys.UnraisableHookArgs) -> None:
 
 
 def _say_interrupted() -> None:
-    try:  # with nothing that takes time: who interrupts may do so twice
+    try:  # must be quick: users interrupt twice
         os.write(2, b"interrupted\n")
     except OSError:
         return
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    import click  # here, so that nobody who interrupts an import sees a traceback
+    import click  # late, so that an interruption during the import shows no traceback
 
     from rankscope.cli.app import app
     from rankscope.cli.commands import COMPLETION
     from rankscope.errors import RankscopeError
-    from rankscope.words import SPEAKS
+    from rankscope.syntax import MESSAGE_STYLE
 
-    before, SPEAKS["options"] = SPEAKS["options"], True
+    before, MESSAGE_STYLE["options"] = MESSAGE_STYLE["options"], True
     try:
         if shell := os.environ.get(COMPLETION):
             from click.shell_completion import shell_complete
 
             return shell_complete(app, {}, "rankscope", COMPLETION, shell)
         line = sys.argv[1:] if argv is None else list(argv)
-        # kept as it was typed, for those who tell how to make a result again
+        # the typed words, for pages that show their command
         with app.make_context("rankscope", line or ["--help"], obj=tuple(line)) as ctx:
             app.invoke(ctx)
     except click.exceptions.Exit as leave:
@@ -113,24 +111,49 @@ def _run(argv: Sequence[str] | None) -> int:
     except Exception as error:  # noqa: BLE001 - whatever is left is ours to answer for
         return _bug(error)
     finally:
-        SPEAKS["options"] = before
+        MESSAGE_STYLE["options"] = before
     return 0
 
 
 def _in_options(text: str, line: Sequence[str]) -> str:
     """A message with the options of the command that was typed in the place of Python's keywords."""
     from rankscope.cli.app import BY_NAME
-    from rankscope.words import options
 
     command = next((BY_NAME[word] for word in line if word in BY_NAME), None)
     if "=" not in text or command is None:
         return text
     flags = {p.name: max(p.opts, key=len) for p in command.parameters if p.opts[0].startswith("-") and p.name}
-    return options(text, flags)
+    return with_options(text, flags)
+
+
+def with_options(text: str, flags: Mapping[str, str]) -> str:
+    """Return a message with options in place of Python's keywords; ``flags`` are the options by keyword. Parameters of metrics stay.
+
+    >>> (
+    ...     with_options("level=2: a level is a number", {"level": "--level"}),
+    ...     with_options("no P(level=2)", {"level": "--level"}),
+    ... )
+    ('--level 2: a level is a number', 'no P(level=2)')
+    """
+    import re
+
+    out, end = list[str](), 0
+    for match in re.finditer(r"(?<![\w.])([a-z_]+)=('[^']*'|\"[^\"]*\"|-?[\w.]+)", text):
+        before = text[: match.start()]
+        if match[1] in flags and before.count("(") == before.count(")"):
+            value = match[2][1:-1] if match[2][0] in "'\"" else match[2]
+            out += [
+                text[end : match.start()],
+                flags[match[1]],
+                " ",
+                value if re.fullmatch(r"[\w.%@/-]+", value) else f"'{value}'",
+            ]
+            end = match.end()
+    return "".join([*out, text[end:]])
 
 
 def _usage(error: click.ClickException) -> str:
-    """What click says about a command line, and where to read on."""
+    """Return click's message about a command line, and where to read on."""
     import click
 
     from rankscope import words
@@ -144,20 +167,17 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _lost(error: OSError) -> tuple[str, int]:
-    """What to say of a stream, a file or a disk that failed at work, and the exit code."""
+    """Return the message and the exit code for a stream, a file or a disk that failed."""
     from rankscope.cli.output import LostOutputError
 
     last = error.__traceback__
     while last and last.tb_next:
         last = last.tb_next
-    if last and last.tb_frame.f_globals.get("__name__") == "click.utils":  # where click prints help
+    if last and last.tb_frame.f_globals.get("__name__") == "click.utils":  # click prints help there
         lost = LostOutputError(error)
         return str(lost), lost.exit_code
     where = f"{error.filename}: " if error.filename is not None else ""
-    return (
-        f"{where}a file could not be read or written: {error.strerror or error}; see whether it is still there",
-        USAGE,
-    )
+    return (f"{where}a file could not be read or written: {error.strerror or error}; check that it still exists", USAGE)
 
 
 def _bug(error: Exception) -> int:
@@ -178,7 +198,7 @@ def _fail(message: str, code: int) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         raise
-    except OSError:  # a full disk, already told
+    except OSError:  # a full disk, already reported
         _close_quietly(sys.stdout)
     from rankscope.cli.output import say
 
@@ -186,7 +206,7 @@ def _fail(message: str, code: int) -> int:
     return code
 
 
-def _open_closed() -> None:
+def _fill_closed_streams() -> None:
     """Give standard streams that the shell closed a number of their own, or the next file that is opened gets it.
 
     Standard output fails then when it is written to, as on a full disk.
@@ -201,7 +221,7 @@ def _open_closed() -> None:
 
 
 def _speak_utf8(*streams: TextIO | None) -> None:
-    """Never fail on a sign: UTF-8 for files and pipes, escapes for what a terminal cannot show."""
+    """Make every character printable: UTF-8 for files and pipes, escapes on terminals that lack it."""
     for stream in streams:
         reconfigure = getattr(stream, "reconfigure", None)
         if stream is not None and reconfigure is not None:

@@ -1,4 +1,4 @@
-"""How a command is run: the command line and the settings, the files it reads and writes, the verb, the result."""
+"""How a command runs: typed options and settings, the files it reads and writes, the verb, the result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ONE_METRIC = {"explain", "unjudged", "reconcile"}  # commands that look at the m
 
 
 class Call:
-    """A command as it was typed: what its verb is called with, and what becomes of the result."""
+    """A parsed command: it calls the verb and writes the result."""
 
     def __init__(self, command: Command, ctx: click.Context) -> None:
         self.command = command
@@ -51,18 +51,18 @@ class Call:
         self.files = parse_runs(self.runs, again="scores" in self.own)  # the rankings, each with the name given to it
         if [self.qrels, *(path for _, path in self.files)].count("-") > 1:
             raise InputError("- stands for standard input, which can be read only once: give the other input as a file")
-        # tables of scores: with --scores, or where a single file looks like one
+        # tables of scores: with --scores, or a single file that is one
         self.of_scores = "scores" in self.own and bool(
             self.params["scores"] or (self.qrels is not None and not self.runs and holds_scores(self.qrels))
         )
         self.quiet: bool = ctx.params.get("quiet", False)
         self.out: str | None = ctx.params.get("out")
 
-    # -- what it is about -------------------------------------------------------------------------
+    # -- options ----------------------------------------------------------------------------------
 
     @cached_property
     def settings(self) -> Settings | None:
-        """The settings of the project, where the command goes by them."""
+        """The settings of the project, if the command uses them."""
         if "settings" not in self.own:
             return None
         from rankscope.scoring.settings import settings_of
@@ -73,21 +73,21 @@ class Call:
 
     @cached_property
     def options(self) -> dict[str, Any]:
-        """The keywords of the verb: what was typed, else what is settled; all else is left to the verb."""
+        """The keywords of the verb: typed options, then settings; the verb has defaults for the rest."""
         takes = {name for name, one in self.own.items() if one.to in {"verb", "policy"}}
         explicit = {name: value for name, value in self.explicit.items() if name in takes}
         if self.settings is None:
             return explicit
-        if self.of_scores:  # they were rankings once; what is settled about those is past
+        if self.of_scores:  # for scores, settings about rankings do not apply
             takes -= {name for name, one in self.own.items() if one.to == "policy" and name not in {"seed", "ignore"}}
-        if any(name in explicit for name in self.command.alone):  # there are no rankings
+        if any(name in explicit for name in self.command.alone):  # without rankings
             takes -= {name for name, one in self.own.items() if one.to == "policy" or one.type is FILE}
         defaults = {name: value for name, value in self.settings.values.items() if name in takes}
         return defaults | explicit
 
     @cached_property
     def metrics(self) -> list[str] | None:
-        """The metrics that were typed, else those that are settled: all of them, or the main one where a command looks at one."""
+        """The typed metrics, otherwise the settings' metrics: all, or the main one for a command on one metric."""
         explicit = list(self.params.get("metrics", ()))
         if explicit or self.settings is None:
             return explicit or None
@@ -103,10 +103,10 @@ class Call:
         """The keywords of the verb that were typed: of a log, as settings are of rankings."""
         return {name: value for name, value in self.options.items() if name in self.explicit}
 
-    # -- what it reads ------------------------------------------------------------------------------
+    # -- inputs -------------------------------------------------------------------------------------
 
     def arguments(self) -> tuple[list[Any], dict[str, Any]]:
-        """What the verb is called with, but for metrics."""
+        """Return the arguments of the verb, except metrics."""
         if "log" in self.params and "log" not in self.own:
             if self.log is None:
                 raise InputError(f"no log was given: {self.path} {self.command.usage}, like {self.path} log.parquet")
@@ -128,19 +128,17 @@ class Call:
         return [self.qrels, *runs], ({"systems": systems} if systems else {}) | self.options
 
     def _refuse_metrics_as_files(self) -> None:
-        """Explain that -m takes one word, where a metric stands among the files."""
+        """Explain that -m takes one argument, if a metric is among the files."""
         from rankscope.metrics import spelled
 
         files = [path for path in (self.qrels, *self.runs) if path and not Path(path).exists()]
         strays = [path for path in files if spelled(path)]
         if strays:
             given = " ".join([*self.params["metrics"], *strays])
-            raise InputError(
-                f"{strays[0]} is read as a file, and there is none: -m takes one word, write -m {shlex.quote(given)}"
-            )
+            raise InputError(f"no file called {strays[0]}: -m takes one argument, write -m {shlex.quote(given)}")
 
     def _what_is_missing(self) -> str:
-        """What a command without judgments or rankings is told: its usage, with an example."""
+        """Return the error for missing judgments or rankings: the usage, with an example."""
         usage = self.command.usage
         optional = "[RUN...]" in usage
         absent = "no run was given" if self.qrels else f"no qrels {'were' if optional else 'and no run were'} given"
@@ -153,7 +151,7 @@ class Call:
         return f"{absent}: {self.path} {usage}, {example}{otherwise}"
 
     def reads(self) -> Iterator[str]:
-        """Every file that is read: the inputs, and what options and settings name."""
+        """Yield every file that is read: inputs, and files named by options and settings."""
         yield from (path for path in (self.qrels, self.log) if path is not None)
         yield from (path for _, path in self.files)
         for name, option in self.own.items():
@@ -163,11 +161,11 @@ class Call:
         if self.settings is not None and self.settings.file:
             yield self.settings.file
 
-    # -- what it does and writes --------------------------------------------------------------------
+    # -- output -------------------------------------------------------------------------------------
 
     @cached_property
     def form(self) -> str:
-        """The format of the result: the one that was chosen, else the one of the file's ending, else the table."""
+        """The format of the result: --format, otherwise by the ending of the file, otherwise the table."""
         form, out, formats = self.params["form"], self.out, self.own["form"].type.choices  # type: ignore[attr-defined]
         if form is not None or out is None or out == "-":
             return form or "table"
@@ -180,10 +178,10 @@ class Call:
         return ENDINGS[ending]
 
     def check(self, *, of_result: bool = True, of_log: bool = False) -> None:
-        """Refuse, before anything is read, what cannot be right whatever the data are: places, formats, files that are not there.
+        """Refuse, before reading, invalid places and formats, and missing files.
 
-        What is written is ``of_result`` unless it is a figure, or a part of one: these have formats of their own. ``of_log`` tells that a
-        log may have been given, some options of which name columns.
+        ``of_result`` is false for a figure or a part, which have formats of their own. With ``of_log`` some options may name
+        columns of a log.
         """
         flags: dict[str, str] = {}
         for name, option in self.own.items():
@@ -206,7 +204,7 @@ class Call:
                 self._refuse_absent(path, option.opts[0])
 
     def _refuse_absent(self, path: str, flag: str) -> None:
-        """One line for a file of an option that is not there; what is no path of this machine is left to who reads it."""
+        """Refuse a missing file of an option; a path of another machine is left to its reader."""
         try:
             there = Path(path).expanduser().exists() or any(sign in path for sign in "*?") or "://" in path
         except (OSError, ValueError, RuntimeError):
@@ -217,14 +215,14 @@ class Call:
             raise InputError(f"{path}: no such file{near_file(Path(path))} ({flag})")
 
     def result(self, metrics: Any = None, *, verb: Callable[..., Any] | None = None, **more: Any) -> Any:
-        """The result of the command's verb or of another; ``metrics`` stand for those that were typed, ``more`` are further keywords."""
+        """Return the result of the command's verb or of another; ``metrics`` replaces the typed ones, ``more`` are further keywords."""
         self.check()
         arguments, options = self.arguments()
         if "metrics" in self.own:
             arguments.append(metrics or self.metrics)
         if self.settings is not None and self.settings.place and not self.quiet:
             output.say(f"settings: {self.settings.place}")
-        verb = verb or self.command.function  # loaded when all else is right: it takes longer than to refuse
+        verb = verb or self.command.function  # late import: bad input should fail fast
         if not self.command.bar or self.quiet:
             return verb(*arguments, **options, **more)
         paths = [] if self.of_scores else [path for _, path in self.files]
@@ -232,26 +230,26 @@ class Call:
             return verb(*arguments, progress=progress, **options, **more)
 
     def show(self, result: Any, notes: Any = None, warnings: Any = None, **options: Any) -> int:
-        """Write a result, and say what was read and where it went; gives the exit code."""
+        """Write a result, print notes and the written file, and return the exit code."""
         if not self.quiet:
             read = getattr(result, "notes", ()) if notes is None else notes
             cautions = getattr(result, "warnings", ()) if warnings is None else warnings
-            output.tell(read, cautions, self.form)
-        width, colour = output.room(self.out)
+            output.report(read, cautions, self.form)
+        width, colour = output.output_style(self.out)
         pieces = result.write(self.form, width=width, colour=colour, **self.display | options)
         code = int(getattr(result, "exit_code", 0))
         try:
             output.write(pieces, self.out, drawn=self.form == "table")
         except output.LostOutputError as lost:
             output.say(str(lost))
-            return code or lost.exit_code  # a verdict stands, whether or not it could be told
+            return code or lost.exit_code  # the verdict's code comes first
         if self.out is not None:
             output.say_where(self.out, self.form, self.quiet)
         return code
 
 
 def is_table(path: Any) -> bool:
-    """Whether a name is that of a table in a file, and not of columns."""
+    """True if a name is a file with a table, and not columns."""
     return isinstance(path, str) and Path(path).suffix.lower() in TABLES
 
 
@@ -269,13 +267,13 @@ def parse_runs(runs: Iterable[str], again: bool = False) -> list[Named]:
         if not name or not path:
             raise InputError(f"{run}: a named run is written name=path, like bm25=runs/bm25.run")
         if not again and name in {known for known, _ in out}:
-            raise InputError(f"{run}: another run is called {name}, too: give each its own name")
+            raise InputError(f"{run}: another run is also called {name}: give each its own name")
         out.append((name, path))
     return out
 
 
 def number_runs(runs: Iterable[Named]) -> tuple[list[Named], dict[str, str]]:
-    """Runs of one name told apart by a number, and the system that each of those is a run of.
+    """Number runs of one name, and return the system of each.
 
     >>> number_runs([("a", "1.run"), ("a", "2.run"), (None, "b.run")])
     ([('a#1', '1.run'), ('a#2', '2.run'), (None, 'b.run')], {'a#1': 'a', 'a#2': 'a'})
@@ -310,7 +308,7 @@ def score_tables(paths: Sequence[str]) -> str | dict[str, str]:
 
 
 def holds_scores(path: str) -> bool:
-    """Whether a file is a table of scores."""
+    """True if a file is a table of scores."""
     from rankscope.files.matrices import scores_of
 
     try:

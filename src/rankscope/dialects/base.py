@@ -1,4 +1,4 @@
-"""A dialect: another tool's numbers as metrics of ours, with every convention named."""
+"""A dialect: another tool's metrics as metrics of ours, with every convention named."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ Mean = Literal["macro", "micro"]
 
 @dataclass(frozen=True, kw_only=True)
 class Convention:
-    """What a number depends on beyond the metric's own parameters.
+    """The conventions behind a number, in addition to the metric's parameters.
 
-    ``ties``: how equal scores are ordered. ``queries``: which queries are averaged: all judged ones, all of
-    the run, those judged and in every run, those that are either, or a list of them. ``no_relevant``: the value of a query
-    without any relevant document, "metric" leaves it as the metric says; ``looks_at`` says where one is missed,
-    in the judgments or already in the list that was returned (a metric made of the list alone looks there anyway). ``nothing_found``: "skip" leaves out a query with nothing relevant in the top k,
-    "skip_list" one with nothing relevant in the whole list. ``mean``: "micro" divides what all queries earn by what all are worth.
+    ``ties``: the order of equal scores. ``queries``: the averaged queries: all judged ones, all of the run, judged ones in every
+    run, either, or a list. ``no_relevant``: the value of a query without a relevant document ("metric": the metric's own).
+    ``looks_at``: if it must be missing in the judgments or in the returned list. ``nothing_found``: "skip" leaves out queries without a
+    relevant document in the top k, "skip_list" in the whole list. ``mean``: "micro" divides the earnings of all queries by their worth.
     """
 
     ties: Ties = "trec"
@@ -34,47 +33,45 @@ class Convention:
 
 
 @dataclass(frozen=True)
-class Says:
-    """One metric in a dialect: our spelling of it without the cutoff, and the conventions in which it differs.
+class DialectMetric:
+    """One metric in a dialect: our spelling without the cutoff, and the conventions in which it differs.
 
-    ``because`` is the reason in a few words, after "their": "ideal stops at the number of documents returned".
-    ``defect`` says what is wrong with the tool's number where it follows from no convention; such a number is
-    never computed as ours. ``cut`` is what holds instead where a cutoff is asked for, of a tool that computes
-    ``RR`` and ``RR@10`` in two places. ``squared`` names a parameter that the tool takes squared.
+    ``because`` is the reason in a few words: "ideal stops at the number of documents returned". ``defect`` describes a number that
+    follows no convention. It is never computed as ours. ``cut`` replaces the entry if there is a cutoff, for tools that compute ``RR``
+    and ``RR@10`` differently. ``squared`` names a parameter that the tool takes squared.
     """
 
     metric: str
     because: str = ""
     differs: Mapping[str, Any] = field(default_factory=dict)
     defect: str = ""
-    cut: Says | None = None
+    cut: DialectMetric | None = None
     squared: str = ""
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """Another tool: what it calls itself, its conventions, and its metrics by our name for the family.
+    """Another tool: its name, its conventions, and its metrics by our names.
 
-    ``metrics`` maps the name of a metric class (``nDCG``, ``AP``) to what the tool computes under that name.
-    ``about`` is one line for people who wonder whether it is the tool they use; ``version`` the release
-    that the conventions were checked against, empty where only its source or documents were read. A tool that
-    takes ``whole_grades`` alone refuses or cuts off fractions, so they have no number in its dialect.
+    ``metrics`` maps the name of a metric class (``nDCG``, ``AP``) to the tool's metric of that name. ``about`` describes the tool in
+    one line. ``version`` is the release that the conventions were checked against, empty if only its source or documents were
+    read. A tool with ``whole_grades`` refuses or truncates fractions, which have no value in its dialect.
     """
 
     name: str
     tool: str
     about: str
-    metrics: Mapping[str, Says]
+    metrics: Mapping[str, DialectMetric]
     version: str = ""
     convention: Convention = Convention()
     whole_grades: bool = False
 
-    def says(self, family: str, *, cut: bool = False) -> Says | None:
-        """What the tool computes under the name of a metric, ``cut`` where it has a cutoff; None where it has no such metric."""
-        found = self.metrics.get(family)
-        return found.cut if found is not None and found.cut is not None and cut else found
+    def metric(self, family: str, *, cut: bool = False) -> DialectMetric | None:
+        """The tool's metric of this name, with a cutoff if ``cut``. None if it has no such metric."""
+        entry = self.metrics.get(family)
+        return entry.cut if entry is not None and entry.cut is not None and cut else entry
 
     def of(self, family: str, *, cut: bool = False) -> Convention:
-        """The conventions for one metric, ``cut`` where it has a cutoff."""
-        said = self.says(family, cut=cut)
-        return replace(self.convention, **said.differs) if said is not None else self.convention
+        """The conventions for one metric, with a cutoff if ``cut``."""
+        entry = self.metric(family, cut=cut)
+        return self.convention if entry is None else replace(self.convention, **entry.differs)

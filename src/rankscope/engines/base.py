@@ -33,13 +33,13 @@ class Order:
 
 @dataclass(frozen=True)
 class DataFacts:
-    """Facts about the data, counted by the engine and reported beside every number.
+    """Facts about the data, counted by the engine and reported next to every number.
 
     ``tied_at[k]`` counts judged queries in which the documents at ranks k and k + 1 share a score, so that
     the order of equals decides who is in the top k; ``tied_in_top[k]`` counts the documents in the top k of
     judged queries whose score another document of the query shares. ``disagreeing`` counts queries whose rank column
-    contradicts their scores; None where there is no rank column. ``again_in_top[k]`` counts the rows in the top k of judged queries that
-    stand for a judged document once more, as later chunks of it do; empty where rankings are of documents.
+    contradicts their scores; None if there is no rank column. ``again_in_top[k]`` counts the rows in the top k of judged queries that
+    stand for a judged document once more, as later chunks of it do; empty if rankings are of documents.
     """
 
     rows: int = 0
@@ -58,10 +58,10 @@ class Scorable(Protocol):
 
     @property
     def aggregate(self) -> str:
-        """How queries become one number; weights are asked for only where it is ``weighted``."""
+        """How queries become one number; weights are asked for only if it is ``weighted``."""
 
     def score(self, lists: Lists) -> Array:
-        """The value of each query, NaN where it is undefined."""
+        """The value of each query, NaN if it is undefined."""
 
     def weight(self, lists: Lists) -> Array:
         """The weight of each query in a weighted mean."""

@@ -1,6 +1,6 @@
 """The Polars engine: a run and qrels as tables, millions of rows shrunk to the judged ones.
 
-Speed comes from doing less: the order is checked in one pass and repaired only where it is wrong,
+Speed comes from doing less: the order is checked in one pass and repaired only if it is wrong,
 document ids are compared only among equal scores, and nothing is joined but judged documents. Nothing crosses a query, so a run is
 judged in parts of whole queries, each while it lies in the processor's cache, and the answers are laid end to end.
 """
@@ -33,7 +33,7 @@ NAMELESS = {"0", "Q0"}  # what stands in column 2 of qrels without subtopics
 
 @dataclass(frozen=True, eq=False)
 class Several:
-    """Qrels in which a document may have several grades: one row a document, and the grades by aspect.
+    """Qrels in which a document may have several grades: one row per document, and the grades by aspect.
 
     ``qrels`` has the highest grade of each document. ``row`` is the row there of each entry.
     """
@@ -85,7 +85,7 @@ def check_subtopics(qrels: Qrels) -> None:
 
 
 def refuse_nameless(said: list[str], label: str) -> None:
-    """Refuse qrels whose column 2 holds these values, none without such a column, where subtopics are needed."""
+    """Refuse qrels whose column 2 holds these values, none without such a column, if subtopics are needed."""
     if set(said) <= NAMELESS:
         what = f"column 2 says {said[0]!r} throughout" if said else "there is no column for them"
         raise InputError(
@@ -110,7 +110,7 @@ def judge(run: Run, qrels: Qrels, order: Order, place: Array | None = None) -> t
 
     Rows of the answer follow ``qrels.queries`` and, if ``order.extra``, the queries of the run that
     have no judgments. The run must hold no pair twice and no NaN score. ``place`` is that of each query of the run in
-    ``qrels.queries``, -1 where it has no judgments, for who knows it already.
+    ``qrels.queries``, -1 if it has no judgments, for who knows it already.
     """
     run = run.by_query()
     place = qrels.places_of(run.names) if place is None else place
@@ -205,9 +205,9 @@ def join_facts(facts: Sequence[DataFacts], order: Order) -> DataFacts:
 
 
 def _rows_of(qrels: Qrels, run: Run, number: Array) -> Array:
-    """For each judgment the row of the run that holds its document, -1 where none does.
+    """For each judgment the row of the run that holds its document, -1 if none does.
 
-    ``number`` is that of each query of the run, -1 where it has no judgments. A pair is first looked up as one number, made of its
+    ``number`` is that of each query of the run, -1 if it has no judgments. A pair is first looked up as one number, made of its
     query and a hash of its document.
     """
     width = int(run.blocks.size.max(initial=0))
@@ -237,7 +237,7 @@ def _rows_of(qrels: Qrels, run: Run, number: Array) -> Array:
 
 
 def _rows_of_short(qrels: Qrels, run: Run, number: Array, width: int) -> Array:
-    """The same where all rankings are short, of ``width`` rows at most: each judgment is compared with all rows of its query, by few bits first."""
+    """The same if all rankings are short, of ``width`` rows at most: each judgment is compared with all rows of its query, by few bits first."""
     bits = np.append(run.doc_hash.astype(np.uint16), np.zeros(width - 1, dtype=np.uint16))
     wanted, blocks = qrels.doc_hash.astype(np.uint16), run.blocks
     block = np.full(len(qrels.names), -1)
@@ -261,7 +261,6 @@ def _rows_of_short(qrels: Qrels, run: Run, number: Array, width: int) -> Array:
 
 
 def _rows_in_full(qrels: Qrels, run: Run, row: Array, query: Array) -> Array:
-    """The same among these rows, of queries with these numbers, by the ids themselves: the hashes of two documents meet."""
     judgments = qrels.frame.select(column(qrels.query_code).alias("query"), "doc_id")
     rows = run.frame.select("doc_id")[column(row)].with_columns(column(query).alias("query"), column(row).alias("row"))
     joined = judgments.join(rows, on=["query", "doc_id"], how="left", maintain_order="left")
@@ -356,7 +355,6 @@ class RankedRun:
         return self._order_ties(np.cumsum(~self.same[self.tied_places]), permutation)
 
     def _count_disagreeing(self, rank: Array, permutation: Array | None) -> int:
-        """In how many queries the rank column contradicts the scores; equal scores may stand in any order."""
         tied = self.tied_places
         rank = rank[permutation] if permutation is not None else rank.copy() if len(tied) else rank
         if len(tied):
@@ -367,7 +365,6 @@ class RankedRun:
         return int(np.count_nonzero(number[1:] != number[:-1])) + bool(len(number))
 
     def _by_rank(self, rank: Any) -> Array:
-        """The rows in the order of their ranks."""
         code = np.repeat(np.arange(len(self.size)), self.size)
         order = np.lexsort((rank, code))
         twice = np.flatnonzero((np.diff(rank[order]) == 0) & (np.diff(code[order]) == 0))
@@ -382,7 +379,6 @@ class RankedRun:
         return order
 
     def _order_ties(self, group: Array, permutation: Array | None) -> Array | None:
-        """Put equal scores in the order of their document ids, touching only tied rows; ``group`` numbers the tied scores."""
         tied = self.tied_places
         rows = tied if permutation is None else permutation[tied]
         ids = self.run.frame["doc_id"].gather(column(rows))
@@ -421,13 +417,13 @@ class RankedRun:
         return np.where(self.moved_place[by][near] == place, self.moved_row[by][near], place)
 
     def rank_at(self, place: Array) -> Array:
-        """The 1-based rank at each place; anything where the place is -1."""
+        """The 1-based rank at each place; anything if the place is -1."""
         if not len(self.start):
             return np.zeros(len(place), dtype=np.int64)
         return place - self.start[self.run.query_code[place]] + 1
 
     def ties_at(self, place: Array, rank: Array) -> tuple[Array, Array]:
-        """First rank and size of the tied group at each place, whose rank this is; 0 and 1 where the place is -1."""
+        """First rank and size of the tied group at each place, whose rank this is; 0 and 1 if the place is -1."""
         start, size = rank.copy(), np.ones(len(place), dtype=np.int64)
         tied = np.flatnonzero(np.isin(place, self.tied_places))
         if len(tied):

@@ -140,7 +140,7 @@ class _Counts:
 
 
 def numbers_of(values: Collection[Any]) -> Array:
-    """Numbers as an array, in a third of the time that numpy takes. Raises one of ``NO_NUMBER`` where one is none, or a text."""
+    """Numbers as an array, in a third of the time that numpy takes. Raises one of ``NO_NUMBER`` if one is none, or a text."""
     if len(values) > 100_000:
         if str in set(map(type, values)):
             raise TypeError("a text")
@@ -192,7 +192,7 @@ def id_text(key: Any, where: str) -> str:
 
 
 def places_among_equals(docs: Sequence[str], scores: Ranking, ties: str) -> list[int]:
-    """How many documents of the same score stand before each of these."""
+    """The number of documents with the same score before each of these."""
     wanted = {scores[doc] for doc in docs}
     equals: dict[float, list[str]] = {score: [] for score in wanted}
     for doc, score in scores.items():

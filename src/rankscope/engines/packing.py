@@ -1,11 +1,11 @@
-"""Rows as few values: those of a bucket, column by column, each as bytes; what Spark moves of them is copied and never looked at.
+"""Pack rows into few values of bytes, column by column, which Spark copies without reading them.
 
-A row that Spark moves and sorts by itself costs it more than all that is computed of it. So rows are packed where they lie: neighbours of
-one query form a block, blocks fall into buckets by the hash of their query, and the blocks of a bucket are laid end to end. Nothing here is done row by
-row, as blocks are moved whole. A bucket's value holds the queries of its blocks, their sizes, and for each other column the bytes of
-its cells beside marks: how long each text is (-1 for none), or whether a number is there.
+Moving and sorting single rows costs Spark more than scoring them. So rows are packed in place: neighbours of
+one query form a block, blocks fall into buckets by the hash of their query, and the blocks of a bucket are concatenated. Blocks are moved whole,
+never row by row. The value of a bucket holds the queries of its blocks, their sizes, and for each other column the bytes of
+its cells with marks: the length of each text (-1 for null), or a flag for each number.
 
-Beside the values a packer tells how many rows it packed into which buckets, so that who unpacks them can add up whether each came once.
+A packer also counts the rows of each bucket, so unpacking can check that each row came once.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 Columns = tuple[tuple[str, str], ...]  # names and types of Spark, the query first
 Part = Mapping[int, "pl.DataFrame"]  # the rows of some whole queries by the number of their source
 
-PACKED_BYTES = 1 << 28  # rows are packed together up to so many bytes
+PACKED_BYTES = 1 << 28  # most bytes packed together
 NUMBERS = {"double": np.float64, "bigint": np.int64}
 BUCKET, LENGTH, FLAG = "bucket", np.int32, np.uint8
 WORD = (1 << 64) - 1
 
 
 def packed_columns(pieces: int) -> Columns:
-    """The columns of values with so many columns of rows: ``checked`` only where a packer tells what it packed, which has no bytes."""
+    """Return the columns of packed values with ``pieces`` pieces; the counts of a packer have ``checked`` and no bytes."""
     marks_and_cells = [(f"{what}{i}", "binary") for i in range(pieces) for what in ("marks", "cells")]
     head = [(BUCKET, "smallint"), ("source", "int"), ("rows", "bigint"), ("checked", "bigint")]
     return (*head, ("sizes", "binary"), *marks_and_cells)
 
 
 def buckets_of(names: Any, buckets: int) -> Array:
-    """The bucket of each of these texts (Arrow): by its bytes alone, so that all machines and versions agree."""
+    """Return the bucket of each text (Arrow) by its bytes, so all machines and versions agree."""
     offsets, data = _texts(names)
     length = np.diff(offsets)
     place = np.arange(len(data)) - np.repeat(offsets[:-1] - offsets[0], length)
@@ -51,7 +51,7 @@ def buckets_of(names: Any, buckets: int) -> Array:
 
 
 def _mix(numbers: Array) -> Array:
-    """Numbers of 64 bits whose bits all depend on all bits of these (the finaliser of splitmix64)."""
+    """Mix all bits of 64-bit numbers (the finaliser of splitmix64)."""
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         numbers = (numbers ^ (numbers >> np.uint64(shift))) * np.uint64(factor)
     mixed: Array = numbers ^ (numbers >> np.uint64(31))
@@ -59,13 +59,13 @@ def _mix(numbers: Array) -> Array:
 
 
 def check_of(source: int, buckets: Array, rows: Array) -> int:
-    """A number of 64 bits for so many rows of a source in each of these buckets: such numbers add up, and tell other buckets apart."""
+    """Return a 64-bit checksum of the rows of a source in these buckets. Checksums add up and differ between buckets."""
     keys = _mix(buckets.astype(np.uint64) + np.uint64((source & 0xFFFF) << 16) + np.uint64(1))
     return int((keys * rows.astype(np.uint64)).sum(dtype=np.uint64))
 
 
 def _texts(column: Any) -> tuple[Array, Array]:
-    """The offsets of a column of large strings that has no nulls, and the bytes they point to, from the first on."""
+    """Return the offsets of a column of large strings without nulls, and its bytes from the first offset on."""
     _, offsets, data = column.buffers()
     ends = np.frombuffer(offsets, dtype=np.int64)[column.offset : column.offset + len(column) + 1]
     if data is None or not len(ends):
@@ -78,9 +78,9 @@ def _texts(column: Any) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class RowPacker:
-    """What an executor calls with the batches of a source where they lie: of about so many rows, those of one bucket become one value.
+    """Packs the batches of a source on an executor: the rows of one bucket, among about ``rows`` rows, become one value.
 
-    ``pieces`` is how many columns the source with most columns has.
+    ``pieces`` is the largest number of columns of a source.
     """
 
     source: int
@@ -90,7 +90,7 @@ class RowPacker:
     pieces: int
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Batches with a row a bucket, and last a row that tells what was packed."""
+        """Yield batches with one row per bucket, and last a row with the counts."""
         held: list[Any] = []
         count = size = packed = check = 0
         last = None
@@ -106,7 +106,7 @@ class RowPacker:
             yield self._row(last, packed + count, check)
 
     def _values(self, batches: Sequence[Any], check: int) -> Generator[Any, None, tuple[int, int]]:
-        """The values of some batches; a bucket of them, and what they add to the check."""
+        """Return the values of some batches, one of their buckets, and their checksum."""
         bucket = 0
         for batch in _whole(batches, self.columns):
             values = self.pack(batch)
@@ -116,7 +116,7 @@ class RowPacker:
         return bucket, check
 
     def pack(self, batch: Any) -> Any:
-        """The rows of a batch, a value a bucket; within a bucket they stay in order."""
+        """Return one value per bucket of a batch, with the rows in order."""
         import pyarrow as pa
 
         names, sizes = _blocks(batch.column(0))
@@ -143,7 +143,7 @@ class RowPacker:
         return _fill([*head, pa.nulls(len(numbers), pa.int64()), *cells], self.pieces)
 
     def _row(self, bucket: int, rows: int, check: int) -> Any:
-        """What tells what was packed, in a bucket that has rows."""
+        """Return the row with the counts, in a bucket with rows."""
         import pyarrow as pa
 
         signed = check - (1 << 64) if check >> 63 else check
@@ -153,13 +153,13 @@ class RowPacker:
 
 @dataclass(frozen=True)
 class BlockOrder:
-    """Blocks in the order of their buckets: ``order`` names them, ``cuts`` says at which of them each bucket begins, and the end."""
+    """Blocks in the order of their buckets: ``order`` has their numbers, ``cuts`` the first block of each bucket, and the end."""
 
     order: Array
     cuts: Array
 
     def by_bucket(self, data: Any, ends: Array) -> Any:
-        """Bytes that lie block by block, block i from ``ends[i]`` to ``ends[i + 1]``, as one value a bucket."""
+        """Return one value per bucket from bytes with block i at ``ends[i]`` to ``ends[i + 1]``."""
         import pyarrow as pa
 
         count = len(self.order)
@@ -178,13 +178,13 @@ class BlockOrder:
         return values.cast(pa.binary())
 
     def of_texts(self, column: Any, rows: Array) -> Any:
-        """The bytes of texts without nulls as one value a bucket; block i has the rows from ``rows[i]`` to ``rows[i + 1]``."""
+        """Return the bytes of texts without nulls as one value per bucket. Block i has the rows ``rows[i]`` to ``rows[i + 1]``."""
         offsets, data = _texts(column)
         return self.by_bucket(data, (offsets - offsets[0])[rows])
 
 
 def _whole(batches: Sequence[Any], columns: Columns) -> list[Any]:
-    """Batches as one with offsets of 64 bits, or as few as Arrow makes of them."""
+    """Return batches as one with 64-bit offsets, or in the chunks of Arrow."""
     import pyarrow as pa
 
     kinds = {"string": pa.large_string(), "double": pa.float64(), "bigint": pa.int64()}
@@ -194,7 +194,7 @@ def _whole(batches: Sequence[Any], columns: Columns) -> list[Any]:
 
 
 def _blocks(queries: Any) -> tuple[Any, Array]:
-    """The query of each block of equal neighbours, and how many rows it has."""
+    """Return the query of each block of equal neighbours, and its number of rows."""
     import polars as pl
 
     runs = pl.Series(pl.from_arrow(queries)).rle().struct.unnest()
@@ -202,7 +202,7 @@ def _blocks(queries: Any) -> tuple[Any, Array]:
 
 
 def _mark(column: Any) -> tuple[Array, Any]:
-    """The marks of a column, and the column with something in place of each null."""
+    """Return the marks of a column, and the column with its nulls filled."""
     import pyarrow as pa
 
     lacking = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
@@ -216,7 +216,7 @@ def _mark(column: Any) -> tuple[Array, Any]:
 
 
 def _fill(columns: Sequence[Any], pieces: int) -> Any:
-    """A batch of values with nothing in the columns that this source does not have."""
+    """Return a batch with nulls in the columns that this source lacks."""
     import pyarrow as pa
 
     names = [name for name, _ in packed_columns(pieces)]
@@ -229,10 +229,10 @@ def _fill(columns: Sequence[Any], pieces: int) -> Any:
 
 @dataclass
 class PartStream:
-    """The parts of a partition: whole buckets of about so many rows, from packed values in which those of a bucket follow one another.
+    """The parts of a partition: whole buckets of about ``rows`` rows, from packed values sorted by bucket.
 
-    A bucket of more rows is a part of its own, as large as it is. Once all parts were taken, ``rows`` and ``check`` are what was unpacked
-    less what packers said; over all partitions both add up to nothing (``check`` to 64 bits).
+    A larger bucket is a part by itself. After the last part, ``rows`` and ``check`` are the unpacked amounts minus the packers' counts.
+    Over all partitions both sum to 0 (``check`` modulo 2^64).
     """
 
     batches: Iterable[Any]
@@ -243,7 +243,7 @@ class PartStream:
     _held: list[Any] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Part]:
-        """One part after another."""
+        """Yield one part after another."""
         count, last = 0, None
         for batch in self.batches:
             values = self._counted(batch)
@@ -260,7 +260,7 @@ class PartStream:
             yield self._part()
 
     def _counted(self, batch: Any) -> Any:
-        """The values of a batch, without what packers told of them, which is added up."""
+        """Return the values of a batch without the counts of packers, which are added up."""
         told = batch.column(3).is_valid()
         for rows, check in zip(*(batch.filter(told).column(at).to_pylist() for at in (2, 3)), strict=True):
             self.rows -= rows
@@ -293,7 +293,7 @@ class PartStream:
 
 
 def unpack(values: Any, columns: Columns) -> pl.DataFrame:
-    """The rows of values of one source."""
+    """Return the rows of values of one source."""
     import polars as pl
 
     sizes = np.frombuffer(_join(values.column(4)), dtype=LENGTH)
@@ -306,7 +306,7 @@ def unpack(values: Any, columns: Columns) -> pl.DataFrame:
 
 
 def _column(name: str, kind: str, marks: Any, cells: Any) -> pl.Series:
-    """A column of its marks and cells."""
+    """Return a column from its marks and cells."""
     import polars as pl
     import pyarrow as pa
 
@@ -328,7 +328,7 @@ def _bits(there: Array) -> Any:
 
 
 def _join(column: Any) -> Any:
-    """The bytes of all values of a column, end to end."""
+    """Return the bytes of all values of a column, concatenated."""
     import pyarrow as pa
 
     values = column.cast(pa.large_binary())

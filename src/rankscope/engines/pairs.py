@@ -1,4 +1,4 @@
-"""Pairs of query and document in tables: those that another table has, too, and those that it only writes differently."""
+"""Pairs of query and document in tables: those that another table has as well, and those that it only writes differently."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def without(rows: Frame, other: Frame, on: str | tuple[str, ...] = PAIR) -> Fram
 class Spelling:
     """A way in which ids differ: in ``words``, and the ``pattern`` that is replaced until they are the same.
 
-    ``side`` says whose ids are changed: those of the ``run``, of the ``qrels``, or of both where it is empty.
+    ``side`` says whose ids are changed: those of the ``run``, of the ``qrels``, or of both if it is empty.
     """
 
     words: str
@@ -95,7 +95,7 @@ class SameIds:
 
 
 def queries_alike(ranked: Collection[str], judged: Collection[str]) -> SameIds | None:
-    """The spelling that makes most of these queries of a run the same as those of the judgments; None where none does."""
+    """The spelling that makes most of these queries of a run the same as those of the judgments; None if none does."""
     run, qrels = (
         pl.DataFrame({name: sorted(ids)}, {name: pl.String}) for name, ids in (("ranked", ranked), ("judged", judged))
     )
@@ -119,7 +119,6 @@ def documents_alike(run: Run, top: Frame, judgments: Frame) -> SameIds | None:
 
 
 def _best_spelling(spellings: Iterable[Spelling], run: Run, strange: Frame, judged: Frame) -> SameIds | None:
-    """The one of these spellings that makes most strange ids the same as judged ones that the run lacks."""
     best = None
     for spelling in spellings:
         ranked = strange.with_columns(key=spelling.key("ranked", "run"))

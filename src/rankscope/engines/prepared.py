@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 
 from rankscope import words
 from rankscope.engines import mappings
 from rankscope.engines.base import Order
-from rankscope.lists import Array, Ideal, Judged, Lists
+from rankscope.lists import Array, Ideal, Judged, LazyJudged, Lists
 from rankscope.lists.judged import rectangle
 
 NAN = float("nan")
@@ -135,7 +134,6 @@ class PreparedQrels:
 
 
 def _picker(documents: Sequence[str]) -> Callable[[Mapping[str, float]], Iterable[float]]:
-    """Looks up the scores of these documents, NaN for those that are not there."""
     return lambda ranking: map(ranking.get, documents, repeat(NAN))
 
 
@@ -149,8 +147,13 @@ class _Places:
     tied: bool
 
 
-class PreparedRun(Judged):
-    """A run that was judged by prepared judgments; document by document where it is looked at so."""
+class PreparedRun(LazyJudged):
+    """A run that was judged by prepared judgments; document by document if it is looked at so."""
+
+    qrels: PreparedQrels
+    rankings: Sequence[Mapping[str, float]]
+    order: Order
+    ranks: _Places
 
     def __init__(
         self,
@@ -160,39 +163,30 @@ class PreparedRun(Judged):
         retrieved: Array,
         ranks: _Places,
     ) -> None:
-        vars(self).update(qrels=qrels, rankings=rankings, order=order, ranks=ranks, retrieved=retrieved)
-        vars(self).update(query_id=qrels.names, size=qrels.size, aspects=None, by_id=None, scored={})
-
-    def __getattr__(self, name: str) -> Any:
-        """What is told document by document is worked out when it is asked for."""
-        if name in {"in_run", "grade", "rank", "tie_start", "tie_size", "score"}:
-            return getattr(self.flat, name)
-        raise AttributeError(name)
+        super().__init__(
+            qrels=qrels, rankings=rankings, order=order, ranks=ranks, retrieved=retrieved,
+            query_id=qrels.names, size=qrels.size,
+        )  # fmt: skip
 
     @cached_property
     def flat(self) -> Judged:
         """The same document by document."""
-        mine = vars(self)
-        run = dict(zip(mine["qrels"].names, mine["rankings"], strict=True))
-        return mappings.judge(run, mine["qrels"].qrels, mine["order"])[0]
-
-    def of(self, queries: Array) -> Judged:
-        """The judged documents of the queries with these numbers, which may be repeated."""
-        return self.flat.of(queries)
+        run = dict(zip(self.qrels.names, self.rankings, strict=True))
+        return mappings.judge(run, self.qrels.qrels, self.order)[0]
 
     def chunks(self, cells: int = 0) -> list[Array]:
         """The numbers of queries that were laid out together."""
-        return [layout.queries for layout in vars(self)["qrels"].layouts]
+        return [layout.queries for layout in self.qrels.layouts]
 
     def lists(self, queries: Array) -> Lists:
         """The rectangle of the queries with these numbers."""
-        for layout in vars(self)["qrels"].layouts:
+        for layout in self.qrels.layouts:
             if layout.queries is queries:
                 return self._rectangle(layout)
         return self.flat.lists(queries)
 
     def _rectangle(self, layout: _Layout) -> Lists:
-        ranks: _Places = vars(self)["ranks"]
+        ranks = self.ranks
         retrieved = self.retrieved[layout.queries].astype(float)
         if not len(ranks.rank):
             return self.flat.lists(layout.queries)

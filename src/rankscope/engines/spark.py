@@ -24,7 +24,7 @@ from rankscope.errors import DataError, InputError, MissingExtraError, Rankscope
 if TYPE_CHECKING:  # whoever asks whether something is a Spark frame does not load it
     import polars as pl
 
-    from rankscope.engines.queries import RowReading
+    from rankscope.engines.remote_queries import RowReading
 
 LACKING = "Spark needs pyspark, pyarrow and pandas: pip install 'rankscope[spark]'"
 SHIP = (
@@ -44,12 +44,12 @@ Frame = Any  # a DataFrame of pyspark, classic or Connect
 
 
 def is_frame(source: object) -> bool:
-    """Whether an object is a Spark DataFrame; looked up without importing pyspark."""
+    """True if an object is a Spark DataFrame; looked up without importing pyspark."""
     return any(cls.__name__ == "DataFrame" and cls.__module__.startswith("pyspark.sql") for cls in type(source).__mro__)
 
 
 def functions() -> Any:
-    """pyspark.sql.functions. Raises MissingExtraError where Spark is not there, or not all that it needs."""
+    """pyspark.sql.functions. Raises MissingExtraError if Spark is not there, or not all that it needs."""
     try:
         import pyarrow as pa  # noqa: F401
         from pyspark.sql import functions
@@ -148,7 +148,6 @@ def of_polars(session: Any, frame: pl.DataFrame) -> Frame:
 
 
 def _plain(kind: Any) -> Any:
-    """A type of Arrow as Spark takes it: without 64-bit offsets."""
     import pyarrow as pa
 
     return {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}.get(kind, kind)
@@ -160,7 +159,7 @@ def distinct(frame: Frame, column: str) -> Frame:
 
 
 def first_rows(frame: Frame, rows: int) -> pl.DataFrame | None:
-    """All rows of a frame that has at most so many; None where there are more.
+    """All rows of a frame that has at most so many; None if there are more.
 
     Whether there are more is asked first, without a column: for that Spark goes through partition after partition and stops at the row that
     is one too many, where ``limit`` alone would have each of them computed up to that row.
@@ -176,7 +175,7 @@ def first_rows(frame: Frame, rows: int) -> pl.DataFrame | None:
 
 
 class PartFunction(Protocol):
-    """What is mapped over the parts of a partition."""
+    """A function over the parts of a partition."""
 
     def parts(self, parts: PartStream) -> Iterator[pl.DataFrame]:
         """What becomes of the parts of one partition, each of some whole queries.
@@ -215,7 +214,6 @@ class RowMapper:
 
 
 def _batches_of(frames: Iterable[pl.DataFrame], columns: Columns) -> Iterator[Any]:
-    """Frames as batches with these columns, empty where a frame lacks one."""
     import polars as pl
     import pyarrow as pa
 
@@ -229,13 +227,13 @@ def _batches_of(frames: Iterable[pl.DataFrame], columns: Columns) -> Iterator[An
 
 @dataclass(frozen=True)
 class ReadPacker:
-    """What an executor calls with the batches of a source whose rows are made ready before they are packed."""
+    """Prepares and packs the batches of a source on an executor."""
 
     reading: RowReading
     packer: RowPacker
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Batches with a row a bucket."""
+        """Yield batches with one row per bucket."""
         return self.packer(self.reading(batches))
 
 
@@ -257,7 +255,7 @@ def map_read_parts(
 
 
 def columns_of(frame: Frame, names: Sequence[str], order: str = "") -> Frame:
-    """These columns of a frame as c0, c1 and so on, and under the name ``order``, where there is one, a number that rises with its rows.
+    """These columns of a frame as c0, c1 and so on, and under the name ``order``, if there is one, a number that rises with its rows.
 
     Spark maps no frame that has a dot or an accent in the name of a column.
     """
@@ -266,7 +264,7 @@ def columns_of(frame: Frame, names: Sequence[str], order: str = "") -> Frame:
 
 
 def pickler() -> Any:
-    """What pickles functions as Spark does."""
+    """Return the module that pickles functions like Spark."""
     from pyspark import cloudpickle
 
     return cloudpickle
@@ -302,20 +300,17 @@ def map_parts(
 
 
 def _buckets(frame: Frame) -> int:
-    """How many buckets there are: a bucket is never cut, so that there are some for each task."""
     tasks = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions", "200"))
     return min(max(BUCKETS, 4 * tasks), MOST_BUCKETS)
 
 
 def _mapped(packed: Sequence[Frame], mapper: PartMapper) -> Frame:
-    """What becomes of packed rows when those of a bucket were brought together."""
     values = reduce(lambda one, other: one.union(other), packed)
     together = values.repartition(functions().col(BUCKET)).sortWithinPartitions(BUCKET)
     return together.mapInArrow(mapper, _written(mapper.schema))
 
 
 def _written(schema: Sequence[tuple[str, str]]) -> str:
-    """Columns as Spark reads them."""
     return ", ".join(f"{name} {kind}" for name, kind in schema)
 
 

@@ -24,7 +24,7 @@ SCHEMA = {"query_id": pl.String, "doc_id": pl.String, "rank": pl.Int64}
 
 
 def top(run: Any, order: Order, k: int | None = None, label: str = "run") -> pl.DataFrame:
-    """The first ``k`` documents of every query: ``query_id``, ``doc_id`` and the 1-based ``rank``, a row a document.
+    """The first ``k`` documents of every query: ``query_id``, ``doc_id`` and the 1-based ``rank``, one row per document.
 
     ``run`` is what ``judge`` takes: a ``Run``, or ``{query: {document: score}}``, with no pair twice and no NaN. Rankings end at
     ``order.depth``, and without ``k`` they are given down to there. Rows follow the queries of the run, and within a query the
@@ -71,7 +71,6 @@ def _of_mapping(run: Mapping[Any, Any], ties: Ties, k: int | None, label: str) -
 
 
 def _first(docs: list[str], score: Array, ties: Ties, k: int | None) -> list[int]:
-    """The places of the first k of these documents, without ordering what lies below."""
     if k is None or k >= len(docs):
         places = list(range(len(docs)))
     else:

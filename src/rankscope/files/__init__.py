@@ -1,8 +1,7 @@
-"""Readers of runs and qrels, and of tables, scores, texts, attributes and costs that stand beside them.
+"""Readers of runs and qrels, and of tables, scores, texts, attributes, costs and logs.
 
-``readers`` tells the format of a file; ``raw`` opens it; ``trec``, ``columns`` (CSV, TSV), ``objects`` (JSON), ``parquet`` and
-``memory`` (dicts and data frames) read runs and qrels, with ``long`` to find columns by name and to keep notes and faults. Faulty rows never raise: the
-table of the good rows comes with ``source.faults``. A file without any good row is an ``InputError``.
+``raw`` opens a file, ``catalogue`` lists the formats of runs, ``long`` finds columns by name and keeps notes and faults. Faulty rows never
+raise: the table of the good rows comes with ``source.faults``. A file without any good row is an ``InputError``.
 """
 
 from __future__ import annotations

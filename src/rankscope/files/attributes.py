@@ -18,7 +18,7 @@ from rankscope.sources import UNDEFINED
 from rankscope.tables import Array
 
 NONE = "(none)"
-FEW = 6  # a number of at most so many different values is cut by value
+FEW = 6  # most values of a number that is cut by value
 EXPECTED = "attributes are a table with a query id first and an attribute in each further column, or {query: {attribute: value}}"
 CLUSTERS = "clusters are a table of two columns, query and cluster, or {query: cluster}"
 
@@ -27,9 +27,9 @@ Attribute = str | float | None
 
 @dataclass(frozen=True, eq=False)
 class Attributes:
-    """The attributes of each query (texts, numbers, or None where missing), and where they were read from.
+    """The attributes of each query (texts, numbers, or None if missing) and their source.
 
-    ``key`` is what the header calls the column of queries.
+    ``key`` is the name of the column of queries in the header.
     """
 
     by_query: dict[str, dict[str, Attribute]]
@@ -42,10 +42,10 @@ class Attributes:
         return list(dict.fromkeys(name for said in self.by_query.values() for name in said))
 
     def slices(self, query_ids: Sequence[str]) -> dict[str, dict[str, Array]]:
-        """Which of these queries are in which slice of each attribute; every query is in one.
+        """Return the slices of each attribute, as masks over these queries; every query is in one slice.
 
-        Texts are cut by value, and so are numbers of at most six different values; other numbers into thirds, of as many
-        queries each as equal values allow. A query of which nothing is said is in the slice ``(none)``.
+        Texts and numbers of at most six different values are cut by value, other numbers into thirds that are as equal as ties allow.
+        A query without the attribute is in the slice ``(none)``.
 
         >>> found = attributes_of({"q1": {"lang": "en"}, "q2": {"lang": "de"}}).slices(["q1", "q2", "q3"])
         >>> {name: mask.tolist() for name, mask in found["lang"].items()}
@@ -56,14 +56,14 @@ class Attributes:
         }
 
     def unknown(self, query_ids: Sequence[str]) -> list[str]:
-        """The queries of the file that are none of these."""
+        """Return the queries of the file that are not among these."""
         scored = set(query_ids)
         return [query for query in self.by_query if query not in scored]
 
     def remarks(self, query_ids: Sequence[str]) -> list[str]:
-        """What to say of queries of which only the file, or only the scores, know; DataError where they share none.
+        """Return notes on queries that only the file or only the scores have.
 
-        Raises InputError where a query stands in place of the header, which would be lost.
+        Raises DataError if they share no query, InputError if the header is a query, which would be lost.
         """
         if self.key in query_ids:
             remedy = "not with a header; name its columns in the first line"
@@ -71,7 +71,7 @@ class Attributes:
         unknown = self.unknown(query_ids)
         if len(unknown) == len(self.by_query):
             has = f"it has {words.listing(unknown, 3)}, the scores {words.listing(query_ids, 3)}"
-            raise DataError(f"{self.label}: no query of it is scored; {has}: use one set of query ids")
+            raise DataError(f"{self.label}: none of its queries has scores; {has}: use one set of query ids")
         lacking = [query for query in query_ids if query not in self.by_query]
         kinds = ((unknown, "", "not scored"), (lacking, "scored ", "not in it"))
         return [
@@ -84,8 +84,8 @@ class Attributes:
 def attributes_of(source: Any) -> Attributes:
     """Read attributes from a file, a data frame or ``{query: {attribute: value}}``.
 
-    The query stands in a column called query_id, qid, query or topic, or else in the first. A column is of numbers where every
-    cell that says something is one. Raises InputError for a query without id or with two rows.
+    The query is in a column called query_id, qid, query or topic, or in the first. A column has numbers if every cell with a value is a
+    number. Raises InputError for a query without id or with two rows.
     """
     if isinstance(source, Attributes):
         return source
@@ -104,10 +104,10 @@ def attributes_of(source: Any) -> Attributes:
 
 
 def clusters_of(source: Any, query_ids: Sequence[str]) -> tuple[Array, list[str]]:
-    """The cluster of each of these queries, numbered from 0 in the order of their names, and the names.
+    """Return the cluster of each query, numbered from 0 in the order of cluster names, and the names.
 
     Takes a file or a data frame of two columns, query and cluster, or ``{query: cluster}``. Raises InputError for a query with two
-    clusters, DataError for one with none.
+    clusters, DataError for one without a cluster.
 
     >>> codes, names = clusters_of({"q1": "u2", "q2": "u1", "q3": "u2"}, ["q1", "q2", "q3"])
     >>> codes.tolist(), names
@@ -157,7 +157,7 @@ def _value(value: Any, where: str) -> Attribute:
         return float(value)
     if isinstance(value, str):
         return None if value.strip().casefold() in UNDEFINED else value.strip()
-    raise InputError(f"{where}: {quote_value(value)} is neither a text nor a finite number")
+    raise InputError(f"{where}: {quote_value(value)} should be a text or a finite number")
 
 
 def _column(sheet: Sheet, name: str) -> list[Attribute]:
@@ -182,7 +182,7 @@ def _clusters(found: Sheet | Mapping[Any, Any], label: str, scored: set[str]) ->
     else:
         key, other = found.pair(CLUSTERS)
         rows = list(zip(found.ids(key, "query"), found.frame[other].to_list(), strict=True))
-        if key in scored:  # the first line is no header
+        if key in scored:  # a query in the header
             rows.insert(0, (key, other))
     out: dict[str, str | None] = {}
     for query, said in rows:
@@ -212,10 +212,10 @@ def _slices(name: str, values: list[Attribute]) -> dict[str, Array]:
 
 
 def _up_to(name: str, column: Array, cuts: Sequence[float]) -> dict[str, Array]:
-    """The slices that end at each of these values, called by the lowest and highest value that they hold."""
+    """Return the slices that end at these values, named by their lowest and highest value."""
     masks = [(column > low) & (column <= high) for low, high in pairwise([-np.inf, *cuts])]
     ends = [(float(column[mask].min()), float(column[mask].max())) for mask in masks]
-    for said in (_plain, repr):  # repr tells any two numbers apart
+    for said in (_plain, repr):  # repr differs for any two numbers
         names = [f"{name} {said(a)}" + (f" to {said(b)}" if b > a else "") for a, b in ends]
         if len(set(names)) == len(names):
             break
@@ -223,5 +223,4 @@ def _up_to(name: str, column: Array, cuts: Sequence[float]) -> dict[str, Array]:
 
 
 def _plain(value: float) -> str:
-    """A number as people write it: 3, 0.25, 1250."""
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.4g}"

@@ -31,7 +31,7 @@ class Costs:
     label: str
 
     def of(self, runs: Iterable[str]) -> dict[str, dict[str, float]]:
-        """The costs of these runs; every one must have them."""
+        """Return the costs of these runs. Raises InputError for a run without costs."""
         runs = list(runs)
         for run in runs:
             if run not in self.by_run:
@@ -40,23 +40,23 @@ class Costs:
         return {run: self.by_run[run] for run in runs}
 
     def column(self, name: str) -> str:
-        """A column by its name, or an error that offers the nearest."""
+        """Return the name of a column, or raise InputError with the nearest name."""
         if name not in self.columns:
             raise InputError(f"{self.label}: no column {name!r}{words.hint(name, self.columns)}")
         return name
 
     def remarks(self, runs: Sequence[str]) -> list[str]:
-        """What to say of runs that have a cost and no score."""
+        """Return a note on runs with a cost and without a score."""
         left = [run for run in self.by_run if run not in runs]
         said = f"{self.label}: {words.counted(len(left), 'run')} without a score ({words.listing(left, 3)})"
         return [said] if left else []
 
 
 def costs_of(source: Any) -> Costs:
-    """Read what runs cost from a file, a data frame or ``{run: {column: value}}``.
+    """Read costs of runs from a file, a data frame or ``{run: {column: value}}``.
 
-    The run stands in a column called run, system, model or name, or else in the first; every other column holds numbers of at
-    least 0, of which less is better. Raises InputError for anything else.
+    The run is in a column called run, system, model or name, or in the first. Every other column holds numbers of at least 0; less is
+    better. Raises InputError for anything else.
 
     >>> costs = costs_of({"large": {"latency_ms": 250}, "small": {"latency_ms": 45}})
     >>> costs.columns, costs.by_run["small"]
@@ -101,7 +101,7 @@ def _number(value: Any, where: str) -> float:
 
 
 def _refuse(where: str, value: Any) -> NoReturn:
-    said = "there is no number" if value is None else f"{quote_value(value)} is no cost"
+    said = "the number is missing" if value is None else f"{quote_value(value)} is not a cost"
     raise InputError(f"{where}: {said}; a cost is a number of at least 0, and every run has one")
 
 

@@ -23,11 +23,11 @@ Open = Callable[[Path, str | None], Run | RunParts]
 
 
 def files_of(path: str | Path) -> list[Path] | None:
-    """The files of a folder or of a pattern like ``part-*.csv``, by name; None for a path that is neither.
+    """Return the files of a folder or of a pattern like ``part-*.csv``, by name; None for another path.
 
-    Hidden files and those that begin with an underscore (``_SUCCESS``) are passed over. Raises InputError where none is left.
+    Hidden files and those that begin with an underscore (``_SUCCESS``) are skipped. Raises InputError if no file is left.
     """
-    folder = Path(os.path.expanduser(path))  # Path.expanduser fails where there is no such user
+    folder = Path(os.path.expanduser(path))  # Path.expanduser raises for an unknown user
     if folder.is_dir():
         found = [
             file for file in folder.rglob("*") if not any(part[0] in "._" for part in file.relative_to(folder).parts)
@@ -50,7 +50,7 @@ def folder_run(path: str | Path, files: Sequence[Path], name: str | None, open_r
 
     def reads(pieces: int | None = None) -> Iterator[Callable[[], tuple[Run, PartFacts]]]:
         sources.clear()
-        for file in files:  # opened one after the other: a file whose format has no parts is read when its turn comes
+        for file in files:  # opened one after the other, as formats without parts are read at once
             run = open_run(file, None)
             sources.append(run.source if isinstance(run, Run) else run.without_rows([], 0).source)
             yield from [partial(_table, run)] if isinstance(run, Run) else run.reads(pieces)
@@ -76,7 +76,6 @@ def _facts(run: Run) -> PartFacts:
 
 
 def _head(label: str, name: str | None, sources: Sequence[Source]) -> RunHead:
-    """What is known of the run; of its files only when they were opened."""
     notes = tuple(dict.fromkeys(note for source in sources for note in source.notes[1:]))
     kinds = list(dict.fromkeys(source.kind.removesuffix(" run") for source in sources))
     what = f"a run in {words.counted(len(sources), words.listing(kinds, last='and') + ' file')}"
@@ -87,7 +86,7 @@ def _head(label: str, name: str | None, sources: Sequence[Source]) -> RunHead:
 
 
 def _source(label: str, sources: Sequence[Source]) -> Source:
-    """Where several files came from; their digest is that of their names and digests."""
+    """Return the source of several files; its digest is of their names and digests."""
 
     def digest() -> str:
         said = "".join(f"{Path(source.label).name} {source.sha256() if source.sha256 else ''}\n" for source in sources)
@@ -102,7 +101,6 @@ def _source(label: str, sources: Sequence[Source]) -> Source:
 
 
 def _join(label: str, name: str | None, runs: Sequence[Run]) -> Run:
-    """All rows as one run."""
     frame = _rows(runs, ("query_id", "doc_id", "score", "rank"))
     sources, queries = [run.source for run in runs], frame["query_id"].n_unique()
     run = _head(label, name, sources).run(_source(label, sources), [_facts(run) for run in runs], queries)
@@ -126,7 +124,6 @@ def _rows(tables: Sequence[Run] | Sequence[Qrels], columns: Sequence[str]) -> pl
 
 
 def _placed(source: Source, tables: Sequence[Run] | Sequence[Qrels]) -> Source:
-    """The source with the faults of all files; it says of each row in which file it stands."""
     ends = np.cumsum([table.frame.height for table in tables])
 
     def place_of(row: int) -> str:

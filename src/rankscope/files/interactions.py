@@ -1,4 +1,4 @@
-"""What a recommender was trained on: users, the items they took, and when."""
+"""Training data of a recommender: users, their items, and times."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ TIMES = ("timestamp", "time", "unix_timestamp", "datetime", "date", "ts", "t_dat
 
 
 def interactions_of(source: Any, columns: ColumnRoles | None = None) -> pl.DataFrame:
-    """Interactions from a table of users and items, or from anything that can be read as qrels.
+    """Read interactions from a table of users and items, or from any input of qrels.
 
-    One row each: ``query_id`` (the user), ``doc_id`` (the item) and ``time``, null where it is not known. ``columns`` are roles that
-    were given to columns.
+    Each row has ``query_id`` (the user), ``doc_id`` (the item) and ``time``, null if it is unknown. ``columns`` gives roles to columns.
     """
     sheet = _sheet(source)
     given = columns.among(sheet.frame.columns, "qrels", sheet.label) if sheet is not None and columns else {}
@@ -35,13 +34,12 @@ def interactions_of(source: Any, columns: ColumnRoles | None = None) -> pl.DataF
 
 
 def timed_interactions(source: Any) -> pl.DataFrame | None:
-    """The same, where the source is a table with a column of times; None where it is not."""
+    """Read interactions from a table with a column of times; None for any other input."""
     sheet = _sheet(source)
     return None if sheet is None or sheet.role(TIMES) is None else interactions_of(source)
 
 
 def _sheet(source: Any) -> Sheet | None:
-    """The source as a table with a header, if it is one."""
     if isinstance(source, Mapping) or not (is_path(source) or hasattr(source, "__arrow_c_stream__")):
         return None
     try:
@@ -54,7 +52,6 @@ def _sheet(source: Any) -> Sheet | None:
 
 
 def _seconds(column: pl.Series) -> pl.Series:
-    """Times as numbers that rise: seconds, as they stand or counted from a date."""
     if column.dtype.is_numeric():
         return column.cast(pl.Float64)
     if column.dtype == pl.String:

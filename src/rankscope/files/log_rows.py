@@ -1,4 +1,4 @@
-"""Rows of a log before their columns have types: a frame with its own names, and where it came from. What cells should hold, and times."""
+"""Rows of a log before their columns have types, expected content of cells, and times."""
 
 from __future__ import annotations
 
@@ -17,25 +17,24 @@ from rankscope.tables import Source
 
 TIMES = ("%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d")  # after the zone was cut off
 ZONE = r"(Z|[+-]\d\d:?\d\d)$"
-EPOCHS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (0.0, "s"))  # by how large a number is: all of them after 1973
+EPOCHS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (0.0, "s"))  # smallest number in each unit: all after 1973
 FIRST, LAST = -62_135_596_800e6, 253_402_300_799e6  # microseconds to the years 1 and 9999, between which there are days
 
 
 @dataclass(frozen=True, eq=False)
 class LogRows:
-    """The rows of an input: a frame with its own names of columns, how to run queries over it, and its rows in pieces.
+    """The rows of an input: a frame with its own names, a function that runs queries over it, and its rows in pieces.
 
-    Where rows lie in parts ``collect`` gives the answers of the parts, end to end: whoever asks puts them together; ``settle`` then makes
-    of the log that was found one that asks where they lie.
+    If rows are in parts on other machines, ``collect`` returns the answers of all parts, and ``settle`` makes a log that queries the parts.
     """
 
     frame: pl.LazyFrame
     schema: Mapping[str, pl.DataType]
     source: Source
     collect: Callable[[pl.LazyFrame], pl.DataFrame] = pl.LazyFrame.collect
-    read_as: str = ""  # what its columns were made of, where these are not those of the input
+    read_as: str = ""  # the origin of columns that the input does not have
     pieces: tuple[pl.LazyFrame, ...] = ()
-    finite: frozenset[str] = frozenset()  # columns of floats of which it is known that none is infinite
+    finite: frozenset[str] = frozenset()  # columns of floats without infinite numbers
     settle: Callable[[Log], Log] | None = None
 
 
@@ -43,22 +42,22 @@ EXPECTS: dict[Kind, str] = {
     "id": "an id is a text or a whole number; " + FLOAT_REMEDY,
     "time": "a time is like 2024-05-01T12:30:00Z, or seconds since 1970",
     "place": "a position is a whole number from 1",
-    "flag": "true or false, yes or no, 1 or 0, or a number of times; an empty cell where it was not observed",
-    "number": "a finite number is expected; an empty cell where it was not observed",
-    "probability": "a finite number is expected, above 0 and at most 1; an empty cell where it is not known",
+    "flag": "true or false, yes or no, 1 or 0, or a number of times; an empty cell if it was not observed",
+    "number": "a finite number is expected; an empty cell if it was not observed",
+    "probability": "a finite number is expected, above 0 and at most 1; an empty cell if it is unknown",
 }
 
 
 def refuse_cell(rows: LogRows, name: str, faulty: pl.Expr, row: int, kind: Kind) -> NoReturn:
-    """Refuse the first faulty cell of a column: where it stands, what is in it and what should be."""
+    """Raise InputError for the first faulty cell of a column, with its place, its text and the expected content."""
     value = rows.collect(rows.frame.filter(faulty).select(name).head(1))[name][0]
     raise InputError(f"{rows.source.at(row)}, column {name}: {words.quote(str(value))}: {EXPECTS[kind]}")
 
 
 def read_times(rows: LogRows, name: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
-    """Times in UTC, which cells are none, and what was assumed of their zone."""
+    """Return times in UTC, the faulty cells, and notes on assumed time zones."""
     column, dtype = pl.col(name), rows.schema[name]
-    naive = f"column {name} says no time zone: its times are taken as UTC"
+    naive = f"column {name} has no time zone: read as UTC"
     if isinstance(dtype, pl.Datetime):
         here = column.cast(pl.Datetime("us", dtype.time_zone))
         if dtype.time_zone is None:
@@ -76,7 +75,7 @@ def read_times(rows: LogRows, name: str) -> tuple[pl.Expr, pl.Expr | None, list[
 
 
 def with_times(frame: pl.DataFrame, name: str, source: Source) -> tuple[pl.DataFrame, list[str]]:
-    """A frame with a column of times as such, and what was assumed of their zone. Raises InputError for the first that is none."""
+    """Return a frame with a column of times, and notes on assumed zones. Raises InputError for the first faulty cell."""
     rows = LogRows(frame.lazy(), dict(frame.schema), source)
     value, faulty, notes = read_times(rows, name)
     if (
@@ -88,7 +87,6 @@ def with_times(frame: pl.DataFrame, name: str, source: Source) -> tuple[pl.DataF
 
 
 def _since_1970(column: pl.Expr, largest: float) -> pl.Expr:
-    """Times as numbers, in the unit that the largest of them is in; null for what lies beyond the calendar."""
     unit = next((unit for least, unit in EPOCHS if largest >= least), "s")
     value = (column * {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}[unit]).round()
     value = pl.when(value.is_between(FIRST, LAST)).then(value)

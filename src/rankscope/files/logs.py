@@ -1,4 +1,4 @@
-"""Logs of impressions, and tables with one row a unit: from files, folders of files and frames of any library."""
+"""Logs of impressions, and tables with one row per unit, from files, folders of files and frames of any library."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
+from rankscope.files.catalogue import kind_of
 from rankscope.files.folders import files_of
 from rankscope.files.log_formats.catalogue import KEYS, log_format_named, log_format_of
 from rankscope.files.log_formats.inputs import EXPECTED, LogInput, digest, input_of
@@ -18,7 +19,6 @@ from rankscope.files.log_rows import LogRows, read_times, refuse_cell
 from rankscope.files.long import EXACT, FLOAT_ID, FLOAT_NOTE, is_float_id
 from rankscope.files.parquet import PIECE, ParquetFile, open_parquet
 from rankscope.files.raw import Raw, open_raw
-from rankscope.files.readers import kind_of
 from rankscope.files.roles import said_columns
 from rankscope.files.sheets import INDEX, Sheet, is_path, open_sheet
 from rankscope.impressions import BLANKS, COLUMNS, Kind, Log, Pieces
@@ -27,13 +27,13 @@ from rankscope.tables import Source
 from rankscope.words import plain_name
 
 YES, NO = ("1", "true", "yes", "y", "t"), ("0", "false", "no", "n", "f")
-NEAR = 1000  # rows in which the first id is looked for before all are read
+NEAR = 1000  # rows that are searched for the first id before all are read
 
 
 def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None, log_format: str | None = None) -> Log:
-    """Read a log: a row a shown item and what was done with it, or a row a user with numbers.
+    """Read a log: one row per shown item with its clicks and more, or one row per user with numbers.
 
-    ``source`` is what ``rankscope.scoring.logs.read_log`` takes, but for Spark frames, or rows that are known to be those of a table.
+    ``source`` is any input of ``rankscope.scoring.logs.read_log`` except Spark frames, or rows of a table.
     """
     if isinstance(source, Log):
         return source
@@ -44,14 +44,14 @@ def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None, log
     return _log_of_rows(_rows_of(source, given) if found is None else found, columns)
 
 
-DONE = {"shown", "click", "dwell_s", "conversion", "revenue", "variant"}  # what a log tells, and judgments do not
-OF = {"item_id", "impression_id", "unit_id"}  # and of what
+DONE = {"shown", "click", "dwell_s", "conversion", "revenue", "variant"}  # roles that logs have and judgments have not
+OF = {"item_id", "impression_id", "unit_id"}  # roles of which a log has one
 
 
 def log_of(source: Any, *, columns: Mapping[str, str] | str | None = None, log_format: str | None = None) -> Log | None:
-    """A log, where the columns of what is given are those of one; None for judgments, rankings and all else.
+    """Read an input as a log if its columns are those of a log; None for judgments, rankings and other inputs.
 
-    Raises InputError for a log that cannot be read, and for a file that is not there.
+    Raises InputError for an unreadable log, and for a missing file.
     """
     if isinstance(source, LogRows):
         return _log_by_columns(source, columns)
@@ -93,7 +93,9 @@ def _log(rows: LogRows, roles: Mapping[str, str], notes: Sequence[str]) -> Log:
     lie = [plain.get(role, typed[role]).alias(role) for role in roles]
     pieces = Pieces(frame, tuple(piece.select(*lie, *rest) for piece in rows.pieces)) if rows.pieces else None
     label = rows.source.label
-    what = "a log" if {"item_id", "impression_id", "position", "shown"} & set(roles) else "a table with one row a unit"
+    what = (
+        "a log" if {"item_id", "impression_id", "position", "shown"} & set(roles) else "a table with one row per unit"
+    )
     what = rows.read_as or what
     first = f"read {label} as {what}: {words.listing([f'{role} ({name})' if role != name else role for role, name in roles.items()], most=30)}"
     noted = replace(rows.source, notes=(first, *(rows.source.notes if rows.read_as else ()), *notes, *remarks))
@@ -105,7 +107,6 @@ def _log(rows: LogRows, roles: Mapping[str, str], notes: Sequence[str]) -> Log:
 
 
 def _rows_of_format(given: LogInput | None, log_format: str | None) -> LogRows | None:
-    """The rows of a log that another tool wrote, of the format that is named or else told by what was given; None for a table."""
     form = log_format_named(log_format)
     if form is None and log_format is None and given is not None:
         form = log_format_of(given)
@@ -121,7 +122,6 @@ def _rows_of_format(given: LogInput | None, log_format: str | None) -> LogRows |
 
 
 def _rows_of(source: Any, given: LogInput | None) -> LogRows:
-    """The rows of a table."""
     if isinstance(source, pl.LazyFrame):
         return LogRows(source, dict(source.collect_schema()), Source("log"))
     if not is_path(source):
@@ -144,7 +144,7 @@ def _of_parquet(file: ParquetFile) -> LogRows:
     schema = dict(file.scan.collect_schema())
 
     def collect(query: pl.LazyFrame) -> pl.DataFrame:
-        # only pages of columns that the query reads are looked over
+        # only pages of columns that the query reads are checked
         wanted = [name for name in schema if name in _read_by(query, list(schema))]
         file.check(wanted)
         return file.collect(query)
@@ -155,7 +155,6 @@ def _of_parquet(file: ParquetFile) -> LogRows:
 
 
 def _read_by(query: pl.LazyFrame, names: Sequence[str]) -> set[str]:
-    """The columns that a query reads, as its plan says; all where that cannot be told."""
     plan = query.explain()
     return {name for name in names if f'"{name}"' in plan} or set(names)
 
@@ -183,7 +182,6 @@ def _of_table(table: pl.DataFrame, source: Source) -> LogRows:
 
 
 def _of_columns(columns: Mapping[str, Any]) -> LogRows:
-    """Columns as lists, by name. Raises InputError where they are not of one length, or a cell is of another type than others."""
     try:
         frame = pl.DataFrame({str(name): list(cells) for name, cells in columns.items()})
     except (pl.exceptions.PolarsError, TypeError, OverflowError) as error:
@@ -193,13 +191,12 @@ def _of_columns(columns: Mapping[str, Any]) -> LogRows:
 
 
 def _joined(label: str, parts: Sequence[LogRows]) -> LogRows:
-    """Several files as one log. Raises InputError where their columns differ."""
     first = parts[0]
     for part in parts[1:]:
         if list(part.schema) != list(first.schema):
             odd = set(part.schema) ^ set(first.schema)
             raise InputError(
-                f"{part.source.label}: its columns are not those of {first.source.label} ({words.listing(sorted(odd) or ['another order'])})"
+                f"{part.source.label}: its columns differ from {first.source.label} ({words.listing(sorted(odd) or ['another order'])})"
             )
 
     frame = pl.concat([part.frame for part in parts], how="vertical_relaxed")
@@ -221,7 +218,6 @@ def _joined(label: str, parts: Sequence[LogRows]) -> LogRows:
 def _roles_of(
     names: Sequence[str], columns: Mapping[str, str] | str | None, label: str
 ) -> tuple[dict[str, str], list[str]]:
-    """The column of each role, by what was said and by usual names; and what was assumed."""
     roles = _said_roles(names, columns, label) if columns else {}
     notes = []
     by_plain = {plain_name(name): name for name in reversed(names)}
@@ -254,19 +250,17 @@ def _said_roles(names: Sequence[str], columns: Mapping[str, str] | str, label: s
             None,
         )
         if role is None:
-            raise InputError(
-                f"columns: {name!r} is said to be {said!r}, which no column of a log can be{words.hint(str(said), COLUMNS)}"
-            )
+            raise InputError(f"columns: {name!r} has the unknown role {said!r}{words.hint(str(said), COLUMNS)}")
         if name not in names:
             raise InputError(f"{label}: no column {name!r}{words.hint(str(name), names)}")
         if role in out:
-            raise InputError(f"{label}: columns {out[role]} and {name} are both said to be {role}; name one")
+            raise InputError(f"{label}: columns {out[role]} and {name} both have the role {role}; name one")
         out[role] = str(name)
     return out
 
 
 def _turned(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]:
-    """What was said of columns, with those turned round that name the role first: ``user=unit_id`` where there is no column user."""
+    """Turn round roles given as ``user=unit_id``, if there is no column user."""
     known = {plain_name(one) for role, column in COLUMNS.items() for one in (role, *column.names)}
     turns = {
         name for name, said in columns.items() if name not in names and said in names and plain_name(str(name)) in known
@@ -278,7 +272,6 @@ def _turned(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]:
 
 
 def _typed(rows: LogRows, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr], dict[str, pl.Expr], list[str]]:
-    """Each column in its type, ids as they lie, and what was assumed. The first cell that cannot be read is refused, with its row."""
     typed, plain, odd, notes = {}, {}, {}, []
     floats = _float_ids(rows, [name for role, name in roles.items() if COLUMNS[role].kind == "id"])
     for role, name in roles.items():
@@ -313,12 +306,11 @@ def _typed(rows: LogRows, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr],
 
 
 def _stripped(ids: pl.Series) -> pl.Series:
-    """Texts without blanks at their ends. Where none has one they are as they are: to strip all takes as long as to sum a log up."""
+    """Strip ids only if one has blanks: to strip all takes as long as to sum a log up."""
     return ids.str.strip_chars() if ids.str.contains_any(BLANKS).any() else ids
 
 
 def _float_ids(rows: LogRows, names: Sequence[str]) -> set[str]:
-    """The columns of text in which each id was written as a float, as a join does it: ``1221.0``."""
     texts = [name for name in names if rows.schema[name] == pl.String]
     first = [pl.col(name).drop_nulls().first() for name in texts]
     if not first:

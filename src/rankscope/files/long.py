@@ -33,14 +33,14 @@ SUFFIXES = {
 }  # fmt: skip
 
 
-# what the grades of judgments that are words are worth, as text, while judgments are read that have some
+# numbers, as text, for grades that are words; set while such judgments are read
 GRADES: ContextVar[Mapping[str, str]] = ContextVar("GRADES", default=MappingProxyType({}))
 
 
 @contextmanager
-def named_grades(worth: Mapping[str, str] | None) -> Iterator[None]:
-    """Within it, judgments whose grades are words are read with what these are worth."""
-    token = GRADES.set(worth or {})
+def named_grades(numbers: Mapping[str, str] | None) -> Iterator[None]:
+    """Read grades that are words as these numbers, inside the ``with`` block."""
+    token = GRADES.set(numbers or {})
     try:
         yield
     finally:
@@ -48,7 +48,7 @@ def named_grades(worth: Mapping[str, str] | None) -> Iterator[None]:
 
 
 @dataclass
-class Findings:
+class ReaderNotes:
     """Notes and faults that a reader collects."""
 
     notes: list[str] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Findings:
     tag: str | None = None
 
     def fault(self, kind: str, message: str, line: int | None = None) -> None:
-        """Keep the first faults and count all."""
+        """Count a fault, and keep it if it is one of the first."""
         self.faulty += 1
         if len(self.faults) < FAULTS:
             self.faults.append(Fault(kind, message, line))
@@ -65,7 +65,7 @@ class Findings:
     def fault_rows(
         self, label: str, rows: Array, fault: Callable[[int], tuple[str, str]], line: Callable[[int], int] | None
     ) -> None:
-        """Keep the first faults of these rows, each a kind and a text, and count all; ``line`` gives the line of a row."""
+        """Count these rows as faults and keep the first; ``fault`` gives kind and text of a row, ``line`` its line."""
         for row in rows[:FAULTS].tolist():
             kind, text = fault(row)
             at = None if line is None else line(row)
@@ -74,7 +74,7 @@ class Findings:
         self.faulty += max(len(rows) - FAULTS, 0)
 
     def note_lines(self, comments: int, beyond: int, columns: int, tags: Sequence[str]) -> None:
-        """Tell which lines, or what ``beyond`` the columns of some, were skipped, and which of several tags names the run: the last."""
+        """Note skipped comments, lines with ignored columns, and the last of several tags as the run's name."""
         if comments:
             lines = words.counted(comments, "line that begins", "lines that begin")
             self.notes.append(f"{lines} with # skipped as a comment")
@@ -88,14 +88,14 @@ class Findings:
                 self.notes.append(f"{several}: the last line's, {self.tag}, names the run")
 
     def refuse(self, otherwise: str, noun: str) -> NoReturn:
-        """Raise InputError where no good row is left: the first fault, or what is to be said where there is none."""
+        """Raise InputError if no good row is left: with the first fault, or with ``otherwise``."""
         if not self.faults:
             raise InputError(otherwise)
         more = f" ({words.counted(self.faulty, f'such {noun}')}, and no good one)" if self.faulty > 1 else ""
         raise InputError(f"{min(self.faults, key=lambda fault: fault.line or 0).message}{more}")
 
     def added_to(self, source: Source, first: str) -> Source:
-        """A source with what was found, after a ``first`` note; of more faults than are kept the last one says how many."""
+        """Return the source with a ``first`` note, all notes and faults, and the number of faults beyond those kept."""
         left_out = [f"left out {words.counted(self.faulty, 'faulty row')}"] if self.faulty else []
         faults = sorted(self.faults, key=lambda fault: fault.line or 0)
         if self.faulty > len(faults):
@@ -113,7 +113,7 @@ def stem(path: str) -> str:
 
 
 def ends_of_path(path: str) -> Iterator[str]:
-    """Names for a run by ever more of its path, without its root: ``bm25``, ``bm25.run``, ``a/bm25``, ``a/bm25.run``, ``runs/a/bm25`` ..."""
+    """Names for a run by ever more of its path, without its root: ``bm25``, ``bm25.run``, ``a/bm25``, ``a/bm25.run`` ..."""
     place = Path(path)
     folders = [part for part in place.parts[:-1] if part != place.anchor]
     for at in range(len(folders), -1, -1):
@@ -122,7 +122,7 @@ def ends_of_path(path: str) -> Iterator[str]:
 
 
 def grades_of(grade: pl.Series) -> str:
-    """List the grades: ``grades 0 1 2``, or their range where there are many."""
+    """List the grades: ``grades 0 1 2``, or their range if there are more than eight."""
     distinct = grade.unique().sort().to_list()
     if not distinct:
         return "no grades"
@@ -135,45 +135,45 @@ def grades_of(grade: pl.Series) -> str:
 def make_run(
     frame: pl.DataFrame,
     source: Source,
-    found: Findings,
+    notes: ReaderNotes,
     what: str,
     name: str,
     sizes: tuple[int, int, int] | None = None,
 ) -> Run:
-    """Build the run; its first note says how it was read.
+    """Build the run; its first note names the format.
 
-    ``sizes`` counts its rows, its queries and its infinite scores, where the rows are not at hand.
+    ``sizes`` counts rows, queries and infinite scores of a run whose rows are not in ``frame``.
     """
     blocks = blocks_of(frame["query_id"])
     rows, queries, infinite = sizes or (len(frame), len(blocks.query), int(frame["score"].is_infinite().sum()))
-    tag = f", tag {found.tag}" if found.tag else ""
+    tag = f", tag {notes.tag}" if notes.tag else ""
     if infinite:
-        found.notes.append(f"{words.counted(infinite, 'score is', 'scores are')} infinite")
+        notes.notes.append(f"{words.counted(infinite, 'score is', 'scores are')} infinite")
     first = f"read {source.label} as {what}: {words.counted(rows, 'row')}, {words.counted(queries, 'query')}{tag}"
-    run = Run(frame, found.added_to(source, first), name=name)
-    run.__dict__["blocks"] = blocks  # a cached property, found already
+    run = Run(frame, notes.added_to(source, first), name=name)
+    run.__dict__["blocks"] = blocks  # fills the cached property
     return run
 
 
 def make_qrels(
-    frame: pl.DataFrame, source: Source, found: Findings, what: str, whole: tuple[Blocks, pl.Series] | None = None
+    frame: pl.DataFrame, source: Source, notes: ReaderNotes, what: str, whole: tuple[Blocks, pl.Series] | None = None
 ) -> Qrels:
-    """Build the qrels; their first note says how they were read.
+    """Build the qrels; their first note names the format.
 
-    ``whole`` are the blocks of all rows and the grades that there are, where the rows are not at hand.
+    ``whole`` has the blocks and the distinct grades of qrels whose rows are not in ``frame``.
     """
     blocks, grades = whole or (blocks_of(frame["query_id"]), frame["grade"])
     sizes = words.counted(int(blocks.size.sum()), "judgment"), words.counted(len(blocks.query), "query")
     first = f"read {source.label} as {what}: {', '.join(sizes)}, {grades_of(grades)}"
-    qrels = Qrels(frame, found.added_to(source, first))
+    qrels = Qrels(frame, notes.added_to(source, first))
     qrels.__dict__["blocks"] = blocks
     return qrels
 
 
 def line_finder(content: Callable[[], Array], left_out: Array) -> Callable[[int], int]:
-    """A function that gives the 1-based line of a row; lines are found only when it is first called.
+    """Return a function from a row to its 1-based line; lines are found at its first call.
 
-    ``content`` gives the lines that hold rows, ``left_out`` those among them (0-based) that gave no row.
+    ``content`` gives the lines that hold rows, ``left_out`` the rows among them (0-based) that are faulty.
     """
 
     @cache
@@ -184,11 +184,11 @@ def line_finder(content: Callable[[], Array], left_out: Array) -> Callable[[int]
 
 
 def content_lines(data: bytes) -> Array:
-    """1-based numbers of the lines that are neither blank nor comments."""
+    """Return the 1-based numbers of the lines that are neither blank nor comments."""
 
     def kept() -> Iterator[int]:
         start, before = 3 if data.startswith(b"\xef\xbb\xbf") else 0, 1
-        while start < len(data):  # block by block: blank lines may be millions
+        while start < len(data):  # in blocks, as there may be millions of blank lines
             end = (data.rfind(b"\n", start, start + BLOCK) + 1) or (data.find(b"\n", start) + 1) or len(data)
             block = data[start:end]
             if block.strip():
@@ -201,19 +201,19 @@ def content_lines(data: bytes) -> Array:
 
 
 NO_ROWS = np.empty(0, dtype=np.int64)
-EXACT = 2**53  # up to here floats tell all whole numbers apart
-FLOAT_ID = r"-?(?:\d+\.0+|\d(?:\.\d+)?[eE]\+\d+)"  # a whole number that was written as a float
+EXACT = 2**53  # below this, each whole number has its own float
+FLOAT_ID = r"-?(?:\d+\.0+|\d(?:\.\d+)?[eE]\+\d+)"  # a whole number written as a float
 FLOAT_NOTE = "ids as floats: 1.0 is read as '1'"
 FLOAT_REMEDY = (
-    f"floats from {EXACT:,} on stand for several whole numbers: keep ids as integers or strings where they become floats "
+    f"floats from {EXACT:,} on can mean several whole numbers: keep ids as integers or strings before they become floats "
     "(a join fills gaps with NaN; in pandas dtype 'Int64' does not)"
 )
 
 
 def long_table(
-    frame: pl.DataFrame, roles: dict[str, str], label: str, line: Callable[[int], int] | None, found: Findings
+    frame: pl.DataFrame, roles: dict[str, str], label: str, line: Callable[[int], int] | None, notes: ReaderNotes
 ) -> tuple[pl.DataFrame, Array]:
-    """The columns under our names and in our types, and the rows that are not among them, which become faults."""
+    """Return the columns under rankscope's names and types, and the faulty rows, which are left out."""
     columns = {role: frame[name] for role, name in roles.items() if role != "tag"}
     ids = [role for role in ID_ROLES if role in columns]
     value = _value_role(columns)
@@ -221,7 +221,7 @@ def long_table(
         columns[value] = pl.Series(
             [named.get(text.strip().casefold(), text) if text else text for text in columns[value]], dtype=pl.String
         )
-    out: dict[str, pl.Series] = {role: id_column(columns[role], roles[role], label, found) for role in ids}
+    out: dict[str, pl.Series] = {role: id_column(columns[role], roles[role], label, notes) for role in ids}
     out[value] = _numbers(columns[value], roles[value], label)
     good = np.ones(len(frame), dtype=bool)
     good &= out[value].is_not_null().to_numpy()
@@ -230,11 +230,11 @@ def long_table(
     if value == "grade" and out[value].is_nan().any():
         good &= ~out[value].is_nan().fill_null(False).to_numpy()
     bad = np.flatnonzero(~good)
-    found.fault_rows(label, bad, lambda row: _lacking(columns, out, roles, row), line)
+    notes.fault_rows(label, bad, lambda row: _lacking(columns, out, roles, row), line)
     if value == "rank":
         out["score"] = -out["rank"]
     if "rank" in columns:
-        rank = _ranks(columns["rank"], good, found)
+        rank = _ranks(columns["rank"], good, notes)
         out.pop("rank", None)
         out |= {} if rank is None else {"rank": rank}
     order = ("query_id", "doc_id", "score", "grade", "rank", "iteration")
@@ -245,7 +245,7 @@ def long_table(
 
 
 def is_text(data: bytes) -> bool:
-    """Whether bytes are UTF-8."""
+    """True if the bytes are UTF-8."""
     if not data.isascii():
         try:
             data.decode("utf-8")
@@ -254,8 +254,8 @@ def is_text(data: bytes) -> bool:
     return True
 
 
-def id_column(column: pl.Series, name: str, label: str, found: Findings) -> pl.Series:
-    """A column of ids as strings; fractions and other kinds of values are refused."""
+def id_column(column: pl.Series, name: str, label: str, notes: ReaderNotes) -> pl.Series:
+    """Return a column of ids as strings; reject fractions and other types."""
     kind = column.dtype
     if kind == pl.String:
         return column
@@ -270,13 +270,13 @@ def id_column(column: pl.Series, name: str, label: str, found: Findings) -> pl.S
             raise InputError(f"{label}: {float_messages(name)[0].format(odd)}")
         if len(large := whole.filter(whole.abs() >= EXACT)):
             raise InputError(f"{label}: {float_messages(name)[1].format(large[0])}")
-        found.notes.append(f"column {name} holds {FLOAT_NOTE}")
+        notes.notes.append(f"column {name} holds {FLOAT_NOTE}")
         return _whole_numbers(column.fill_nan(None).cast(pl.Int64))
     raise InputError(f"{label}: column {name} is of type {kind}; ids are strings or integers")
 
 
 def float_messages(name: str) -> tuple[str, str]:
-    """What is said of a column of ids that holds a fraction, and a float that stands for several whole numbers; {} is the number."""
+    """Return the messages for a column of ids with fractions, and with floats above ``EXACT``; {} is the number."""
     name = name.replace("{", "{{").replace("}", "}}")
     return (
         f"column {name} holds fractions ({{}}), not ids; ids are strings or integers", f"column {name} holds {{}} as an id; {FLOAT_REMEDY}",
@@ -284,7 +284,7 @@ def float_messages(name: str) -> tuple[str, str]:
 
 
 def restore_floats(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
-    """The columns of ids of a file without types, as floats again where each id was written as one: ``1221.0``."""
+    """Convert columns of ids to floats if a file without types has each id as a float: ``1221.0``."""
     floats = [name for name in names if frame[name].dtype == pl.String and _are_floats(frame[name].drop_nulls())]
     return frame.with_columns(pl.col(floats).str.strip_chars().cast(pl.Float64)) if floats else frame
 
@@ -295,12 +295,11 @@ def _are_floats(ids: pl.Series) -> bool:
 
 
 def is_float_id(text: str) -> bool:
-    """Whether a text is a whole number that was written as a float."""
+    """True if a text is a whole number written as a float."""
     return re.fullmatch(FLOAT_ID, text.strip()) is not None
 
 
 def _whole_numbers(column: pl.Series) -> pl.Series:
-    """Whole numbers as text; where the same ones come again and again, each is written once."""
     low, high = column.min(), column.max()
     if not isinstance(low, int) or not isinstance(high, int) or high - low >= len(column) or high >= (1 << 63) - 1:
         return column.cast(pl.String)
@@ -317,8 +316,7 @@ def _numbers(column: pl.Series, name: str, label: str) -> pl.Series:
     raise InputError(f"{label}: column {name} is of type {kind}; it should hold numbers")
 
 
-def _ranks(column: pl.Series, good: Array, found: Findings) -> pl.Series | None:
-    """Whole numbers, or nothing where a good row has none."""
+def _ranks(column: pl.Series, good: Array, notes: ReaderNotes) -> pl.Series | None:
     kind = column.dtype
     text = column.str.strip_chars() if kind == pl.String else column
     number = text.cast(pl.Float64, strict=False) if kind == pl.String or kind.is_numeric() else None
@@ -326,14 +324,13 @@ def _ranks(column: pl.Series, good: Array, found: Findings) -> pl.Series | None:
         used = number.filter(pl.Series(good))
         if not used.null_count() and (used == used.floor()).all() and used.is_finite().all():
             return number.fill_nan(None).cast(pl.Int64, strict=False)
-    found.notes.append("the rank column is left out: it does not hold a whole number in every row")
+    notes.notes.append("the rank column is left out: it does not hold a whole number in every row")
     return None
 
 
 def _lacking(
     given: dict[str, pl.Series], out: dict[str, pl.Series], roles: dict[str, str], row: int
 ) -> tuple[str, str]:
-    """Say what a faulty row lacks: the kind of fault, and its words."""
     for role in ("query_id", "doc_id"):
         if not out[role][row]:
             return "missing", f"no {role} (column {roles[role]} is empty)"
@@ -345,7 +342,7 @@ def _lacking(
 
 
 def hint_at_names(value: str, text: str) -> str:
-    """What to do about a grade that is a word."""
+    """Return the remedy for a grade that is a word, to end a message."""
     if (
         value != "grade"
         or not re.fullmatch(r"[^\W\d]{2,}[^\d]*", text)
@@ -361,7 +358,7 @@ def _value_role(columns: dict[str, pl.Series]) -> str:
 
 
 def tags_of(frame: pl.DataFrame, roles: dict[str, str], label: str) -> list[str]:
-    """The names of runs in a table, each once. Raises InputError where the column holds what is no name."""
+    """Return the distinct names of runs in a table. Raises InputError if the column cannot hold names."""
     if "tag" not in roles:
         return []
     column = frame[roles["tag"]]
@@ -373,7 +370,6 @@ def tags_of(frame: pl.DataFrame, roles: dict[str, str], label: str) -> list[str]
 
 
 def _tag_of(frame: pl.DataFrame, roles: dict[str, str], label: str) -> str | None:
-    """Name the single run in the table; several must be split first."""
     tags = tags_of(frame, roles, label)
     if len(tags) > 1:
         name = roles["tag"]
@@ -382,12 +378,11 @@ def _tag_of(frame: pl.DataFrame, roles: dict[str, str], label: str) -> str | Non
     return tags[0] if tags else None
 
 
-def _distinct(table: pl.DataFrame, bad: Array, rows: int, found: Findings) -> tuple[pl.DataFrame, Array]:
-    """Each pair of query and document once, and the rows that are not in the table."""
+def _distinct(table: pl.DataFrame, bad: Array, rows: int, notes: ReaderNotes) -> tuple[pl.DataFrame, Array]:
     first = table.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series()
     if first.all():
         return table, bad
-    found.notes.append(
+    notes.notes.append(
         f"{words.counted(int((~first).sum()), 'row repeats', 'rows repeat')} a query and document, and counts once"
     )
     again = np.delete(np.arange(rows), bad)[~first.to_numpy()]
@@ -398,30 +393,30 @@ def make_table(  # noqa: PLR0913, PLR0917
     frame: pl.DataFrame,
     roles: dict[str, str],
     source: Source,
-    found: Findings,
+    notes: ReaderNotes,
     what: str,
     name: str | None,
     lines: Callable[[], Array] | None = None,
     left_out: Array = NO_ROWS,
 ) -> Run | Qrels:
-    """Make the run or the qrels of a table; without a good row there is none.
+    """Build the run or the qrels of a table. Raises InputError if no row is good.
 
-    ``lines`` gives the line of each row, where there are lines; the rows ``left_out`` are faulty already.
+    ``lines`` gives the line of each row of a text; ``left_out`` are rows already counted as faults.
     """
     if what == "run":
-        found.tag = _tag_of(frame, roles, source.label)
+        notes.tag = _tag_of(frame, roles, source.label)
     line = None if lines is None else line_finder(lines, left_out)
     kept = np.delete(np.arange(len(frame)), left_out) if lines is not None or len(left_out) else NO_ROWS
-    if what == "qrels" and "grade" not in roles:  # each row says no more than that a document is relevant
+    interactions = what == "qrels" and "grade" not in roles  # each row is a relevant document
+    if interactions:
         frame, roles = frame.with_columns(pl.lit(1.0).alias("grade")), {**roles, "grade": "grade"}
-        table, bad = long_table(frame[kept] if len(left_out) else frame, roles, source.label, line, found)
-        table, bad = _distinct(table, bad, len(frame) - len(left_out), found)
-    else:
-        table, bad = long_table(frame[kept] if len(left_out) else frame, roles, source.label, line, found)
+    table, bad = long_table(frame[kept] if len(left_out) else frame, roles, source.label, line, notes)
+    if interactions:
+        table, bad = _distinct(table, bad, len(frame) - len(left_out), notes)
     if not len(table):
-        found.refuse(f"{source.label}: a header and no rows", "row")
+        notes.refuse(f"{source.label}: a header and no rows", "row")
     if lines is not None:
         source = replace(source, line_of=line_finder(lines, np.union1d(left_out, kept[bad])))
     if what == "run":
-        return make_run(table, source, found, f"a {source.kind}", name or found.tag or stem(source.label))
-    return make_qrels(table, source, found, source.kind)
+        return make_run(table, source, notes, f"a {source.kind}", name or notes.tag or stem(source.label))
+    return make_qrels(table, source, notes, source.kind)

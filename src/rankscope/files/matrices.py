@@ -18,10 +18,10 @@ from rankscope.files.sheets import QUERY, SYSTEM, Sheet, is_path, open_sheet
 from rankscope.tables import Array
 
 Systems = Literal["auto", "rows", "columns"]
-NAMELESS = "score"  # the metric's name where nothing says one
+NAMELESS = "score"  # the name of a metric without one
 METRIC, VALUE = ("metric", "measure"), ("value", "score")
 ROLES = (*QUERY, *SYSTEM, *METRIC)
-HOW = "name it query_id or run, or say systems='columns' or systems='rows'"
+HOW = "name it query_id or run, or set systems='columns' or systems='rows'"
 EXPECTED = (
     "scores are a table of run, query_id, metric, value (as evaluate --per-query writes), a table with a system a column "
     "and a query a row, {system: {query: value}} or an array of systems x queries"
@@ -35,7 +35,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One table of scores, with a row per system, query and metric, and where it was read from."""
+    """One table of scores, with one row per system, query and metric, and its label."""
 
     frame: pl.DataFrame
     label: str
@@ -44,12 +44,12 @@ class Part:
 
 
 def is_metric(name: str) -> bool:
-    """Whether a name looks like a metric's and not like a system's or a query's."""
+    """True if a name looks like a metric, and not like a system or a query."""
     return _METRIC.fullmatch(name) is not None
 
 
 def tall(systems: Sequence[str], queries: Sequence[str], values: Array, metric: str = NAMELESS) -> pl.DataFrame:
-    """A matrix of systems x queries as rows."""
+    """Return a matrix of systems x queries as rows."""
     many, wide = len(systems), len(queries)
     return pl.DataFrame(
         {
@@ -64,7 +64,7 @@ def tall(systems: Sequence[str], queries: Sequence[str], values: Array, metric: 
 def part_of(sheet: Sheet, name: str | None, fallback: str, systems: Systems, metric: str | None) -> Part:
     """Find the shape of a table and read it.
 
-    ``name`` is its one system where that was said, ``fallback`` the name of one system where nothing else says it.
+    ``name`` is the name of its one system if the caller gave it, ``fallback`` the name if nothing else names it.
     """
     query, system = sheet.role(QUERY), _system_column(sheet)
     if query is not None and system is not None and query != system:
@@ -77,7 +77,7 @@ def part_of(sheet: Sheet, name: str | None, fallback: str, systems: Systems, met
 
 
 def _system_column(sheet: Sheet) -> str | None:
-    """The column that names systems; one of fractions is a system that happens to be called so."""
+    """Return the column of system names; a column of fractions is a system."""
     name = sheet.role(SYSTEM)
     if name is None:
         return None
@@ -98,7 +98,6 @@ def _long(sheet: Sheet, query: str, system: str, name: str | None, metric: str |
 
 
 def _rows(sheet: Sheet, systems: pl.Series, query: str, used: set[str], metric: str | None) -> Part:
-    """Rows of one system and query each: their values stand in one column beside the metric's name, or in a column a metric."""
     queries = sheet.ids(query, "query")
     named, value = sheet.role(METRIC), sheet.role(VALUE)
     if named is not None and named not in used:
@@ -140,7 +139,6 @@ def _refuse_repeats(sheet: Sheet, frame: pl.DataFrame) -> None:
 
 
 def _by_query(sheet: Sheet, query: str, names: tuple[str | None, str], systems: Systems, metric: str | None) -> Part:
-    """A query a row: the other columns are metrics of one system, or systems."""
     if systems == "rows":
         raise InputError(f"{sheet.label}: a column {query}, so its rows are queries; leave systems='rows' out")
     others = [name for name in sheet.frame.columns if name != query]
@@ -153,7 +151,7 @@ def _by_query(sheet: Sheet, query: str, names: tuple[str | None, str], systems: 
         rest = next(name for name in others if name not in like)
         raise InputError(
             f"{sheet.label}: column {like[0]} looks like a metric and column {rest} like a system: keep the columns of one kind, "
-            "or say systems='columns'"
+            "or set systems='columns'"
         )
     if one:
         system = pl.repeat(names[0] or names[1], len(sheet.frame), dtype=pl.String, eager=True)
@@ -162,7 +160,6 @@ def _by_query(sheet: Sheet, query: str, names: tuple[str | None, str], systems: 
 
 
 def _by_system(sheet: Sheet, system: str, systems: Systems) -> Part:
-    """A system a row, a query a column."""
     others = [name for name in sheet.frame.columns if name != system]
     if systems == "columns":
         return _columns(sheet, sheet.distinct(system, "query"), others)
@@ -173,7 +170,6 @@ def _by_system(sheet: Sheet, system: str, systems: Systems) -> Part:
 
 
 def _bare(sheet: Sheet, name: str | None, systems: Systems, metric: str | None) -> Part:
-    """No column is known by its name: a first column of texts holds ids, otherwise all columns hold values."""
     columns = sheet.frame.columns
     first = columns[0]
     has_ids = first == "" or _holds_texts(sheet, first)
@@ -199,7 +195,7 @@ def _refuse_unclear(sheet: Sheet, has_ids: bool) -> None:
     if number is not None:
         raise InputError(
             f"{sheet.label}: a column is called {number}: is the header line missing? A header names the systems; "
-            "if it does, say systems='columns', and systems='rows' if it names the queries"
+            "if it does, set systems='columns', and systems='rows' if it names the queries"
         )
     values = sheet.numbers(first)
     rest = [sheet.numbers(name) for name in columns[1:]]
@@ -236,9 +232,9 @@ def _transpose(sheet: Sheet, systems: list[str], queries: Sequence[str]) -> Part
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """One value a system, query and metric: ``values[metric]`` is systems x queries, NaN where a value is undefined or absent.
+    """One value per system, query and metric: ``values[metric]`` is systems x queries, NaN for an undefined or absent value.
 
-    ``note`` says in one line how it was read. Systems and queries stand in the order in which they first appear.
+    ``note`` describes the input in one line. Systems and queries are in order of first appearance.
     """
 
     systems: tuple[str, ...]
@@ -248,21 +244,21 @@ class ScoreTable:
 
 
 def scores_of(source: Any, metric: str | None = None, systems: Systems = "auto") -> ScoreTable:
-    """Read scores of systems on queries from whatever holds them.
+    """Read scores of systems on queries from any input.
 
     ``source`` is a path (CSV, TSV, Parquet, JSON, JSONL), a data frame, ``{system: {query: value}}``, ``{system: [values]}``,
     a NumPy array of systems x queries, or several: a list, or ``{system: source}`` with one system each. Tables are long
-    (run, query_id, metric, value) or wide; ``systems`` says where a wide one has its systems. ``metric`` picks one metric, or
-    names the values where nothing else does.
+    (run, query_id, metric, value) or wide; ``systems`` places the systems of a wide one. ``metric`` picks one metric, or names the values
+    if nothing else does.
 
-    Raises InputError for what is no such table, DataError where systems share no query or no metric.
+    Raises InputError for any other input, DataError if systems share no query or no metric.
 
     >>> table = scores_of({"a": {"q1": 0.5, "q2": 1.0}, "b": {"q2": 0.25}}, metric="AP")
     >>> table.systems, table.query_ids, table.values["AP"].tolist()
     (('a', 'b'), ('q1', 'q2'), [[0.5, 1.0], [nan, 0.25]])
     """
     if systems not in ("auto", "rows", "columns"):
-        raise InputError(f"systems={systems!r}: systems stand in 'rows' or 'columns', or 'auto' finds out")
+        raise InputError(f"systems={systems!r}: systems are in 'rows' or 'columns', or 'auto' detects them")
     if isinstance(source, ScoreTable):
         if metric is not None and metric not in source.values:
             raise InputError(_unknown(metric, list(source.values), "the scores"))
@@ -279,7 +275,6 @@ def scores_of(source: Any, metric: str | None = None, systems: Systems = "auto")
 
 
 def _parts(source: Any, name: str | None, systems: Systems, metric: str | None) -> Iterator[Part]:
-    """Each table in a source; ``name`` is its one system, where that was said."""
     if isinstance(source, list | tuple):
         if source and all(isinstance(item, float | int) for item in source):
             raise InputError(f"scores: a list of numbers has no system; {EXPECTED}")
@@ -311,7 +306,7 @@ def _of_array(values: Array, systems: Systems) -> Part:
 
 
 def _of_mapping(source: Mapping[Any, Any], label: str, systems: Systems, metric: str | None) -> Iterator[Part]:
-    """``{system: source}``, ``{system: {query: value}}``, ``{system: {query: {metric: value}}}`` or ``{system: [values]}``."""
+    """Read ``{system: source}``, ``{system: {query: value}}``, ``{system: {query: {metric: value}}}`` or ``{system: [values]}``."""
     _refuse_measures(source, label)
     for name, value in source.items():
         if isinstance(value, Mapping):
@@ -329,7 +324,7 @@ def _of_mapping(source: Mapping[Any, Any], label: str, systems: Systems, metric:
 
 
 def _refuse_measures(source: Mapping[Any, Any], label: str) -> None:
-    """Refuse what pytrec_eval gives for one run: ``{query: {measure: value}}`` has no system."""
+    """Reject pytrec_eval's result for one run: ``{query: {measure: value}}`` has no system."""
     inner = [str(key) for value in source.values() if isinstance(value, Mapping) for key in value]
     if inner and all(map(is_metric, inner)):
         raise InputError(
@@ -358,7 +353,6 @@ def _number(value: Any, where: str) -> float:
 
 
 def _choose(frame: pl.DataFrame, metric: str, parts: Sequence[Part]) -> pl.DataFrame:
-    """The rows of one metric, whatever the case of its name, under the name that was asked for."""
     names = frame["metric"].unique(maintain_order=True).to_list()
     fits = [name for name in names if name == metric] or [n for n in names if n.casefold() == metric.casefold()]
     if not fits:
@@ -401,7 +395,6 @@ def _table(frame: pl.DataFrame, parts: Sequence[Part]) -> ScoreTable:
 
 
 def _refuse_apart(systems: Sequence[str], queries: Sequence[str], there: Array, parts: Sequence[Part]) -> None:
-    """Systems that share no query with any other, or no metric, cannot be compared."""
     if len(systems) < 2:
         return
     label = words.listing(dict.fromkeys(part.label for part in parts), 3)
@@ -414,7 +407,7 @@ def _refuse_apart(systems: Sequence[str], queries: Sequence[str], there: Array, 
         said = f"{label}: system {systems[one]!r} shares no query with the others"
         raise DataError(f"{said}: its queries are {own}, theirs {others}; use one set of query ids")
     if not (there.any(axis=2).sum(axis=1) > 1).any():
-        raise DataError(f"{label}: no metric is there for two systems; give the same metric for each")
+        raise DataError(f"{label}: two systems need a metric in common; give the same metric for each")
 
 
 def _note(parts: Sequence[Part], table: tuple[tuple[str, ...], ...], lacking: int) -> str:

@@ -17,7 +17,7 @@ from rankscope.files.long import (
     FLOAT_NOTE,
     FLOAT_REMEDY,
     GRADES,
-    Findings,
+    ReaderNotes,
     hint_at_names,
     make_qrels,
     make_run,
@@ -54,6 +54,11 @@ class Pairs(Mapping[Any, Any]):
     def __repr__(self) -> str:
         return "{" + ", ".join(f"{key!r}: {value!r}" for key, value in self._pairs) + "}"
 
+    def repeated(self, names: Iterable[str]) -> str | None:
+        """Return the first of these keys that comes twice."""
+        keys = [key for key, _ in self._pairs]
+        return next((name for name in names if keys.count(name) > 1), None)
+
     def items(self) -> Any:
         """Every pair."""
         return self._pairs
@@ -70,7 +75,7 @@ def pairs_of(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
 
 
 def is_half(text: str) -> bool:
-    """Whether half of a character (a lone surrogate) stands in a text, so that it cannot be written."""
+    """True if a text has half of a character (a lone surrogate), and so cannot be written."""
     if not text.isascii():
         try:
             text.encode("utf-8")
@@ -80,14 +85,14 @@ def is_half(text: str) -> bool:
 
 
 def speaks_arrow(source: object) -> bool:
-    """Whether an object is a data frame that can be read through Arrow."""
+    """True for a data frame that can be read through Arrow."""
     return isinstance(source, pl.LazyFrame) or hasattr(source, "__arrow_c_stream__")
 
 
 def read_frame(data: pl.DataFrame, what: str, name: str | None, columns: Any = None) -> Run | Qrels:
     """Read the rows of a data frame."""
     label = name or what
-    found = Findings()
+    found = ReaderNotes()
     roles = roles_of(data.columns, what, label, found.notes, columns)
     if not len(data):
         raise InputError(f"{label}: the data frame has no rows")
@@ -96,7 +101,7 @@ def read_frame(data: pl.DataFrame, what: str, name: str | None, columns: Any = N
 
 
 def take_frame(source: Any, what: str, label: str, columns: Any = None) -> pl.DataFrame:
-    """The columns of a data frame of any library: pandas, Polars, PyArrow, DuckDB and others that speak Arrow."""
+    """Return the columns of a data frame of pandas, Polars, PyArrow, DuckDB or another library with Arrow."""
     if isinstance(source, pl.Series):
         raise InputError(f"{label}: a series, not a data frame")
     if is_pandas(source):
@@ -107,16 +112,15 @@ def take_frame(source: Any, what: str, label: str, columns: Any = None) -> pl.Da
 
 
 def is_pandas(source: object) -> bool:
-    """Whether an object is of pandas, which is not imported to tell."""
+    """True for an object of pandas, without importing it."""
     return type(source).__module__.partition(".")[0] == "pandas"
 
 
 def with_index(source: Any, roles: Collection[str], value: str = "", always: bool = True) -> Any:
-    """A pandas frame with those levels of its index as first columns that have one of these names.
+    """Return a pandas frame whose first columns are the levels of its index with one of these names.
 
-    ``always``: where none of its columns has one either, its index names the rows, whatever it is called; without a name it is
-    the column ``UNNAMED``, and no column if it is a number beside several columns. A series is the column ``value``, unless it
-    has a name, and its index names the rows.
+    With ``always``, an index of any name becomes a column if no column has one of the names; without a name it is the column ``UNNAMED``,
+    unless it is a number next to several columns. A series is a column with its name or ``value``, and its index names the rows.
     """
     index, is_series = source.index, source.ndim == 1
     source = source.to_frame(source.name or value or "value") if is_series else source.copy(deep=False)
@@ -134,7 +138,7 @@ def with_index(source: Any, roles: Collection[str], value: str = "", always: boo
 
 
 def frame_of(source: Any, label: str) -> pl.DataFrame:
-    """Convert a data frame of any library to Polars; an error says in one line why it cannot be."""
+    """Convert a data frame of any library to Polars. Raises InputError with the reason in one line."""
     if isinstance(source, pl.DataFrame):
         return source
     try:
@@ -155,7 +159,6 @@ def frame_of(source: Any, label: str) -> pl.DataFrame:
 
 
 def _of_pandas(source: Any) -> pl.DataFrame:
-    """The columns of a pandas frame one by one, where there is no pyarrow to hand them over."""
     columns = []
     for name in source.columns:
         column, missing = source[name], source[name].isna().to_numpy()
@@ -175,7 +178,7 @@ def read_dict(
     aspect: bool = False,
     kind: str = "JSON",
 ) -> Run | Qrels:
-    """Read a dict of queries; ``raw`` is the file it came from, of a ``kind``. Within one ``aspect`` there are no others."""
+    """Read a dict of queries; ``raw`` is its file, of a ``kind``. ``aspect`` is True for the grades of one aspect."""
     label = raw.label if raw else name or what
     if not source:
         raise InputError(f"{label}: the dict is empty; {DICTS[what]}")
@@ -185,7 +188,7 @@ def read_dict(
     if what == "qrels" and not aspect and has_aspects(source):
         return _read_aspects(rows, label, name, raw)
     sizes = [len(value) for value in rows.values()]
-    found = Findings()
+    found = ReaderNotes()
     queries = ids_of(source.keys(), label, "query", found)
     if len(set(queries)) < len(queries):
         twice = next(query for n, query in enumerate(queries) if query in queries[:n])
@@ -214,17 +217,16 @@ def read_dict(
 
 
 def has_aspects(source: Mapping[Any, Any]) -> bool:
-    """Whether qrels as a dict give a document several grades: ``{query: {document: {subtopic: grade}}}``."""
+    """True if qrels as a dict give a document several grades: ``{query: {document: {subtopic: grade}}}``."""
     by_doc = (value for value in source.values() if isinstance(value, Mapping))
     return any(isinstance(graded, Mapping) for value in by_doc for graded in value.values())
 
 
 def _read_aspects(rows: Mapping[Any, Any], label: str, name: str | None, raw: Raw | None) -> Run | Qrels:
-    """Read each aspect as qrels of its own, and put them together."""
     by_aspect: dict[Any, dict[Any, list[tuple[Any, Any]]]] = {}
     by_doc = [value for value in rows.values() if isinstance(value, Mapping)]
     for value in by_doc:
-        ids_of(value, label, "document")  # those without a grade, too
+        ids_of(value, label, "document")  # also documents without a grade
     if not any(graded or not isinstance(graded, Mapping) for value in by_doc for graded in value.values()):
         return read_dict({query: {} for query in rows}, "qrels", name, raw)
     for query, value in rows.items():
@@ -239,12 +241,11 @@ def _read_aspects(rows: Mapping[Any, Any], label: str, name: str | None, raw: Ra
         parts.append(part.frame.with_columns(iteration=pl.lit(text)))
         faults += part.source.faults
     empty = [query for query, value in zip(ids_of(rows, label, "query"), rows.values(), strict=True) if not value]
-    qrels = make_qrels(pl.concat(parts), replace(part.source, notes=(), faults=()), Findings(), "a dict")
+    qrels = make_qrels(pl.concat(parts), replace(part.source, notes=(), faults=()), ReaderNotes(), "a dict")
     return Qrels(qrels.frame, replace(qrels.source, faults=faults), tuple(empty))
 
 
 def _refuse_odd(query: Any, value: Any, what: str, label: str) -> None:
-    """Refuse what is neither a mapping nor a list of documents."""
     said = ""
     if isinstance(value, Iterator):
         said = f"a {type(value).__name__}, which can be read only once: make it a list"
@@ -267,8 +268,8 @@ def _orderly(value: Any) -> Any:
     return sorted(value, key=str) if isinstance(value, (set, frozenset)) else value
 
 
-def ids_of(values: Iterable[Any], label: str, noun: str, found: Findings | None = None) -> list[str]:
-    """Ids as strings: whole numbers become strings, also those that became floats, which is noted; anything else is refused."""
+def ids_of(values: Iterable[Any], label: str, noun: str, found: ReaderNotes | None = None) -> list[str]:
+    """Return ids as strings. Whole numbers, also as floats (with a note), become strings; other values raise InputError."""
     ids: list[Any] = list(values)
     kinds: set[Any] = set(map(type, ids))
     if kinds <= {str}:
@@ -298,12 +299,10 @@ def _whole_letters(ids: list[str], label: str, noun: str) -> list[str]:
 
 
 def _values(rows: Collection[Any], what: str) -> pl.Series:
-    """Scores or grades, null where one is no number."""
-
     def values() -> Iterator[Any]:
         return chain.from_iterable(_row_values(value, what) for value in rows)
 
-    if not {str, type(None)} & set(map(type, values())):  # in a text numpy sees more than is a number in any file
+    if not {str, type(None)} & set(map(type, values())):  # numpy accepts more texts as numbers than files may hold
         try:
             return pl.Series(np.fromiter(values(), dtype=np.float64, count=sum(map(len, rows))))
         except (TypeError, ValueError, OverflowError):
@@ -314,13 +313,13 @@ def _values(rows: Collection[Any], what: str) -> pl.Series:
 
 
 def _row_values(value: Any, what: str) -> Iterable[Any]:
-    """Give what a dict says; a list says the rank, and a set that its members are relevant."""
+    """Return the values of a dict, ranks for a list of a run, 1 for each relevant document."""
     if isinstance(value, Mapping):
         return value.values()
     return range(-1, -len(value) - 1, -1) if what == "run" else repeat(1, len(value))
 
 
-def _sound(frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str, found: Findings) -> pl.DataFrame:
+def _sound(frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str, found: ReaderNotes) -> pl.DataFrame:
     good = frame[value].is_not_null()
     if value == "grade":
         good &= frame[value].is_not_nan().fill_null(False)
@@ -338,11 +337,11 @@ def _sound(frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str,
 
 
 def number_of(value: Any) -> float | None:
-    """A value as a number; None for a text, and for what is none."""
+    """Return a value as a number; None for a text and any other value."""
     return None if isinstance(value, str | bytes) else words.as_number(value)
 
 
 def quote_value(value: Any) -> str:
-    """A value in quotes, shortened where it is long."""
+    """Return a value in quotes, shortened if it is long."""
     text = repr(value)
     return text if len(text) <= 100 else text[:97] + "..."

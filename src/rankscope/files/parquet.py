@@ -1,4 +1,4 @@
-"""Runs and judgments in Parquet files, which are looked over before Polars reads them."""
+"""Runs and judgments in Parquet files, which are checked for damage before Polars reads them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ import numpy as np
 import polars as pl
 
 from rankscope.errors import InputError
-from rankscope.files.footers import READ, DamageError, Footer, check_pages, read_footer
-from rankscope.files.long import Findings, id_column, make_qrels, make_table
-from rankscope.files.parts import PartFacts, RunParts, table_part, table_parts
+from rankscope.files.footers import MAGIC, DamageError, Footer, Read, check_pages, read_footer
+from rankscope.files.formats import RunFormat
+from rankscope.files.long import ReaderNotes, id_column, make_qrels, make_table
+from rankscope.files.parts import RunParts, table_parts
 from rankscope.files.raw import UNREADABLE, Raw
 from rankscope.files.roles import roles_of
 from rankscope.lists import Array, narrowed
@@ -26,25 +27,31 @@ from rankscope.parallel import check_memory, map_parts
 from rankscope.tables import MARK, PARTIAL, SEED, Blocks, PackedQrels, Qrels, Run
 
 PART = 1 << 19  # rows of a part
-PIECE = 1 << 20  # rows of a piece of which few columns are read
-MANY = 1 << 20  # judgments from which on they are kept in few bytes
-BEYOND = 1 << 10  # rows read beyond a part at first, to find where its last query ends
-VIEW = 16  # bytes that a text takes in a table beside its letters
+PIECE = 1 << 20  # rows of a piece of a log, which reads few columns
+MANY = 1 << 20  # judgments from which on they are kept packed
+BEYOND = 1 << 10  # rows read beyond a part at first, to find the end of its last query
+VIEW = 16  # bytes of a text in a table, in addition to its letters
 
 
 class _Stderr:
-    """Where the process writes what is not Python's: a panic of Polars tells of itself there before it can be caught."""
+    """The standard error of the process, where a panic of Polars prints before Python can catch it."""
 
     lock = threading.Lock()
     users, panicked, own, held = 0, False, -1, -1
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Nothing is written there meanwhile. It is in the end, unless Polars panicked."""
+        """Hold back standard error, and print it at the end unless Polars panicked."""
         with self.lock:
             self.users += 1
             if self.users == 1:
-                self._take()
+                self.panicked = False
+                with suppress(OSError):  # it is closed
+                    self.own = os.dup(2)
+                    self.held = (
+                        os.memfd_create("stderr") if hasattr(os, "memfd_create") else os.open(os.devnull, os.O_RDWR)
+                    )
+                    os.dup2(self.held, 2)
         try:
             yield
         except pl.exceptions.PanicException:
@@ -55,15 +62,6 @@ class _Stderr:
                 self.users -= 1
                 if not self.users and self.own >= 0:
                     self._give_back()
-
-    def _take(self) -> None:
-        self.panicked = False
-        try:
-            self.own = os.dup(2)
-        except OSError:  # it is closed
-            return
-        self.held = os.memfd_create("stderr") if hasattr(os, "memfd_create") else os.open(os.devnull, os.O_RDWR)
-        os.dup2(self.held, 2)
 
     def _give_back(self) -> None:
         os.dup2(self.own, 2)
@@ -80,24 +78,22 @@ stderr = _Stderr()
 
 @dataclass(eq=False)
 class ParquetFile:
-    """A Parquet file whose footer is sound: ``scan`` has its columns, for ``collect``; ``sound`` are those whose pages were looked over."""
+    """A Parquet file with a sound footer: ``scan`` has its columns, ``checked`` the names whose pages were checked."""
 
     raw: Raw
     feed: Path | bytes
     footer: Footer
     scan: pl.LazyFrame
-    sound: set[str] = field(default_factory=set)
+    checked: set[str] = field(default_factory=set)
 
     @property
     def names(self) -> list[str]:
         """The names of its columns."""
-        return (
-            list(dict.fromkeys(chunk.leaf.name for chunk in self.footer.chunks)) or self.scan.collect_schema().names()
-        )
+        return self.scan.collect_schema().names()
 
     @property
     def pieces(self) -> Iterator[pl.LazyFrame]:
-        """Its rows in pieces that end where a row group does, so that none is unpacked twice."""
+        """Its rows in pieces of whole row groups, so each group is unpacked once."""
         start = stop = 0
         for size in self.footer.groups:
             if stop > start and stop + size - start > PIECE:
@@ -108,63 +104,56 @@ class ParquetFile:
 
     @property
     def finite(self) -> frozenset[str]:
-        """The columns of floats in which no number is infinite, as the file says."""
-        odd = {chunk.leaf.name for chunk in self.footer.chunks if not chunk.finite}
+        """The columns of floats without infinite numbers, by the bounds in the footer."""
+        odd = {chunk.name for chunk in self.footer.chunks if not chunk.finite}
         return frozenset(self.names) - odd
 
     def size_of(self, columns: Iterable[str]) -> int:
-        """About how many bytes these columns take as a table."""
+        """Estimate the bytes of these columns as a table."""
         wanted = set(columns)
-        written = sum(chunk.unpacked for chunk in self.footer.chunks if chunk.leaf.name in wanted)
+        written = sum(chunk.unpacked for chunk in self.footer.chunks if chunk.name in wanted)
         return written + VIEW * self.footer.rows * len(wanted)
 
     def check(self, columns: Iterable[str]) -> None:
-        """See that the pages of these columns are sound. Raises InputError where they are not."""
-        new = set(columns) - self.sound
+        """Check the pages of these columns. Raises InputError for damaged ones."""
+        new = set(columns) - self.checked
         if not new:
             return
         with _reading(self.raw, self.feed) as (read, _):
             for chunk in self.footer.chunks:
-                if chunk.leaf.name in new:
+                if chunk.name in new:
                     check_pages(read, chunk, self.footer.start)
-        self.sound |= new
+        self.checked |= new
 
     def collect(self, scan: pl.LazyFrame) -> pl.DataFrame:
-        """What is asked of its columns, which were looked over. Raises InputError where they cannot be read."""
-        try:
-            with stderr.hold():
-                return scan.collect()
-        except UNREADABLE as error:
-            _fail(self.raw, _said(error), error)
+        """Run a query over columns whose pages were checked. Raises InputError if they cannot be read."""
+        with _polars(self.raw):
+            return scan.collect()
 
     def table(self, columns: Iterable[str] | None = None) -> pl.DataFrame:
-        """These columns, or all. Raises InputError where they cannot be read, or take more memory than there is."""
+        """Read these columns, or all. Raises InputError if they cannot be read, or exceed the memory."""
         columns = list(dict.fromkeys(columns)) if columns is not None else self.names
-        check_memory(self.raw.label, self.size_of(columns), "what its columns hold")
+        check_memory(self.raw.label, self.size_of(columns), "the content of its columns")
         self.check(columns)
         return self.collect(self.scan.select(columns))
 
 
 def open_parquet(raw: Raw) -> ParquetFile:
-    """A Parquet file, to be read when its columns are asked for. Raises InputError for a damaged one and for a partial result."""
-    on_disk = isinstance(raw.feed, Path) and not raw.compression
-    feed = raw.feed if on_disk else raw.read()
+    """Open a Parquet file; columns are read on demand. Raises InputError for a damaged file and for a partial result."""
+    feed = raw.path_on_disk or raw.read()
     with _reading(raw, feed) as (read, size):
         footer = read_footer(read, size)
-    try:
-        with stderr.hold():
-            scan = pl.scan_parquet(io.BytesIO(feed) if isinstance(feed, bytes) else feed, glob=False)
-            partial_result = MARK in scan.collect_schema()
-    except UNREADABLE as error:
-        _fail(raw, _said(error), error)
+    with _polars(raw):
+        scan = pl.scan_parquet(io.BytesIO(feed) if isinstance(feed, bytes) else feed, glob=False)
+        partial_result = MARK in scan.collect_schema()
     if partial_result:
         raise InputError(f"{raw.label}: {PARTIAL}")
     return ParquetFile(raw, feed, footer, scan)
 
 
 @contextmanager
-def _reading(raw: Raw, feed: Path | bytes) -> Iterator[tuple[READ, int]]:
-    """A function that reads so many bytes from a place, and how many there are. What is damaged becomes InputError."""
+def _reading(raw: Raw, feed: Path | bytes) -> Iterator[tuple[Read, int]]:
+    """Yield a function that reads bytes at a place, and the size of the file; damage becomes InputError."""
     try:
         if isinstance(feed, bytes):
             yield (lambda at, size: feed[at : at + size]), len(feed)
@@ -177,37 +166,78 @@ def _reading(raw: Raw, feed: Path | bytes) -> Iterator[tuple[READ, int]]:
 
             yield read, os.fstat(file.fileno()).st_size
     except DamageError as error:
-        _fail(raw, str(error), error)
+        _fail(raw, str(error))
     except OSError as error:
         raw.fail(error)
 
 
-def _said(error: BaseException) -> str:
-    """The first line of what Polars said; a panic is about its own code."""
-    panic = isinstance(error, pl.exceptions.PanicException)
-    return "its pages are damaged" if panic else (str(error).splitlines() or [type(error).__name__])[0]
+@contextmanager
+def _polars(raw: Raw) -> Iterator[None]:
+    """Turn errors and panics of Polars into InputError; a panic's text is about Polars' own code."""
+    try:
+        with stderr.hold():
+            yield
+    except pl.exceptions.PanicException:
+        _fail(raw, "its pages are damaged")
+    except UNREADABLE as error:
+        _fail(raw, (str(error).splitlines() or [type(error).__name__])[0])
 
 
-def _fail(raw: Raw, said: str, error: BaseException) -> NoReturn:
-    raise InputError(f"{raw.label}: not a whole Parquet file ({said}): fetch or write it again") from None
+def _fail(raw: Raw, damage: str) -> NoReturn:
+    raise InputError(f"{raw.label}: not a whole Parquet file ({damage}): fetch or write it again") from None
 
 
-def read_parquet(raw: Raw, what: str, name: str | None) -> Run | Qrels:
-    """Read the columns that matter from a Parquet file."""
-    return _read(open_parquet(raw), what, name)
+class Parquet(RunFormat):
+    """Parquet files, compressed or not."""
+
+    name, endings = "parquet", (".parquet", ".pq")
+
+    def recognises(self, raw: Raw) -> bool:
+        """Accept a file that begins with PAR1. Raises InputError for another file that is named like one."""
+        named, after = raw.ending in self.endings, raw.head[4:5]
+        if raw.head.startswith(MAGIC) and (named or after < b"\t" or b"\r" < after < b" "):
+            return True  # and not the text of a query PAR1...: binary numbers follow
+        if named:
+            raise InputError(f"{raw.label}: named like a Parquet file, but does not begin like one (PAR1)")
+        return False
+
+    def read(self, raw: Raw, what: str, name: str | None) -> Run | Qrels:
+        """Read the columns with a role."""
+        return _read(open_parquet(raw), what, name)
+
+    def parts(self, raw: Raw, name: str | None) -> RunParts:
+        """Return a run to be read in parts."""
+        notes, file = ReaderNotes(), open_parquet(raw)
+        roles = roles_of(file.names, "run", raw.label, notes.notes, raw.columns)
+        wanted = list(dict.fromkeys(roles.values()))
+        columns = file.scan.select(wanted)
+
+        def frames(pieces: int | None) -> Iterator[Callable[[], pl.DataFrame | None]]:
+            file.check(wanted)
+            count = file.footer.rows
+            size = PART if pieces is None else max(min(PART, -(-count // pieces)), 1)
+            return (
+                partial(_whole_queries, file, columns, roles["query_id"], start, size)
+                for start in range(0, count, size)
+            )
+
+        parts = table_parts(
+            raw, "Parquet run", name, roles, notes, frames, lambda: cast("Run", _read(file, "run", name))
+        )
+        return replace(parts, size=file.size_of(wanted))
 
 
 def _read(file: ParquetFile, what: str, name: str | None) -> Run | Qrels:
-    found = Findings()
-    roles = roles_of(file.names, what, file.raw.label, found.notes, file.raw.columns)
-    if what == "qrels" and file.footer.rows >= MANY and (packed := _read_packed(file, roles, found)) is not None:
+    notes = ReaderNotes()
+    roles = roles_of(file.names, what, file.raw.label, notes.notes, file.raw.columns)
+    if what == "qrels" and file.footer.rows >= MANY and (packed := _read_packed(file, roles, notes)) is not None:
         return packed
     frame = file.table(roles.values())
-    return make_table(frame, roles, file.raw.source(f"Parquet {what}"), found, what, name)
+    return make_table(frame, roles, file.raw.source(f"Parquet {what}"), notes, what, name)
 
 
-def _read_packed(file: ParquetFile, roles: dict[str, str], found: Findings) -> Qrels | None:
-    """Judgments of many queries, read part by part and kept in few bytes; None where something is odd, which takes all rows to tell."""
+def _read_packed(file: ParquetFile, roles: dict[str, str], notes: ReaderNotes) -> Qrels | None:
+    """Read judgments part by part and keep them packed; None if odd rows need the whole table."""
     wanted, label = [roles.get(role, "") for role in ("query_id", "doc_id", "grade")], file.raw.label
     kinds = file.scan.collect_schema()
     texts = all(kinds.get(name) == pl.String or kinds.get(name, pl.Null).is_integer() for name in wanted[:2])
@@ -218,7 +248,7 @@ def _read_packed(file: ParquetFile, roles: dict[str, str], found: Findings) -> Q
 
     def read(start: int) -> tuple[Blocks, pl.Series, Array, Array] | None:
         rows = _whole_queries(file, scan, wanted[0], start, PART)
-        ids = [id_column(rows[name], name, label, found) for name in wanted[:2]]
+        ids = [id_column(rows[name], name, label, notes) for name in wanted[:2]]
         grade = rows[wanted[2]].cast(pl.Float64)
         part = Qrels(pl.DataFrame({"query_id": ids[0], "doc_id": ids[1], "grade": grade}))
         odd = any(one.null_count() or (one == "").any() for one in ids) or grade.null_count()
@@ -232,45 +262,24 @@ def _read_packed(file: ParquetFile, roles: dict[str, str], found: Findings) -> Q
         return None
     names = pl.concat([blocks.query for blocks, *_ in kept], rechunk=True)
     hashes = np.sort(names.hash(seed=SEED).to_numpy())
-    if (hashes[1:] == hashes[:-1]).any():  # a query comes back, or seems to
+    if (hashes[1:] == hashes[:-1]).any():  # a query comes back in another part, or has the hash of another
         return None
     size = np.concatenate([blocks.size for blocks, *_ in kept])
     blocks = Blocks(np.cumsum(size) - size, size, names, np.arange(len(size)), whole=True)
     documents, grades = pl.concat([part[1] for part in kept], rechunk=False), np.concatenate([part[2] for part in kept])
     all_grades = pl.Series(np.concatenate([part[3] for part in kept]))
-    named = make_qrels(pl.DataFrame(), file.raw.source("Parquet qrels"), found, "Parquet qrels", (blocks, all_grades))
+    named = make_qrels(pl.DataFrame(), file.raw.source("Parquet qrels"), notes, "Parquet qrels", (blocks, all_grades))
     return PackedQrels.of(blocks, documents, grades, named.source)
 
 
-def parquet_parts(raw: Raw, name: str | None) -> RunParts:
-    """A run in a Parquet file, to be read in parts."""
-    found, file = Findings(), open_parquet(raw)
-    roles = roles_of(file.names, "run", raw.label, found.notes, raw.columns)
-    wanted = list(dict.fromkeys(roles.values()))
-    columns = file.scan.select(wanted)
-    query = roles["query_id"]
-
-    def read(start: int, size: int) -> tuple[Run, PartFacts]:
-        return table_part(_whole_queries(file, columns, query, start, size), roles, raw.label)
-
-    def reads(pieces: int | None = None) -> Iterator[Callable[[], tuple[Run, PartFacts]]]:
-        file.check(wanted)
-        count = file.footer.rows
-        size = PART if pieces is None else max(min(PART, -(-count // pieces)), 1)
-        return (partial(read, start, size) for start in range(0, count, size))
-
-    parts = table_parts(raw, "Parquet run", name, found, reads, lambda: cast("Run", _read(file, "run", name)))
-    return replace(parts, size=file.size_of(wanted))
-
-
 def _whole_queries(file: ParquetFile, scan: pl.LazyFrame, query: str, start: int, size: int) -> pl.DataFrame:
-    """The rows of a part: from where the first query begins in it to where the last one ends, which may be beyond it."""
+    """Return the rows of the queries that begin in a part; the last query may end beyond it."""
     before, beyond = min(start, 1), BEYOND
     while True:
         rows = file.collect(scan.slice(start - before, before + size + beyond))
         end = min(before + size, len(rows))
         first, last = (_next_query(rows[query], at) for at in (before, end))
-        if first >= end and end:  # all of it belongs to a query that begins in an earlier part
+        if first >= end and end:  # all rows belong to a query of an earlier part
             return rows.clear()
         if last < len(rows) or len(rows) < before + size + beyond:
             return rows.slice(first, last - first)
@@ -278,7 +287,7 @@ def _whole_queries(file: ParquetFile, scan: pl.LazyFrame, query: str, start: int
 
 
 def _next_query(queries: pl.Series, at: int) -> int:
-    """The first row from this one on with which a query begins; as many as there are, where none does."""
+    """Return the first row from ``at`` on that begins a query, or the number of rows."""
     if not at:
         return 0
     window = 64

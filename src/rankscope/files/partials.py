@@ -1,4 +1,4 @@
-"""Files that hold a part of a result: Parquet with what it is as JSON beside it, there in full or not at all."""
+"""Files of a part of a result: Parquet with its facts as JSON in the metadata, written in full or not at all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rankscope.files.raw import open_raw
 from rankscope.store import write_file
 
 KEY = "rankscope"  # under which the file's metadata holds the JSON
-FORMAT = 1
+FORMAT = 2
 SEAL = (
     b"sha256 of this file with zeros here: "  # before the digest, which is checked before anything else reads the file
 )
@@ -24,15 +24,17 @@ EXPECTED = "a part is a file that rankscope evaluate --partition writes"
 
 
 def write_partial(frame: pl.DataFrame, facts: Mapping[str, Any], place: str | Path) -> None:
-    """Write rows and what they are into a file. Raises InputError where it cannot be written, and leaves nothing then."""
-    text = json.dumps({"format": FORMAT, **facts})  # in ASCII: the name of a file may hold what no Parquet can
+    """Write rows and their facts into a file. Raises InputError if it cannot be written, and then leaves no file."""
+    text = json.dumps(
+        {"format": FORMAT, **facts}
+    )  # in ASCII, as the name of a file may have letters that Parquet cannot store
     packed = io.BytesIO()
     frame.write_parquet(packed, metadata={KEY: text, f"{KEY}.digest": f"{SEAL.decode()}{'0' * 64}"})
     write_file(place, [_sealed(packed.getvalue())])
 
 
 def read_partial(path: str | Path) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """The rows and what they are. Raises InputError for what is no such file, or not all of one."""
+    """Return the rows and their facts. Raises InputError for another file, or a damaged one."""
     raw = open_raw(path, EXPECTED)
     if not raw.start.startswith(b"PAR1"):
         raise InputError(f"{raw.label}: not a part of an evaluation; {EXPECTED}")
@@ -53,7 +55,7 @@ def read_partial(path: str | Path) -> tuple[pl.DataFrame, dict[str, Any]]:
 
 
 def _sealed(data: bytes) -> bytes:
-    """The bytes of a file with the digest in its place."""
-    at = data.rindex(SEAL) + len(SEAL)  # in what stands at the end of a file, behind all rows
+    """Return the bytes of a file with the digest filled in."""
+    at = data.rindex(SEAL) + len(SEAL)  # in the metadata after all rows
     digest = hashlib.sha256(data[:at] + b"0" * 64 + data[at + 64 :]).hexdigest()
     return data[:at] + digest.encode() + data[at + 64 :]

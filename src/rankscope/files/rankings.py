@@ -1,4 +1,4 @@
-"""Rows that hold a whole list each: a query and its documents, as JSON lines, Parquet and data frames have them."""
+"""Rows with a list of documents each: a query and its documents in JSON lines, Parquet and data frames."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.memory import number_of, quote_value
+from rankscope.files.formats import RunFormat
+from rankscope.files.memory import Pairs, number_of, quote_value, read_dict
+from rankscope.files.objects import is_json_lines, object_of, objects_of
+from rankscope.files.raw import Raw
 from rankscope.files.roles import role_names
+from rankscope.tables import Qrels, Run
 from rankscope.words import plain_name
 
-# what columns of lists are called, in singular and plain; the first that is there is taken
+# plain names of columns of lists, in singular; the first one found is taken
 LISTS = {
     "run": (
         "retrieved", "retrievedid", "retrieveddoc", "retrieveddocid", "retrieveddocument", "retrievedcontextid", "result",
@@ -30,13 +34,43 @@ IDS = (*role_names("doc_id"), "id", "doc", "document")
 VALUES = {"run": ("score",), "qrels": role_names("grade")}
 
 
+class RankedLists(RunFormat):
+    """JSON lines with one query and its list of documents per line."""
+
+    name, holds = "lists", "jsonl"
+
+    def recognises(self, raw: Raw) -> bool:
+        """Accept JSON lines whose first object is a query with its documents."""
+        if not is_json_lines(raw):
+            return False
+        first = _with_roles(object_of(raw.first_line) or {}, raw, "run")
+        return holds_lists(list(first), list_keys(first))
+
+    def read(self, raw: Raw, what: str, name: str | None) -> Run | Qrels:
+        """Read one query with its documents per line."""
+        objects, lines = objects_of(raw)
+        places = [f"{raw.label} line {words.count(line)}" for line in lines]
+        for value, place in zip(objects, places, strict=True):
+            if isinstance(value, Pairs):
+                raise InputError(f"{place}: the key {value.repeated(value)!r} comes twice in one object; keep one")
+        rows = [_with_roles(value, raw, what) for value in objects]
+        return read_dict(rankings_of(rows, what, iter(places)), what, name, raw, kind="JSONL")
+
+
+def _with_roles(row: Mapping[str, Any], raw: Raw, what: str) -> Mapping[str, Any]:
+    """Rename the keys to which the caller gave roles."""
+    roles = {} if raw.columns is None else raw.columns.among([*row], what, raw.label)
+    names = {name: role for role, name in roles.items()}
+    return {names.get(name, name): value for name, value in row.items()} if names else row
+
+
 def list_keys(row: Mapping[str, Any]) -> list[str]:
-    """The keys under which a row holds a list, or documents with their numbers."""
+    """Return the keys of a row with a list, or with documents and their numbers."""
     return [key for key, value in row.items() if isinstance(value, list | tuple | Mapping | np.ndarray)]
 
 
 def holds_lists(names: Sequence[str], lists: Sequence[str]) -> bool:
-    """Whether rows with these names, of which some are ``lists``, are a query with its documents each."""
+    """True if rows with these names have a query and its documents each; ``lists`` are the names of lists."""
     plain = {plain_name(name) for name in names}
     if not lists or any(known in plain.difference(map(plain_name, lists)) for known in role_names("doc_id")):
         return False
@@ -44,9 +78,9 @@ def holds_lists(names: Sequence[str], lists: Sequence[str]) -> bool:
 
 
 def rankings_of(rows: Iterable[Mapping[str, Any]], what: str, place: Iterator[str]) -> dict[str, Any]:
-    """The documents of each query, as a dict of a run or of qrels; ``place`` says where each row stands."""
+    """Return the documents of each query as a dict; ``place`` yields the place of each row for messages."""
     out: dict[Any, Any] = {}
-    by_key: bool | None = None  # whether rows are {query: documents}, as the first one tells
+    by_key: bool | None = None  # rows are {query: documents} if the first one is
     for row, at in zip(rows, place, strict=False):
         by_key = len(row) == 1 if by_key is None else by_key
         query, documents = next(iter(row.items())) if by_key and len(row) == 1 else _parts_of(row, what, at)
@@ -58,7 +92,6 @@ def rankings_of(rows: Iterable[Mapping[str, Any]], what: str, place: Iterator[st
 
 
 def _parts_of(row: Mapping[str, Any], what: str, at: str) -> tuple[Any, Any]:
-    """The query of a row, and its documents."""
     lists = list_keys(row)
     by_plain = {plain_name(name): name for name in list(row)[::-1]}
     query = next((by_plain[name] for name in role_names("query_id") if name in by_plain), None)
@@ -77,9 +110,8 @@ def _parts_of(row: Mapping[str, Any], what: str, at: str) -> tuple[Any, Any]:
 
 
 def _list_key(lists: Sequence[str], what: str, at: str) -> str:
-    """The key under which the documents are."""
     plain = {name: plain_name(name) for name in lists}
-    if "doc_id" in plain:  # a role that was given
+    if "doc_id" in plain:  # a role from the caller
         return "doc_id"
     for known in (LISTS[what], ANY):
         fits = [name for name in lists if plain[name] in known or plain[name].removesuffix("s") in known]
@@ -98,7 +130,6 @@ def _list_key(lists: Sequence[str], what: str, at: str) -> str:
 
 
 def _documents(value: Any, what: str, at: str) -> Any:
-    """Documents as dicts have them: ids in order, or ids with numbers."""
     if value is None:
         return []
     if isinstance(value, Mapping):
@@ -112,7 +143,7 @@ def _documents(value: Any, what: str, at: str) -> Any:
         key = next((by_plain[name] for name in IDS if name in by_plain), None)
         if key is None:
             raise InputError(
-                f"{at}: {quote_value(item)} is no document; one has a doc_id, and perhaps a {VALUES[what][0]}"
+                f"{at}: {quote_value(item)} is not a document, which has a doc_id and perhaps a {VALUES[what][0]}"
             )
         number = next((by_plain[name] for name in VALUES[what] if name in by_plain), None)
         ids.append(item[key])
@@ -136,7 +167,7 @@ def _pairs(pairs: Iterable[tuple[Any, Any]], at: str) -> dict[Any, Any]:
 
 
 def frame_rankings(data: pl.DataFrame, roles: Mapping[str, str], what: str, label: str) -> dict[str, Any] | None:
-    """The documents of each query in a frame that has a column of lists; None for a long table. ``roles`` were given to columns."""
+    """Return the documents of each query in a frame with a column of lists; None for a long table."""
     data = data.rename({name: role for role, name in roles.items()})
     lists = [name for name, kind in data.schema.items() if isinstance(kind, pl.List | pl.Array)]
     if not holds_lists(data.columns, lists):

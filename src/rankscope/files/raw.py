@@ -1,4 +1,4 @@
-"""The bytes of an input: a file or a stream, decompressed, with clear errors where it cannot be read."""
+"""Bytes of an input: a file or a stream, decompressed, with one clear line for each error."""
 
 from __future__ import annotations
 
@@ -26,24 +26,18 @@ from rankscope.parallel import check_memory
 from rankscope.tables import Source
 
 HEAD = 1 << 16
-SMALL = 1 << 20  # bytes on disk: what is larger may be read in parts
+SMALL = 1 << 20  # bytes on disk: larger files may be read in parts
 SMALL_PACKED = 1 << 18  # bytes on disk of gzip, which packs 1,032 to one at most
 PIECE = 1 << 23  # bytes unpacked at once
 PACKED_PIECE = 1 << 18  # bytes of a large gzip file read at once
-LARGE_PACKED = 1 << 21  # bytes on disk from which on a gzip file is large
+LARGE_PACKED = 1 << 21  # bytes on disk of a large gzip file
 LINE = 64 << 20  # bytes of the longest line
 BOM = b"\xef\xbb\xbf"
 PACKED = re.compile(rb"(\x1f\x8b)|(\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18)")  # a frame of zstd may be one to skip
 BLANK_BYTES = b" \t\r\n"
-FIRST = re.compile(
-    rb"^(?:\xef\xbb\xbf)?[ \t\r\f\v]*[^\s#][^\n]*\n", re.MULTILINE
-)  # a whole line that is neither blank nor a comment
-UNREADABLE = (
-    pl.exceptions.PolarsError,
-    pl.exceptions.PanicException,
-    OSError,
-)  # what Polars raises at what it cannot read
-BROKEN = (OSError, EOFError, zlib.error)  # what those raise who unpack
+FIRST_LINE = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t\r\f\v]*[^\s#][^\n]*\n", re.MULTILINE)  # neither blank nor a comment
+UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)  # errors of Polars for unreadable input
+BROKEN = (OSError, EOFError, zlib.error)  # errors of gzip and zstd for damaged archives
 FOREIGN = {
     b"PK\x03\x04": ("a zip archive", "unzip it first"),
     b"BZh": ("bzip2", "run bunzip2 on it first"),
@@ -60,11 +54,10 @@ FOREIGN = {
 
 @dataclass(frozen=True, eq=False)
 class Raw:
-    """One input: a file that stays on disk, or the bytes of a stream, which can be read only once.
+    """One input: the path of a file on disk, or the bytes of a stream, which can be read only once.
 
-    ``feed`` is what Polars reads: the path, so that the file need not pass through Python, or the bytes. ``start`` are its first bytes
-    as they lie there. ``stamp`` is when a file was last written, and its size, as it was found. ``columns`` are the roles that were
-    given to columns by name.
+    ``feed`` is the path or the bytes, ``start`` the first bytes before decompression. ``stamp`` has the time of the last change and the
+    size of a file when it was opened. ``columns`` are roles that the caller gave to columns by name.
     """
 
     label: str
@@ -75,15 +68,20 @@ class Raw:
 
     @cached_property
     def compression(self) -> str:
-        """How the bytes are compressed, told by the bytes and not by the name: '', 'gzip' or 'zstd'."""
+        """The compression, detected by the bytes and not by the name: '', 'gzip' or 'zstd'."""
         packed = PACKED.match(self.start)
         return "" if packed is None else "gzip" if packed[1] else "zstd"
 
+    @property
+    def path_on_disk(self) -> Path | None:
+        """The path of a file that is not compressed; None for an archive or a stream."""
+        return self.feed if isinstance(self.feed, Path) and not self.compression else None
+
     @cached_property
     def head(self) -> bytes:
-        """The first bytes, decompressed: so many that the first line that says something is whole, if it is no longer than ``LINE``."""
+        """The first bytes, decompressed, with at least one whole line of content if it is no longer than ``LINE``."""
         start, size = b"" if self.compression else self.start, HEAD
-        if not self.compression and (len(start) < HEAD or start.startswith(b"PAR1") or FIRST.search(start)):
+        if not self.compression and (len(start) < HEAD or start.startswith(b"PAR1") or FIRST_LINE.search(start)):
             return start
         try:
             with self.unpack() as file:
@@ -91,7 +89,7 @@ class Raw:
                 while looked < LINE and (piece := file.read(size)):
                     start = start + piece if start else piece if piece.strip(b"\r\n") else b""
                     looked += len(piece)
-                    if len(start) >= HEAD and (start.startswith(b"PAR1") or FIRST.search(start)):
+                    if len(start) >= HEAD and (start.startswith(b"PAR1") or FIRST_LINE.search(start)):
                         break
                     size = max(HEAD, looked)
         except BROKEN as error:
@@ -100,7 +98,7 @@ class Raw:
 
     @property
     def size(self) -> int:
-        """How many bytes there are, or about how many when unpacked."""
+        """The bytes of the input; an estimate for an archive."""
         held = self.stamp[1] if self.stamp is not None else len(self.feed) if isinstance(self.feed, bytes) else 0
         return held * (4 if self.compression else 1)
 
@@ -112,28 +110,23 @@ class Raw:
 
     @property
     def ending(self) -> str:
-        """What the name ends with, in small letters and without that of a compressed file: ``.csv`` of ``a.csv.gz``."""
+        """The ending of the name, in small letters and without ``.gz`` or ``.zst``: ``.csv`` for ``a.csv.gz``."""
         path = Path(self.label)
         return (path.with_suffix("") if path.suffix.lower() in {".gz", ".zst"} else path).suffix.lower()
 
     @property
     def is_small(self) -> bool:
-        """Whether the file is best read at once, and holds little when unpacked."""
+        """True if the file is best read at once, and is small when unpacked."""
         size = len(self.feed) if isinstance(self.feed, bytes) else self.stamp[1] if self.stamp else 0
         return size <= {"": SMALL, "gzip": SMALL_PACKED}.get(self.compression, 0)
 
-    @property
-    def plain(self) -> Path | bytes:
-        """What Polars may read by itself: the path of a file that is not compressed, or the bytes. Raises InputError as ``text`` does."""
-        return self.feed if isinstance(self.feed, Path) and not self.compression else self.text()
-
     def source(self, kind: str, **more: Any) -> Source:
-        """This file as the source of a table."""
+        """Return this input as the source of a table."""
         path = str(self.feed) if isinstance(self.feed, Path) else None
         return Source(self.label, kind, path, sha256=self.sha256, same=self.same, **more)
 
     def read(self, longest: int | None = None) -> bytes:
-        """All bytes, decompressed. Raises InputError where they take more memory than there is, or a line is longer than that."""
+        """Return all bytes, decompressed. Raises InputError if they exceed the memory, or a line is longer than ``longest``."""
         if self.compression and not self.is_small:
             return self._unpack_all(longest)
         data = self.feed
@@ -151,7 +144,7 @@ class Raw:
         return data
 
     def text(self) -> bytes:
-        """All bytes of a file of lines, decompressed; none is longer than ``LINE``."""
+        """Return all bytes of a file whose lines are at most ``LINE`` long, decompressed."""
         return self.read(LINE)
 
     def _unpack_all(self, longest: int | None) -> bytes:
@@ -168,25 +161,25 @@ class Raw:
         return out.getvalue()
 
     def sha256(self) -> str:
-        """Digest of the bytes as they lie in the file, compressed or not. Raises DataError where the file has changed since it was read."""
+        """Return the digest of the stored bytes. Raises DataError if the file has changed since it was read."""
         self.same()
         with self.open() as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def same(self) -> None:
-        """Raise DataError where the file is no longer the one that was read."""
+        """Raise DataError if the file has changed since it was read."""
         if self.stamp is None or not isinstance(self.feed, Path):
             return
         try:
-            found = self.feed.stat()
-            same = (found.st_mtime_ns, found.st_size) == self.stamp
+            now = self.feed.stat()
+            same = (now.st_mtime_ns, now.st_size) == self.stamp
         except OSError:
             same = False
         if not same:
             raise DataError(f"{self.label}: the file has changed since it was read: read and score it again")
 
     def fail(self, error: BaseException) -> NoReturn:
-        """Raise what the reading library said as one line of ours."""
+        """Raise the error of a reading library as one clear line."""
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
         if "utf-8" in text.lower() or "utf8" in text.lower():
             self._fail_utf8(error)
@@ -207,11 +200,11 @@ class Raw:
         raise InputError(f"{where}; write the file as UTF-8 (iconv -f latin1 -t utf-8, if it is Latin-1)") from None
 
     def open(self) -> io.BytesIO | io.BufferedReader:
-        """The bytes as they lie in the file, as a stream."""
+        """Return the stored bytes as a stream."""
         return self.feed.open("rb") if isinstance(self.feed, Path) else io.BytesIO(self.feed)
 
     def unpack(self) -> gzip.GzipFile | io.BytesIO | io.BufferedReader:
-        """The bytes as a stream, decompressed as they are read."""
+        """Return the bytes as a stream that decompresses while it is read."""
         if not self.compression:
             return self.open()
         if self.compression == "gzip" and self.stamp is not None and self.stamp[1] > LARGE_PACKED:
@@ -220,9 +213,9 @@ class Raw:
         return gzip.open(packed) if self.compression == "gzip" else open_zstd(packed)
 
     def lines_frame(self) -> pl.DataFrame:
-        """One row a line in a column ``line``."""
-        schema, feed = {"line": pl.String}, self.plain
-        for separator in "\x01\x02\x03\x04":  # one that stands in no line
+        """Return one row per line in a column ``line``."""
+        schema, feed = {"line": pl.String}, self.path_on_disk or self.text()
+        for separator in "\x01\x02\x03\x04":  # until one is in no line
             scan = pl.scan_csv(feed, separator=separator, has_header=False, quote_char=None, schema=schema, glob=False)
             try:
                 return scan.collect()
@@ -235,9 +228,9 @@ class Raw:
 
 
 class _Gunzipped(io.RawIOBase):
-    """What gzip packed, in one or more members that zeros may follow: before Python 3.12 its own reader takes a third longer.
+    """A stream of gzip members: before Python 3.12 the standard reader takes a third longer.
 
-    Raises EOFError where it ends too early, and OSError and zlib.error where it is damaged.
+    Raises EOFError for a stream cut short, OSError and zlib.error for a damaged one.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -270,29 +263,28 @@ class _Gunzipped(io.RawIOBase):
 
 
 def is_blank(piece: bytes) -> bool:
-    """Whether a piece of a text holds blank lines alone."""
+    """True if a piece of a text has only blank lines."""
     return not piece[:64].strip(BLANK_BYTES) and not piece.translate(None, BLANK_BYTES)
 
 
 def check_lines(label: str, pieces: Iterable[bytes], longest: int = LINE) -> Iterator[bytes]:
-    """The pieces of a text as they come. Raises InputError at a line that is longer than so many bytes."""
-    begun = told = 0  # bytes of the line that goes on in the next piece, and of all pieces
+    """Yield the pieces of a text. Raises InputError at a line of more than ``longest`` bytes."""
+    begun = before = 0  # bytes of the open line, and of all pieces so far
     for piece in pieces:
         at = -begun  # where the line begins
         while len(piece) - at > longest:
             end = piece.rfind(b"\n", max(at, 0), max(at + longest + 1, 0))
             if end < 0:
-                where = f"the one that begins after {words.counted(told + at, 'byte')}"
+                where = f"the one that begins after {words.counted(before + at, 'byte')}"
                 raise InputError(f"{label}: a line is longer than {longest >> 20} MB ({where}): is it a file of lines?")
             at = end + 1
         end = piece.rfind(b"\n", max(at, 0))
         begun = len(piece) - (at if end < 0 else end + 1)
-        told += len(piece)
+        before += len(piece)
         yield piece
 
 
 def _first_wrong(data: bytes) -> tuple[int, bytes] | None:
-    """Line and text of the first line that is not UTF-8."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -303,7 +295,7 @@ def _first_wrong(data: bytes) -> tuple[int, bytes] | None:
 
 
 def open_raw(path: str | Path, expected: str) -> Raw:
-    """Open an input, or raise an error of one line; ``-`` is standard input."""
+    """Open an input; ``-`` is standard input. Raises InputError if there is none, or it is of a foreign format."""
     if not str(path).strip():
         raise InputError("the path is empty")
     raw = _standard_input() if str(path) == "-" else _open_path(Path(path), str(path))
@@ -317,7 +309,7 @@ def open_raw(path: str | Path, expected: str) -> Raw:
 
 def _standard_input() -> Raw:
     if sys.stdin is None:  # as the shell's <&- leaves it
-        raise InputError("standard input is closed: give a file in place of -, or a pipe")
+        raise InputError("standard input is closed: give a file instead of -, or a pipe")
     try:
         return _of_stream("standard input", sys.stdin.buffer)
     except OSError as error:
@@ -336,25 +328,25 @@ def _of_stream(label: str, stream: IO[bytes]) -> Raw:
 
 
 def _refuse_device(label: str, stream: IO[bytes]) -> None:
-    """Refuse what gives bytes without an end, as /dev/zero does; a terminal ends, and so does /dev/null."""
+    """Reject devices that never end, such as /dev/zero; terminals and /dev/null end."""
     try:
-        found = os.fstat(stream.fileno())
-    except (OSError, AttributeError):  # no file of the system
+        status = os.fstat(stream.fileno())
+    except (OSError, AttributeError):  # a stream in memory
         return
-    device = stat.S_ISCHR(found.st_mode) or stat.S_ISBLK(found.st_mode)
-    if device and not stream.isatty() and found.st_rdev != os.stat(os.devnull).st_rdev:
+    device = stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)
+    if device and not stream.isatty() and status.st_rdev != os.stat(os.devnull).st_rdev:
         raise InputError(f"{label}: a device, not a file")
 
 
 def _open_path(path: Path, label: str) -> Raw:
     try:
-        path = Path(os.path.expanduser(path))  # Path.expanduser fails where there is no such user
+        path = Path(os.path.expanduser(path))  # Path.expanduser raises for an unknown user
         with path.open("rb") as file:
-            found = os.fstat(file.fileno())
-            odd = str(path).encode("utf-8", "ignore").decode() != str(path)  # a name that Polars cannot be given
-            if odd or not stat.S_ISREG(found.st_mode):  # a pipe, as from <(zcat run.gz): it gives its bytes once
+            status = os.fstat(file.fileno())
+            odd = str(path).encode("utf-8", "ignore").decode() != str(path)  # a name that Polars cannot open
+            if odd or not stat.S_ISREG(status.st_mode):  # a pipe, such as <(zcat run.gz), gives its bytes once
                 return _of_stream(label, file)
-            return Raw(label, path, file.read(HEAD), (found.st_mtime_ns, found.st_size))
+            return Raw(label, path, file.read(HEAD), (status.st_mtime_ns, status.st_size))
     except InputError:
         raise
     except FileNotFoundError:
@@ -368,7 +360,7 @@ def _open_path(path: Path, label: str) -> Raw:
 
 
 def near_file(path: Path) -> str:
-    """The end of a message about a file that is not there: the nearest name in its folder, if any."""
+    """Return the end of a message about a missing file: the nearest name in its folder, if any."""
     try:
         names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
     except OSError:

@@ -31,7 +31,7 @@ ID_ROLES = ("query_id", "doc_id", "iteration")
 RUN_TABLE = "a run table has the columns query_id, doc_id and score (or rank)"
 QRELS_TABLE = "a qrels table has the columns query_id, doc_id and grade"
 ORDER = "the order is QRELS RUN..."
-# what may stand beside a user and an item where each row says that the one took the other
+# names of columns that interactions of users and items may have
 BESIDE = frozenset({
     "timestamp", "time", "datetime", "date", "ts", "tdat", "unixtimestamp", "eventtime", "createdat", "title", "name", "text",
     "genre", "genres", "category", "url", "iteration", "iter", "q0",
@@ -45,18 +45,18 @@ def role_names(role: str) -> tuple[str, ...]:
 
 
 def known_names(names: Iterable[str]) -> int:
-    """How many of these names are those of columns of a long table."""
+    """Count the names that columns of a long table have."""
     return len({plain_name(name) for name in names} & {plain for role in ALIASES for plain in role_names(role)})
 
 
 def known_header(names: Iterable[str]) -> bool:
-    """Whether names are those of a long table: at least a query and a document."""
+    """True if the names are of a long table: at least a query and a document."""
     plain = {plain_name(name) for name in names}
     return all(plain.intersection(role_names(role)) for role in ("query_id", "doc_id"))
 
 
 def said_columns(columns: Any, example: str) -> list[tuple[str, str]]:
-    """Columns and what each is said to be, of a mapping or a text of the command line: ``user=query_id,sku=doc_id``."""
+    """Return columns and their roles from a mapping or a text of the command line: ``user=query_id,sku=doc_id``."""
     pairs: list[tuple[Any, Any]] = []
     if isinstance(columns, str):
         pairs = [(part.rpartition("=")[0], part.rpartition("=")[2]) for part in columns.split(",")]
@@ -69,7 +69,7 @@ def said_columns(columns: Any, example: str) -> list[tuple[str, str]]:
 
 
 class ColumnRoles(dict[str, str]):
-    """The roles that were given to columns by name, and which of these columns were met in what was read.
+    """Roles of columns by name; ``met`` has those of these columns that an input had.
 
     >>> ColumnRoles.of("user=query_id, sku=docno")
     {'user': 'query_id', 'sku': 'doc_id'}
@@ -82,7 +82,7 @@ class ColumnRoles(dict[str, str]):
 
     @classmethod
     def of(cls, columns: Any) -> ColumnRoles:
-        """The roles in a mapping, or in a text of the command line. Raises InputError for a role that there is not."""
+        """Return the roles in a mapping or a text of the command line. Raises InputError for an unknown role."""
         if isinstance(columns, cls):
             return columns
         out: dict[str, str] = {}
@@ -90,30 +90,30 @@ class ColumnRoles(dict[str, str]):
             role = next((role for role in ALIASES if plain_name(said) in role_names(role)), None)
             if role is None:
                 hint = words.hint(said, ALIASES, otherwise=f"; there are {', '.join(ALIASES)}")
-                raise InputError(f"columns: {name!r} is said to be {said!r}, which no column can be{hint}")
+                raise InputError(f"columns: {name!r} has the unknown role {said!r}{hint}")
             if name in out:
                 raise InputError(f"columns: {name!r} is given twice, as {out[name]} and as {role}; keep one")
             out[name] = role
         return cls(out)
 
     def among(self, names: Sequence[str], what: str, label: str) -> dict[str, str]:
-        """The column of each role, of those that this table has."""
+        """Return the column of each role in a table with these names."""
         self.names |= dict.fromkeys(names)
         out: dict[str, str] = {}
         for name, role in self.items():
             if name not in names or role not in (RUN_ROLES if what == "run" else QRELS_ROLES):
                 continue
             if role in out:
-                raise InputError(f"{label}: columns {out[role]} and {name} are both said to be the {role}; name one")
+                raise InputError(f"{label}: columns {out[role]} and {name} both have the role {role}; name one")
             out[role] = name
         self.met |= set(out.values())
         return out
 
     def refuse_absent(self) -> None:
-        """Refuse, when all is read, a column that no input has."""
+        """Raise InputError for a column that no input had, when all are read."""
         for name, role in self.items():
             if name not in self.met:
-                there = words.hint(name, self.names, most=12) if self.names else "; what was read has no named columns"
+                there = words.hint(name, self.names, most=12) if self.names else "; the input has no named columns"
                 raise InputError(f"columns: no input has a column {name!r} that could be the {role}{there}")
 
 
@@ -126,10 +126,10 @@ def roles_of(
     *,
     graded: bool = False,
 ) -> dict[str, str]:
-    """Which column plays which role; ``notes`` gain what was assumed.
+    """Return the column of each role; assumptions are added to ``notes``.
 
-    ``columns`` gives roles to columns by name. Judgments that name no grade are rows of what users took, unless they must be
-    ``graded``: then the roles have no grade. Raises InputError where a role is missing, or the document may be one of several columns.
+    ``columns`` gives roles to columns by name. Judgments without a grade are interactions of users, and their roles have no
+    grade, unless they must be ``graded``. Raises InputError for a missing role, and if several columns may be the document.
     """
     by_plain = {plain_name(name): name for name in reversed(names)}
     roles: dict[str, str] = columns.among(names, what, label) if columns else {}
@@ -158,7 +158,7 @@ def roles_of(
 
 
 def _are_interactions(roles: Mapping[str, str], names: Sequence[str]) -> bool:
-    """Whether rows say no more than that a query and a document go together, and perhaps when."""
+    """True if rows have only a query, a document and perhaps a time."""
     rest = {plain_name(name) for name in names if name not in roles.values()}
     return roles.keys() >= {"query_id", "doc_id"} and "grade" not in roles and rest <= BESIDE
 
@@ -177,7 +177,7 @@ def _complain(roles: dict[str, str], by_plain: dict[str, str], names: Sequence[s
         hint = f"; a rank belongs to a run: {ORDER}"
     elif what == "qrels" and missing == ["grade"]:
         rest = [name for name in names if name not in roles.values() and plain_name(name) not in BESIDE]
-        hint = f"; where every row is relevant, leave {words.listing(rest, 3)} out"
+        hint = f"; if every row is relevant, leave {words.listing(rest, 3)} out"
     wanted = f"no column for {words.listing(missing)} among {words.listing(names) or 'none'}"
     if not hint and any(words.is_number(name) for name in names):
         hint = "; is the header line missing?"

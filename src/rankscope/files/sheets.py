@@ -1,4 +1,4 @@
-"""Tables that are neither runs nor qrels, with their columns as text: CSV, JSON, Parquet, data frames."""
+"""Tables of any content under a header: CSV, JSON, Parquet, data frames; columns of CSV are text."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.columns import Columns, Rows
-from rankscope.files.long import Findings, id_column, restore_floats
+from rankscope.files.catalogue import kind_of
+from rankscope.files.columns import SEPARATED_BY_ENDING, SEPARATORS, Columns, Rows
+from rankscope.files.long import ReaderNotes, id_column, restore_floats
 from rankscope.files.memory import UNNAMED, frame_of, is_half, is_pandas, quote_value, speaks_arrow, with_index
+from rankscope.files.objects import json_of, objects_of
 from rankscope.files.parquet import open_parquet
 from rankscope.files.raw import BOM, Raw, open_raw
-from rankscope.files.readers import kind_of
 from rankscope.sources import UNDEFINED
 from rankscope.tables import MARK, PARTIAL, Array
 from rankscope.words import plain_name
@@ -34,9 +35,9 @@ SYSTEM = ("run", "system", "model", "name", "run_id", "runid", "system_id", "tag
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """A table as it was given: files of text give strings. ``lines`` has the 1-based line of each row, where there are lines.
+    """A table of an input: text gives strings. ``lines`` returns the 1-based line of each row, if there are lines.
 
-    ``typed`` tells whether the file or frame says what is a number: CSV does not.
+    ``typed`` is True if the input has types of columns, which CSV has not.
     """
 
     label: str
@@ -45,34 +46,34 @@ class Sheet:
     typed: bool = True
 
     def at(self, row: int) -> str:
-        """Say where a 0-based row stands: ``scores.csv line 3``."""
+        """Return the place of a 0-based row: ``scores.csv line 3``."""
         if self.lines is None:
             return f"{self.label} row {words.count(row + 1)}"
         return f"{self.label} line {words.count(int(self.lines()[row]))}"
 
     def role(self, aliases: Sequence[str]) -> str | None:
-        """The first column with one of these names, however it is spelled."""
+        """Return the first column with one of these names, in any spelling."""
         by_plain = {plain_name(name): name for name in reversed(self.frame.columns)}
         return next((by_plain[plain] for plain in map(plain_name, aliases) if plain in by_plain), None)
 
     def pair(self, expected: str) -> tuple[str, str]:
-        """The columns of a query and of what is said of it: by its name, or else the first. There are only two."""
+        """Return the columns of a query and of its value: the query by its name, or the first of the two."""
         names = self.frame.columns
         if len(names) != 2:
             raise InputError(f"{self.label}: {words.counted(len(names), 'column')}; {expected}")
         return (names[1], names[0]) if self.role(QUERY) == names[1] else (names[0], names[1])
 
     def ids(self, name: str, noun: str) -> pl.Series:
-        """A column of ids as strings; every row must have one."""
+        """Return a column of ids as strings. Raises InputError for a row without one."""
         frame = self.frame if self.typed else restore_floats(self.frame.select(name), [name])
-        ids = id_column(frame[name], name, self.label, Findings()).str.strip_chars()
+        ids = id_column(frame[name], name, self.label, ReaderNotes()).str.strip_chars()
         empty = np.flatnonzero((ids.fill_null("") == "").to_numpy())
         if len(empty):
             raise InputError(f"{self.at(int(empty[0]))}: no {noun} (column {name or 1} is empty)")
         return ids
 
     def distinct(self, name: str, noun: str) -> list[str]:
-        """A column of ids, each in one row."""
+        """Return a column of ids. Raises InputError for an id in two rows."""
         ids = self.ids(name, noun)
         again = np.flatnonzero(~ids.is_first_distinct().to_numpy())
         if len(again):
@@ -81,7 +82,7 @@ class Sheet:
         return ids.to_list()
 
     def numbers(self, name: str) -> Array:
-        """A column of numbers, NaN where a cell is empty or says nan; the first other cell is refused."""
+        """Return a column of numbers, NaN for an empty cell or nan. Raises InputError for the first other cell."""
         column = self.frame[name]
         if column.dtype == pl.String:
             text = column.fill_null("").str.strip_chars()
@@ -103,39 +104,8 @@ class Sheet:
         if re.fullmatch(r"[+-]?\d+,\d+", text):
             what += f"; write {text.replace(',', '.')}, with a point"
         elif words.is_number(text) and abs(float(text)) == float("inf"):
-            what = "is infinite; leave the cell empty where a value is undefined"
+            what = "is infinite; leave the cell empty if a value is undefined"
         raise InputError(f"{self.at(row)}, column {name}: {words.quote(text)} {what}")
-
-
-def read_objects(raw: Raw, expected: str) -> Sheet | Mapping[str, Any]:
-    """Read a list of objects, what ``evaluate`` writes as JSON, or any other object as it is."""
-    data = raw.read().removeprefix(BOM)
-    try:
-        value = json.loads(data.decode("utf-8"), object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
-        where = f" line {words.count(error.lineno)}" if isinstance(error, json.JSONDecodeError) else ""
-        said = getattr(error, "msg", str(error))
-        raise InputError(f"{raw.label}{where}: not JSON that can be read ({said})") from None
-    return _of_objects(value, raw.label, expected)
-
-
-def read_lines(raw: Raw, expected: str) -> Sheet | Mapping[str, Any]:
-    """Read one object a line."""
-    objects, lines = [], []
-    for number, line in enumerate(raw.text().removeprefix(BOM).splitlines(), 1):
-        if line.strip():
-            try:
-                value = json.loads(line.decode("utf-8"), object_pairs_hook=_once)
-            except (ValueError, RecursionError):
-                value = None
-            if not isinstance(value, dict):
-                text = words.quote(line.decode("utf-8", "replace"))
-                raise InputError(f"{raw.label} line {words.count(number)}: not a JSON object: {text}")
-            objects.append(value)
-            lines.append(number)
-    if len(objects) == 1 and "per_query" in objects[0]:
-        return _of_objects(objects[0], raw.label, expected)
-    return Sheet(raw.label, _columns(objects, raw.label), lambda: np.array(lines))
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -148,8 +118,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return out
 
 
-def _of_objects(value: Any, label: str, expected: str) -> Sheet | Mapping[str, Any]:
-    """A list of objects as a sheet; of what ``evaluate`` writes, the part with one row a query."""
+def _of_objects(value: Any, label: str, expected: str, lines: Sequence[int] | None = None) -> Sheet | Mapping[str, Any]:
     if isinstance(value, Mapping) and "per_query" in value:
         value = value["per_query"]
         if not value:
@@ -157,18 +126,18 @@ def _of_objects(value: Any, label: str, expected: str) -> Sheet | Mapping[str, A
     if isinstance(value, Mapping):
         return value
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise InputError(f"{label}: JSON that is neither an object nor a list of objects; {expected}")
-    return Sheet(label, _columns(value, label))
+        raise InputError(f"{label}: JSON must be an object or a list of objects; {expected}")
+    return Sheet(label, _columns(value, label), None if lines is None else lambda: np.array(lines))
 
 
 def _columns(objects: Sequence[Mapping[str, Any]], label: str) -> pl.DataFrame:
-    """One column a key, of numbers where all its values are such, else of strings; null where an object lacks it."""
+    """Return one column per key: numbers if all values are numbers, otherwise strings; null if an object lacks it."""
     names = list(dict.fromkeys(key for item in objects for key in item))
     return pl.DataFrame([column_of(name, [item.get(name) for item in objects], label) for name in names])
 
 
 def column_of(name: str, values: list[Any], label: str) -> pl.Series:
-    """The values of a key as a column: of numbers where all are such, else of texts. Raises InputError for a list or an object."""
+    """Return the values of a key as a column of numbers or texts. Raises InputError for a list or an object."""
     kinds = {type(value) for value in values} - {type(None)}
     if not kinds <= {str, int, float, bool}:
         odd = next(value for value in values if isinstance(value, dict | list))
@@ -181,21 +150,18 @@ def column_of(name: str, values: list[Any], label: str) -> pl.Series:
     return pl.Series(name, text, dtype=pl.String)
 
 
-_SEPARATORS = {".csv": ",", ".tsv": "\t"}
-
-
 def is_path(source: Any) -> bool:
-    """Whether a source names a file."""
+    """True if a source names a file."""
     return isinstance(source, str | PathLike)
 
 
 def open_sheet(
     source: Any, label: str, expected: str, roles: Collection[str] = (*QUERY, *SYSTEM)
 ) -> Sheet | Mapping[str, Any]:
-    """Read a file or a data frame as a sheet; a dict, or a JSON object of a file, is given as it is.
+    """Read a file or a data frame as a sheet; return a dict, or the JSON object of a file, as it is.
 
-    ``label`` is what messages call what is no file, ``expected`` says what would be right. ``roles`` are the names by which a
-    column names the rows: where one does, an index of another name is no column.
+    ``label`` names a source in memory in messages, ``expected`` ends them. ``roles`` are names of columns that name the rows: if there is
+    one, an index with another name is dropped.
     """
     if isinstance(source, Mapping):
         return source
@@ -203,21 +169,22 @@ def open_sheet(
         raw = source if isinstance(source, Raw) else open_raw(source, expected)
         kind = kind_of(raw)
         if kind in {"json", "jsonl"}:
-            found = read_objects(raw, expected) if kind == "json" else read_lines(raw, expected)
+            objects, lines = (json_of(raw, _once), None) if kind == "json" else objects_of(raw, _once)
+            whole = len(objects) == 1 and lines is not None and "per_query" in objects[0]
+            sheet = _of_objects(objects[0] if whole else objects, raw.label, expected, None if whole else lines)
         else:
-            found = Sheet(raw.label, open_parquet(raw).table()) if kind == "parquet" else _read_columns(raw)
+            sheet = Sheet(raw.label, open_parquet(raw).table()) if kind == "parquet" else _read_columns(raw)
     elif speaks_arrow(source) and not isinstance(source, pl.Series):
-        found = Sheet(label, _frame(source, label, roles))
+        sheet = Sheet(label, _frame(source, label, roles))
     else:
         what = PARTIAL if hasattr(source, MARK) else f"cannot be read from {type(source).__name__}; {expected}"
         raise InputError(f"{label}: {what}")
-    if isinstance(found, Sheet) and not len(found.frame):
-        raise InputError(f"{found.label}: a header and no rows; {expected}")
-    return _without_index(found, roles) if isinstance(found, Sheet) else found
+    if isinstance(sheet, Sheet) and not len(sheet.frame):
+        raise InputError(f"{sheet.label}: a header and no rows; {expected}")
+    return _without_index(sheet, roles) if isinstance(sheet, Sheet) else sheet
 
 
 def _frame(source: Any, label: str, roles: Collection[str]) -> pl.DataFrame:
-    """The columns of a data frame; of an index of pandas what names the rows."""
     if is_pandas(source):
         source = with_index(source, roles)
     if not isinstance(source, pl.DataFrame | pl.LazyFrame):
@@ -227,7 +194,7 @@ def _frame(source: Any, label: str, roles: Collection[str]) -> pl.DataFrame:
 
 
 def _without_index(sheet: Sheet, roles: Collection[str]) -> Sheet:
-    """Leave out what was the index of a frame and was written beside its columns, where one of these names the rows."""
+    """Drop the index that a frame wrote next to its columns, if another column names the rows."""
     names = sheet.frame.columns
     index = [name for name in names if INDEX.fullmatch(name)]
     known = set(map(plain_name, roles))
@@ -245,9 +212,9 @@ def _refuse_twice(names: Sequence[str], label: str) -> None:
 def _read_columns(raw: Raw) -> Sheet:
     head = raw.head if b"\n" in raw.head else raw.text()
     line = head.removeprefix(BOM).split(b"\n", 1)[0].rstrip(b"\r").decode("utf-8", "replace")
-    separator = _SEPARATORS.get(raw.ending, "")
-    if not separator or separator not in line:  # the one that the header has most of
-        separator = max(",\t;", key=line.count)
+    separator = SEPARATORS.get(SEPARATED_BY_ENDING.get(raw.ending, ""), "")
+    if not separator or separator not in line:  # the most frequent one in the header
+        separator = max(SEPARATORS.values(), key=line.count)
     columns = Columns.of(raw, separator)
     names = [name.strip() for name in columns.names]
     _refuse_twice(names, raw.label)
@@ -256,16 +223,12 @@ def _read_columns(raw: Raw) -> Sheet:
     text = columns.body()
     rows = cast("Rows", columns.rows(text))
     for at, cells in rows.odd[:1]:
-        where = f"{raw.label} line {words.count(columns.line(text, at))}"
-        said = (
+        fault = (
             f"{words.counted(cells, 'column')}, the header has {len(names)}"
             if cells
             else "a carriage return within the line"
         )
-        raise InputError(f"{where}: {said}")
-    frame = columns.parse(rows.only(text), dict.fromkeys(columns.names, pl.String))
-    if frame is None or len(frame) != len(rows.begin):
-        raw.fail(ValueError("its rows cannot be told apart"))
-    frame = frame.fill_null("")
+        raise InputError(f"{raw.label} line {words.count(columns.line(text, at))}: {fault}")
+    frame = columns.parse_rows(text, rows, columns.names).fill_null("")
     frame.columns = names
     return Sheet(raw.label, frame, columns.lines, typed=False)

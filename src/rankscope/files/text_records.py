@@ -10,11 +10,12 @@ from functools import lru_cache
 
 from rankscope import words
 from rankscope.errors import InputError
+from rankscope.files.objects import lines_of
 from rankscope.files.raw import BOM, BROKEN, Raw
-from rankscope.files.text_rows import Selection, join_texts, lines_of
+from rankscope.files.text_rows import Selection, join_texts
 
 BLOCK = 1 << 22
-LONGEST = 1 << 28  # bytes of one record: what is longer was never closed
+LONGEST = 1 << 28  # bytes of one record: a longer one was never closed
 _I = re.IGNORECASE
 _OPEN = re.compile(rb"<(topic|top|doc)(\s[^<>]*)?>|<!--", _I)
 _CLOSE = {name: re.compile(rb"</" + name + rb"\s*>", _I) for name in (b"topic", b"top", b"doc")}
@@ -41,7 +42,7 @@ EXAMPLE = {
 
 @dataclass(frozen=True)
 class _Record:
-    """One topic or document: the line it begins on, its mark, and what stands between its marks."""
+    """One topic or document: its line, its mark, the attributes of the mark, and the text between marks."""
 
     line: int
     name: bytes
@@ -50,7 +51,7 @@ class _Record:
 
 
 def has_marks(head: bytes) -> bool:
-    r"""Whether a file begins like TREC topics or documents, or like XML.
+    r"""Return True if a file begins like TREC topics or documents, or like XML.
 
     >>> has_marks(b"<top>"), has_marks(b"<?xml version='1.0'?>"), has_marks(b"1\t<b>bold</b>")
     (True, True, False)
@@ -78,7 +79,7 @@ def _id_of(record: _Record, label: str, selection: Selection) -> str:
 
 
 def _inner_id(body: bytes) -> bytes:
-    """The id between marks: a DOCID beside a DOCNO is the collection's own business."""
+    """Return the id between marks; a DOCNO goes before a DOCID."""
     second = b""
     for found in _ID.finditer(body):
         label = _ID_LABEL.match(found[2])
@@ -90,7 +91,6 @@ def _inner_id(body: bytes) -> bytes:
 
 
 def _records(raw: Raw) -> Iterator[_Record]:
-    """Each record of a file, read in blocks; InputError for one that is never closed, and where there is none."""
     buffer, line, at, number = b"", 1, 0, 0
     sought, hidden = (
         0,
@@ -141,7 +141,7 @@ def _records(raw: Raw) -> Iterator[_Record]:
 
 
 def _end_of(buffer: bytes, opened: re.Match[bytes], start: int, where: str) -> re.Match[bytes] | None:
-    """The mark that closes a record, looked for from ``start``; None where that is yet to be read."""
+    """Return the mark that closes a record, searched from ``start``; None if it is yet to be read."""
     name = opened[1].lower()
     closed = _CLOSE[name].search(buffer, start)
     last = closed.start() if closed else len(buffer)
@@ -165,7 +165,6 @@ def _blocks(raw: Raw) -> Iterator[bytes]:
 
 
 def _topic(text: str) -> str:
-    """The title of a topic, then its question or description; where it has neither, all that it says."""
     parts = _parts(text)
     title = next((parts[name] for name in TAGS_OF_TITLES if parts.get(name)), "")
     question = next((parts[name] for name in QUESTIONS if parts.get(name)), "")
@@ -175,7 +174,6 @@ def _topic(text: str) -> str:
 
 
 def _parts(text: str) -> dict[str, str]:
-    """What stands after each mark, up to the next mark of any name; labels such as Number: are left out."""
     parts: dict[str, list[str]] = {}
     name, at = "", 0
     kept = _shown(text)
@@ -191,9 +189,9 @@ def _parts(text: str) -> dict[str, str]:
 def _enclosed(
     text: str, opening: re.Pattern[str], closing: Callable[[str], re.Pattern[str]]
 ) -> Iterator[tuple[int, int, int, int]]:
-    """Where each mark and the first one that closes it begin and end; ``closing`` is told what the first group of ``opening`` holds.
+    """Yield begin and end of each mark and of its closing mark; ``closing`` maps the first group of ``opening`` to a pattern.
 
-    A mark that nothing closes is passed over. The text is read once: that nothing closes such a mark is looked up once for all that follow.
+    Marks that are never closed are skipped, and searched for only once, so the text is read once.
     """
     at, never_closed = 0, set[re.Pattern[str]]()
     while opened := opening.search(text, at):
@@ -208,7 +206,6 @@ def _enclosed(
 
 
 def _replace(text: str, found: Iterable[tuple[int, int, int, int]], by: Callable[[str], str]) -> str:
-    """The text with other words in the place of what marks enclose, the marks included."""
     parts, at = [], 0
     for start, inner, outer, end in found:
         parts += [text[at:start], by(text[inner:outer])]
@@ -223,18 +220,15 @@ def _opening(name: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=64)
 def _closing(name: str) -> re.Pattern[str]:
-    """What closes a mark; that of a comment has no name."""
     return re.compile(rf"</{name}\s*>", _I) if name else _COMMENT_END
 
 
 def _shown(text: str) -> str:
-    """The text without comments, scripts and headers; what stands in CDATA as text."""
     text = _replace(text, _enclosed(text, _HIDDEN, _closing), lambda _: " ") if "<" in text else text
     return _replace(text, _enclosed(text, _RAW, lambda _: _RAW_END), html.escape) if "<!" in text else text
 
 
 def _document(text: str) -> str:
-    """The title of a document, then its text: what stands in <TEXT>, or all but its id where there is none."""
     text = _shown(text)
     title = next((said for name in TAGS_OF_TITLES if (said := _inside(text, name))), "")
     body = _inside(text, "text")
@@ -258,7 +252,6 @@ def _plain(text: str) -> str:
 
 
 def _unescape(text: str) -> str:
-    """Characters in the place of their names and numbers; a number of a thousand digits stays as it stands."""
     return html.unescape(_LONG_NUMBER.sub("&amp;#", text))
 
 

@@ -1,4 +1,4 @@
-"""Texts in rows: what names their ids and texts; JSON lines, TSV and CSV."""
+"""Texts in rows: names of ids and texts; JSON lines, TSV and CSV."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from typing import Any, NoReturn, TextIO
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.memory import quote_value
-from rankscope.files.raw import BOM, BROKEN, LINE, Raw, check_lines
+from rankscope.files.objects import lines_of, object_of, refuse_line
+from rankscope.files.raw import BROKEN, LINE, Raw, check_lines
 from rankscope.files.roles import ALIASES
 from rankscope.words import plain_name
 
@@ -39,7 +40,7 @@ class Selection:
     not_utf8: bool = False
 
     def wants(self, one: str) -> bool:
-        """Whether to read the text of this id."""
+        """Return True if the text of this id is selected."""
         if len(self.first_ids) < 3:
             self.first_ids.append(one)
         return self.ids is None or one in self.ids
@@ -74,7 +75,7 @@ def _roles(names: tuple[str, ...], noun: str, needs_id: bool) -> Roles | None:
     if not needs_id:
         return Roles("", texts) if texts else None
     other = "query" if noun == "document" else "document"
-    # "query" may be the id beside a text, or the text beside an id
+    # "query" may be the id of a text, or the text of an id
     one = find((*OWN_IDS[noun], *IDS, *OWN_IDS[other]), texts)
     if one is None and "" in by_lower and texts:
         one = by_lower[""]  # the index of a data frame, written without a name
@@ -82,7 +83,7 @@ def _roles(names: tuple[str, ...], noun: str, needs_id: bool) -> Roles | None:
 
 
 def roles_among(names: Sequence[Any], noun: str, needs_id: bool = True) -> Roles | None:
-    """Which of these names hold the id and the texts, however they are spelled; None where some do not.
+    """Return the names of the id and the texts, in any spelling; None if either is missing.
 
     >>> roles_among(["_id", "title", "text"], "document")
     Roles(id='_id', texts=('title', 'text'))
@@ -95,7 +96,7 @@ def roles_among(names: Sequence[Any], noun: str, needs_id: bool = True) -> Roles
 
 
 def join_row(row: Mapping[str, Any], roles: Roles) -> str:
-    """The texts of a row as one; a title that the text begins with stands once."""
+    """Join the texts of a row; a title at the start of the text is kept once."""
     return join_texts([plain_text(row.get(name)) for name in roles.texts])
 
 
@@ -109,7 +110,7 @@ def join_texts(parts: Sequence[str]) -> str:
 
 
 def plain_text(value: Any) -> str:
-    """A value of JSON as text: lists are joined, null is no text."""
+    """Return a value of JSON as text: lists are joined, null is empty."""
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, list):
@@ -118,7 +119,7 @@ def plain_text(value: Any) -> str:
 
 
 def id_of(value: Any, where: Callable[[], str]) -> str:
-    """An id as a string; ``where()`` says what it is the id of."""
+    """Return an id as a string; ``where()`` names its place for messages."""
     if isinstance(value, str) and value.strip():
         return value.strip()
     if isinstance(value, int) and not isinstance(value, bool):
@@ -130,29 +131,8 @@ def id_of(value: Any, where: Callable[[], str]) -> str:
     raise InputError(f"{where()}: {quote_value(value)} is not an id; ids are strings or integers")
 
 
-def lines_of(raw: Raw) -> Iterator[tuple[int, bytes]]:
-    """Each line that holds something, with its number; damage of a compressed file is told in one line."""
-    try:
-        with raw.unpack() as file:
-            for number, line in enumerate(check_lines(raw.label, iter(partial(file.readline, LINE + 1), b"")), 1):
-                text = (line.removeprefix(BOM) if number == 1 else line).strip(b"\r\n")
-                if text and not text.isspace():
-                    yield number, text
-    except BROKEN as error:
-        raw.fail(error)
-
-
-def of_object(line: bytes) -> dict[str, Any] | None:
-    """A line as an object; None where it is none."""
-    try:
-        value = json.loads(line.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
 def of_jsonl(raw: Raw, selection: Selection, noun: str, roles: Roles) -> Iterator[tuple[str, str]]:
-    """One object a line; ``roles`` are those of the first. A line whose id nobody asked for is not taken apart."""
+    """Read one object per line, with the ``roles`` of the first. Lines with other ids than the selection are not parsed."""
     key = json.dumps(roles.id).encode()
     at = re.compile(re.escape(key) + rb'\s*:\s*(?:"([^"\\]*)"|(-?\d+)\s*[,}])')
     for number, line in lines_of(raw):
@@ -161,10 +141,9 @@ def of_jsonl(raw: Raw, selection: Selection, noun: str, roles: Roles) -> Iterato
             if found and not selection.wants(selection.text(found[1] if found[1] is not None else found[2]).strip()):
                 continue
         where = f"{raw.label} line {words.count(number)}"
-        value = of_object(line)
+        value = object_of(line.decode("utf-8", "replace"))
         if value is None:
-            text = words.quote(line.decode("utf-8", "replace"))
-            raise InputError(f"{where}: not a JSON object: {text}; is the file cut off, or a line broken in two?")
+            refuse_line(raw, number, line)
         own = roles if roles.id in value else roles_among(list(value), noun) or roles
         own = Roles(own.id, (roles_among(list(value), noun) or own).texts)
         one = id_of(value.get(own.id), lambda where=where: where)  # type: ignore[misc]
@@ -174,7 +153,7 @@ def of_jsonl(raw: Raw, selection: Selection, noun: str, roles: Roles) -> Iterato
 
 
 def separator_of(raw: Raw, noun: str) -> str | None:
-    """What parts id and text in the first line: a tab before anything else, unless the name says CSV; None where nothing does."""
+    """Return the separator of id and text in the first line, a tab first unless the name is of CSV; None if there is none."""
     line, ending = raw.first_line, raw.ending
     likely = ",;\t" if ending == ".csv" else "\t,;"
     for separator in likely:
@@ -214,7 +193,6 @@ def texts_of_columns(raw: Raw, separator: str, selection: Selection, noun: str) 
 
 
 def _layout(cells: list[str], noun: str) -> tuple[Callable[[list[str]], tuple[str, str]], bool]:
-    """Where id and text stand, and whether this first row is a header."""
     roles = roles_among(cells, noun)
     if roles is None:
         return (lambda row: (row[0], join_texts(row[1:]) if len(row) > 2 else row[1])), False
@@ -232,7 +210,7 @@ def _refuse_short(where: str, cells: list[str], separator: str) -> NoReturn:
 
 
 def _tab_rows(raw: Raw, selection: Selection) -> Iterator[tuple[int, list[str]]]:
-    """Lines parted at tabs: a quote is a quote, unless it stands around a whole cell."""
+    """Split lines at tabs; quotes are text unless they enclose a whole cell."""
     for number, line in lines_of(raw):
         yield number, [_unquote(cell) for cell in selection.text(line).split("\t")]
 

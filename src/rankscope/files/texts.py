@@ -11,8 +11,9 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import Findings, id_column
+from rankscope.files.long import ReaderNotes, id_column
 from rankscope.files.memory import frame_of, quote_value, speaks_arrow
+from rankscope.files.objects import object_of
 from rankscope.files.parquet import open_parquet
 from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.sheets import is_path
@@ -22,7 +23,6 @@ from rankscope.files.text_rows import (
     id_of,
     join_row,
     of_jsonl,
-    of_object,
     plain_text,
     roles_among,
     separator_of,
@@ -39,7 +39,7 @@ TAKEN = "a path, a dict {id: text} or a data frame with an id and a text"
 
 @dataclass(frozen=True, eq=False)
 class Texts:
-    """The texts that were found, ``by_id``; ``notes`` say how they were read, ``source`` where from."""
+    """Texts ``by_id``, with ``notes`` on their reading and their ``source``."""
 
     label: str
     by_id: Mapping[str, str]
@@ -48,14 +48,13 @@ class Texts:
 
 
 def texts_of(source: Any, ids: Iterable[str] | None = None, noun: Noun = "document") -> Texts:
-    """Read texts of documents or queries; only those of ``ids``, where these are given.
+    """Read texts of documents or queries: all, or only those of ``ids``.
 
     ``source`` is a path, a dict ``{id: text}`` (or of BEIR: ``{id: {"title": ..., "text": ...}}``), or a data frame. Files are read
-    from front to back, and no further than the last text that was asked for; what nobody asked for is not kept. A title stands before
-    its text. Of an id that comes twice the first text is taken. Ids are strings, as they stand: ``01`` is not ``1``. ``noun`` says
-    what the texts are of, for messages and for tables with ids of both kinds.
+    up to the last text in ``ids``, and other texts are not kept. A title comes before its text. The first text of a repeated id is taken.
+    Ids are strings: ``01`` is not ``1``. ``noun`` is for messages and for tables with ids of both kinds.
 
-    Raises InputError for what cannot be read, and where no id of the source is one of ``ids``.
+    Raises InputError for an unreadable input, and if no id of the source is one of ``ids``.
 
     >>> found = texts_of({"d1": "Tides", "d2": {"title": "Moon", "text": "It pulls."}}, ["d2", "d3"])
     >>> dict(found.by_id), found.notes
@@ -84,7 +83,6 @@ def texts_of(source: Any, ids: Iterable[str] | None = None, noun: Noun = "docume
 
 
 def _gather(pairs: Iterator[tuple[str, str]], selection: Selection) -> dict[str, str]:
-    """The texts asked for, each the first of its id; stops once all are there."""
     by_id: dict[str, str] = {}
     again = 0
     for one, text in pairs:
@@ -118,7 +116,6 @@ def _refuse_strangers(label: str, selection: Selection, noun: Noun) -> None:
 
 
 def _of_file(raw: Raw, selection: Selection, noun: Noun) -> tuple[str, Iterator[tuple[str, str]]]:
-    """What a file is, told by how it begins, and its texts."""
     head = raw.head.removeprefix(BOM).lstrip()
     if raw.head.startswith(b"PAR1"):
         file = open_parquet(raw)
@@ -132,14 +129,13 @@ def _of_file(raw: Raw, selection: Selection, noun: Noun) -> tuple[str, Iterator[
         return "SMART", of_smart(raw, selection)
     separator = separator_of(raw, noun)
     if separator is None:
-        said = f"{raw.label} line 1: {words.quote(raw.first_line.strip())} is no id with a text"
+        said = f"{raw.label} line 1: {words.quote(raw.first_line.strip())} is not an id with a text"
         raise InputError(f"{said}; {EXPECTED}")
     return ("TSV" if separator == "\t" else "CSV"), texts_of_columns(raw, separator, selection, noun)
 
 
 def _of_json(raw: Raw, head: bytes, selection: Selection, noun: Noun) -> tuple[str, Iterator[tuple[str, str]]]:
-    """One object a line, one object of all texts, or a list of objects."""
-    first = of_object(head.split(b"\n", 1)[0])
+    first = object_of(head.split(b"\n", 1)[0].decode("utf-8", "replace"))
     roles = None if first is None else roles_among(list(first), noun)
     if roles is not None:
         return "JSONL", of_jsonl(raw, selection, noun, roles)
@@ -149,7 +145,7 @@ def _of_json(raw: Raw, head: bytes, selection: Selection, noun: Noun) -> tuple[s
     except (ValueError, RecursionError) as error:
         if first is not None:
             keys = words.listing(map(repr, first)) or "none"
-            said = f"{raw.label} line 1: no id and text among the keys {keys}; such are _id and text, or doc_id and contents"
+            said = f"{raw.label} line 1: no id and text among the keys {keys}; name them _id and text, or doc_id and contents"
             raise InputError(said) from None
         where = f" line {words.count(error.lineno)}" if isinstance(error, json.JSONDecodeError) else ""
         raise InputError(f"{raw.label}{where}: not JSON ({getattr(error, 'msg', error)}); {EXPECTED}") from None
@@ -198,7 +194,6 @@ def _of_list(source: Any, label: str, selection: Selection, noun: Noun) -> Itera
 def _of_frame(
     scan: pl.LazyFrame, label: str, selection: Selection, noun: Noun, collect: Collect = pl.LazyFrame.collect
 ) -> Iterator[tuple[str, str]]:
-    """A table: only the rows asked for leave it."""
     names = scan.collect_schema().names()
     roles = roles_among(names, noun)
     if roles is None:
@@ -206,7 +201,7 @@ def _of_frame(
         said = f"{label}: no columns of ids and texts among {words.listing(names) or 'none'}"
         raise InputError(f"{said}; call them {own} and text")
     heads = collect(scan.select(roles.id).head(3))[roles.id]
-    for one in id_column(heads, roles.id, label, Findings()).to_list():
+    for one in id_column(heads, roles.id, label, ReaderNotes()).to_list():
         selection.wants(str(one))
     columns = list(dict.fromkeys([roles.id, *roles.texts]))
     frame = _keep(scan.select(columns), roles.id, label, selection, collect)
@@ -219,7 +214,7 @@ def _of_frame(
 def _keep(scan: pl.LazyFrame, key: str, label: str, selection: Selection, collect: Collect) -> pl.DataFrame:
     if scan.collect_schema()[key] != pl.String:
         frame = collect(scan)
-        scan = frame.with_columns(id_column(frame[key], key, label, Findings()).alias(key)).lazy()
+        scan = frame.with_columns(id_column(frame[key], key, label, ReaderNotes()).alias(key)).lazy()
     if selection.ids is None:
         return collect(scan)
     asked = pl.Series(sorted(selection.ids), dtype=pl.String).implode()

@@ -1,4 +1,4 @@
-"""What other tools hand over: lists of scored and of judged documents (ir_measures, ir_datasets), and ranx's runs and qrels."""
+"""Inputs from other tools: lists of scored and of judged documents (ir_measures, ir_datasets), and ranx's runs and qrels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VALUES = {"run": ("score",), "qrels": ("relevance", "rel", "grade")}
 
 
 def is_rows(source: Any) -> bool:
-    """Whether an object is a list of documents that say which query they are of, as ``ScoredDoc`` and ``Qrel`` do.
+    """True for a list of documents with the query of each, such as ``ScoredDoc`` and ``Qrel``.
 
     >>> from collections import namedtuple
     >>> ScoredDoc = namedtuple("ScoredDoc", "query_id doc_id score")
@@ -25,11 +25,13 @@ def is_rows(source: Any) -> bool:
 
 
 def _is_row(row: object) -> bool:
-    return hasattr(row, "query_id") and hasattr(row, "doc_id") and not hasattr(row, "columns")  # a frame has them, too
+    return (
+        hasattr(row, "query_id") and hasattr(row, "doc_id") and not hasattr(row, "columns")
+    )  # frames have them as well
 
 
 def handed_over(source: Any, what: str) -> Any:
-    """The same as a dict or a data frame; None for what no other tool makes."""
+    """Return an object of another tool as a dict or a data frame; None for other objects."""
     if type(source).__module__.partition(".")[0] == "ranx" and hasattr(source, "to_dict"):
         return source.to_dict()
     if is_rows(source):

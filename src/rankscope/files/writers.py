@@ -1,4 +1,4 @@
-"""Runs and judgments written to files, from whatever holds them, in the format of the file's ending."""
+"""Writers of runs and judgments, in the format of the file's ending."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from rankscope.store import write_file
 from rankscope.tables import Qrels, Run
 
 BLANK = r"\s"
-ENDINGS = (".parquet", ".pq", ".csv", ".tsv", ".jsonl", ".ndjson")  # of tables whose rows any columns may have
+ENDINGS = (".parquet", ".pq", ".csv", ".tsv", ".jsonl", ".ndjson")  # of tables with any columns
 
 
 def write_run(run: Any, path: str | Path, *, name: str | None = None) -> Path:
-    """Write a run to a file, and give its path; ``run`` is whatever ``read_run`` reads.
+    """Write a run to a file and return its path; ``run`` is any input of ``read_run``.
 
-    The ending says the format: .csv .tsv .jsonl .json .parquet, and TREC lines for every other; .gz packs it. ``name`` is the tag of
-    TREC lines. Rows stand by query and rank: that of the run's own column, else by score and, among equal scores, document id, both
-    descending. Raises InputError for what is no run, and where it cannot be written.
+    The ending sets the format: .csv .tsv .jsonl .json .parquet, and TREC lines for any other; .gz compresses it. ``name`` is the tag of
+    TREC lines. Rows are in order of query and rank: the rank column, or score and then document id, both descending. Raises InputError for
+    another input, and if the file cannot be written.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -53,10 +53,10 @@ def write_run(run: Any, path: str | Path, *, name: str | None = None) -> Path:
 
 
 def write_qrels(qrels: Any, path: str | Path) -> Path:
-    """Write judgments to a file, and give its path; ``qrels`` are whatever ``read_qrels`` reads.
+    """Write judgments to a file and return its path; ``qrels`` are any input of ``read_qrels``.
 
-    The ending says the format: .csv .tsv .jsonl .json .parquet, and TREC lines for every other; .gz packs it. Raises InputError for
-    what are no judgments, and where they cannot be written.
+    The ending sets the format: .csv .tsv .jsonl .json .parquet, and TREC lines for any other; .gz compresses it. Raises InputError for
+    another input, and if the file cannot be written.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -87,12 +87,11 @@ def _refuse_faulty(table: Run | Qrels) -> None:
 
 
 def _refuse_blanks(rows: pl.DataFrame, path: str | Path, tag: str = "tag") -> None:
-    """TREC lines part by blanks: no id can hold one, nor be the beginning of a comment."""
     for name in [column for column in ("query_id", "doc_id", "iteration") if column in rows.columns]:
         odd = rows[name].filter(rows[name].str.contains(BLANK) | (rows[name] == "") | rows[name].str.starts_with("#"))
         if len(odd):
             raise InputError(
-                f"{path}: {name} {words.quote(odd[0])} cannot stand in TREC lines; write .csv, .jsonl or .parquet"
+                f"{path}: {name} {words.quote(odd[0])} cannot be written in TREC lines; write .csv, .jsonl or .parquet"
             )
     if any(sign.isspace() for sign in tag):
         raise InputError(
@@ -101,10 +100,9 @@ def _refuse_blanks(rows: pl.DataFrame, path: str | Path, tag: str = "tag") -> No
 
 
 def _write(rows: pl.DataFrame, path: str | Path, lines: Callable[[], str], queries: list[str]) -> Path:
-    """Write a table in the format of the ending; ``lines`` gives it as TREC lines."""
     place, ending, packed = _ending(path)
     if ending != ".json" and rows["query_id"].n_unique() < len(queries):
-        raise InputError(f"{place}: a query without documents cannot stand in rows; write .json")
+        raise InputError(f"{place}: a query without documents has no rows; write .json")
     data: str | bytes
     if ending in ENDINGS:
         data = _as_rows(rows, ending)
@@ -116,12 +114,11 @@ def _write(rows: pl.DataFrame, path: str | Path, lines: Callable[[], str], queri
 
 
 def _ending(path: str | Path) -> tuple[Path, str, bool]:
-    """The place, the ending that says the format, and whether it is packed."""
     place = Path(path)
     packed = place.suffix.lower() == ".gz"
     ending = (Path(place.stem) if packed else place).suffix.lower()
     if ending in {".zst", ".zstd", ".xz", ".bz2"}:
-        raise InputError(f"{place}: only .gz packs what is written; leave {ending} out")
+        raise InputError(f"{place}: only .gz is written; leave {ending} out")
     return place, ending, packed
 
 
@@ -143,16 +140,18 @@ def _keep(place: Path, data: str | bytes, packed: bool) -> Path:
 
 
 def check_ending(path: str | Path) -> None:
-    """Refuse a file whose ending is none that a table of rows is written with."""
+    """Raise InputError for an ending that tables of rows are not written with."""
     place, ending, _ = _ending(path)
     if ending not in ENDINGS:
-        raise InputError(f"{place}: rows are written as .parquet, .csv, .tsv or .jsonl (also .gz): name such a file")
+        raise InputError(
+            f"{place}: rows are written as .parquet, .csv, .tsv or .jsonl (also .gz): use one of these endings"
+        )
 
 
 def write_rows(rows: pl.DataFrame, path: str | Path) -> Path:
-    """Write a table in the format of the file's ending (.parquet .csv .tsv .jsonl, with .gz packed), and give its path.
+    """Write a table in the format of the file's ending (.parquet .csv .tsv .jsonl, also .gz) and return its path.
 
-    Times are written in UTC, as 2024-01-01T12:00:00.000Z where the format is text. Raises InputError for another ending.
+    Times are written in UTC; in text as 2024-01-01T12:00:00.000Z. Raises InputError for another ending.
     """
     check_ending(path)
     place, ending, packed = _ending(path)
@@ -162,7 +161,7 @@ def write_rows(rows: pl.DataFrame, path: str | Path) -> Path:
 
 
 def _by_query(rows: pl.DataFrame, queries: list[str], place: Path) -> Mapping[str, Mapping[str, Any]]:
-    """The rows as ``{query: {document: number}}``, or with aspects ``{query: {document: {aspect: number}}}``."""
+    """Return ``{query: {document: number}}``, or with aspects ``{query: {document: {aspect: number}}}``."""
     value = "score" if "score" in rows.columns else "grade"
     out: dict[str, dict[str, Any]] = {query: {} for query in queries}
     several = "iteration" in rows.columns and rows["iteration"].n_unique() > 1

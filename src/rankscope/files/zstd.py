@@ -35,12 +35,12 @@ class _Unpacked(io.RawIOBase):
 
 
 def open_zstd(file: IO[bytes] | Path) -> io.BufferedReader:
-    """What a file of one or more frames holds, unpacked as it is read; raises OSError and EOFError as gzip does."""
+    """Return a stream that unpacks a file of one or more frames; errors are OSError and EOFError, as for gzip."""
     return io.BufferedReader(_Unpacked(file), 1 << 18)
 
 
 def first_bytes(data: bytes, size: int) -> bytes:
-    """So many bytes of a frame. Raises OSError where it is damaged."""
+    """Return the first ``size`` bytes of a frame. Raises OSError for a damaged one."""
     zstd = _module()
     try:
         return bytes(zstd.ZstdDecompressor().decompress(data, size))

@@ -37,6 +37,15 @@ def check_between(name: str, value: float, example: float) -> None:
         raise InputError(f"{name}={plain(float(value))}: {name} is between 0 and 1, like {example}")
 
 
+def is_significant(p_value: float, alpha: float) -> bool:
+    """True if a p-value is small enough: at most alpha, everywhere. False for NaN.
+
+    >>> is_significant(0.05, 0.05), is_significant(math.nan, 0.05)
+    (True, False)
+    """
+    return p_value <= alpha
+
+
 @dataclass(frozen=True, eq=False)
 class Sample:
     """One value a query: the scores of a run, or the differences of two.
@@ -310,8 +319,12 @@ class Bounds:
         return cls(math.nan, math.nan, "none", reason)
 
     def clipped(self, low: float, high: float) -> Bounds:
-        """The part of it that lies within the range of what it is of."""
+        """Return the part within a range."""
         return replace(self, lower=max(self.lower, low), upper=min(self.upper, high)) if self.known else self
+
+    def including(self, value: float) -> Bounds:
+        """Return the interval, extended to a value if it does not hold it."""
+        return replace(self, lower=min(self.lower, value), upper=max(self.upper, value)) if self.known else self
 
 
 Of = Literal["means", "signs", "ranks", "swaps"]

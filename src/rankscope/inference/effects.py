@@ -10,8 +10,7 @@ import numpy as np
 
 from rankscope.errors import InputError
 from rankscope.inference.base import CLOSE, Bounds, Estimate, Interval, PairedTest, Sample
-from rankscope.inference.intervals import student
-from rankscope.inference.paired import on_lattice
+from rankscope.inference.intervals import t
 from rankscope.lists import exact_sum
 
 FAR = 200  # powers of 2 beyond which products of four values may be too large or too small for a number
@@ -33,24 +32,14 @@ def standardised(sample: Sample) -> float:
     return math.nan if sample.largest else 0.0
 
 
-def superiority(sample: Sample) -> float:
-    """The share of queries that improve, ties counting half; NaN without queries.
-
-    >>> superiority(Sample(np.array([0.1, 0.0, -0.2, 0.3])))  # (2 + 1/2) / 4
-    0.625
-    """
-    signs = np.sign(on_lattice(sample.values))
-    return float((1 + signs).sum() / 2 / sample.count) if sample.count else math.nan
-
-
 def relative(
     run: Sample, baseline: Sample, level: float = 0.95, method: Literal["fieller", "delta"] = "fieller"
 ) -> tuple[float, Bounds]:
-    """The relative difference of two paired means, as a share of the baseline's mean, and its interval.
+    """Return the relative difference of two paired means, as a share of the size of the baseline's mean, and its interval.
 
-    Fieller's interval leaves out 0 exactly where the t interval of the difference does, and turns over when runs change places; where
-    the baseline's mean is not clear of 0 it has no end, and there is none. 'delta' is symmetric around the value. Clusters are those
-    of ``run``. The value is NaN for a baseline of mean 0. Source: Fieller, Some problems in interval estimation, 1954.
+    Fieller's interval excludes 0 exactly if the t interval of the difference does, and inverts if the runs change places. There is none
+    if the baseline's mean is not clear of 0. 'delta' is symmetric around the value. The clusters are those of ``run``. The value has the
+    sign of the difference, and is NaN for a baseline of mean 0. Source: Fieller, Some problems in interval estimation, 1954.
 
     Raises InputError for samples of unequal length, an unknown method, or a level outside 0 to 1.
 
@@ -67,6 +56,8 @@ def relative(
     unit = math.ldexp(1.0, -power) if abs(power) > FAR and power > -1000 else 1.0
     above = replace(run, values=(run.values - baseline.values) * unit)
     base = replace(run, values=baseline.values * unit)
+    if base.mean < 0:
+        base = base.mirror
     if not base.count or base.mean == 0:
         return math.nan, Bounds.none("the mean of the baseline is 0" if base.count else "no queries")
     value = above.mean / base.mean
@@ -83,7 +74,7 @@ def relative(
 
 
 def _fieller(above: Sample, base: Sample, reach: float) -> Bounds:
-    """All x for which the mean of ``above - x * base`` is within ``reach`` standard errors of 0."""
+    """Return all x for which the mean of ``above - x * base`` is within ``reach`` standard errors of 0."""
     a, b = (side.sum_clusters(side.values - side.mean) for side in (above, base))
     if above.shares is None:
         scale = reach**2 * above.groups / (above.groups - 1) / above.count**2
@@ -93,7 +84,12 @@ def _fieller(above: Sample, base: Sample, reach: float) -> Bounds:
     squared = base.mean**2 - scale * exact_sum(b * b)
     crossed = above.mean * base.mean - scale * exact_sum(a * b)
     free = above.mean**2 - scale * exact_sum(a * a)
-    if squared <= CLOSE * base.mean**2:
+    return _roots(squared, crossed, free, base.mean)
+
+
+def _roots(squared: float, crossed: float, free: float, base: float) -> Bounds:
+    """Return the x between the roots of ``squared * x**2 - 2 * crossed * x + free``; none if the baseline is not clear of 0."""
+    if squared <= CLOSE * base**2:
         return Bounds.none("the mean of the baseline is not clear of 0")
     root = math.sqrt(max(crossed**2 - squared * free, 0.0))
     far = crossed + math.copysign(root, crossed)  # the root without cancellation; the other from their product
@@ -104,11 +100,11 @@ def _fieller(above: Sample, base: Sample, reach: float) -> Bounds:
 def relative_of_own(
     run: Sample | Estimate, baseline: Sample | Estimate, level: float = 0.95, interval: Interval | None = None
 ) -> tuple[float, Bounds]:
-    """The relative difference of two means over units of their own, as a share of the baseline's, and its interval.
+    """Return the relative difference of two means over units of their own, as a share of the size of the baseline's, and its interval.
 
-    The interval is that of the logarithm of their ratio, by the delta method with Welch's degrees of freedom, turned back: it holds
-    no value below -100%. ``interval`` is of Student's t unless one is given that looks at moments alone, as those for experiments that
-    are looked at while they run. None where a mean is not above 0. The value is NaN for a baseline of mean 0.
+    Fieller's interval, with the quantile and the error of the difference: it excludes 0 exactly if the interval of the difference does.
+    ``interval`` is Student's t by default; intervals for experiments that are analysed while they run also work. There is none if the
+    baseline is not clear of 0. The value has the sign of the difference, and is NaN for a baseline of mean 0.
 
     >>> one, other = Estimate.of(1.1, 0.04, 100), Estimate.of(1.0, 0.04, 100)
     >>> value, bounds = relative_of_own(one, other)
@@ -117,19 +113,17 @@ def relative_of_own(
     """
     if not baseline.mean:
         return math.nan, Bounds.none("the mean of the baseline is 0" if baseline.count else "no units")
-    value = run.mean / baseline.mean - 1
-    logs = ratio_in_logarithms(run, baseline)
-    if isinstance(logs, str):
-        return value, Bounds.none(logs)
-    if interval is None:
-        away = student(logs.freedom, (1 - level) / 2) * logs.error
-    else:
-        found = interval.of(logs, level)  # type: ignore[arg-type] # such an interval takes either
-        if not found.known:
-            return value, found
-        away = (found.upper - found.lower) / 2
-    far = math.exp(away)
-    return value, Bounds((1 + value) / far - 1, (1 + value) * far - 1, "log")
+    between = Estimate.between(run, baseline)
+    side = math.copysign(1.0, baseline.mean)
+    value = side * (run.mean / baseline.mean - 1)
+    bounds = (interval or t()).of(between, level)  # type: ignore[arg-type] # such an interval takes either
+    if not bounds.known:
+        return value, bounds
+    reach = (bounds.upper - bounds.lower) / 2
+    of_baseline = (reach / between.error * baseline.error) ** 2
+    size = abs(baseline.mean)
+    crossed = between.mean * size + side * of_baseline
+    return value, _roots(size**2 - of_baseline, crossed, between.mean**2 - reach**2, size)
 
 
 def ratio_in_logarithms(run: Sample | Estimate, baseline: Sample | Estimate) -> Estimate | str:
@@ -179,8 +173,8 @@ def favourable_if_normal(sample: Sample) -> float:
 class Equivalence:
     """The result of an equivalence test: the larger of two one-sided p-values, and the matching interval.
 
-    ``lower`` and ``upper`` are an interval at confidence ``level``, 1 - 2 alpha for t: it lies within the margin exactly where
-    ``p_value`` < alpha.
+    ``lower`` and ``upper`` are an interval at confidence ``level``, 1 - 2 alpha for t: it lies within the margin exactly if
+    ``p_value`` <= alpha.
     """
 
     source: ClassVar[str] = "Schuirmann, A comparison of the two one-sided tests procedure, 1987"

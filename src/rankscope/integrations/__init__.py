@@ -1,8 +1,8 @@
-"""Metrics of rankscope where models are trained: LightGBM, XGBoost, and loops of PyTorch and others.
+"""Metrics of rankscope in training: LightGBM, XGBoost, and loops of PyTorch and others.
 
 >>> from rankscope.integrations import LightGBMMetric, RankingMetric, XGBoostMetric
 
-Nothing here imports those packages: it takes what they hand over.
+Nothing here imports those packages: it takes their arrays.
 """
 
 from rankscope.integrations.boosting import LightGBMMetric, XGBoostMetric

@@ -11,27 +11,27 @@ from rankscope.verbs.evaluate.result import BatchScores
 
 
 class _RoundMetric:
-    """What is scored after each round: the metrics and policies of ``evaluate_arrays``, read once."""
+    """A metric evaluated after each round: the metrics and policies of ``evaluate_arrays``, read once."""
 
     def __init__(self, metrics: Any = "nDCG@10", *, ties: str | None = None, **policies: Any) -> None:
-        """``metrics``, ``ties`` and the other policies are those of ``evaluate_arrays``. Raises InputError for what cannot be used."""
+        """``metrics``, ``ties`` and the other policies are those of ``evaluate_arrays``. Raises InputError for invalid ones."""
         self.request = request_of(metrics, ties, policies, type(self).__name__)
         for m in self.request.metrics:
             if m.metric.better == "neither":
-                raise InputError(f"{m.metric} is neither better nor worse when it is higher: no training stops by it")
-        self.__name__ = "_".join(m.spelling for m in self.request.metrics)  # what the tools call a function by
+                raise InputError(f"{m.metric} has no better direction: no training stops by it")
+        self.__name__ = "_".join(m.spelling for m in self.request.metrics)  # the tools print this name
 
     @property
     def maximize(self) -> bool:
-        """Whether higher is better; all metrics must agree. XGBoost's early stopping asks for it."""
+        """True if higher is better; all metrics must agree. XGBoost's early stopping asks for it."""
         directions = {m.metric.better == "higher" for m in self.request.metrics}
         if len(directions) > 1:
             names = ", ".join(str(m.metric) for m in self.request.metrics)
-            raise InputError(f"of {names} some are better when higher and some when lower: stop by one of them")
+            raise InputError(f"{names} have different better directions: stop by one of them")
         return directions.pop()
 
     def scores(self, labels: Any, predictions: Any, group: Any = None) -> BatchScores:
-        """What ``evaluate_arrays`` says of these labels and predictions; ``group`` is the number of rows of each query."""
+        """Return ``evaluate_arrays`` of these labels and predictions; ``group`` is the number of rows of each query."""
         sizes = None if group is None or not len(group) else group
         return batch_scores(self.request, labelled_batch(labels, predictions, sizes, group_is="sizes"))
 
@@ -39,7 +39,7 @@ class _RoundMetric:
 class LightGBMMetric(_RoundMetric):
     """A metric for LightGBM: as ``feval=`` of ``lightgbm.train`` and ``cv``, and as ``eval_metric=`` of ``LGBMRanker.fit``.
 
-    It returns ``(name, value, is_higher_better)``, or a list of those for several metrics. Every query weighs the same. Set ``metric="None"``
+    It returns ``(name, value, is_higher_better)``, or a list of these for several metrics. Every query weighs the same. Set ``metric="None"``
     in the parameters to stop early by this one.
 
     >>> import numpy as np
@@ -62,7 +62,7 @@ class LightGBMMetric(_RoundMetric):
 class XGBoostMetric(_RoundMetric):
     """A metric for XGBoost: as ``custom_metric=`` of ``xgboost.train`` and ``cv``.
 
-    It returns ``(name, value)``, or a list of those for several metrics. XGBoost cannot see which way is better: give
+    It returns ``(name, value)``, or a list of these for several metrics. XGBoost does not know the better direction: give
     ``xgboost.callback.EarlyStopping(rounds=10, metric_name="nDCG@10", maximize=metric.maximize)``. Every query weighs the same.
     """
 

@@ -16,14 +16,14 @@ from rankscope.verbs.evaluate.result import BatchScores
 
 
 class RankingMetric:
-    """Collects batches of predictions and labels of PyTorch, JAX or NumPy, and says what they are worth together.
+    """Collects batches of predictions and labels of PyTorch, JAX or NumPy, and evaluates them together.
 
-    ``update(preds, target)`` takes two-dimensional batches, a query a row, which are scored at once; with ``mask`` or
-    ``lengths`` where rows are padded. ``update(preds, target, indexes)`` takes flat ones with a query for each row, as torchmetrics' retrieval
+    ``update(preds, target)`` takes two-dimensional batches, one query per row, which are scored at once; with ``mask`` or
+    ``lengths`` if rows are padded. ``update(preds, target, indexes)`` takes flat ones with a query for each row, as torchmetrics' retrieval
     metrics do; rows of one query may come in several batches. ``compute()`` gives the means by name, ``scores()`` the values of every query,
     too. ``metrics``, ``ties`` and the other policies are those of ``evaluate_arrays``.
 
-    Call it under ``torch.no_grad()``, or with ``preds.detach()``. It holds NumPy arrays only, and can be pickled; ``merge`` joins those of several
+    Call it under ``torch.no_grad()``, or with ``preds.detach()``. It holds NumPy arrays only, and can be pickled; ``merge`` joins several
     processes.
 
     >>> metric = RankingMetric(["RR", "nDCG@10"])
@@ -44,13 +44,13 @@ class RankingMetric:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was collected."""
+        """Forget the collected batches."""
         self._scored: list[list[Values]] = []
         self._rows: list[tuple[Array, Array, Array]] = []
         self._notes: dict[str, None] = {}
 
     def update(self, preds: Any, target: Any, indexes: Any = None, *, mask: Any = None, lengths: Any = None) -> None:
-        """Add a batch of predictions and labels. Raises InputError where they do not add up."""
+        """Add a batch of predictions and labels. Raises InputError if their shapes differ."""
         given = labelled_batch(target, preds, None, mask, lengths)
         self._notes.update(dict.fromkeys(given.notes))
         if indexes is None:
@@ -71,7 +71,7 @@ class RankingMetric:
         self._scored.append(list(batch_scores(self.request, numbered).found))
 
     def scores(self) -> BatchScores:
-        """All that was collected, with the value of every query: those of two-dimensional batches first, by number, then those of indexes."""
+        """Return the scores of all batches, with the value of every query: two-dimensional batches first, by number, then by indexes."""
         parts, ids = list(self._scored), list(range(sum(len(values[0].value) for values in self._scored)))
         if self._rows:
             grade, score, query = (np.concatenate(column) for column in zip(*self._rows, strict=True))
@@ -88,7 +88,7 @@ class RankingMetric:
         return self.scores().means
 
     def merge(self, *others: RankingMetric) -> None:
-        """Take over what other metrics collected, in other processes or on other parts of the data."""
+        """Add the batches of other metrics, from other processes or other parts of the data."""
         for other in others:
             if [m.metric for m in other.request.metrics] != [
                 m.metric for m in self.request.metrics
@@ -101,7 +101,7 @@ class RankingMetric:
     def __call__(
         self, preds: Any, target: Any, indexes: Any = None, *, mask: Any = None, lengths: Any = None
     ) -> dict[str, float]:
-        """Add a batch, and say what this batch alone is worth."""
+        """Add a batch, and return its own value."""
         alone = RankingMetric.__new__(RankingMetric)
         alone.request = self.request
         alone.reset()

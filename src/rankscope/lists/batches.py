@@ -1,38 +1,39 @@
-"""Ranked lists that come as arrays, laid out as rectangles all together: no list is looked at alone."""
+"""Ranked lists in arrays, laid out as rectangles all at once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from rankscope.lists.judged import Aspects, Judged, chunks_of, judged_order, rectangle
+from rankscope.lists.judged import Aspects, Judged, LazyJudged, chunks_of, judged_order, rectangle
 from rankscope.lists.rectangle import Ideal, Lists
 from rankscope.lists.sums import Array
 
-IN_CACHE = 50_000  # cells of a rectangle from which several others are made while it is at hand
-FEW = 4  # the first k of w documents are looked for without putting all in order where k is no more than w / FEW
+CACHED_CELLS = 50_000  # of a rectangle that stays in the processor's cache while others are made of it
+SELECTED_SHARE = 4  # the first k of w documents are selected without a full sort if k <= w / SELECTED_SHARE
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Many lists end to end: the grade of each document, NaN where nobody judged it, and its score.
+    """Many lists end to end: the grade of each document (NaN: unjudged) and its score.
 
-    List ``i`` holds ``size[i]`` documents from ``start[i]`` on. Without ``score`` they stand in rank order. ``missing`` are the grades of judged
-    documents that are in no list, a row a list, NaN past the last. Grades keep the type they came in until they are laid out.
+    List ``i`` has ``size[i]`` documents from ``start[i]`` on. The first ``listed[i]`` were retrieved (None: all). The rest are judged
+    documents that the list misses. Without ``score`` they are in rank order. ``aspects`` holds several grades per document, and
+    ``grade`` then the highest. Grades keep their type until they are laid out.
     """
 
     grade: Array
     score: Array | None
     start: Array
     size: Array
-    missing: Array | None = None
+    listed: Array | None = None
+    aspects: Aspects | None = None
 
     def __post_init__(self) -> None:
-        """Scores become floats, which can be negated and hold NaN."""
+        """Convert scores to floats, which can be negated and hold NaN."""
         score = self.score
         if score is not None and (score.dtype.kind != "f" or score.dtype.itemsize not in {4, 8}):
             half = score.dtype.kind == "f" and score.dtype.itemsize < 4
@@ -41,23 +42,41 @@ class Batch:
     def __len__(self) -> int:
         return len(self.size)
 
+    @property
+    def retrieved(self) -> Array:
+        """The number of retrieved documents of each list."""
+        return self.size if self.listed is None else self.listed
+
     def of(self, queries: Array) -> Batch:
         """The lists with these numbers, of the same documents."""
-        missing = None if self.missing is None else self.missing[queries]
-        return Batch(self.grade, self.score, self.start[queries], self.size[queries], missing)
+        listed = None if self.listed is None else self.listed[queries]
+        return Batch(self.grade, self.score, self.start[queries], self.size[queries], listed, self.aspects)
+
+    def with_missing(self, count: Array, grade: float) -> Batch:
+        """The same lists, each with this many more documents of a grade that were not retrieved."""
+        size = self.size + count
+        start = np.cumsum(size) - size
+        (old, inside), (new, _) = rectangle(self.start, self.size), rectangle(start, self.size)
+        grades = np.full(int(size.sum()), grade)
+        grades[new[inside]] = self.grade[old[inside]]
+        score = self.score
+        if score is not None:
+            score = np.full(len(grades), np.nan)
+            score[new[inside]] = self.score[old[inside]]  # type: ignore[index]
+        return Batch(grades, score, start, size, self.size)
 
     def tied(self) -> Array:
-        """The lists in which scores are equal."""
+        """The lists with ties."""
         out = np.zeros(len(self), dtype=bool)
         if self.score is not None:
-            for chunk in chunks_of(self.size, IN_CACHE * FEW):
+            for chunk in chunks_of(self.size, CACHED_CELLS * SELECTED_SHARE):
                 score, inside = self.cells(self.score, chunk)
                 rising = np.sort(score if inside is None else np.where(inside, score, np.nan), axis=1)
                 out[chunk] = (rising[:, 1:] == rising[:, :-1]).any(axis=1)
         return out
 
     def cells(self, values: Array, queries: Array) -> tuple[Array, Array | None]:
-        """A rectangle of the values of these lists, and which cells hold one: None where all do. No copy where none is needed."""
+        """A rectangle of the values of these lists, and the cells that hold one: None if all do. Copies only if needed."""
         start, size = self.start[queries], self.size[queries]
         count, width = len(size), int(size.max(initial=0))
         if width and (size == width).all():
@@ -65,21 +84,19 @@ class Batch:
                 return values[start[0] : start[0] + count * width].reshape(count, width), None
             return values[start[:, None] + np.arange(width)], None
         at, inside = rectangle(start, size)
-        if not len(values):
-            return np.zeros(at.shape), inside
-        return values[at], inside
+        return (values[at] if len(values) else np.zeros(at.shape)), inside
 
 
 class UnsortedIdeal(Ideal):
-    """The grades of all judged documents of each query, put in order when they are looked at, and only as far as needed."""
+    """The grades of all judged documents of each query, sorted on first use and only as deep as needed."""
 
     def __init__(self, rows: Array) -> None:
-        """``rows`` holds the grades in any order, NaN where there is none."""
+        """Take the grades in any order, NaN in empty cells."""
         vars(self).update(_rows=rows, kept={})
 
     @cached_property
     def _sorted(self) -> Array:
-        return _falling(vars(self)["_rows"])
+        return -np.sort(-vars(self)["_rows"].astype(float), axis=1)  # NaN is last
 
     @cached_property
     def shown(self) -> Array:
@@ -88,34 +105,32 @@ class UnsortedIdeal(Ideal):
 
     @cached_property
     def grade(self) -> Array:
-        """The grades, best first; 0 past the last."""
+        """The grades, best first. 0 past the last."""
         return np.where(self.shown, self._sorted, 0.0)
 
     def first(self, depth: int) -> Ideal:
         """The best ``depth`` documents of each query."""
         rows = vars(self)["_rows"]
-        width = rows.shape[1]
-        if depth * FEW > width or "_sorted" in vars(self):
+        if depth * SELECTED_SHARE > rows.shape[1] or "_sorted" in vars(self):
             return super().first(depth)
-        # the least of the negated grades: the most of the grades, which are mostly 0, take five times as long to find
+        # the smallest negated grades: selecting the largest grades, most of which are 0, takes five times as long
         least = np.partition(-rows.astype(float), depth - 1, axis=1)[:, :depth]
-        best = -np.sort(least, axis=1)  # NaN is last in both
+        best = -np.sort(least, axis=1)
         shown = ~np.isnan(best)
         return Ideal(np.where(shown, best, 0.0), shown)
 
 
-def _falling(rows: Array) -> Array:
-    """The values of each row in falling order as doubles, NaN last."""
-    return -np.sort(-rows.astype(float), axis=1)
+class RankedBatch(LazyJudged):
+    """A batch ranked by its scores, made into rectangles straight from the arrays.
 
-
-class RankedBatch(Judged):
-    """A batch in the order of its scores: what an engine hands over, made into rectangles straight from the arrays.
-
-    Among equal scores the document that stands first in its list is ranked first, or with ``last_first`` the last. Rankings end at
-    ``depth``. No metric looks below rank ``reach`` of what is retrieved (None: some may), so nothing below is laid out. ``flat``
-    has the same document by document, for what needs more than rectangles.
+    Among ties the first document of the list is ranked first, or the last one with ``last_first``. Rankings end at ``depth``.
+    No metric looks below rank ``reach`` (None: some may), so no cell below is laid out.
     """
+
+    batch: Batch
+    last_first: bool
+    depth: int | None
+    reach: int | None
 
     def __init__(
         self,
@@ -126,33 +141,25 @@ class RankedBatch(Judged):
         reach: int | None = None,
         query_id: Sequence[str] | None = None,
     ) -> None:
-        retrieved = batch.size if depth is None else np.minimum(batch.size, depth)
-        vars(self).update(batch=batch, last_first=last_first, depth=depth, reach=reach, retrieved=retrieved)
-        wider = 0 if batch.missing is None else batch.missing.shape[1]
-        if query_id is not None:
-            vars(self)["query_id"] = query_id
-        vars(self).update(size=batch.size + wider, aspects=None, by_id=None, scored={})
+        retrieved = batch.retrieved if depth is None else np.minimum(batch.retrieved, depth)
+        ids = {} if query_id is None else {"query_id": query_id}
+        super().__init__(
+            batch=batch, last_first=last_first, depth=depth, reach=reach, retrieved=retrieved, size=batch.size, **ids
+        )
 
-    def __getattr__(self, name: str) -> Any:
-        """What is told document by document is worked out when it is asked for."""
-        if name in {"in_run", "grade", "rank", "tie_start", "tie_size", "score"}:
-            return getattr(self.flat, name)
-        if name == "query_id":
-            return vars(self).setdefault(name, [str(i) for i in range(len(self.retrieved))])
-        raise AttributeError(name)
+    @cached_property
+    def query_id(self) -> Sequence[str]:
+        """The numbers of the queries, if they have no ids."""
+        return [str(i) for i in range(len(self))]
 
     def chunks(self, cells: int = 0) -> list[Array]:
-        """Query numbers in groups of like size, whose rectangles fit the processor's cache."""
-        return chunks_of(self.size, cells or (IN_CACHE if vars(self)["reach"] is None else IN_CACHE * FEW))
+        """Query numbers in groups of similar size, whose rectangles fit the processor's cache."""
+        return chunks_of(self.size, cells or (CACHED_CELLS if self.reach is None else CACHED_CELLS * SELECTED_SHARE))
 
     def within(self, reach: int | None) -> RankedBatch:
         """The same for metrics that look no further than this rank."""
-        mine = {name: vars(self)[name] for name in ("batch", "last_first", "depth")}
-        return RankedBatch(**mine, reach=reach, query_id=vars(self).get("query_id"))
-
-    def of(self, queries: Array) -> Judged:
-        """The judged documents of the queries with these numbers, which may be repeated."""
-        return self.flat.of(queries)
+        ids = vars(self).get("query_id")
+        return RankedBatch(self.batch, last_first=self.last_first, depth=self.depth, reach=reach, query_id=ids)
 
     def lists(self, queries: Array) -> Lists:
         """The rectangle of the queries with these numbers."""
@@ -160,67 +167,66 @@ class RankedBatch(Judged):
 
     def _lay_out(self, queries: Array, depth: int | None, reach: int | None) -> tuple[Lists, Array]:
         """The rectangle down to a rank, and the place in its list of the document at each cell."""
-        batch: Batch = vars(self)["batch"]
+        batch = self.batch
         grade, inside = batch.cells(batch.grade, queries)
-        width = grade.shape[1]
-        most = min([width, *(limit for limit in (depth, reach) if limit is not None)])
-        score = None if batch.score is None else batch.cells(batch.score, queries)[0]
-        size = batch.size[queries]
-        rank = np.broadcast_to(np.arange(1, most + 1), (len(size), most))
-        shown = rank <= size[:, None]
+        listed = batch.retrieved[queries]
+        widest = grade.shape[1] if batch.listed is None else int(listed.max(initial=1))
+        most = min([widest, *(limit for limit in (depth, reach) if limit is not None)])
+        rank = np.broadcast_to(np.arange(1, most + 1), (len(listed), most))
+        shown = rank <= listed[:, None]
         ties = None
-        if score is None:
+        if batch.score is None:
             at, graded = rank - 1, grade[:, :most].astype(float)
         else:
-            at, ties = in_order(score, inside, most, last_first=vars(self)["last_first"])
+            retrieved = inside if batch.listed is None else np.arange(grade.shape[1]) < listed[:, None]
+            at, ties = in_order(batch.cells(batch.score, queries)[0], retrieved, most, last_first=self.last_first)
             graded = np.take_along_axis(grade, at, 1).astype(float)
         shown &= ~np.isnan(graded)
         start, alike = (rank, np.broadcast_to(1, rank.shape)) if ties is None else ties
         lists = Lists(
             grade=np.where(shown, graded, 0.0), rank=rank, shown=shown,
-            retrieved=(size if depth is None else np.minimum(size, depth)).astype(float),
-            tie_start=start, tie_size=alike, ideal=self._ideal(queries, grade, inside),
+            retrieved=(listed if depth is None else np.minimum(listed, depth)).astype(float),
+            tie_start=start, tie_size=alike,
+            ideal=UnsortedIdeal(grade if inside is None else np.where(inside, grade, np.nan)),
         )  # fmt: skip
-        return _without_gaps(lists, at, size)
-
-    def _ideal(self, queries: Array, grade: Array, inside: Array | None) -> Ideal:
-        missing = vars(self)["batch"].missing
-        rows = grade if inside is None else np.where(inside, grade, np.nan)
-        return UnsortedIdeal(rows if missing is None else np.hstack([rows, missing[queries]]))
+        return _without_gaps(lists, at, listed)
 
     @cached_property
     def flat(self) -> Judged:
-        """The same document by document."""
-        batch: Batch = vars(self)["batch"]
-        parts, count = [np.empty((6, 0))], len(batch)
+        """The same document by document, of whole lists."""
+        batch, count = self.batch, len(self.batch)
+        parts = [np.empty((7, 0))]
         for chunk in self.chunks():
             lists, at = self._lay_out(chunk, None, None)
             row, column = np.nonzero(lists.shown)
             place = batch.start[chunk][row] + at[row, column]
             score = 1.0 - lists.rank[row, column] if batch.score is None else batch.score[place]
             cells = (lists.grade, lists.rank, lists.tie_start, lists.tie_size)
-            parts.append(np.stack([chunk[row], *(values[row, column] for values in cells), score]))
-        if batch.missing is not None:
-            row, column = np.nonzero(~np.isnan(batch.missing))
-            grade, none = batch.missing[row, column], np.zeros(len(row))
-            parts.append(np.stack([row, grade, none, none, none + 1, none + np.nan]))
-        query, grade, rank, start, alike, score = np.concatenate(parts, axis=1)
-        by = judged_order(query.astype(np.int64), rank.astype(np.int64), grade)
-        query, grade, rank, start, alike, score = (v[by] for v in (query, grade, rank, start, alike, score))
-        number, plain = query.astype(np.int64), np.zeros(len(query), dtype=np.int64)
+            parts.append(np.stack([chunk[row], *(values[row, column] for values in cells), score, place]))
+        if batch.listed is not None:
+            missing, inside = rectangle(batch.start + batch.listed, batch.size - batch.listed)
+            row, place = np.nonzero(inside)[0], missing[inside]
+            none = np.zeros(len(row))
+            parts.append(np.stack([row, batch.grade[place], none, none, none + 1, none + np.nan, place]))
+        columns = np.concatenate(parts, axis=1)
+        number = columns[0].astype(np.int64)
+        by = judged_order(number, columns[2].astype(np.int64), columns[1])
+        number, (grade, score) = number[by], columns[[1, 5]][:, by]
+        rank, start, alike, place = columns[[2, 3, 4, 6]][:, by].astype(np.int64)
+        plain = np.zeros(len(number), dtype=np.int64)
+        one_each = Aspects(plain + 1, plain, plain, grade, "the list")
         return Judged(
-            query_id=self.query_id, retrieved=batch.size.astype(np.int64),
+            query_id=self.query_id, retrieved=batch.retrieved.astype(np.int64),
             size=np.bincount(number, minlength=count), in_run=np.bincount(number[rank > 0], minlength=count),
-            grade=grade, rank=rank.astype(np.int64), tie_start=start.astype(np.int64), tie_size=alike.astype(np.int64),
-            score=score, aspects=Aspects(plain + 1, plain, plain, grade, "the list"),
+            grade=grade, rank=rank, tie_start=start, tie_size=alike, score=score,
+            aspects=one_each if batch.aspects is None else batch.aspects.at(place),
         )  # fmt: skip
 
 
-def _without_gaps(lists: Lists, at: Array, size: Array) -> tuple[Lists, Array]:
-    """The cells that are shown side by side, as unjudged documents take none."""
+def _without_gaps(lists: Lists, at: Array, listed: Array) -> tuple[Lists, Array]:
+    """The same with the shown cells of each row side by side, as unjudged documents take no cell."""
     count = lists.shown.sum(axis=1)
-    whole = np.minimum(size, lists.shown.shape[1])
-    if (count == whole).all():
+    if (count == np.minimum(listed, lists.shown.shape[1])).all():
         return lists, at
     keep = np.argsort(~lists.shown, axis=1, kind="stable")[:, : max(int(count.max(initial=0)), 1)]
 
@@ -234,36 +240,33 @@ def _without_gaps(lists: Lists, at: Array, size: Array) -> tuple[Lists, Array]:
     return moved, move(at)
 
 
-Ties = tuple[Array, Array] | None  # the first rank and the size of the tied group of each cell; None: nothing is tied
+Ties = tuple[Array, Array] | None  # first rank and size of the tied group of each cell; None: no ties
 
 
 def in_order(score: Array, inside: Array | None, most: int, *, last_first: bool = False) -> tuple[Array, Ties]:
     """The columns of the ``most`` best scored cells of each row, best first, and their ties.
 
-    ``inside`` marks the cells that hold a score (None: all); the others come last, in no particular order. What is quick is tried first:
-    only rows in which scores are equal are put in order by a stable sort.
+    ``inside`` marks the cells that hold a score (None: all). The others come last, in no particular order. Only rows with ties take
+    a stable sort.
 
-    >>> (
-    ...     in_order(np.array([[0.1, 0.9, 0.9]]), None, 2)[0],
-    ...     in_order(np.array([[0.1, 0.9, 0.9]]), None, 2, last_first=True)[0],
-    ... )
-    (array([[1, 2]]), array([[2, 1]]))
+    >>> in_order(np.array([[0.1, 0.9, 0.9]]), None, 2)[0]
+    array([[1, 2]])
+    >>> in_order(np.array([[0.1, 0.9, 0.9]]), None, 2, last_first=True)[0]
+    array([[2, 1]])
     """
     count, width = score.shape
-    if most * FEW <= width:
+    if most * SELECTED_SHARE <= width:
         key = score if inside is None else np.where(inside, score, -np.inf)
         at = np.argpartition(key, width - most - 1, axis=1)[:, width - most - 1 :]
         best = np.take_along_axis(key, at, 1)
         order = np.argsort(-best, axis=1)
         falling = -np.take_along_axis(best, order, 1)
-        at = np.take_along_axis(at, order, 1)[:, :most]
-        tied = (falling[:, 1:] == falling[:, :-1]).any(axis=1)
+        at = np.take_along_axis(at, order, 1)
     else:
         key = -score if inside is None else np.where(inside, -score, np.nan)
         at = np.argsort(key, axis=1)
         falling = np.take_along_axis(key, at, 1)
-        at = at[:, :most]
-        tied = (falling[:, 1:] == falling[:, :-1]).any(axis=1)
+    at, tied = at[:, :most], (falling[:, 1:] == falling[:, :-1]).any(axis=1)
     if not tied.any():
         return at, None
     start = np.tile(np.arange(1, most + 1), (count, 1))
@@ -280,7 +283,7 @@ def in_order(score: Array, inside: Array | None, most: int, *, last_first: bool 
 
 
 def _groups(falling: Array) -> tuple[Array, Array]:
-    """For keys in order, the first rank and the number of the equal ones around each."""
+    """The first rank and the size of the group of ties around each sorted key."""
     column = np.arange(falling.shape[1])
     same = falling[:, 1:] == falling[:, :-1]
     edge = np.zeros((len(falling), 1), dtype=bool)

@@ -1,4 +1,4 @@
-"""Ids of a column as texts, which are made when the first of them is looked at."""
+"""Ids of a column as texts, which are made on first use."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, overload
 
 from rankscope.lists.sums import Array
 
-MANY = 1000  # ids in a column; of fewer the texts are made at once
+MANY = 1000  # ids; texts of shorter columns are made at once
 
 
 class Ids(Sequence[str]):
-    """The ids in a ``column`` of a table: making a million texts takes long and much memory, and most of the time nobody looks at one.
+    """The ids in a ``column`` of a table. A million texts take time and memory, and are rarely needed.
 
     >>> import polars as pl
     >>> ids = Ids(pl.Series(["q1", "q2"]))
@@ -25,13 +25,13 @@ class Ids(Sequence[str]):
 
     @cached_property
     def texts(self) -> list[str]:
-        """All of them."""
+        """All ids."""
         texts: list[str] = self.column.to_list()
         return texts
 
     @classmethod
     def join(cls, parts: Sequence[Sequence[str]]) -> Sequence[str]:
-        """The ids of several, end to end."""
+        """Several sequences of ids end to end."""
         columns = [part.column for part in parts if isinstance(part, Ids)]
         if not columns or len(columns) < len(parts):
             return [text for part in parts for text in part]
@@ -42,7 +42,7 @@ class Ids(Sequence[str]):
 
     @classmethod
     def take(cls, ids: Sequence[str], places: Array) -> Sequence[str]:
-        """Those at these places."""
+        """The ids at these places."""
         if isinstance(ids, Ids) and "texts" not in vars(ids):
             return cls(ids.column.gather(places))
         return list(map(ids.__getitem__, places.tolist()))
@@ -72,5 +72,5 @@ class Ids(Sequence[str]):
         return repr(self.texts)
 
     def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
-        """The place of the first that is this one."""
+        """The place of the first id with this value."""
         return self.texts.index(value, start, len(self.texts) if stop is None else stop)

@@ -1,10 +1,11 @@
-"""Judged documents of many queries, laid end to end: what an engine hands over."""
+"""Judged documents of many queries, end to end: the output of an engine."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -12,18 +13,17 @@ from rankscope.lists.ids import Ids
 from rankscope.lists.rectangle import Ideal, Lists, Pool
 from rankscope.lists.sums import Array
 
-FEW = 4096  # documents that are put in order by two numbers
-SMALL = 1 << 20  # whole grades that differ by less are sorted as numbers
+MAX_LEXSORT = 4096  # documents; more are sorted by one number
+MAX_GRADE_SPAN = 1 << 20  # of whole grades that are sorted as numbers
 
 
 @dataclass(frozen=True, eq=False)
 class Aspects:
-    """Several grades of a document, by aspect: by subtopic of the query, or by judge.
+    """Several grades per document, by aspect: by subtopic of the query, or by judge.
 
-    ``count[i]`` entries belong to document ``i`` of the judged documents, and follow one another.
-    ``aspect`` numbers the aspects of a query from 0, and ``group`` the judges they belong to: every
-    aspect has a group of its own, unless one judge gave preferences in several parts. ``where`` says
-    in words where the aspects came from, for messages.
+    Judged document ``i`` has ``count[i]`` entries, one after another. ``aspect`` numbers the aspects of a query from 0, and
+    ``group`` their judges: every aspect has its own group, unless one judge gave preferences in several parts. ``where`` names the
+    source of the aspects in messages.
     """
 
     count: Array
@@ -41,27 +41,25 @@ class Aspects:
 
     @classmethod
     def join(cls, parts: Sequence[Aspects]) -> Aspects:
-        """The entries of several, end to end."""
+        """The entries of several parts end to end."""
         names = ("count", "aspect", "group", "grade")
         columns: dict[str, Array] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
         return cls(**columns, where=parts[0].where)
 
     @cached_property
     def width(self) -> int:
-        """The largest number of aspects that a query has."""
+        """The largest number of aspects of a query."""
         return int(self.aspect.max(initial=0)) + 1
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """The judged documents of each query, end to end, those retrieved first and in rank order.
+    """The judged documents of each query end to end, retrieved ones first and in rank order.
 
-    ``size[i]`` documents belong to query ``i``, of which the first ``in_run[i]`` were retrieved.
-    ``rank`` is 1-based, and 0 where the document was not retrieved. ``tie_start`` and ``tie_size``
-    tell the first rank and the number of the documents that share its score. ``retrieved`` counts
-    all documents retrieved for the query, judged or not. ``score``, ``aspects`` and ``by_id`` (the place
-    of the document among the query's judged ones when their ids rise) are there where a metric needs them. ``scored`` are values of the
-    queries that were computed already, while their documents lay in the cache, by metric.
+    Query ``i`` has ``size[i]`` documents, of which the first ``in_run[i]`` were retrieved. ``rank`` is 1-based, and 0 if the
+    document was not retrieved. ``tie_start`` and ``tie_size`` are the first rank and the number of documents with the same score.
+    ``retrieved`` counts all documents retrieved for the query, judged or not. ``score``, ``aspects`` and ``by_id`` (the place of the
+    document among the query's judged ones, sorted by id) are set if a metric needs them. ``scored`` holds values already computed, by metric.
     """
 
     query_id: Sequence[str]
@@ -79,7 +77,7 @@ class Judged:
 
     @classmethod
     def join(cls, parts: Sequence[Judged]) -> Judged:
-        """The queries of several, end to end."""
+        """The queries of several parts end to end."""
         if len(parts) == 1:
             return parts[0]
         columns = ("retrieved", "size", "in_run", "grade", "rank", "tie_start", "tie_size", "score", "by_id")
@@ -96,7 +94,7 @@ class Judged:
 
     @cached_property
     def start(self) -> Array:
-        """Where each query's documents begin."""
+        """The first document of each query."""
         return np.cumsum(self.size) - self.size
 
     @cached_property
@@ -143,7 +141,7 @@ class Judged:
         )
 
     def _pool(self, cells: Array, shown: Array) -> Pool:
-        """All judged documents of these queries with their aspects; the retrieved ones in their cells."""
+        """All judged documents of these queries with their aspects. Retrieved ones in their cells."""
         assert self.aspects is not None
         aspects = self.aspects.at(cells[shown])
         cell = np.repeat(np.flatnonzero(shown.ravel()), aspects.count)
@@ -164,19 +162,44 @@ class Judged:
         )
 
     def chunks(self, cells: int = 1 << 16) -> list[Array]:
-        """Query numbers in groups of like size, so that no rectangle is much larger than its content, and all of it stays in the cache."""
+        """Query numbers in groups of similar size, so that rectangles have little padding and stay in the processor's cache."""
         if self.aspects is not None:
             cells = 16 * cells // self.aspects.width
         return chunks_of(self.size, cells)
 
 
+class LazyJudged(Judged):
+    """Judged documents in another layout, which become the columns of ``Judged`` only if one is read.
+
+    A subclass implements ``flat``, and ``lists`` and ``chunks`` if its rectangles need no columns.
+    """
+
+    def __init__(self, **values: Any) -> None:
+        vars(self).update(aspects=None, by_id=None, scored={}, **values)
+
+    def __getattr__(self, name: str) -> Any:
+        """A column, or an attribute of the subclass that is missing."""
+        if name in {"in_run", "grade", "rank", "tie_start", "tie_size"}:
+            return getattr(self.flat, name)
+        raise AttributeError(name)
+
+    @cached_property
+    def flat(self) -> Judged:
+        """The same document by document."""
+        raise NotImplementedError
+
+    def of(self, queries: Array) -> Judged:
+        """The judged documents of the queries with these numbers, which may be repeated."""
+        return self.flat.of(queries)
+
+
 def chunks_of(size: Array, cells: int) -> list[Array]:
-    """The numbers of lists of these sizes, in groups whose rectangles have about this many cells at most."""
+    """The numbers of lists of these sizes, in groups whose rectangles have at most about ``cells`` cells."""
     order = np.argsort(size, kind="stable")
     groups: list[Array] = []
     first = 0
     while first < len(order):
-        # the last of the group is the widest: stop where its width times the rows would be too much
+        # the last list of a group is the widest
         most = cells // max(int(size[order[first]]), 1) + 1
         widths = np.maximum(size[order[first : first + most]], 1)
         area = widths * np.arange(1, len(widths) + 1)
@@ -187,16 +210,16 @@ def chunks_of(size: Array, cells: int) -> list[Array]:
 
 
 def judged_order(query: Array, rank: Array, grade: Array) -> Array:
-    """How documents are laid end to end: by query, those retrieved by rank, then the rest (rank 0), best grade first.
+    """The order of documents end to end: by query, retrieved ones by rank, then the rest (rank 0), best grade first.
 
     No two documents of a query have the same rank.
     """
     below = int(rank.max(initial=0)) + 1
     place = query * (below + 1) + np.where(rank > 0, rank, below)
     bits = len(place).bit_length()
-    if len(place) < FEW or int(place.max()).bit_length() + bits > 63:
+    if len(place) < MAX_LEXSORT or int(place.max()).bit_length() + bits > 63:
         return np.lexsort((-grade, place))
-    # a number with its own row below it: sorting those takes a fifth of the time of sorting rows by two numbers
+    # one number with the row in its low bits sorts five times faster than two numbers
     by = np.sort((place << bits) | np.arange(len(place))) & ((1 << bits) - 1)
     rest = np.flatnonzero(rank[by] == 0)
     rows = by[rest]
@@ -205,10 +228,10 @@ def judged_order(query: Array, rank: Array, grade: Array) -> Array:
 
 
 def _best_first(query: Array, grade: Array) -> Array:
-    """The order of documents by query, best grade first, that keeps the order of equals; small whole grades are sorted as numbers, too."""
+    """The stable order of documents by query, best grade first."""
     bits, lowest = len(grade).bit_length(), float(grade.min(initial=0.0))
     span = float(grade.max(initial=0.0)) - lowest
-    if span < SMALL and (whole := grade.astype(np.int64)).size and (whole == grade).all():
+    if span < MAX_GRADE_SPAN and (whole := grade.astype(np.int64)).size and (whole == grade).all():
         place = query * (int(span) + 1) + (int(lowest + span) - whole)
         if int(place.max()).bit_length() + bits <= 63:
             return np.sort((place << bits) | np.arange(len(place))) & ((1 << bits) - 1)
@@ -216,7 +239,7 @@ def _best_first(query: Array, grade: Array) -> Array:
 
 
 def rectangle(start: Array, size: Array) -> tuple[Array, Array]:
-    """For lists laid end to end, the flat index of each cell of a rectangle, and which cells hold one."""
+    """For lists end to end, the flat index of each cell of a rectangle, and the cells that hold one."""
     column = np.arange(max(int(size.max(initial=0)), 1))
     shown = column < size[:, None]
     return np.where(shown, start[:, None] + column, 0), shown

@@ -1,4 +1,4 @@
-"""Judged documents of millions of queries, each number in as few bytes as it needs."""
+"""Judged documents of millions of queries, with each column in the smallest type that holds it."""
 
 from __future__ import annotations
 
@@ -15,30 +15,29 @@ from rankscope.lists.sums import Array
 OF_QUERIES = ("retrieved", "size", "in_run")
 OF_DOCUMENTS = ("grade", "rank")
 OF_TIES = ("tie_start", "tie_size")
-AT_ONCE = 1 << 16  # queries that are taken at once
+MAX_QUERIES = 1 << 16  # gathered at once
 
 
 class NarrowJudged(Judged):
-    """The same as ``Judged``, in a tenth of the memory.
+    """The same as ``Judged`` in a tenth of the memory.
 
-    A column has its own type again as soon as it is looked at, and stays so; ``kept`` has it as it is kept. Where no two documents share a
-    score, nothing is kept of ties.
+    A column gets its usual type on first use. ``kept`` holds the narrow one. Without ties no columns of ties are kept.
     """
 
     kept: dict[str, Array]
 
     def __init__(self, **columns: Any) -> None:
-        said = vars(self)  # what is frozen takes nothing else
-        said |= {"scored": {}, "score": None, "aspects": None, "by_id": None} | columns
-        kept = {name: narrowed(said.pop(name)) for name in (*OF_QUERIES, *OF_DOCUMENTS)}
-        start, size = (said.pop(name) for name in OF_TIES)
+        values = vars(self)  # the class is frozen
+        values |= {"scored": {}, "score": None, "aspects": None, "by_id": None} | columns
+        kept = {name: narrowed(values.pop(name)) for name in (*OF_QUERIES, *OF_DOCUMENTS)}
+        start, size = (values.pop(name) for name in OF_TIES)
         if (size != 1).any() or (start != columns["rank"]).any():
             kept |= {"tie_start": narrowed(start), "tie_size": narrowed(size)}
-        said["kept"] = kept
+        values["kept"] = kept
 
     @classmethod
     def narrow(cls, judged: Judged) -> Judged:
-        """These judged documents in fewer bytes, unless more is known of each than its grade and rank."""
+        """Return the documents in narrow columns, unless they have more than grades and ranks."""
         more = judged.aspects, judged.score, judged.by_id
         if isinstance(judged, NarrowJudged) or any(one is not None for one in more):
             return judged
@@ -46,7 +45,7 @@ class NarrowJudged(Judged):
 
     @classmethod
     def join(cls, parts: Sequence[Judged]) -> Judged:
-        """The queries of several, end to end."""
+        """The queries of several parts end to end."""
         if len(parts) == 1 or not isinstance(parts[0], NarrowJudged):
             return Judged.join(parts)
         narrow = [part for part in map(cls.narrow, parts) if isinstance(part, NarrowJudged)]
@@ -64,7 +63,7 @@ class NarrowJudged(Judged):
         return len(self.kept["retrieved"])
 
     def __getattr__(self, name: str) -> Array:
-        """A column that is looked at for the first time."""
+        """A column in its usual type, converted on first use."""
         kept = vars(self).get("kept", {})
         if name not in kept and not (kept and name in OF_TIES):
             raise AttributeError(name)
@@ -73,7 +72,7 @@ class NarrowJudged(Judged):
         return wide
 
     def held(self, name: str) -> Array:
-        """A column as it is kept."""
+        """A column in its narrow type."""
         if name in OF_TIES and name not in self.kept:
             rank = self.kept["rank"]
             return rank if name == "tie_start" else np.ones(len(rank), dtype=np.int8)
@@ -84,23 +83,23 @@ class NarrowJudged(Judged):
         size = self.kept["size"]
         start = np.cumsum(size, dtype=np.int64) - size
         parts: dict[str, list[Array]] = {name: [self.kept[name][:0]] for name in self.kept}
-        for at in range(0, len(queries), AT_ONCE):
-            some = queries[at : at + AT_ONCE]
+        for at in range(0, len(queries), MAX_QUERIES):
+            some = queries[at : at + MAX_QUERIES]
             rows, inside = rectangle(start[some], size[some])
             here = rows[inside]
-            for name, found in parts.items():
-                found.append(self.kept[name][some if name in OF_QUERIES else here])
-        columns = {name: np.concatenate(found) for name, found in parts.items()}
+            for name, columns_of_part in parts.items():
+                columns_of_part.append(self.kept[name][some if name in OF_QUERIES else here])
+        columns = {name: np.concatenate(arrays) for name, arrays in parts.items()}
         return self._holding(Ids.take(self.query_id, queries), columns)
 
 
 def narrowed(values: Array) -> Array:
-    """The same numbers in as few bytes as they need."""
+    """The same numbers in the smallest type that holds them."""
     if not len(values) or values.dtype.itemsize == 1:
         return values
     low, high = values.min(), values.max()
     for kind in (np.int8, np.int16, np.int32):
-        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:  # not where one is NaN
+        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:  # false for NaN
             narrow = values.astype(kind)
             whole = values.dtype.kind == "i" or ((narrow == values).all() and not np.signbit(values[narrow == 0]).any())
             return narrow if whole else values

@@ -1,16 +1,16 @@
-"""How much two rankings overlap, the top counting most: rank-biased overlap, and Jaccard at a cutoff.
+"""The overlap of two rankings: rank-biased overlap, with most weight on the top, and Jaccard at a cutoff.
 
-Webber, Moffat and Zobel, A Similarity Measure for Indefinite Rankings, TOIS 2010; with ties: Corsi and Urbano, The Treatment of
+Webber, Moffat and Zobel, A Similarity Measure for Indefinite Rankings, TOIS 2010. With ties: Corsi and Urbano, The Treatment of
 Ties in Rank-Biased Overlap, SIGIR 2024.
 
-``rbo`` and ``jaccard`` take two rankings, with ties and bounds: ``rs.rbo``, ``rs.jaccard``. ``rbo_by_query`` and ``jaccard_by_query`` give
-the same for many queries at once, of rankings without ties: the agreement of runs in a report.
+``rbo`` and ``jaccard`` compare two rankings, with ties and bounds. ``rbo_by_query`` and ``jaccard_by_query`` compute
+the same for many queries at once without ties, for the agreement of runs in a report.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -22,15 +22,15 @@ from rankscope.lists.sums import Array, total
 
 Variant = Literal["w", "a", "b"]
 VARIANTS: tuple[Variant, ...] = ("w", "a", "b")
-CELLS = 2_000_000  # documents times depths that are held in memory at once
+MAX_CELLS = 2_000_000  # documents times depths in memory at once
 
 
 @dataclass(frozen=True)
 class Overlap:
-    """The rank-biased overlap of two rankings of which only the top is known.
+    """The rank-biased overlap of two rankings whose top is known.
 
-    ``min`` is what it is at least, whatever stands below the known part, and ``max`` what it is at most. ``ext`` takes what is
-    not known to agree as much as what is; it is NaN where one of the two is empty.
+    ``min`` and ``max`` are its bounds over all possible unknown parts. ``ext`` assumes that the unknown parts agree as much as
+    the known ones. It is NaN if one ranking is empty.
     """
 
     ext: float
@@ -39,17 +39,17 @@ class Overlap:
 
     @property
     def res(self) -> float:
-        """The residual: how much is not known."""
+        """The residual: the distance between the bounds."""
         return self.max - self.min
 
 
 def rbo(a: Sequence[Any], b: Sequence[Any], p: float = 0.9, ties: Variant = "a") -> Overlap:
-    """The rank-biased overlap of two rankings, best first: the mean overlap at depth 1, 2, 3 ..., each weighing p times the one above.
+    """The rank-biased overlap of two rankings, best first: the mean overlap at depth 1, 2, 3 ..., with weights that fall by p.
 
-    Tied documents are given as a group: a set, frozenset or list in the ranking. ``ties`` says what a tie means: ``w`` that the
-    documents do share the rank (all of them stand at it), ``a`` that their order is not known (the mean over all orders), ``b``
-    the same, corrected for what is lost by ties, such that a ranking with itself is 1. Without ties the three are one.
-    Raises InputError for p outside 0 to 1, for an item that stands twice and for another variant.
+    Tied documents are a group: a set, frozenset or list in the ranking. ``ties`` sets the meaning of a tie: with ``w`` the
+    documents share their rank, with ``a`` their order is unknown (the mean over all orders), and ``b`` corrects ``a`` so that the overlap of
+    a ranking with itself is 1. Without ties the three are equal.
+    Raises InputError for p outside 0 to 1, a repeated item, or an unknown variant.
 
     >>> found = rbo(["x", "y"], ["y", "x"], p=0.5)  # nothing is shared at depth 1, all at depth 2
     >>> found.ext  # (1 - 0.5) / 0.5 * 0.5**2 + 0.5**2
@@ -71,7 +71,7 @@ def rbo(a: Sequence[Any], b: Sequence[Any], p: float = 0.9, ties: Variant = "a")
 
 
 def jaccard(a: Sequence[Hashable], b: Sequence[Hashable], k: int) -> float:
-    """The documents in the top k of both rankings over those in the top k of either; NaN where both are empty.
+    """The number of documents in the top k of both rankings over the number in either top k. NaN if both are empty.
 
     Raises InputError for a k below 1.
 
@@ -79,7 +79,7 @@ def jaccard(a: Sequence[Hashable], b: Sequence[Hashable], k: int) -> float:
     0.3333333333333333
     """
     if k < 1:
-        raise InputError(f"k={k!r}: look at 1 document at least")
+        raise InputError(f"k={k!r}: k must be at least 1")
     top, other = set(a[:k]), set(b[:k])
     either = len(top | other)
     return len(top & other) / either if either else math.nan
@@ -89,10 +89,9 @@ def jaccard(a: Sequence[Hashable], b: Sequence[Hashable], k: int) -> float:
 
 
 def count_shared_by_depth(query: Array, deeper: Array, queries: int, depth: int) -> Array:
-    """How many documents two rankings share down to each depth, queries x depth.
+    """The number of documents that two rankings share down to each depth, queries x depth.
 
-    ``query`` is the number of the query of each document that both rank, ``deeper`` the lower of its two places (the larger
-    rank, from 1).
+    ``query`` is the query number of each document in both rankings, ``deeper`` the larger of its two ranks (from 1).
 
     >>> count_shared_by_depth(np.array([0, 0]), np.array([2, 2]), 1, 3)  # x, y and y, x
     array([[0, 2, 2]])
@@ -104,9 +103,9 @@ def count_shared_by_depth(query: Array, deeper: Array, queries: int, depth: int)
 
 
 def rbo_by_query(shared: Array, a_size: Array, b_size: Array, p: float = 0.9) -> Array:
-    """The extrapolated rank-biased overlap of each query, of rankings without ties; NaN where one of the two is empty.
+    """The extrapolated rank-biased overlap of each query, for rankings without ties. NaN if one of the two is empty.
 
-    ``shared`` is as from ``count_shared_by_depth``; the rankings have ``a_size`` and ``b_size`` documents, none deeper than ``shared``.
+    ``shared`` comes from ``count_shared_by_depth``. The rankings have ``a_size`` and ``b_size`` documents, none deeper than ``shared``.
 
     >>> rbo_by_query(np.array([[0, 2]]), np.array([2]), np.array([2]), p=0.5)
     array([0.5])
@@ -126,7 +125,7 @@ def rbo_by_query(shared: Array, a_size: Array, b_size: Array, p: float = 0.9) ->
 
 
 def jaccard_by_query(shared: Array, a_size: Array, b_size: Array, k: int) -> Array:
-    """``jaccard`` at k of each query; ``shared`` is as from ``count_shared_by_depth``.
+    """``jaccard`` at k of each query. ``shared`` comes from ``count_shared_by_depth``.
 
     >>> jaccard_by_query(np.array([[0, 1, 2]]), np.array([3]), np.array([3]), 2)
     array([0.33333333])
@@ -141,25 +140,25 @@ def jaccard_by_query(shared: Array, a_size: Array, b_size: Array, k: int) -> Arr
 
 def _check(p: float) -> None:
     if not 0 < p < 1:
-        raise InputError(f"p={p!r}: the chance of going on lies between 0 and 1, both left out")
+        raise InputError(f"p={p!r}: the chance of going on must be above 0 and below 1")
 
 
 def _flat(ranking: Sequence[Any]) -> dict[Hashable, tuple[int, int]]:
-    """Each item with the first and the last rank that its group takes."""
+    """The first and the last rank of the group of each item."""
     out: dict[Hashable, tuple[int, int]] = {}
     count = 0
     for entry in ranking:
         group = list(entry) if isinstance(entry, set | frozenset | list) else [entry]
         for item in group:
             if item in out:
-                raise InputError(f"{item!r} stands in the ranking twice")
+                raise InputError(f"{item!r} is in the ranking twice")
             out[item] = (count + 1, count + len(group))
         count += len(group)
     return out
 
 
 class _Pair:
-    """Two rankings over all items of either, those of the shorter first; an item that a ranking lacks stands at infinity."""
+    """Two rankings over the items of both, the shorter first. A missing item has rank infinity."""
 
     def __init__(self, short: dict[Hashable, tuple[int, int]], long: dict[Hashable, tuple[int, int]]) -> None:
         items = list(dict.fromkeys([*short, *long]))
@@ -169,7 +168,7 @@ class _Pair:
         self.sizes = (len(short), len(long))
 
     def count_documents(self, ranks: Array, depth: Array, ties: Variant) -> Array:
-        """How much of each item stands at each depth or above, items x depths: 0 to 1."""
+        """The share of each item at each depth or above, items x depths: 0 to 1."""
         first, last = ranks[:, :1], ranks[:, 1:]
         if ties == "w":
             return np.asarray(depth >= first, dtype=float)
@@ -177,18 +176,18 @@ class _Pair:
         return np.clip((depth - first + 1.0) / size, 0.0, 1.0)
 
     def blocks(self) -> Iterator[Array]:
-        """All depths in blocks that fit the memory."""
-        step = max(1, CELLS // max(len(self.short), 1))
+        """All depths in blocks that fit in memory."""
+        step = max(1, MAX_CELLS // max(len(self.short), 1))
         for start in range(1, self.sizes[1] + 1, step):
             yield np.arange(start, min(start + step, self.sizes[1] + 1))
 
 
 def _agreements(pair: _Pair, ties: Variant) -> tuple[Array, Array, Array, float]:
-    """The agreement at each depth as at least, as extrapolated and as at most, and how many items are shared in all."""
+    """The smallest, extrapolated and largest agreement at each depth, and the number of shared items."""
     short = pair.sizes[0]
     extra = np.isinf(pair.short[:, 0])
     parts: list[tuple[Array, Array, Array]] = []
-    seen = math.nan  # the agreement where the shorter ends
+    seen = math.nan  # the agreement at the end of the shorter
     for depth in pair.blocks():
         ours, theirs = (pair.count_documents(pair.short, depth, ties), pair.count_documents(pair.long, depth, ties))
         both = (ours * theirs).sum(axis=0)
@@ -200,7 +199,7 @@ def _agreements(pair: _Pair, ties: Variant) -> tuple[Array, Array, Array, float]
             seen = float(least[short - depth[0]])
         there = (more > 0).sum(axis=0)
         usual = np.divide(more.sum(axis=0), there, out=np.zeros(len(depth)), where=there > 0)
-        # what the shorter may hold below its end: at most the items of the longer that it lacks, one a rank
+        # below its end the shorter may hold the items of the longer that it lacks, one per rank
         taken = np.vstack([np.zeros(len(depth)), np.cumsum(more, axis=0)])
         most = taken[np.minimum(beyond, len(more)), np.arange(len(depth))]
         unseen = np.where(beyond > 0, beyond * seen * usual, 0.0)
@@ -211,22 +210,21 @@ def _agreements(pair: _Pair, ties: Variant) -> tuple[Array, Array, Array, float]
 
 
 def _whole(ours: Array, theirs: Array, beyond: Array, ties: Variant) -> Array:
-    """What the items shared down to each depth are divided by; below its end the shorter holds one item a rank."""
+    """The divisor of the shared items at each depth. Below its end the shorter holds one item per rank."""
     if ties == "b":
         return np.asarray(np.sqrt((ours**2).sum(axis=0) + beyond) * np.sqrt((theirs**2).sum(axis=0)))
     counts = ours.sum(axis=0) + beyond, theirs.sum(axis=0)
-    # under a both counts are the depth
     return np.asarray((counts[0] + counts[1]) / 2.0)
 
 
 def _sum_agreements(found: tuple[Array, Array, Array, float], short: int, long: int, p: float) -> Overlap:
-    """The agreements of all depths weighed, with what comes below the end of the longer ranking."""
+    """The weighted agreements of all depths, and of the ranks below the end of the longer ranking."""
     least, ext, most, shared = found
     depth = np.arange(1, long + 1)
     weight = p ** depth.astype(float)
     scale = (1 - p) / p
     below = shared * (-math.log1p(-p) - math.fsum((weight / depth).tolist()))
-    # the two grow together, one item of each a rank, until all of either is in both
+    # both grow by one item per rank until each holds all items
     full = round(long + short - shared)
     growing = np.arange(long + 1, full + 1)
     above = math.fsum(((2 * growing - long - short + shared) / growing * p**growing).tolist())
@@ -237,3 +235,12 @@ def _sum_agreements(found: tuple[Array, Array, Array, float], short: int, long: 
         scale * (math.fsum((least * weight).tolist()) + below),
         scale * (math.fsum((most * weight).tolist()) + above),
     )
+
+
+def same_values(values: Mapping[str, Sequence[Any]]) -> list[list[str]]:
+    """The systems whose values are the same, bit by bit, two or more together."""
+    alike: dict[object, list[str]] = {}
+    for name, parts in values.items():
+        key = tuple(part if isinstance(part, tuple) else np.asarray(part).tobytes() for part in parts)
+        alike.setdefault(key, []).append(name)
+    return [names for names in alike.values() if len(names) > 1]

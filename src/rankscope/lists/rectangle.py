@@ -1,4 +1,4 @@
-"""The rectangle that a metric sees: a row a query, a column the j-th judged document retrieved, with its rank."""
+"""The rectangle that a metric sees: one row per query, one column per retrieved judged document, with its rank."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rankscope.lists.sums import Array, running
 
 @dataclass(frozen=True, eq=False)
 class Ideal:
-    """The grades of all judged documents of each query, best first: what a perfect system would show.
+    """The grades of all judged documents of each query, best first: the output of a perfect system.
 
-    ``kept`` is what was worked out of the judgments alone, for other metrics, and for other runs of the same judgments.
+    ``kept`` caches numbers that depend only on the judgments, for other metrics and runs.
     """
 
     grade: Array
@@ -29,12 +29,11 @@ class Ideal:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """All judged documents of each query with their grades by aspect, for metrics that need those.
+    """All judged documents of each query with their grades by aspect, for metrics that need them.
 
-    The retrieved ones stand first, in the cells that they have in ``Lists``; ``rank`` is 0 for the rest.
-    ``aspects[q, d, a]`` is the grade of a document on an aspect (subtopic or judge), NaN where there is none;
-    ``group[q, a]`` is the judge an aspect belongs to, -1 past the last. ``by_id`` rises with the
-    document's id. ``grade`` is the highest over all aspects.
+    Retrieved documents come first, in their cells of ``Lists``. ``rank`` is 0 for the rest. ``aspects[q, d, a]`` is the grade of a
+    document on an aspect (subtopic or judge), NaN if there is none. ``group[q, a]`` is the judge of an aspect, -1 past the
+    last. ``by_id`` rises with the document's id. ``grade`` is the highest over all aspects.
     """
 
     grade: Array
@@ -48,10 +47,10 @@ class Pool:
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """Rankings as a metric sees them; cells past the end of a row hold finite values and are not ``shown``.
+    """Rankings as a metric sees them. Cells past the end of a row hold finite values and are not ``shown``.
 
-    ``pool`` is there for metrics that say so in ``needs``; it is never cut. ``chance`` is there in lists that
-    hold every place a tied document may take: how many documents stand at the cell, in the mean.
+    ``pool`` is set for metrics that declare it in ``needs``. It is never cut. ``chance`` is set in lists that hold every rank a
+    tied document may take: the mean number of documents at the cell.
     """
 
     grade: Array
@@ -65,7 +64,7 @@ class Lists:
     pool: Pool | None = None
     chance: Array | None = None
     spread_from: TieSpread | None = None
-    # what metrics ask for more than once; a copy starts without any
+    # caches, empty in a copy
     _relevant: dict[float, Array] = field(init=False, repr=False, default_factory=dict)
     _spreads: dict[int | None, Lists] = field(init=False, repr=False, default_factory=dict)
     _tops: dict[int, Lists] = field(init=False, repr=False, default_factory=dict)
@@ -90,28 +89,28 @@ class Lists:
         return self._relevant[level]
 
     def relevant_so_far(self, level: float) -> Array:
-        """How many relevant documents stand at each cell and above it."""
+        """The number of relevant documents at each cell and above."""
         return running(self.relevant(level)) if self.spread_from is None else self.spread_from.so_far(self, level)
 
     def first_relevant(self, level: float) -> Array:
-        """The cell of the first relevant document; where places are shared, the chance to be it."""
+        """The cell of the first relevant document. In spread lists, the chance of each cell to be it."""
         relevant = self.relevant(level)
         if self.spread_from is not None:
             return relevant * self.spread_from.none_above(self, level)
         return np.asarray(relevant & (running(relevant) == 1))
 
     def spread(self, upto: int | None = None) -> Lists:
-        """Every place that tied documents may take, each with its chance; only ranks ``upto`` this one where it is given."""
+        """Every rank that tied documents may take, with its chance, down to rank ``upto``."""
         if upto not in self._spreads:
             self._spreads[upto] = _spread(_Kinds.of(self), upto)
         return self._spreads[upto]
 
     def spreads(self, upto: int | None = None, level: float | None = None) -> Iterator[Lists]:
-        """The same in parts, where one query has more places than are held at once, as of many different grades that are tied.
+        """The same in parts, if one query has too many cells, as with ties of many different grades.
 
-        There, documents of ``level`` or more are as good as each other, and so are those below, where it is given.
+        With ``level``, grades only count as relevant or not.
         """
-        kinds = None if len(self) != 1 or self.shown.size**2 <= PLACES else _Kinds.of(self)
+        kinds = None if len(self) != 1 or self.shown.size**2 <= MAX_SPREAD_CELLS else _Kinds.of(self)
         if kinds is not None and level is not None:
             grade = np.where(self.grade < 0, -1.0, np.where(self.grade >= level, max(level, 0.0), 0.0))
             kinds = _Kinds.of(replace(self, grade=grade))
@@ -121,12 +120,12 @@ class Lists:
             return
         at = 0
         while at < len(ends):
-            stop = max(at + 1, int(np.searchsorted(ends, ends[at] + PLACES)))
+            stop = max(at + 1, int(np.searchsorted(ends, ends[at] + MAX_SPREAD_CELLS)))
             yield _spread(kinds.only(slice(at, stop)), upto)
             at = stop
 
     def known(self, level: float) -> Array:
-        """How many relevant documents each query has, found or not."""
+        """The number of relevant documents of each query, retrieved or not."""
         kept, name = self.ideal.kept, ("known", level)
         if name not in kept:
             kept[name] = (self.ideal.shown & (self.ideal.grade >= max(level, 0.0))).sum(axis=1).astype(float)
@@ -139,8 +138,8 @@ class Lists:
 
     @property
     def aspects(self) -> Array:
-        """The grade of each retrieved document on each aspect, NaN where there is none: ``pool.aspects`` of these cells."""
-        assert self.pool is not None, "a metric that looks at aspects says so in `needs`"
+        """The grade of each retrieved document on each aspect, NaN if there is none: ``pool.aspects`` of these cells."""
+        assert self.pool is not None, "a metric of aspects declares them in `needs`"
         return np.where(self.shown[:, :, None], self.pool.aspects[:, : self.shown.shape[1]], np.nan)
 
     @property
@@ -149,7 +148,7 @@ class Lists:
         return self.uncut or self
 
     def top(self, cutoff: int | None) -> Lists:
-        """The same rankings cut after this rank. What is true of the query, ``ideal``, is never cut."""
+        """The same rankings cut after this rank. ``ideal`` is never cut."""
         if cutoff is None:
             return self
         if cutoff not in self._tops:  # shared by metrics of one cutoff
@@ -158,7 +157,7 @@ class Lists:
         return self._tops[cutoff]
 
     def forget(self) -> None:
-        """Let go of the cut and spread rankings made of these, which know them in turn: else their memory is free only when someone looks for it."""
+        """Drop cached rankings, which refer back to this one and would keep its memory until the next garbage collection."""
         condensed = [vars(self)["condensed"]] if "condensed" in vars(self) else []
         for made in (*self._tops.values(), *self._spreads.values(), *condensed):
             made.forget()
@@ -167,7 +166,7 @@ class Lists:
 
     @cached_property
     def condensed(self) -> Lists:
-        """The same rankings without unjudged documents, the gaps closed."""
+        """The same rankings without unjudged documents and gaps."""
         keep = self.judged
         place = running(keep)
         fresh = np.hstack([np.ones((len(self), 1), bool), self.tie_start[:, 1:] != self.tie_start[:, :-1]])
@@ -192,16 +191,16 @@ def _regroup(keep: Array, place: Array, group: Array) -> tuple[Array, Array]:
     return first[key].reshape(keep.shape), size
 
 
-# --- every place a tied document may take, with its chance ------------------------------------------
+# --- every rank a tied document may take, with its chance -------------------------------------------
 #
-# A document in a group of m equal scores stands at each of the group's m ranks in 1/m of the orders. What
-# a position earns from its own grade and rank alone is therefore summed over (grade, rank) cells, each
-# with the chance that such a document stands there; documents of one grade share their cells.
+# A document in a group of m ties is at each of the group's m ranks in 1/m of the orders. Earnings that depend
+# only on grade and rank are therefore summed over (grade, rank) cells, each weighted with the chance of such a
+# document at the cell; documents of one grade share their cells.
 
 
 @dataclass(frozen=True, eq=False)
 class TieSpread:
-    """Where the cells of spread lists come from: for each cell its group's first and last column in ``source``."""
+    """The origin of spread lists: the first and last column in ``source`` of the group of each cell."""
 
     source: Lists
     head: Array
@@ -216,14 +215,14 @@ class TieSpread:
         return above, so_far[rows, self.tail] - above
 
     def so_far(self, lists: Lists, level: float) -> Array:
-        """Relevant documents down to each cell, in the mean over the orders in which its document stands there."""
+        """Relevant documents down to each cell, averaged over the orders with its document at this rank."""
         above, group = self.counts(level)
         here = lists.relevant(level)
         others = np.maximum(lists.tie_size - 1, 1)
         return np.asarray(above + here + (lists.rank - lists.tie_start) * (group - here) / others)
 
     def none_above(self, lists: Lists, level: float) -> Array:
-        """The chance that no relevant document stands above a relevant one at each cell."""
+        """The chance that no relevant document is above a relevant one at each cell."""
         above, group = self.counts(level)
         cells = np.nonzero(lists.relevant(level) & (above == 0))
         size, relevant = lists.tie_size[cells].astype(np.int64), group[cells].astype(np.int64)
@@ -244,7 +243,7 @@ class TieSpread:
 
 @dataclass(frozen=True, eq=False)
 class _Kinds:
-    """Documents of one grade in one tied group of a query: its ``row``, its ``first`` column, their ``grade``, and how many are ``alike``."""
+    """Documents of one grade in one tied group: ``row`` and ``first`` column of the group, ``grade``, and their number ``alike``."""
 
     lists: Lists
     fresh: Array
@@ -270,17 +269,17 @@ class _Kinds:
         return cls(lists, fresh, row[at], first[at], grade[at], np.diff(np.append(at, len(row))))
 
     def ranks(self, upto: int | None) -> Array:
-        """How many ranks there are for each, down to the one asked for."""
+        """The number of ranks of each kind, down to ``upto``."""
         start, size = self.lists.tie_start[self.row, self.first], self.lists.tie_size[self.row, self.first]
         return size if upto is None else np.clip(upto + 1 - start, 0, size)
 
     def only(self, some: slice) -> _Kinds:
-        """Some of them."""
+        """A slice of the kinds."""
         return replace(self, row=self.row[some], first=self.first[some], grade=self.grade[some], alike=self.alike[some])
 
 
 def _spread(kinds: _Kinds, upto: int | None = None) -> Lists:
-    """The same rankings as cells of a grade at a rank; ``chance`` counts the documents that stand there in the mean."""
+    """The same rankings as cells of a grade at a rank. ``chance`` is the mean number of documents at the cell."""
     lists, row, first, ranks = kinds.lists, kinds.row, kinds.first, kinds.ranks(upto)
     start, size = lists.tie_start[row, first], lists.tie_size[row, first]
     place = np.repeat(np.arange(len(row)), ranks)
@@ -342,12 +341,12 @@ def _last_of_group(lists: Lists, fresh: Array) -> Array:
     return np.minimum.accumulate(columns[:, ::-1], axis=1)[:, ::-1]
 
 
-PLACES = 1 << 20  # of the tied documents of one query that are held at once
-CHANCE_BITS = 1200  # all that a double can hold, so that a chance is rounded once, when it becomes one
+MAX_SPREAD_CELLS = 1 << 20  # of the ties of one query in memory at once
+CHANCE_BITS = 1200  # the range of a double, so that a chance is rounded only once
 
 
 def _chances_spared(size: int, relevant: int, deepest: int) -> Iterator[float]:
-    """The chances that none of ``relevant - 1`` others among ``size - 1`` stands on the 0, 1, ... ``deepest`` places above.
+    """The chances that none of ``relevant - 1`` others among ``size - 1`` is at the 0, 1, ... ``deepest`` ranks above.
 
     >>> list(_chances_spared(4, 2, 3))
     [1.0, 0.6666666666666666, 0.3333333333333333, 0.0]
@@ -356,47 +355,28 @@ def _chances_spared(size: int, relevant: int, deepest: int) -> Iterator[float]:
     others = size - relevant
     yield 1.0
     for above in range(deepest):
-        # the place next to those that were spared goes to one of the documents that are left
+        # the next rank goes to one of the remaining documents
         chance = chance * max(others - above, 0) // max(size - 1 - above, 1)
         yield chance / one
 
 
-Worth = Callable[[Array], Array]
+def perfect(lists: Lists, worth: Callable[[Array], Array] | None = None) -> Lists:
+    """The best possible rankings: all judged documents of each query and no others, in the order of their worth (default: the grade).
 
-
-def best_first(lists: Lists, worth: Worth | None = None) -> Lists:
-    """The judged documents that were retrieved moved to the top, the most worthy first: what perfect re-ranking would give.
-
-    ``worth`` maps grades to what they are worth (the grade itself unless given). Ties of scores are broken by it. Lists with
-    ``pool`` (several grades of a document) cannot be rearranged by one number.
+    Lists with ``pool`` (several grades per document) cannot be sorted by one number.
     """
-    grade, shown = _sort_grades(lists.grade, lists.shown, worth)
-    return _lay_out(lists, grade, shown, lists.retrieved)
-
-
-def perfect(lists: Lists, worth: Worth | None = None) -> Lists:
-    """All judged documents of each query and nothing else, the most worthy first: the best ranking there is."""
-    grade, shown = _sort_grades(lists.ideal.grade, lists.ideal.shown, worth)
-    return _lay_out(lists, grade, shown, shown.sum(axis=1).astype(float))
-
-
-def _sort_grades(grade: Array, shown: Array, worth: Worth | None) -> tuple[Array, Array]:
+    assert lists.pool is None, "documents with several grades have several best orders"
+    grade, shown = lists.ideal.grade, lists.ideal.shown
     value = grade if worth is None else worth(grade)
     order = np.argsort(np.where(shown, -value, np.inf), axis=1, kind="stable")
-    inside = np.take_along_axis(shown, order, 1)
-    return np.where(inside, np.take_along_axis(grade, order, 1), 0.0), inside
-
-
-def _lay_out(lists: Lists, grade: Array, shown: Array, retrieved: Array) -> Lists:
-    """Documents at ranks 1, 2, 3 ... without ties."""
-    assert lists.pool is None, "documents with several grades have no one best order"
+    shown = np.take_along_axis(shown, order, 1)
     rank = np.where(shown, np.arange(1, shown.shape[1] + 1)[None, :], 1)
     return replace(
         lists,
-        grade=grade,
+        grade=np.where(shown, np.take_along_axis(grade, order, 1), 0.0),
         shown=shown,
         rank=rank,
-        retrieved=np.asarray(retrieved, dtype=float),
+        retrieved=shown.sum(axis=1).astype(float),
         tie_start=rank,
         tie_size=np.ones_like(rank),
         uncut=None,

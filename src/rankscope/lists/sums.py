@@ -1,4 +1,4 @@
-"""Sums, logarithms and powers that do not depend on the batch a query is in."""
+"""Sums, logarithms and powers that do not depend on the batch of a query."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-LOG2_DISCOUNTS = np.array([0.0, *(1.0 / math.log2(r + 1) for r in range(1, 2_048))])  # of small ranks
-NARROW = 32  # columns up to which many rows are added column by column, which takes a fifth of the time
-MANY = 256  # rows from which on they are
-BLOCK = 1 << 14  # numbers that are split at once: they stay in the processor's cache
-LARGE = 1e250  # from here on a number is not split
+LOG2_DISCOUNTS = np.array([0.0, *(1.0 / math.log2(r + 1) for r in range(1, 2_048))])  # by rank
+# adding column by column takes a fifth of the time of a cumulative sum for at least MIN_ROWS rows of at most MAX_COLUMNS
+MAX_COLUMNS = 32
+MIN_ROWS = 256
+BLOCK = 1 << 14  # numbers that are split at once and fit the processor's cache
+MAX_SPLIT = 1e250  # larger numbers are not split
 
 
 def running(per_position: Array) -> Array:
-    """The sum so far, one position after another, so that no query's numbers depend on its neighbours'."""
+    """The running sum of each row, one position after another, so that a query's value does not depend on its batch."""
     rows, columns = per_position.shape
-    if rows < MANY or columns > NARROW:
+    if rows < MIN_ROWS or columns > MAX_COLUMNS:
         return np.cumsum(per_position, axis=1, dtype=float)
     out = per_position.astype(float)
     for column in range(1, columns):
@@ -32,7 +33,7 @@ def running(per_position: Array) -> Array:
 def total(per_position: Array) -> Array:
     """The sum of each row, added in the order of ``running``."""
     rows, columns = per_position.shape
-    if rows < MANY or columns > 2 * NARROW:
+    if rows < MIN_ROWS or columns > 2 * MAX_COLUMNS:
         return np.asarray(np.cumsum(per_position, axis=1, dtype=float)[:, -1])
     values = per_position.astype(float, copy=False)
     out = values[:, 0].copy()
@@ -42,22 +43,22 @@ def total(per_position: Array) -> Array:
 
 
 def exact_sum(values: Array) -> float:
-    """The exact sum of all values, rounded once, as ``math.fsum`` gives it: their order does not matter.
+    """The exact sum of all values, rounded once like ``math.fsum``, so that their order does not matter.
 
     >>> exact_sum(np.array([1e100, 0.1, -1e100]))
     0.1
     """
     values = np.asarray(values, dtype=float).ravel()
-    if len(values) < MANY or not float(np.abs(values).max()) < LARGE:
+    if len(values) < MIN_ROWS or not float(np.abs(values).max()) < MAX_SPLIT:
         return math.fsum(values.tolist())
     blocks = (values[at : at + BLOCK] for at in range(0, len(values), BLOCK))
     return math.fsum(chain.from_iterable(map(_sums_without_rounding, blocks)))
 
 
 def _sums_without_rounding(values: Array) -> Iterator[float]:
-    """A few numbers whose sum is exactly that of a block of values: of their leading bits, of those that follow, and so on.
+    """A few numbers with exactly the sum of a block of values: the sum of their leading bits, of the next bits, and so on.
 
-    What is left of a value after adding and subtracting a much larger power of 2 has so few bits that a sum over the block needs no rounding.
+    Adding and subtracting a much larger power of 2 leaves so few bits of each value that their sum needs no rounding.
 
     Source: Rump, Ogita and Oishi, Accurate floating-point summation part I, 2008.
     """
@@ -69,7 +70,7 @@ def _sums_without_rounding(values: Array) -> Iterator[float]:
 
 
 def ratio(part: Array, whole: Array | float) -> Array:
-    """Part / whole, cell by cell, and 0 where the whole is 0."""
+    """Part / whole, cell by cell, and 0 if the whole is 0."""
     if not isinstance(whole, np.ndarray):
         return part / whole if whole else np.zeros(part.shape)
     if whole.shape != part.shape:
@@ -78,17 +79,16 @@ def ratio(part: Array, whole: Array | float) -> Array:
 
 
 def each(function: Callable[[float], float], values: Array) -> Array:
-    """Apply a plain function to an array, once for each distinct value.
+    """Apply a plain function to an array, once per distinct value.
 
-    Vector instructions may round a logarithm differently at the edge of an array than inside it; a
-    value taken from a table cannot depend on where it stands.
+    Vector instructions may round a logarithm differently at the edge of an array than inside it. A table does not.
     """
     distinct, number = np.unique(values, return_inverse=True)
     return np.array([function(v) for v in distinct.tolist()], dtype=float)[number.reshape(values.shape)]
 
 
-def by_rank(weight: Callable[[int], float], rank: Array) -> Array:
-    """A weight of the rank at every cell, computed once for each rank that occurs."""
+def each_rank(weight: Callable[[int], float], rank: Array) -> Array:
+    """Apply a plain function to ranks, once per distinct rank. 0 at rank 0."""
     present = np.zeros(int(rank.max(initial=1)) + 1, dtype=bool)
     present[rank] = True
     table = np.zeros(len(present))
@@ -98,16 +98,16 @@ def by_rank(weight: Callable[[int], float], rank: Array) -> Array:
 
 
 def log2_discounts(rank: Array) -> Array:
-    """1 / log2(rank + 1) at every cell and nothing at rank 0, each logarithm computed once, as in ``each``."""
+    """1 / log2(rank + 1) at every cell, and 0 at rank 0."""
     if int(rank.max(initial=1)) < len(LOG2_DISCOUNTS):
         return np.asarray(LOG2_DISCOUNTS[rank])
-    return by_rank(lambda r: 1.0 / math.log2(r + 1), rank)
+    return each_rank(lambda r: 1.0 / math.log2(r + 1), rank)
 
 
 def not_before(chance: Array) -> Array:
-    """The chance that what happens with these chances has not happened before each cell."""
+    """The chance that an event with these chances has not happened before each cell."""
     rows, columns = chance.shape
-    if rows < MANY or columns > NARROW:
+    if rows < MIN_ROWS or columns > MAX_COLUMNS:
         stays = np.cumprod(1.0 - chance, axis=1)
         return np.hstack([np.ones((rows, 1)), stays[:, :-1]])
     out = np.ones((rows, columns))

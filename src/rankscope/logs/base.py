@@ -32,13 +32,12 @@ Direction = Annotated[Better, Param("what is better: higher, as of revenue, lowe
 
 
 @dataclass(frozen=True)
-class Parts:
-    """What is summed over a unit: ``numerator`` and ``denominator``, expressions over the rows of one ``level``.
+class RatioParts:
+    """The sums of a unit: ``numerator`` and ``denominator``, expressions over the rows of one ``level``.
 
-    At the level of rows they are of each row, or ``once`` of the first row of a unit that has a value; at the others they sum up the rows
-    of a list, a session or a unit. Null adds nothing to either. Without a denominator each unit is 1 below the line. At the level of
-    ``values`` those of rows are kept one by one, without a denominator: for quantiles. ``censored`` tells of units that were not observed
-    for long enough.
+    At level ``row`` each row adds its value, at level ``once`` the first row of a unit that has one; at the others an expression sums up
+    the rows of a list, a session or a unit. Null adds nothing. Without a denominator each unit counts as 1. Level ``values`` keeps the values
+    of rows one by one, without a denominator: for quantiles. ``censored`` is true for units that were not observed for long enough.
     """
 
     level: Level
@@ -47,13 +46,15 @@ class Parts:
     censored: pl.Expr | None = None
 
 
-class OnlineMetric(Declared, kind="online metric", at="days"):
-    """Base of every online metric. The docstring of a class says in one line what it is.
+Parts = RatioParts  # the earlier public name
 
-    ``needs`` names the columns of the log, ``unit`` what one of is counted (an impression, a list, a session, a user), ``above`` and
-    ``below`` what is summed above and below the line. ``better``, ``range`` and ``watch`` (what misleads) are for people and for
-    verdicts. ``windowed`` tells that a unit must have been observed for some days to count. ``of_columns`` are the parameters that name columns;
-    ``example`` is a spelling with what must be given beside these.
+
+class Earning(Declared):
+    """Base of everything that units earn: a numerator out of a denominator, rolled up to the unit, compared as a ratio of sums.
+
+    ``needs`` names the columns of the log, ``unit`` the thing counted (an impression, a list, a session, a user), ``above`` and ``below`` the
+    numerator and the denominator in words. ``better``, ``range`` and ``watch`` (a pitfall) serve people and verdicts. ``rowwise`` is true
+    if every expression looks at its own row only: such earnings are summed without grouping the rows first.
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
@@ -65,14 +66,29 @@ class OnlineMetric(Declared, kind="online metric", at="days"):
     watch: ClassVar[str] = ""
     best_for: ClassVar[str] = ""
     source: ClassVar[str] = ""
+    rowwise: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "parts" in vars(cls) and "rowwise" not in vars(cls):  # new expressions do not inherit the promise
+            cls.rowwise = False
+
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
+        """Return the sums of each unit; ``end`` is the last time in the log. The one method that every earning defines."""
+        raise TypeError(f"{type(self).__name__} defines no parts(): return the numerator and the denominator")
+
+
+class OnlineMetric(Earning, kind="online metric", at="days"):
+    """Base of every online metric. The docstring of a class says in one line what it is.
+
+    ``windowed`` metrics count only units that were observed for some days. ``of_columns`` are the parameters that name columns; ``example``
+    is a spelling with the values that must be given.
+    """
+
     windowed: ClassVar[bool] = False
     of_columns: ClassVar[tuple[str, ...]] = ()
     example: ClassVar[str] = ""
     listed_by: ClassVar[str] = "rankscope metrics online"
-
-    def parts(self, log: Log, end: datetime | None) -> Parts:
-        """What is summed over each unit; ``end`` is the last time in the log. The one method that a metric must define."""
-        raise TypeError(f"{type(self).__name__} does not say what it sums")
 
     def columns(self, log: Log) -> tuple[str, ...]:
         """The columns of the log that it needs."""

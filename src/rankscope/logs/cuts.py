@@ -14,7 +14,7 @@ from rankscope.errors import DataError, InputError
 from rankscope.impressions import Log
 from rankscope.lists import Array
 from rankscope.logs.health import LogHealth
-from rankscope.logs.rollup import Units
+from rankscope.logs.rollup import UnitTotals
 
 DAY, LATE = " day", " late"  # no column of a log is called so
 IDS = ("unit_id", "impression_id", "session_id", "timestamp")
@@ -82,7 +82,7 @@ def slice_names(log: Log, said: Any) -> list[str]:
     return list(dict.fromkeys(parts))
 
 
-def parts_by(units: Units, column: str, most: int = 0) -> Iterator[tuple[Any, Array]]:
+def parts_by(units: UnitTotals, column: str, most: int = 0) -> Iterator[tuple[Any, Array]]:
     """Each value of a column with the places of its units, in the order of the values; at most so many, those with the most units."""
     groups = (
         units.groups[column]

@@ -11,7 +11,7 @@ from rankscope import words
 from rankscope.declared import Param, required_parameters
 from rankscope.errors import InputError
 from rankscope.impressions import COLUMNS, Log
-from rankscope.logs.base import Column, Days, Direction, OnlineMetric, Parts
+from rankscope.logs.base import Column, Days, Direction, OnlineMetric, RatioParts
 from rankscope.logs.rollup import unit_of
 
 Seconds = Annotated[float, Param("how many seconds", low=0.0)]
@@ -34,15 +34,16 @@ def _when(rows: pl.Expr, value: pl.Expr) -> pl.Expr:
 class CTR(OnlineMetric, aliases=("ClickThroughRate", "click_through_rate")):
     """Clicked impressions, out of those shown."""
 
+    rowwise = True
     needs = ("click",)
     unit, above, below = "impression", "impressions that were clicked", "impressions that were shown"
     range = (0.0, 1.0)
     watch = "It falls with position, so a longer list has a lower one: compare lists of one length, or ListCTR."
     best_for = "what is shown one at a time: ads, feeds, recommendations"
 
-    def parts(self, log: Log, end: datetime | None) -> Parts:
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
         known = _shown(log) & click.is_not_null()
-        return Parts("row", known & (click > 0), known)
+        return RatioParts("row", known & (click > 0), known)
 
 
 class ListCTR(OnlineMetric, aliases=("SERPCTR", "list_ctr")):
@@ -54,9 +55,9 @@ class ListCTR(OnlineMetric, aliases=("SERPCTR", "list_ctr")):
     watch = "A list that answers by itself needs no click: look at GoodAbandonment beside it."
     best_for = "search: whether a page of results was of use"
 
-    def parts(self, log: Log, end: datetime | None) -> Parts:
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
         known = _shown(log) & click.is_not_null()
-        return Parts("list", (known & (click > 0)).any().cast(pl.Float64), known.any().cast(pl.Float64))
+        return RatioParts("list", (known & (click > 0)).any().cast(pl.Float64), known.any().cast(pl.Float64))
 
 
 class Abandonment(OnlineMetric):
@@ -67,9 +68,9 @@ class Abandonment(OnlineMetric):
     better, range = "lower", (0.0, 1.0)
     watch = "It cannot tell a list that failed from one that answered without a click."
 
-    def parts(self, log: Log, end: datetime | None) -> Parts:
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
         known = _shown(log) & click.is_not_null()
-        return Parts(
+        return RatioParts(
             "list", (known.any() & ~(known & (click > 0)).any()).cast(pl.Float64), known.any().cast(pl.Float64)
         )
 
@@ -87,10 +88,10 @@ class GoodAbandonment(OnlineMetric):
     watch = "It is as good as what is written into reward: an answer that was read, a thumb, a call."
     source = "Li, Huffman and Tokuda, Good abandonment in mobile and PC internet search, SIGIR 2009"
 
-    def parts(self, log: Log, end: datetime | None) -> Parts:
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
         known = _shown(log) & click.is_not_null()
         left = known.any() & ~(known & (click > 0)).any() & pl.col("reward").is_not_null().any()
-        return Parts("list", (left & (pl.col("reward") > 0).any()).cast(pl.Float64), left.cast(pl.Float64))
+        return RatioParts("list", (left & (pl.col("reward") > 0).any()).cast(pl.Float64), left.cast(pl.Float64))
 
 
 class CVR(OnlineMetric, aliases=("ConversionRate", "conversion_rate")):
@@ -100,6 +101,7 @@ class CVR(OnlineMetric, aliases=("ConversionRate", "conversion_rate")):
         Literal["click", "impression", "list", "session", "unit"], Param("what a conversion is counted out of")
     ] = "click"
 
+    rowwise = True
     needs = ("conversion",)
     unit, above, below = (
         "click",
@@ -114,50 +116,53 @@ class CVR(OnlineMetric, aliases=("ConversionRate", "conversion_rate")):
         more = {"click": ("click",), "list": ("impression_id",), "session": ("session_id",), "unit": ("unit_id",)}
         return (*self.needs, *more.get(self.per, ()))
 
-    def parts(self, log: Log, end: datetime | None) -> Parts:
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
         known = _shown(log) & conversion.is_not_null()
         if self.per in {"click", "impression"}:
             rows = known & (click > 0).fill_null(value=False) if self.per == "click" else known
-            return Parts("row", rows & (conversion > 0), rows)
+            return RatioParts("row", rows & (conversion > 0), rows)
         won = (known & (conversion > 0)).any().cast(pl.Float64)
-        return Parts(self.per, won, known.any().cast(pl.Float64))  # type: ignore[arg-type] # it is no row here
+        return RatioParts(self.per, won, known.any().cast(pl.Float64))  # type: ignore[arg-type] # it is no row here
 
 
 class RPM(OnlineMetric, aliases=("RevenuePerThousand",)):
     """Revenue from a thousand impressions."""
 
+    rowwise = True
     needs = ("revenue",)
     unit, above, below = "impression", "1,000 times the revenue", "impressions that were shown"
     watch = "A few large orders carry it: look at intervals, and winsorise."
     best_for = "ads and shops: what a place on the page earns"
 
-    def parts(self, log: Log, end: datetime | None) -> Parts:
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
         known = _shown(log) & revenue.is_not_null()
-        return Parts("row", _when(known, 1000.0 * revenue), known)
+        return RatioParts("row", _when(known, 1000.0 * revenue), known)
 
 
 class OrderValue(OnlineMetric, aliases=("AOV",)):
     """Revenue, out of the number of conversions."""
 
+    rowwise = True
     needs = ("revenue", "conversion")
     unit, above, below = "order", "revenue of conversions", "conversions"
     watch = "It says nothing of how many buy: a change that drives small buyers away raises it."
 
-    def parts(self, log: Log, end: datetime | None) -> Parts:
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
         known = revenue.is_not_null() & conversion.is_not_null() & (conversion > 0)
-        return Parts("row", _when(known, revenue), _when(known, conversion))
+        return RatioParts("row", _when(known, revenue), _when(known, conversion))
 
 
 class Dwell(OnlineMetric, aliases=("DwellTime", "dwell_time")):
     """Seconds spent on what was clicked, the mean over clicks."""
 
+    rowwise = True
     needs = ("click", "dwell_s")
     unit, above, below = "click", "seconds on what was clicked", "clicks whose dwell time is known"
     watch = "A forgotten tab is no interest: winsorise, or count SatisfiedClicks."
 
-    def parts(self, log: Log, end: datetime | None) -> Parts:
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
         known = (click > 0).fill_null(value=False) & pl.col("dwell_s").is_not_null()
-        return Parts("row", _when(known, pl.col("dwell_s")), known)
+        return RatioParts("row", _when(known, pl.col("dwell_s")), known)
 
 
 class SatisfiedClicks(OnlineMetric, aliases=("SatCTR",)):
@@ -165,6 +170,7 @@ class SatisfiedClicks(OnlineMetric, aliases=("SatCTR",)):
 
     dwell: Seconds = 30.0
 
+    rowwise = True
     needs = ("click", "dwell_s")
     unit, above, below = (
         "impression",
@@ -175,9 +181,9 @@ class SatisfiedClicks(OnlineMetric, aliases=("SatCTR",)):
     watch = "30 seconds are for pages that are read: a weather report satisfies in 3."
     source = "Fox, Karnawat, Mydland, Dumais and White, Evaluating implicit measures to improve web search, TOIS 2005"
 
-    def parts(self, log: Log, end: datetime | None) -> Parts:
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
         known = _shown(log) & click.is_not_null() & ((click <= 0) | pl.col("dwell_s").is_not_null())
-        return Parts("row", known & (click > 0) & (pl.col("dwell_s") >= self.dwell), known)
+        return RatioParts("row", known & (click > 0) & (pl.col("dwell_s") >= self.dwell), known)
 
 
 class SessionLength(OnlineMetric):
@@ -188,8 +194,8 @@ class SessionLength(OnlineMetric):
     better = "neither"
     watch = "Longer may mean interested or lost: it has no better direction."
 
-    def parts(self, log: Log, end: datetime | None) -> Parts:
-        return Parts("session", (at.max() - at.min()).dt.total_microseconds() / 1e6, ONE)
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
+        return RatioParts("session", (at.max() - at.min()).dt.total_microseconds() / 1e6, ONE)
 
 
 class ItemsPerSession(OnlineMetric):
@@ -199,8 +205,8 @@ class ItemsPerSession(OnlineMetric):
     unit, above, below = "session", "items that were shown", "sessions"
     better = "neither"
 
-    def parts(self, log: Log, end: datetime | None) -> Parts:
-        return Parts("session", _shown(log).sum() if log.has("shown") else pl.len().cast(pl.Float64), ONE)
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
+        return RatioParts("session", _shown(log).sum() if log.has("shown") else pl.len().cast(pl.Float64), ONE)
 
 
 class SessionsPerUser(OnlineMetric):
@@ -211,8 +217,8 @@ class SessionsPerUser(OnlineMetric):
     watch = "It moves slowly, and is the metric that search engines trust: users who find what they need come back."
     source = "Kohavi, Deng, Frasca, Longbotham, Walker and Xu, Trustworthy online controlled experiments, KDD 2012"
 
-    def parts(self, log: Log, end: datetime | None) -> Parts:
-        return Parts("unit", pl.col("session_id").drop_nulls().n_unique().cast(pl.Float64))
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
+        return RatioParts("unit", pl.col("session_id").drop_nulls().n_unique().cast(pl.Float64))
 
 
 class TimeToSuccess(OnlineMetric):
@@ -223,9 +229,9 @@ class TimeToSuccess(OnlineMetric):
     better = "lower"
     watch = "Sessions without a click are left out: a change that loses the slow ones looks faster."
 
-    def parts(self, log: Log, end: datetime | None) -> Parts:
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
         first = at.filter(click > 0).min()
-        return Parts(
+        return RatioParts(
             "session",
             ((first - at.min()).dt.total_microseconds() / 1e6).fill_null(0.0),
             first.is_not_null().cast(pl.Float64),
@@ -242,12 +248,12 @@ class ReformulationRate(OnlineMetric):
     better, range = "lower", (0.0, 1.0)
     watch = "Some people explore: they ask anew because the answer was good."
 
-    def parts(self, log: Log, end: datetime | None) -> Parts:
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
         query, time = pl.col("query_id").sort_by(at), at.sort()
         starts = query.is_not_null() & (query != query.shift(1)).fill_null(value=True)  # one query, however many rows
         first, asked = time.filter(starts), query.filter(starts)
         soon = (first.shift(-1) - first).dt.total_microseconds() <= self.within * 1e6
-        return Parts(
+        return RatioParts(
             "session", (soon & (asked.shift(-1) != asked)).sum().cast(pl.Float64), starts.sum().cast(pl.Float64)
         )
 
@@ -259,11 +265,11 @@ class _Windowed(OnlineMetric):
     needs: ClassVar[tuple[str, ...]] = ("unit_id", "timestamp")
     unit: ClassVar[str] = "user"
 
-    def _parts(self, value: pl.Expr, days: float, end: datetime | None) -> Parts:
+    def _parts(self, value: pl.Expr, days: float, end: datetime | None) -> RatioParts:
         if end is None:
             raise InputError(f"{self}: the log has no times")
         whole = (at <= end - timedelta(days=days)).any()  # row by row, as older Polars take a literal for a list here
-        return Parts("unit", value * whole.cast(pl.Float64), whole.cast(pl.Float64), (~whole).cast(pl.Float64))
+        return RatioParts("unit", value * whole.cast(pl.Float64), whole.cast(pl.Float64), (~whole).cast(pl.Float64))
 
 
 class ReturnRate(_Windowed):
@@ -275,7 +281,7 @@ class ReturnRate(_Windowed):
     range = (0.0, 1.0)
     watch = "Users first seen near the end of the log are left out and counted."
 
-    def parts(self, log: Log, end: datetime | None) -> Parts:
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
         start = at.min().dt.truncate("1d") + DAY
         back = ((at >= start) & (at < start + self.days * DAY)).any().cast(pl.Float64)
         return self._parts(back, self.days + 1, end)
@@ -290,7 +296,7 @@ class Retention(_Windowed):
     range = (0.0, 1.0)
     watch = "It is about one day: a weekly rhythm makes day 7 higher than day 6."
 
-    def parts(self, log: Log, end: datetime | None) -> Parts:
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
         day = at.min().dt.truncate("1d") + self.days * DAY
         return self._parts(((at >= day) & (at < day + DAY)).any().cast(pl.Float64), self.days + 1, end)
 
@@ -304,7 +310,7 @@ class LTV(_Windowed, aliases=("LifetimeValue",)):
     above, below = "revenue in the days after the first event", "users first seen so many days before the end"
     watch = "It is the value of a horizon, not of a lifetime; a few users hold most of it."
 
-    def parts(self, log: Log, end: datetime | None) -> Parts:
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
         return self._parts(revenue.filter(at < at.min() + self.days * DAY).sum(), self.days, end)
 
 
@@ -318,12 +324,13 @@ class Mean(OnlineMetric):
     column: Column
     better: Direction = "higher"  # type: ignore[misc] # of a column, which may be a cost
 
+    rowwise = True
     of_columns = ("column",)
     unit, above, below = "user", "the sum of a column", "users"
     range = (float("-inf"), float("inf"))
 
-    def parts(self, log: Log, end: datetime | None) -> Parts:
-        return Parts("row", log.number(self.column).fill_null(0.0))
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
+        return RatioParts("row", log.number(self.column).fill_null(0.0))
 
 
 class Attribute(OnlineMetric):
@@ -336,8 +343,8 @@ class Attribute(OnlineMetric):
     better, range = "neither", (float("-inf"), float("inf"))
     watch = "Units without a value count as 0. A number that rows add up to is a Mean."
 
-    def parts(self, log: Log, end: datetime | None) -> Parts:
-        return Parts("once", log.number(self.column))
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
+        return RatioParts("once", log.number(self.column))
 
 
 class Ratio(OnlineMetric):
@@ -347,13 +354,14 @@ class Ratio(OnlineMetric):
     denominator: Column
     better: Direction = "higher"  # type: ignore[misc] # of columns, which may be costs
 
+    rowwise = True
     of_columns = ("numerator", "denominator")
     unit, above, below = "user", "the sum of a column", "the sum of another"
     range = (float("-inf"), float("inf"))
     watch = "It is a ratio of sums, not a mean of ratios: users with more below the line weigh more."
 
-    def parts(self, log: Log, end: datetime | None) -> Parts:
-        return Parts("row", log.number(self.numerator).fill_null(0.0), log.number(self.denominator).fill_null(0.0))
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
+        return RatioParts("row", log.number(self.numerator).fill_null(0.0), log.number(self.denominator).fill_null(0.0))
 
 
 class Quantile(OnlineMetric):
@@ -366,6 +374,7 @@ class Quantile(OnlineMetric):
     )
     better: Direction = "neither"  # type: ignore[misc] # a column may be a time as well as money
 
+    rowwise = True
     of_columns = ("column",)
     unit, above, example = (
         "row",
@@ -380,12 +389,12 @@ class Quantile(OnlineMetric):
     best_for = "waiting times (q=0.95, better='lower'), and amounts of which a few carry the mean"
     source = "Deng, Knoblich and Lu, Applying the delta method in metric analytics, KDD 2018; Liu, Sun, Varshney and Xu, Large-scale online experimentation with quantile metrics, 2019"
 
-    def parts(self, log: Log, end: datetime | None) -> Parts:
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
         value = log.number(self.column)
         if self.per == "row" or not unit_of(log):
-            return Parts("values", value)
+            return RatioParts("values", value)
         known = value.is_not_null().any()
-        return Parts("unit", value.sum(), known.cast(pl.Float64))
+        return RatioParts("unit", value.sum(), known.cast(pl.Float64))
 
 
 def usual_metrics(log: Log) -> list[OnlineMetric]:

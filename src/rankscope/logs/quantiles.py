@@ -6,11 +6,11 @@ import numpy as np
 
 from rankscope.lists import Array
 from rankscope.logs.metrics import Quantile
-from rankscope.logs.rollup import Units
+from rankscope.logs.rollup import UnitTotals
 from rankscope.logs.rows import UnitRows
 
 
-def rows_of(units: Units, metric: Quantile, inside: Array | None = None) -> UnitRows:
+def rows_of(units: UnitTotals, metric: Quantile, inside: Array | None = None) -> UnitRows:
     """The rows that have a value, of all units or of those at these places.
 
     Of a quantile over units each unit is one row: what its rows sum to.

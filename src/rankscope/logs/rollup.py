@@ -14,7 +14,7 @@ from rankscope import words
 from rankscope.errors import DataError
 from rankscope.impressions import Log
 from rankscope.lists import Array
-from rankscope.logs.base import KEYS, Level, OnlineMetric, Parts
+from rankscope.logs.base import KEYS, Level, OnlineMetric, RatioParts
 from rankscope.logs.bins import sum_in_bins
 from rankscope.logs.rows import UnitRows
 
@@ -29,13 +29,12 @@ _ALL_ROWS = (
     "{}: no user, session or list is named, so that each row would be a unit of its own, and all of them would have to come here: "
     'say which column names users, as columns={{"visitor": "unit_id"}}, or bring a sample of the rows here, as frame.limit(1000000).toArrow()'
 )
-OURS = f"{__package__}."  # where metrics are whose expressions look at single rows where they say so
 TOO_NARROW = "; where users come back, intervals are too narrow"
 
 
 @dataclass(frozen=True, eq=False)
-class Units:
-    """Units and what each adds: ``numerators`` and ``denominators`` are metrics x units.
+class UnitTotals:
+    """Units and their totals: ``numerators`` and ``denominators`` are metrics x units.
 
     ``groups`` has, by the name of what was grouped by (a variant, a slice, a day), the value of each unit; a unit that has rows in several groups
     is there several times. ``unit`` is the column that names units, empty where each row is its own; ``ids`` are their names, where asked for.
@@ -60,7 +59,7 @@ class Units:
         """How many units there are."""
         return int(self.numerators.shape[1])
 
-    def __add__(self, other: Units) -> Units:
+    def __add__(self, other: UnitTotals) -> UnitTotals:
         """The units of two logs, or of two parts of one, that have no unit in common: units one after the other, rows and censored counts added up.
 
         Raises DataError where they are not of one kind, where a unit is in both (as far as ``ids`` tell), and where windowed metrics were rolled up
@@ -102,7 +101,7 @@ class Units:
         """What to know of units where the log names none; empty where it does."""
         return "" if self.unit == "unit_id" else WITHOUT[self.unit] + TOO_NARROW
 
-    def filter(self, kept: pl.Series) -> Units:
+    def filter(self, kept: pl.Series) -> UnitTotals:
         """Some of the units."""
         inside = kept.to_numpy()
         return replace(
@@ -135,7 +134,7 @@ def roll_up(
     attributes: Sequence[str] = (),
     ids: bool = False,
     end: datetime | None = None,
-) -> Units:
+) -> UnitTotals:
     """Sum a log over its units, for all metrics in one pass; ``by`` are columns that are grouped by, too.
 
     ``attributes`` are columns that say something of a unit: the first value that its rows have counts. ``end`` is when a metric over days
@@ -168,7 +167,7 @@ def roll_up(
     numerators, denominators = _tables(found, parts, held)
     _check_finite(log, metrics, numerators, denominators, held)
     censored = tuple(int(found[f"c{i}"].sum()) if p.censored is not None else 0 for i, p in enumerate(parts))
-    return Units(
+    return UnitTotals(
         tuple(metrics), numerators, denominators, {name: found[name] for name in (*by, *attributes)}, unit,
         log.unit_noun if unit == "unit_id" else {"session_id": "session", "impression_id": "list", "": "row"}[unit],
         int(found["rows"].sum()), censored, end, found[unit] if ids and unit else None,
@@ -176,7 +175,7 @@ def roll_up(
     )  # fmt: skip
 
 
-def _tables(found: pl.DataFrame, parts: Sequence[Parts], held: Mapping[str, UnitRows]) -> tuple[Array, Array]:
+def _tables(found: pl.DataFrame, parts: Sequence[RatioParts], held: Mapping[str, UnitRows]) -> tuple[Array, Array]:
     """What each unit adds above and below the line: metrics x units, each."""
     above, below = np.zeros((len(parts), len(found))), np.ones((len(parts), len(found)))
     for i, part in enumerate(parts):
@@ -222,7 +221,9 @@ def _end(log: Log) -> Any:
     return log.gather(lambda frame: frame.select(pl.col("timestamp").max())).max().item()
 
 
-def _query(log: Log, parts: Sequence[Parts], keys: Sequence[str], unit: str, attributes: Sequence[str]) -> pl.LazyFrame:
+def _query(
+    log: Log, parts: Sequence[RatioParts], keys: Sequence[str], unit: str, attributes: Sequence[str]
+) -> pl.LazyFrame:
     """One row a unit (and group) with two columns a metric, and the number of rows."""
     here: list[pl.Expr] = []
     inner: dict[Level, list[int]] = {}
@@ -252,13 +253,10 @@ def _query(log: Log, parts: Sequence[Parts], keys: Sequence[str], unit: str, att
 
 
 def _in_bins(
-    log: Log, metrics: Sequence[OnlineMetric], parts: Sequence[Parts], keys: Sequence[str]
+    log: Log, metrics: Sequence[OnlineMetric], parts: Sequence[RatioParts], keys: Sequence[str]
 ) -> tuple[pl.DataFrame, dict[str, UnitRows]] | None:
-    """The same without grouping, and the values that are kept, where each metric is one of ours that is made of single rows; else None."""
-    if not all(
-        part.level in {"row", "values"} and type(metric).__module__.startswith(OURS)
-        for metric, part in zip(metrics, parts, strict=True)
-    ):
+    """The same without grouping, and the values that are kept, if every metric is rowwise; else None."""
+    if not all(metric.rowwise and part.level in {"row", "values"} for metric, part in zip(metrics, parts, strict=True)):
         return None
     added = {
         name: value
@@ -269,27 +267,27 @@ def _in_bins(
     return sum_in_bins(log, keys, added, _kept(parts))
 
 
-def _kept(parts: Sequence[Parts]) -> dict[str, pl.Expr]:
+def _kept(parts: Sequence[RatioParts]) -> dict[str, pl.Expr]:
     """The columns whose values are kept row by row."""
     return {f"v{i}": part.numerator.alias(f"v{i}") for i, part in enumerate(parts) if part.level == "values"}
 
 
-def _named(i: int, part: Parts) -> list[pl.Expr]:
+def _named(i: int, part: RatioParts) -> list[pl.Expr]:
     return [value.cast(pl.Float64).alias(name) for name, value in zip(_names(i, part), _values(part), strict=True)]
 
 
-def _values(part: Parts) -> list[pl.Expr]:
+def _values(part: RatioParts) -> list[pl.Expr]:
     return [value for value in (part.numerator, part.denominator, part.censored) if value is not None]
 
 
-def _sums(i: int, part: Parts) -> list[pl.Expr]:
+def _sums(i: int, part: RatioParts) -> list[pl.Expr]:
     return [column.sum().alias(name) for name, column in zip(_names(i, part), _named(i, part), strict=True)]
 
 
-def _firsts(i: int, part: Parts) -> list[pl.Expr]:
+def _firsts(i: int, part: RatioParts) -> list[pl.Expr]:
     return [column.drop_nulls().first().fill_null(0.0).alias(f"n{i}") for column in _named(i, part)]
 
 
-def _names(i: int, part: Parts) -> list[str]:
+def _names(i: int, part: RatioParts) -> list[str]:
     kept = ("n", True), ("d", part.denominator is not None), ("c", part.censored is not None)
     return [f"{letter}{i}" for letter, there in kept if there]

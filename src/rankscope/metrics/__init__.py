@@ -1,4 +1,4 @@
-"""Every metric, by family, and how a spelling becomes one."""
+"""All metrics by family, and the reader of their spellings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from rankscope import words
-from rankscope.declared import APART, doc_of, parse_all, split_spellings
+from rankscope.declared import SEPARATORS, doc_of, parse_all, split_spellings
 from rankscope.errors import InputError
 from rankscope.metrics.base import Example, Metric, Terms
 from rankscope.metrics.browsing import ERR, RBP, Compat, RBPResidual
@@ -53,7 +53,7 @@ FAMILIES = (
 def parse(text: str | Metric | type[Metric]) -> Metric:
     """Read one metric: ``nDCG(gain='exponential')@10``, ``mrr@10`` or trec_eval's ``ndcg_cut_10``.
 
-    Metrics and metric classes pass through. Raises InputError for what is no metric, or is several.
+    Return metrics and metric classes unchanged. Raises InputError for an unknown metric, or for several.
 
     >>> parse("ndcg_cut_10")
     nDCG@10
@@ -63,12 +63,12 @@ def parse(text: str | Metric | type[Metric]) -> Metric:
     metrics = parse_many(text)
     if len(metrics) != 1:
         some = words.sample([str(metric) for _, metric in metrics])
-        raise InputError(f"metric {text!r} names {len(metrics)} metrics where one is wanted: {some}")
+        raise InputError(f"metric {text!r} names {len(metrics)} metrics, but only one fits here: {some}")
     return metrics[0][1]
 
 
 def spelled(metric: Any) -> str:
-    """A metric in our own spelling, however it was named; empty for what is none."""
+    """The canonical spelling of a metric. Empty if there is no such metric."""
     try:
         return str(parse(metric))
     except InputError:
@@ -76,12 +76,12 @@ def spelled(metric: Any) -> str:
 
 
 def is_foreign(metric: object) -> bool:
-    """Whether this is a measure of ir_measures, which is written as ours are."""
+    """True for a measure of ir_measures, whose spelling is also ours."""
     return hasattr(metric, "NAME") and hasattr(metric, "params")
 
 
 def parse_many(text: str | Metric | type[Metric]) -> list[tuple[str, Metric]]:
-    """Read all metrics that a spelling names, each with what was asked: ``nDCG@5,10``, ``P.5,10``, ``official``.
+    """Read all metrics of a spelling, each with its name as typed: ``nDCG@5,10``, ``P.5,10``, ``official``.
 
     >>> parse_many("nDCG@5,10")
     [('nDCG@5', nDCG@5), ('nDCG@10', nDCG@10)]
@@ -95,20 +95,19 @@ def parse_many(text: str | Metric | type[Metric]) -> list[tuple[str, Metric]]:
             return parse_many(str(text))
         raise InputError(f"a metric is a name like 'nDCG@10' or an object like nDCG @ 10, not {text!r}")
     asked = text.strip()
-    parts = split_spellings(asked) if APART.search(asked) else [asked]
-    if len(parts) == 1:  # what was asked is kept to the letter
+    parts = split_spellings(asked) if SEPARATORS.search(asked) else [asked]
+    if len(parts) == 1:  # keep the name as typed
         return _read(parts[0], asked)
     return [pair for part in parts for pair in _read(part, part)]
 
 
-_RANX = re.compile(r"-l\d+$|^rbp\.\d+$|^(?:precision|f1|n?dcg_burges)$")  # what only ranx writes
+_RANX = re.compile(r"-l\d+$|^rbp\.\d+$|^(?:precision|f1|n?dcg_burges)$")  # names that only ranx has
 
 
 def _read(text: str, asked: str) -> list[tuple[str, Metric]]:
-    """The metrics of one spelling, each with what was asked."""
     if text in SETS:
         return [pair for name in SETS[text] for pair in _read(name, name)]
-    # the name of a class with a cutoff or parameters is none of trec_eval's: those end there, or in values after a dot
+    # a class name before @ or ( is not trec_eval's
     name, *rest = re.split("[(@]", text, maxsplit=1)
     ours = bool(rest) and name in CATALOGUE and CATALOGUE[name].__name__ == name
     if _RANX.search(text) and text not in CATALOGUE:
@@ -121,18 +120,18 @@ def _read(text: str, asked: str) -> list[tuple[str, Metric]]:
     return [(asked if len(several) == 1 else str(metric), metric) for metric in several]
 
 
-# families that share a module with another one; what any other is, its module says
+# families that share a module with another; a module describes its own family
 SHARING = {
-    "accuracy": "Pairs within what was retrieved, of which one document is relevant",
+    "accuracy": "Pairs of a relevant and another retrieved document",
     "interpolated": "Interpolated precision: the best precision at a recall or beyond",
-    "overlap": "Metrics that compare a ranking with the ideal one by their overlap",
+    "overlap": "Overlap of a ranking with the ideal ranking",
     "judges": "Metrics averaged over several judges of the same documents",
-    "counts": "Counts: how many queries, documents, relevant documents",
+    "counts": "Counts of queries, documents and relevant documents",
 }
 
 
 def describe_family(name: str) -> str:
-    """What the metrics of a family have in common, in one sentence."""
+    """A family of metrics in one sentence."""
     module = sys.modules.get(f"{__name__}.{name}")
     return SHARING.get(name) or ((doc_of(module) if module else "") or name).strip().split("\n")[0].split(". ")[
         0
@@ -140,12 +139,12 @@ def describe_family(name: str) -> str:
 
 
 def family_of(cls: type[Metric]) -> str:
-    """The family that a metric belongs to."""
+    """The family of a metric."""
     return cls.family or cls.__module__.rpartition(".")[2]
 
 
 def families() -> dict[str, list[type[Metric]]]:
-    """The catalogue by family, each metric once, the families most asked for first."""
+    """The catalogue by family, each metric once, the most used families first."""
     out: dict[str, list[type[Metric]]] = {name: [] for name in FAMILIES}
     for cls in dict.fromkeys(CATALOGUE.values()):
         out.setdefault(family_of(cls), []).append(cls)
@@ -153,7 +152,7 @@ def families() -> dict[str, list[type[Metric]]]:
 
 
 def in_order(metrics: Iterable[Any]) -> list[tuple[str, Metric]]:
-    """Read a list of spellings, each metric once, in the order asked."""
+    """Read a list of spellings. Return each metric once, in the given order."""
     seen: dict[Metric, str] = {}
     for text in metrics:
         for asked, metric in parse_many(text):

@@ -1,4 +1,4 @@
-"""What a metric is: named factors at each position, multiplied, summed, out of what the query is worth."""
+"""The base of metrics: named factors, multiplied at each position, summed, and divided by the worth of the query."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from rankscope.metrics.trec import TrecName
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """A metric's value, still taken apart.
+    """The parts of a metric's value.
 
-    ``factors`` are multiplied at each position to give what the position earns; ``out_of`` is what
-    the query is worth; ``base`` is added to their ratio. ``unjudged`` is what the positions of documents
-    nobody judged earn together; ``link`` transforms the result, for the few metrics that are no sum.
-    ``defined`` is False for the queries that have no value at all. ``mean_earnings`` takes the place of the sum
-    where it was added up over all orders of tied documents.
+    The product of the ``factors`` is the earnings of each position. ``out_of`` is the worth of the query. ``base`` is added
+    to their ratio. ``unjudged`` is the total earnings of unjudged documents. ``link`` transforms the result, for metrics that
+    are not sums. ``defined`` is False for queries without a value. ``mean_earnings`` replaces the sum if it was computed over all orders of
+    tied documents.
 
     value = link((sum(product of the factors) + unjudged) / out_of + base), and 0 / 0 is 0.
     """
@@ -39,7 +38,7 @@ class Terms:
 
     @property
     def earned(self) -> Array:
-        """What each position earns."""
+        """The earnings of each position."""
         start = self.lists.shown.astype(float) if self.factors else np.zeros(self.lists.shown.shape)
         if self.lists.chance is not None:
             start *= self.lists.chance
@@ -47,12 +46,12 @@ class Terms:
 
     @property
     def worth(self) -> Array:
-        """What each query is worth."""
+        """The worth of each query."""
         return np.broadcast_to(np.asarray(self.out_of, dtype=float), len(self.lists))
 
     @property
     def value(self) -> Array:
-        """The value of each query, NaN where it is undefined."""
+        """The value of each query, NaN if undefined."""
         earned = total(self.earned) if self.mean_earnings is None else self.mean_earnings
         value = ratio(earned + self.unjudged, self.out_of) + self.base
         if self.link is not None:
@@ -61,27 +60,29 @@ class Terms:
 
     @property
     def unjudged_share(self) -> Array:
-        """What the positions of unjudged documents add, before the link."""
+        """The part of the value from unjudged documents, before the link."""
         return ratio(np.broadcast_to(np.asarray(self.unjudged, dtype=float), len(self.lists)), self.worth)
 
     @property
     def shares(self) -> Array:
-        """What each position adds to the value, before the link."""
+        """The part of the value from each position, before the link."""
         return ratio(self.earned, self.worth[:, None])
 
 
-# --- the vocabulary of parameters: each is explained and bounded here, once, for every metric -------
+# --- parameters shared by metrics, each with its meaning and bounds ----------------------------------
 
-Cutoff = Annotated[int | None, Param("look no further than this rank", low=1)]
-NeededCutoff = Annotated[int | None, Param("look no further than this rank", low=1, needed=True)]
+Cutoff = Annotated[int | None, Param("the last rank that counts", low=1)]
+NeededCutoff = Annotated[int | None, Param("the last rank that counts", low=1, needed=True)]
 Level = Annotated[float, Param("the lowest grade that counts as relevant", low=0, also={"rel": {}, "min_rel": {}})]
-JudgedOnly = Annotated[bool, Param("leave out unjudged documents, and close the gaps")]
-LARGEST = 1000  # 2^grade and sums of it stay finite
-MaxGrade = Annotated[float, Param("the highest grade of the scale", above=0, high=LARGEST, also={"max_rel": {}})]
+JudgedOnly = Annotated[bool, Param("leave out unjudged documents and close the gaps")]
+MAX_EXPONENTIAL_GRADE = 1000  # 2^grade and sums of it stay finite
+MaxGrade = Annotated[
+    float, Param("the highest grade of the scale", above=0, high=MAX_EXPONENTIAL_GRADE, also={"max_rel": {}})
+]
 
 
 def reason_against_gains(table: str | Lookup | None) -> str:
-    """Why a table of gains cannot be taken: gains are of graded documents, and no less than nothing."""
+    """Return the reason to refuse a table of gains. Empty if all its grades and gains are 0 or more."""
     if not isinstance(table, Lookup) or all(grade >= 0 and gain >= 0 for grade, gain in table):
         return ""
     return "grades and gains are 0 or more; a document with a negative grade was not judged and gains nothing"
@@ -90,7 +91,7 @@ def reason_against_gains(table: str | Lookup | None) -> str:
 Gain = Annotated[
     Literal["linear", "exponential", "binary"] | Lookup,
     Param(
-        "what a grade is worth: the grade itself, 2^grade - 1, 1 for any grade of 1 or more, or a table such as {1: 3, 2: 9}; "
+        "the gain of a grade: the grade itself, 2^grade - 1, 1 for grades of 1 or more, or a table like {1: 3, 2: 9}; "
         "a grade missing from the table keeps its linear gain",
         also={"gains": {}, "dcg": {"log2": "linear", "exp-log2": "exponential"}},
         reason_against=reason_against_gains,
@@ -100,9 +101,9 @@ Gain = Annotated[
 
 @dataclass(frozen=True)
 class Example:
-    """A worked example: what the metric gives for one list of grades, as arithmetic.
+    """A worked example: the value of a metric for one list of grades, as arithmetic.
 
-    A grade may be a dict of grades by subtopic or judge, for metrics that take several.
+    For metrics of subtopics or judges, a grade may be a dict of grades.
     """
 
     metric: str
@@ -112,24 +113,21 @@ class Example:
 
 
 class Metric(Declared, kind="metric"):
-    """Base of every metric: subclass it, name the parameters, say what a position earns.
+    """Base of every metric: a subclass names its parameters, and ``terms`` computes the earnings of each position.
 
-    What a class may declare beside ``terms``: ``formula``, ``convention`` (what to watch out for),
-    ``source``, ``best_for``, ``not_for``, ``examples``; ``relevance``, ``positions``, ``counts``; ``better``,
-    ``bounds``, ``empty``, ``aggregate``, ``trec`` (trec_eval's names), ``needs`` (what the engine
-    must fetch beyond grades and ranks: "score", "aspects" for several grades of a document, "subtopics" for
-    aspects that must be there), ``monotone`` (False where moving a better document above a
-    worse one may hurt) and ``looks_below`` (True where retrieved documents below the cutoff count, as
-    in an ideal made of all that were retrieved).
+    A class may also declare ``formula``, ``convention`` (the watch-out), ``source``, ``best_for``, ``not_for``, ``examples``,
+    the traits ``relevance``, ``positions``, ``counts``, ``better``, ``bounds``, ``empty``, ``aggregate``, ``monotone``, ``looks_below``,
+    ``trec`` (trec_eval's names), and ``needs``, the inputs beyond grades and ranks: "score", "aspects" (several grades per
+    document), "subtopics" (aspects that must be present), "identities" (the order of document ids).
     """
 
     listed_by: ClassVar[str] = "rankscope metrics"
-    family: ClassVar[str] = ""  # where it is not called as its module is
+    family: ClassVar[str] = ""  # if it differs from the module
     formula: ClassVar[str] = ""
     convention: ClassVar[str] = ""
     source: ClassVar[str] = ""
     best_for: ClassVar[str] = ""
-    not_for: ClassVar[str] = ""  # beside what the traits say: see description.unfit_for
+    not_for: ClassVar[str] = ""  # in addition to the traits: see description.unfit_for
     examples: ClassVar[tuple[Example, ...]] = ()
     relevance: ClassVar[Literal["binary", "graded", "none"]] = "binary"
     positions: ClassVar[bool] = True
@@ -137,72 +135,70 @@ class Metric(Declared, kind="metric"):
     better: ClassVar[Literal["higher", "lower", "neither"]] = "higher"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     trec: ClassVar[tuple[TrecName, ...]] = ()
-    # how trec_eval orders equal scores for this metric: document ids descend, but ascend for preferences
+    # the order of ties in trec_eval: document ids descend, but ascend for preferences
     trec_ties: ClassVar[Literal["trec", "docid"]] = "trec"
-    # how the values of the queries become one number
     aggregate: ClassVar[Literal["mean", "sum", "geometric", "weighted", "pooled"]] = "mean"
-    # what the engine must fetch besides grades and ranks: "score", "aspects", "subtopics"
     needs: ClassVar[frozenset[str]] = frozenset()
 
     @property
     def range(self) -> tuple[float, float]:
-        """The lowest and the highest value there can be."""
+        """The lowest and the highest possible value."""
         return self.bounds
 
     @property
     def monotone(self) -> bool:
-        """Whether a better document moved above a worse one never hurts."""
+        """True if moving a better document above a worse one never hurts."""
         return True
 
     @property
     def additive(self) -> bool:
-        """Whether a position earns by its own grade and rank, or by ``relevant_so_far`` and ``first_relevant``.
+        """True if a position earns only by its grade and rank, or by ``relevant_so_far`` and ``first_relevant``.
 
-        The mean over all orders of tied documents then has a closed form. The rest must not depend on the order.
+        The mean over all orders of ties then has a closed form. The other terms must not depend on the order.
         """
         return False
 
     @property
     def counts_ties(self) -> bool:
-        """Whether equal scores are part of the metric, and its value the mean over their orders already."""
+        """True if the metric handles ties itself, so that its value is the mean over their orders."""
         return False
 
     @property
     def settled_by_grade(self) -> bool:
-        """Whether tied documents in the order of their grades give the best value, and in reverse the worst."""
+        """True if sorting ties by grade gives the best value, and the reverse the worst."""
         return self.monotone
 
     @property
     def looks_below(self) -> bool:
-        """Whether documents retrieved below the cutoff count."""
+        """True if documents retrieved below the cutoff count, as in an ideal made of all retrieved documents."""
         return False
 
     @property
     def empty(self) -> float | Literal["judgments", "varies"] | None:
-        """The value of an empty ranking: a number, None (undefined), "judgments" (as the judgments say, whatever is returned), or "varies" (it depends on the query)."""
+        """The value of an empty ranking: a number, None (undefined), "judgments" (the value of any ranking), or "varies" (by query)."""
         return 0.0
 
     def terms(self, lists: Lists) -> Terms:
-        """The factors of each position and what the query is worth: the one method every metric must have."""
+        """Return the factors of each position and the worth of the query: the only method that a metric must have."""
         raise TypeError(f"{type(self).__name__} declares no terms")
 
     # -- derived once, for every metric -----------------------------------------------------------
 
     def taken_apart(self, lists: Lists) -> Terms:
-        """The terms over what the metric looks at: judged documents only where ``judged_only``, and the top k."""
+        """The terms over the top k, and over judged documents only if ``judged_only``."""
         self.ready()
         if getattr(self, "judged_only", False):
             lists = lists.condensed
         return self.terms(lists.top(getattr(self, "cutoff", None)))
 
     def score(self, lists: Lists) -> Array:
-        """The value of each query, NaN where it is undefined."""
+        """The value of each query, NaN if undefined."""
         return self.taken_apart(lists).value
 
     def mean_over_orders(self, lists: Lists, depth: int | None = None, upto: int | None = None) -> Array:
-        """The mean of each query's value over all orders of tied documents, for a metric that is ``additive``.
+        """The mean of each query's value over all orders of ties, for an ``additive`` metric.
 
-        No rank below ``upto`` matters; metrics that say the same rank share their work.
+        Ranks below ``upto`` do not count. Metrics with the same rank share their work.
         """
         if getattr(self, "judged_only", False):
             lists = lists.condensed
@@ -217,27 +213,27 @@ class Metric(Declared, kind="metric"):
         return np.ones(len(lists))
 
     def worth(self, lists: Lists) -> Array:
-        """What each query is worth: the weight of its value in a micro mean."""
+        """The worth of each query, its weight in a micro mean."""
         return self.taken_apart(lists).worth
 
-    def hopeless(self, lists: Lists) -> Array:
-        """Queries that can only score 0: no relevant document is known, or none is among what the metric looks at."""
+    def cannot_score(self, lists: Lists) -> Array:
+        """True for queries that can only score 0: without a known relevant document, or without one that the metric counts."""
         level = getattr(self, "level", None)
         known = lists.known(np.nextafter(0.0, 1.0) if level is None else level)
         return np.asarray((known == 0) | ((self.worth(lists) == 0) & self.looks_below))
 
     def without_relevant(self, lists: Lists, anywhere: bool = False) -> Array:
-        """Queries without a relevant document in the top k, or ``anywhere`` in the list."""
+        """True for queries without a relevant document in the top k, or ``anywhere`` in the list."""
         level = getattr(self, "level", None)
         seen = lists if anywhere else lists.top(getattr(self, "cutoff", None))
         return np.asarray(~seen.relevant(np.nextafter(0.0, 1.0) if level is None else level).any(axis=1))
 
     def pool(self, judged: Judged) -> float:
-        """One value over the documents of all queries together, for metrics that are ``pooled``."""
+        """Return one value over the documents of all queries, for ``pooled`` metrics."""
         raise TypeError(f"{type(self).__name__} has no pooled value")
 
     def pooled_documents(self, judged: Judged) -> tuple[Array, Array, Array] | None:
-        """The documents in the pairs of a pooled value: the number of the query of each, its score, and whether it is relevant; None without pairs."""
+        """The documents in the pairs of a pooled value: query numbers, scores, and relevance. None without pairs."""
         return None
 
     def of(
@@ -254,13 +250,13 @@ class Metric(Declared, kind="metric"):
         """Score one ranked list, or a batch of lists, without files.
 
         ``ranking`` is the grades in ranked order, best rank first (None: unjudged), or, with
-        ``scores``, labels in any order. A batch is a list of lists, which may differ in length, or a two-dimensional array (NumPy,
-        or a tensor on the processor) with a list in each row; ``lengths`` then says how many documents stand in each row, the rest
-        being padding. ``known`` is the number of relevant documents that exist, those
-        not in the list being of grade 1 (or ``level``); ``ideal`` the grades of all judged documents.
-        Without either, the list is taken to hold all there is. With ``relevant={...}`` or
-        ``judgments={id: grade}`` the list is of ids. A batch gives an array, one list a float; a value
-        that does not exist is NaN. Raises InputError for what is no list of grades.
+        ``scores``, labels in any order. A batch is a list of lists of any length, or a two-dimensional array (NumPy,
+        or a tensor on the processor) with one list per row. ``lengths`` is then the number of documents in each row, and the
+        rest is padding. ``known`` is the number of relevant documents that exist. Documents that the list misses
+        have grade 1 (or ``level``). ``ideal`` is the grades of all judged documents.
+        By default the list holds all judged documents. With ``relevant={...}`` or
+        ``judgments={id: grade}`` the list holds ids. Returns an array for a batch, a float for one list. An undefined
+        value is NaN. Raises InputError for anything but a list of grades.
 
         >>> from rankscope.metrics import AP, AUC, nDCG
         >>> round(AP().of([1, 0, 1, 0, 0, 1], known=3), 4)
@@ -272,69 +268,65 @@ class Metric(Declared, kind="metric"):
         >>> (nDCG @ 10).of(np.array([[1, 0, 2], [3, 0, 0]]), lengths=[2, 3])
         array([1., 1.])
         """
-        from rankscope.metrics.single import is_batch, judged_batch, judged_lists, tensor_as_array
+        from rankscope.metrics.single import is_batch, ranked_lists, tensor_as_array
 
-        given = {"scores": scores, "known": known, "ideal": ideal, "relevant": relevant, "judgments": judgments}
-        given = {name: tensor_as_array(value, name) for name, value in given.items()}
-        ranking, level = tensor_as_array(ranking, "the ranking"), getattr(self, "level", 1.0)
-        batch = judged_batch(ranking, level, given, lengths)
-        if batch is None:
-            lists = judged_lists(ranking, level, given)
-            values = self.score(lists.lists(np.arange(len(lists))))
-            return values if is_batch(ranking) else float(values[0])
+        options = {"scores": scores, "known": known, "ideal": ideal, "relevant": relevant, "judgments": judgments}
+        options = {name: tensor_as_array(value, name) for name, value in options.items()}
+        ranking = tensor_as_array(ranking, "the ranking")
+        batch = ranked_lists(ranking, getattr(self, "level", 1.0), options, lengths)
         judged = batch.flat if self.needs else batch.within(self.reach)
         values = np.empty(len(judged))
         for chunk in judged.chunks():
             values[chunk] = self.score(judged.lists(chunk))
-        return values
+        return values if is_batch(ranking) else float(values[0])
 
     @property
     def reach(self) -> int | None:
-        """The last rank at which a retrieved document matters; None where all may."""
+        """The last rank at which a retrieved document matters. None if all may."""
         below = self.looks_below or self.counts_ties or getattr(self, "judged_only", False)
         return None if below else getattr(self, "cutoff", None)
 
     def refuse_grades_above(self, max_grade: float, lists: Lists) -> None:
-        """One clear line where a document is graded above the scale that the metric was given."""
+        """Refuse documents with a grade above the scale of the metric."""
         top = float(np.max(lists.ideal.grade, initial=0.0))
         if top > max_grade:
-            say = self.having(max_grade=top)
+            remedy = self.having(max_grade=top)
             raise InputError(
-                f"{self}: a document has grade {plain(top)}, above max_grade={plain(max_grade)}; say {say}"
+                f"{self}: a document has grade {plain(top)}, above max_grade={plain(max_grade)}; write {remedy}"
             )
 
     def trec_name(self) -> str | None:
-        """What trec_eval prints for this metric, where it has the same one."""
+        """trec_eval's printed name of this metric. None if trec_eval does not have it."""
         return next((name for spec in self.trec if (name := spec.spell(self))), None)
 
 
-# --- what several families share ---------------------------------------------------------------------
+# --- helpers of several families ----------------------------------------------------------------------
 
 
 def gains(grade: Array, gain: str | Lookup) -> Array:
-    """What each grade is worth: at least 0, and 0 for documents that were pooled without a grade."""
+    """The gain of each grade: at least 0, and 0 for documents pooled without a grade."""
     grade = np.maximum(grade, 0.0)
     if gain == "linear":
         return grade
     if gain == "binary":
         return np.asarray(grade >= 1, dtype=float)
     if gain == "exponential":
-        if np.max(grade, initial=0.0) > LARGEST:
+        if np.max(grade, initial=0.0) > MAX_EXPONENTIAL_GRADE:
             top = plain(float(np.max(grade)))
             raise InputError(f"a grade of {top} is too large for gain='exponential', which is 2^grade - 1")
         if (grade == np.floor(grade)).all():
             return np.ldexp(1.0, grade.astype(np.int64)) - 1.0
         return each(lambda g: 2.0**g - 1.0, grade)
     table = dict(Lookup.of(gain))
-    # grade 0 is also what unjudged documents are given, so a table may raise it only for judged ones
+    # unjudged documents also have grade 0, so a table may raise it only for judged documents
     return each(lambda g: table.get(g, g), grade)
 
 
 def gains_of(cells: Lists | Ideal, gain: str | Lookup) -> Array:
-    """What each cell gains, of rankings or of an ideal: nothing without a grade."""
+    """The gain of each cell of rankings or of an ideal: 0 without a grade."""
     return np.where(cells.shown & (cells.grade >= 0), gains(cells.grade, gain), 0.0)
 
 
 def largest_first(gain: Array) -> Array:
-    """The gains of each query in falling order: they need not rise with the grade."""
+    """The gains of each query in falling order, as gains need not rise with the grade."""
     return -np.sort(-gain, axis=1)

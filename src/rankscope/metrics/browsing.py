@@ -1,4 +1,4 @@
-"""Metrics that follow a reader down the list, who stops at some point."""
+"""Metrics of a reader who goes down the list and stops at some point."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from rankscope.declared import Lookup, Param, plain
 from rankscope.errors import InputError
-from rankscope.lists import Array, Lists, by_rank, each, not_before, total
+from rankscope.lists import Array, Lists, each, each_rank, not_before, total
 from rankscope.metrics.base import (
     Cutoff,
     Example,
@@ -26,7 +26,7 @@ Persistence = Annotated[float, Param("the chance of going on to the next documen
 
 
 class ERR(Metric, aliases=("ExpectedReciprocalRank",)):
-    """One divided by the rank where a reader stops satisfied: good documents make those below them count less."""
+    """One divided by the rank at which a reader stops satisfied: documents below good ones count less."""
 
     formula = (
         "sum over ranks of (1/rank) · satisfied here · not satisfied before, satisfied = (2^grade - 1) / 2^max_grade"
@@ -36,7 +36,7 @@ class ERR(Metric, aliases=("ExpectedReciprocalRank",)):
         "reached"
     )
     source = "Chapelle et al., Expected Reciprocal Rank for Graded Relevance, CIKM 2009"
-    best_for = "graded judgments where one good answer ends the search"
+    best_for = "graded judgments, if one good answer ends the search"
     examples = (Example("ERR(max_grade=3)", (3, 0, 2), "7/8 + (1/8) * (3/8) / 3"),)
     relevance = "graded"
 
@@ -57,10 +57,10 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
     formula = "(1 - p) · sum of gain · p^(rank - 1)"
     convention = (
         "p=0.8; documents are relevant or not (level). With max_grade=2 the gain is grade/2; with max_grade='query' "
-        "it is grade over the query's best grade where that is above 1, as in trec_eval 10"
+        "it is the grade over the query's best grade if that is above 1, as in trec_eval 10"
     )
     source = "Moffat and Zobel, Rank-biased precision, TOIS 2008; trec_eval rbp"
-    best_for = "judgments of uneven depth: unjudged documents can only change it by a known amount"
+    best_for = "judgments of uneven depth: the effect of unjudged documents has a known bound"
     examples = (
         Example("RBP(p=0.5)", (1, 0, 1), "0.5 * (1 + 0.25)"),
         Example("RBP(max_grade=2, p=0.5)", (2, 0, 1), "0.5 * (1 + 0.25 / 2)"),
@@ -81,15 +81,15 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
     gain: Annotated[
         Lookup | None,
         Param(
-            "what a grade is worth before it is divided by max_grade: a table such as {1: 1, 2: 3}; a grade missing from it is "
-            "worth itself",
+            "the gain of each grade before it is divided by max_grade: a table like {1: 1, 2: 3}; a grade missing from it is its "
+            "own gain",
             reason_against=reason_against_gains,
         ),
     ] = None
     judged_only: JudgedOnly = False
 
     def check(self) -> None:
-        """Gains go from nothing to the top of the scale."""
+        """Refuse gains above the top of the scale."""
         if self.gain is None:
             return
         most = max(worth for _, worth in self.gain)
@@ -97,23 +97,22 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
             scale, top = f"max_grade={plain(self.max_grade)}" if self.max_grade else "1", plain(most)
             raise InputError(
                 f"RBP(gain={self.gain!r}): a gain of {top} is above {scale}; "
-                f"say RBP(gain={self.gain!r}, max_grade={top}) or max_grade='query'"
+                f"write RBP(gain={self.gain!r}, max_grade={top}) or max_grade='query'"
             )
 
     additive = True  # a position earns by its own gain and rank
 
     @property
     def monotone(self) -> bool:
-        """Not under a table, which may value a better grade less, if only one that it leaves out."""
+        """False with a table, which may give a better grade a lower gain, if only a grade that it leaves out."""
         return self.gain is None
 
     @property
     def relevance(self) -> Literal["binary", "graded"]:  # type: ignore[override]
-        """Graded where there is a scale to divide by."""
+        """Graded if there is a scale to divide by."""
         return "binary" if self.max_grade is None and self.gain is None else "graded"
 
     def _gain(self, lists: Lists) -> Array:
-        """Relevant or not, or the grade as a share of the scale."""
         if self.gain is not None:
             return self.of_table(lists, self.gain)
         grade = np.where(lists.judged, lists.grade, 0.0)
@@ -125,7 +124,7 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
         return grade / float(self.max_grade)
 
     def of_table(self, lists: Lists, table: Lookup) -> Array:
-        """Gains from a table, as a share of the scale."""
+        """Return gains from a table, as a share of the scale."""
         gain, best = gains_of(lists, table), gains_of(lists.ideal, table).max(axis=1)
         if self.max_grade == "query":
             # as in trec_eval, the scale holds all of the table and every whole grade up to the query's best
@@ -137,7 +136,7 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
         if most > float(self.max_grade or 1):
             scale = plain(float(self.max_grade or 1))
             raise InputError(
-                f"{self}: a document gains {plain(most)}, above {scale}; say {self.having(max_grade=most)}"
+                f"{self}: a document gains {plain(most)}, above {scale}; write {self.having(max_grade=most)}"
             )
         return gain / float(self.max_grade or 1)
 
@@ -151,11 +150,11 @@ class RBPResidual(Metric, aliases=("RBPResid", "RankBiasedPrecisionResidual")):
 
     formula = "p^n + (1 - p) · sum over unjudged documents of p^(rank - 1), where n documents were returned"
     convention = (
-        "p=0.8; documents with a negative grade count as unjudged. Everything below the end of the list is unknown "
-        "too (p^n); trec_eval leaves that out where every returned document was judged: tail='with_unjudged'"
+        "p=0.8; documents with a negative grade count as unjudged. Everything below the end of the list is also unknown "
+        "(p^n), which trec_eval leaves out if every returned document was judged: tail='with_unjudged'"
     )
     source = "Moffat and Zobel, Rank-biased precision, TOIS 2008; trec_eval rbp_resid"
-    best_for = "how far rank-biased precision can be trusted: it lies between RBP and RBP plus this"
+    best_for = "how reliable rank-biased precision is: its true value is between RBP and RBP plus this"
     examples = (
         Example("RBPResidual(p=0.5)", (1, None, 0), "0.5**3 + 0.5 * 0.5"),
         Example("RBPResidual(p=0.5)@2", (1, None, 0), "0.5**2 + 0.5 * 0.5"),
@@ -168,22 +167,22 @@ class RBPResidual(Metric, aliases=("RBPResid", "RankBiasedPrecisionResidual")):
     tail: Annotated[
         Literal["always", "with_unjudged"],
         Param(
-            "when what lies below the end of the list is counted: always, or only where a document returned was not judged "
-            "(the residual is 0 otherwise)"
+            "when ranks below the end of the list count: always, or only if a returned document is unjudged "
+            "(otherwise the residual is 0)"
         ),
     ] = "always"
-    settled_by_grade = False  # no: among the documents that gain nothing, those judged and those not differ
+    settled_by_grade = False  # documents without gain differ: judged or not
 
     @property
     def empty(self) -> float:
-        """Everything is unknown where nothing was returned."""
+        """1 or 0: everything is unknown if no document was returned."""
         return 1.0 if self.tail == "always" else 0.0
 
     def terms(self, lists: Lists) -> Terms:
         look = looks(self.p, lists.rank)
         below = each(lambda n: self.p**n, lists.retrieved)
         outside = lists.retrieved - total(lists.shown)
-        # what the ranks weigh together, less those of documents in the qrels
+        # the weight of all ranks, less the ranks of documents in the qrels
         unseen = np.where(outside > 0, np.maximum(1.0 - below - total(np.where(lists.shown, look, 0.0)), 0.0), 0.0)
         counts = (self.tail == "always") | (outside > 0) | lists.pooled.any(axis=1)
         factors = {"pooled, without a grade": lists.pooled, "looks here": look}
@@ -191,12 +190,12 @@ class RBPResidual(Metric, aliases=("RBPResid", "RankBiasedPrecisionResidual")):
 
 
 def looks(p: float, rank: Array) -> Array:
-    """The share of readers' looks that each rank has."""
-    return by_rank(lambda r: (1.0 - p) * p ** (r - 1), rank)
+    """The share of all looks that each rank gets."""
+    return each_rank(lambda r: (1.0 - p) * p ** (r - 1), rank)
 
 
 def _largest_outside(table: Lookup, best: float) -> float:
-    """The largest whole grade up to the best one that a table leaves out."""
+    """The largest whole grade, up to the best, that a table leaves out."""
     inside = {grade for grade, _ in table}
     return next((float(g) for g in range(int(best), 0, -1) if g not in inside), 0.0)
 
@@ -205,7 +204,7 @@ def _largest_outside(table: Lookup, best: float) -> float:
 
 
 class Compat(Metric, aliases=("Compatibility",)):
-    """How close the top of the ranking is to an ideal ranking: their rank-biased overlap."""
+    """The rank-biased overlap of the ranking with an ideal ranking."""
 
     family = "overlap"
     formula = (
@@ -218,7 +217,7 @@ class Compat(Metric, aliases=("Compatibility",)):
         "a score of 0"
     )
     source = "Clarke, Vtyurina and Smucker, Assessing Top-k Preferences, TOIS 2021; ir_measures Compat"
-    best_for = "preferences and grades of many levels, where the top matters most"
+    best_for = "preferences and grades of many levels, if the top matters most"
     examples = (
         Example("Compat(p=0.5)", (0, 1), "1/4 / (1 + 1/4)"),
         Example("Compat(p=0.5)", (1, 2), "1/2 / (1 + 1/2)"),
@@ -227,7 +226,9 @@ class Compat(Metric, aliases=("Compatibility",)):
     relevance = "graded"
 
     p: Annotated[float, Param("the chance of going on to the next depth", low=0, high=1)] = 0.95
-    normalize: Annotated[bool, Param("divide by what the ideal ranking gets, so that a short one can reach 1")] = True
+    normalize: Annotated[
+        bool, Param("divide by the ideal ranking's overlap with itself, so that a short ranking can reach 1")
+    ] = True
 
     def terms(self, lists: Lists) -> Terms:
         wanted = lists.shown & (lists.grade > 0)
@@ -253,9 +254,9 @@ class Compat(Metric, aliases=("Compatibility",)):
 
 
 def ideal_rank(lists: Lists, wanted: Array) -> Array:
-    """The rank in the ideal of each wanted cell: by grade, and within a grade those retrieved first, in their order."""
+    """The rank of each wanted cell in the ideal: by grade, within a grade retrieved documents first, in their order."""
     row = np.broadcast_to(np.arange(len(lists))[:, None], wanted.shape)[wanted]
-    # negative grades stand before the padding, which is 0; as 0 they too leave the rows in order
+    # negative grades come before the padding, which is 0; set to 0 they also keep the rows in order
     every = np.maximum(lists.ideal.grade, 0.0)
     grades, code = np.unique(np.concatenate([lists.grade[wanted], every.ravel()]), return_inverse=True)
     width = every.shape[1]

@@ -24,10 +24,12 @@ class RprecMult(_Binary, at="multiple"):
 
     formula = "relevant in the top c / c, where c = floor(x · R + 0.9)"
     convention = (
-        "x · R is rounded up from a tenth on, as in trec_eval; divides by c even where fewer documents were returned"
+        "x · R is rounded up from a tenth on, as in trec_eval; divides by c even if fewer documents were returned"
     )
     source = "trec_eval Rprec_mult"
-    best_for = "telling runs that are good at the top from runs that are good at depth, at points that fit each query"
+    best_for = (
+        "separating runs that are good at the top from runs that are good at depth, at points that fit each query"
+    )
     examples = (Example("RprecMult@0.5", (1, 0, 1, 1), "1 / 2", {"known": 4}),)
     trec = (TrecName("Rprec_mult", sets="multiple", defaults=FIFTHS, reads=float, writes=two_places),)
 
@@ -36,12 +38,12 @@ class RprecMult(_Binary, at="multiple"):
     ] = None
 
     def terms(self, lists: Lists) -> Terms:
-        deep = np.floor(float(self.multiple or 0) * self.known(lists) + 0.9)
-        return Terms(lists, {"relevant": self.relevant(lists), "within x · R": lists.rank <= deep[:, None]}, deep)
+        deep = np.floor(float(self.multiple or 0) * lists.known(self.level) + 0.9)
+        return Terms(lists, {"relevant": lists.relevant(self.level), "within x · R": lists.rank <= deep[:, None]}, deep)
 
 
 class BinG(_Binary):
-    """Relevant documents, each discounted by the number of non-relevant ones above it, with a logarithm."""
+    """Relevant documents, each discounted by the logarithm of the number of non-relevant documents above it."""
 
     formula = "sum over relevant documents of 1/log2(2 + documents above that are not relevant) / known relevant"
     convention = (
@@ -51,13 +53,13 @@ class BinG(_Binary):
     best_for = "like AP, but with a smaller penalty for a miss near the top"
     examples = (Example("BinG", (1, 0, 1), "(1 / log2(2) + 1 / log2(3)) / 2"),)
     trec = (TrecName("binG"),)
-    additive = False  # what a document earns depends on those above it
+    additive = False  # earnings depend on the documents above
 
     def terms(self, lists: Lists) -> Terms:
-        relevant = self.relevant(lists)
+        relevant = lists.relevant(self.level)
         others = np.where(relevant, lists.rank - running(relevant), 0.0).astype(np.int64)
         factors = {"relevant": relevant, "1/log2(2 + others above)": log2_discounts(others + 1)}
-        return Terms(lists, factors, self.known(lists))
+        return Terms(lists, factors, lists.known(self.level))
 
 
 class _Ratio(_GainMetric):
@@ -67,24 +69,23 @@ class _Ratio(_GainMetric):
 
 
 class G(_Ratio):
-    """Gain, discounted by how far the list has fallen behind the ideal one."""
+    """Gain, discounted by the distance of the list to the ideal list so far."""
 
-    formula = "sum of gain(grade) / log2(2 + cost so far - gain so far), over all gain there is"
+    formula = "sum of gain(grade) / log2(2 + cost so far - gain so far), over the gain of all judged documents"
     convention = (
         "the cost of a rank is the gain of the ideal ranking there, at least 1; linear gain. Both sums include the "
         "document itself, so that an ideal ranking scores 1"
     )
     source = "Buckley's experiments of 2008; trec_eval G"
-    best_for = "grades, where a document should not be penalised for better ones above it, as a discount by rank does"
+    best_for = "grades, if better documents above should not penalise a document, as a discount by rank does"
     examples = (Example("G", (2, 0, 1), "(2 / log2(2) + 1 / log2(2 + (2 + 1 + 1) - (2 + 1))) / 3"),)
     trec = (TREC_G,)
-    # not always: where the list has caught up with the ideal further down, a good document is worth more there
-    monotone = False
-    additive = False  # what a document earns depends on those above it
+    monotone = False  # a good document is worth more further down, if the list has caught up with the ideal there
+    additive = False  # earnings depend on the documents above
 
     def terms(self, lists: Lists) -> Terms:
         gain, best = gains_of(lists, self.gain), largest_first(gains_of(lists.ideal, self.gain))
-        # a rank costs 1, and what the ideal gains there beyond that
+        # a rank costs 1 plus the ideal's gain beyond 1
         beyond = running(np.maximum(best - 1.0, 0.0))
         cost = lists.rank + np.take_along_axis(beyond, _column(lists.rank, best), axis=1)
         behind = np.where(lists.shown, 2.0 + cost - running(gain), 2.0)
@@ -93,16 +94,16 @@ class G(_Ratio):
 
 
 class RnDCG(_Ratio):
-    """The mean of nDCG at the ranks where the ideal ranking's gain drops."""
+    """The mean of nDCG at the ranks at which the ideal ranking's gain drops."""
 
-    formula = "mean of nDCG at the depths R1, R1 + R2 ..., the numbers of documents of each gain, best first, and at the end of the list"
+    formula = "mean of nDCG at the depths R1, R1 + R2 ..., the numbers of documents per gain, best first, and at the end of the list"
     convention = (
         "as in trec_eval: the end of the list is a point if more than R + 1 documents were returned, where R "
         "documents have a gain; depths beyond the end use what was returned; a query with no document of the level "
         "scores 0"
     )
     source = "Buckley's experiments of 2008; trec_eval Rndcg"
-    best_for = "averaging nDCG over queries at points that mean the same for each"
+    best_for = "averaging nDCG over queries at comparable points"
     examples = (
         Example("RnDCG", (1, 2), "((1 / log2(2)) / (2 / log2(2)) + (1 + 2 / log2(3)) / (2 + 1 / log2(3))) / 2"),
     )
@@ -126,10 +127,8 @@ class RnDCG(_Ratio):
 class nDCGRel(_Ratio):
     """The mean of nDCG at the rank of each document with a gain."""
 
-    formula = (
-        "mean over documents with a gain of nDCG at their rank, at the end of the list for those that were not returned"
-    )
-    convention = "linear gain; the ideal is cut at the rank where nDCG is taken, and stays whole beyond its end"
+    formula = "mean over documents with a gain of nDCG at their rank, at the end of the list for documents that were not returned"
+    convention = "linear gain; the ideal is cut at the rank at which nDCG is taken, and stays whole beyond its end"
     source = "Buckley's experiments of 2008; trec_eval ndcg_rel"
     best_for = "averaging nDCG over the list as AP averages precision"
     examples = (
@@ -141,8 +140,8 @@ class nDCGRel(_Ratio):
         ),
     )
     trec = (replace(TREC_G, name="ndcg_rel"),)
-    monotone = False  # not always: a document that moves up moves the point at which nDCG is taken
-    additive = False  # what a document earns depends on those above it
+    monotone = False  # a document that moves up moves the point at which nDCG is taken
+    additive = False  # earnings depend on the documents above
 
     def terms(self, lists: Lists) -> Terms:
         gain, best = gains_of(lists, self.gain), largest_first(gains_of(lists.ideal, self.gain))
@@ -161,25 +160,23 @@ class YAAP(_Binary):
     """Average precision as log-odds, so that a mean over queries keeps the extremes."""
 
     formula = "ln((1 + S) / (1 + R - S)), where S is the sum over relevant documents of the precision at their rank"
-    convention = (
-        "natural logarithm; below 0 where S is less than half of R, and 0 for a query without a relevant document"
-    )
+    convention = "natural logarithm; below 0 if S is less than half of R, and 0 for a query without a relevant document"
     source = "Robertson, On Smoothing Average Precision, ECIR 2012; trec_eval yaap"
     best_for = "means over easy and hard queries"
     examples = (Example("YAAP", (1, 0, 1), "log((1 + 1 + 2 / 3) / (1 + 2 - 1 - 2 / 3))"),)
     bounds = (-math.inf, math.inf)
     trec = (TrecName("yaap"),)
-    empty = "varies"  # the more relevant documents there are, the lower
+    empty = "varies"  # lower with more relevant documents
     additive = False  # the mean of a logarithm is not the logarithm of a mean
 
     def terms(self, lists: Lists) -> Terms:
-        relevant, known = self.relevant(lists), self.known(lists)
+        relevant, known = lists.relevant(self.level), lists.known(self.level)
         factors = {"relevant": relevant, "precision so far": running(relevant) / lists.rank}
         return Terms(lists, factors, link=lambda total: each(math.log, (1.0 + total) / (1.0 + known - total)))
 
 
 def _column(rank: Array, best: Array) -> Array:
-    """The column of the ideal ranking that stands at the rank of each cell, the last for ranks beyond it."""
+    """The column of the ideal ranking at the rank of each cell. The last one for ranks beyond it."""
     return np.clip(rank, 1, best.shape[1]) - 1
 
 
@@ -194,6 +191,6 @@ def _inverse(values: Array) -> Array:
 
 
 def _from_here_on(points: Array, rank: Array) -> Array:
-    """Of values that belong to ranks 1, 2 ..., the sum from each cell's own rank on."""
+    """The sum of the values of ranks 1, 2 ... from each cell's own rank on."""
     rest = running(points[:, ::-1])[:, ::-1]
     return np.where(rank <= points.shape[1], np.take_along_axis(rest, _column(rank, points), axis=1), 0.0)

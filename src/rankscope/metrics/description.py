@@ -1,4 +1,4 @@
-"""A metric in words: what it rewards, what it is computed with, and what departs from its usual form."""
+"""A metric in words: its meaning, its parameters, and how it differs from its usual form."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from rankscope.declared import doc_of, plain
 from rankscope.metrics.base import Metric
 
-STATED = ("gain", "discount", "ideal", "p", "max_grade", "alpha", "T", "decay", "beta")  # numbers hang on them
+STATED = ("gain", "discount", "ideal", "p", "max_grade", "alpha", "T", "decay", "beta")  # parameters that papers state
 IN_WORDS: dict[str, dict[Any, str]] = {
     "gain": {"linear": "linear gain", "exponential": "gain 2^grade - 1", "binary": "gain 1 from grade 1 on"},
     "discount": {
@@ -31,40 +31,40 @@ IN_WORDS: dict[str, dict[Any, str]] = {
 }
 
 
-DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neither": "neither high nor low is better"}
+DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neither": "no better direction"}
 
 
 def rewards(cls: type[Metric]) -> str:
-    """What a metric rewards, in one sentence."""
+    """The meaning of a metric in one sentence."""
     return doc_of(cls).strip().split("\n\n")[0].replace("\n", " ").rstrip(".")
 
 
 def unfit_for(metric: Metric) -> str:
-    """What a metric is not for: what its class says, and what its traits leave out.
+    """Uses for which a metric is unfit: by its class, and by its traits.
 
     >>> from rankscope.metrics import parse
     >>> unfit_for(parse("Success@5"))
-    'telling grades apart; the order of what is shown; queries that want several documents'
+    'distinguishing grades; the order of the documents; queries that want several documents'
     """
     open_end = getattr(metric, "cutoff", 0) is None and metric.positions and metric.counts == "many"
     reasons = {
         vars(type(metric)).get("not_for", ""): True,
-        "telling grades apart": metric.relevance == "binary",
-        "whether anything is relevant": metric.relevance == "none" and metric.better == "neither",
-        "the order of what is shown": not metric.positions and metric.aggregate != "sum",
+        "distinguishing grades": metric.relevance == "binary",
+        "judging relevance": metric.relevance == "none" and metric.better == "neither",
+        "the order of the documents": not metric.positions and metric.aggregate != "sum",
         "queries that want several documents": metric.counts == "one",
-        "lists of which only the top is seen, unless cut (@10)": open_end,
+        "lists of which users see only the top, unless cut (@10)": open_end,
         "judgments without subtopics": "subtopics" in metric.needs,
         "runs on different queries": metric.aggregate == "sum",
-        "saying which run is better": metric.better == "neither",
+        "deciding which run is better": metric.better == "neither",
     }
     return "; ".join(reason for reason, holds in reasons.items() if holds and reason)
 
 
 def description_of(metric: Metric) -> str:
-    """What a metric is: its meaning, formula, what to watch out for, and which way is better.
+    """The meaning of a metric, its formula, its watch-out, and its better direction.
 
-    Parameters that are not as usual come first, and the rest is said of the usual form.
+    Changed parameters come first. The rest describes the usual form.
     """
     own = changed_parameters(metric)
     parts = [f"Here {', '.join(own)}. The usual form:"] if own else []
@@ -75,11 +75,11 @@ def description_of(metric: Metric) -> str:
 
 
 def convention_of(metric: Metric) -> str:
-    """What to watch out for in a metric; its own parameters come first, as the usual convention does not hold for them.
+    """The watch-out of a metric. Changed parameters come first, as the usual convention does not apply to them.
 
     >>> from rankscope.metrics import parse
     >>> convention_of(parse("P@10"))
-    "divides by k even where fewer documents were returned; denominator='min_k_listlen' does not"
+    "divides by k even if fewer documents were returned; denominator='min_k_listlen' does not"
     >>> convention_of(parse("DCG(gain='exponential')@10"))[:55]
     'here: gain 2^grade - 1. Usually: linear gain and 1/log2'
     """
@@ -91,12 +91,12 @@ def convention_of(metric: Metric) -> str:
 
 
 def changed_parameters(metric: Metric) -> list[str]:
-    """The parameters of a metric that differ from its defaults, in words; the cutoff is left out."""
+    """The parameters of a metric that differ from its defaults, in words. The cutoff is left out."""
     return [_words(metric, name) for name, default in _parameters(metric) if getattr(metric, name) != default]
 
 
 def stated_parameters(metric: Metric) -> list[str]:
-    """What a paper says of a metric beside its name: the parameters that change its numbers.
+    """The parameters that a paper states with a metric's name, because they change its numbers.
 
     >>> from rankscope.metrics import parse
     >>> stated_parameters(parse("nDCG@10"))
@@ -112,7 +112,7 @@ def stated_parameters(metric: Metric) -> list[str]:
 
 
 def relevance_levels(metrics: Iterable[Metric]) -> str:
-    """From which grade on a document is relevant, in a sentence; empty where no metric depends on it.
+    """The lowest relevant grade in a sentence. Empty if no metric depends on it.
 
     >>> from rankscope.metrics import parse
     >>> (relevance_levels([parse("P@10"), parse("nDCG@10")]), relevance_levels([parse("AP"), parse("P(level=2)@10")]))
@@ -121,7 +121,7 @@ def relevance_levels(metrics: Iterable[Metric]) -> str:
     by_level: dict[float, list[str]] = {}
     for metric in metrics:
         level = getattr(metric, "level", None)
-        if level is not None and getattr(metric, "gain", None) is None:  # gains of its own take the place of the level
+        if level is not None and getattr(metric, "gain", None) is None:  # gains replace the level
             by_level.setdefault(level, []).append(str(metric))
     parts = [f"from grade {plain(level)} on" for level in by_level]
     if len(parts) > 1:
@@ -130,7 +130,7 @@ def relevance_levels(metrics: Iterable[Metric]) -> str:
 
 
 def _parameters(metric: Metric) -> Iterator[tuple[str, Any]]:
-    """The parameters of a metric beside its cutoff, each with its default."""
+    """The parameters of a metric except its cutoff, each with its default."""
     for f in fields(metric):
         if f.name not in {"cutoff", type(metric).at}:
             yield f.name, f.default if f.default_factory is MISSING else f.default_factory()

@@ -9,13 +9,13 @@ import numpy as np
 
 from rankscope.declared import Lookup, Param
 from rankscope.errors import InputError
-from rankscope.lists import Array, Lists, by_rank, log2_discounts, total
+from rankscope.lists import Array, Lists, each_rank, log2_discounts, total
 from rankscope.metrics.base import Cutoff, Example, Gain, JudgedOnly, Metric, Terms, gains, gains_of
 from rankscope.metrics.trec import CUTOFFS, TrecName, pair
 
 
 def reason_against_discounts(table: str | Lookup) -> str:
-    """Why a table of discounts cannot be taken: it is one of ranks, each worth something or nothing."""
+    """Return the reason to refuse a table of discounts. Empty if it maps ranks to weights of 0 or more."""
     if not isinstance(table, Lookup) or all(rank >= 1 and not rank % 1 and worth >= 0 for rank, worth in table):
         return ""
     return "ranks are whole numbers from 1 and their discounts 0 or more, like {1: 1, 2: 0.5}"
@@ -24,7 +24,7 @@ def reason_against_discounts(table: str | Lookup) -> str:
 Discount = Annotated[
     Literal["log2", "log2_rank", "none", "reciprocal"] | Lookup,
     Param(
-        "what a rank is worth: 1/log2(rank + 1), 1/log2(rank) from rank 2 on (the first two ranks are worth 1), 1, 1/rank, or a table {rank: weight}; ranks missing from it are worth 0",
+        "the weight of a rank: 1/log2(rank + 1), 1/log2(rank) from rank 2 on (the first two ranks weigh 1), 1, 1/rank, or a table {rank: weight}; ranks missing from it weigh 0",
         takes_sequence=True,
         reason_against=reason_against_discounts,
     ),
@@ -32,7 +32,7 @@ Discount = Annotated[
 
 
 class _GainMetric(Metric):
-    """Gain at each position; shared by the cumulated gains."""
+    """Gain at each position: the base of the cumulated gains."""
 
     relevance = "graded"
 
@@ -42,27 +42,27 @@ class _GainMetric(Metric):
 
     @property
     def range(self) -> tuple[float, float]:
-        """A sum of gains has no upper end."""
+        """From 0, without an upper end."""
         return (0.0, float("inf"))
 
     @property
     def additive(self) -> bool:
-        """A position earns by itself; an ideal made of what stands in the top k does not."""
+        """True unless the ideal is made of the top k."""
         return getattr(self, "ideal", "") != "retrieved_topk"
 
     @property
     def monotone(self) -> bool:
-        """Not under a table, which may value a better grade less, if only one that it leaves out."""
+        """False with a table, which may give a better grade a lower gain, if only a grade that it leaves out."""
         return not isinstance(self.gain, Lookup)
 
 
 class CG(_GainMetric):
-    """The sum of the gains of the first k documents, whatever their order."""
+    """The sum of the gains of the first k documents in any order."""
 
     formula = "sum of gain over the top k"
     convention = "linear gain; not normalised, so queries with more relevant documents weigh more in the mean"
     source = "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 2002"
-    best_for = "how much a page offers, when its order does not matter"
+    best_for = "how much a page offers, if its order does not matter"
     examples = (Example("CG@3", (3, 2, 0, 1), "3 + 2"),)
     positions = False
 
@@ -79,7 +79,7 @@ class DCG(_GainMetric):
     )
     source = "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 2002; Burges et al., Learning to rank using gradient descent, ICML 2005 (exponential gain); trec_eval dcg"
     best_for = "a step on the way to nDCG"
-    not_for = "means over queries with different numbers of relevant documents: those with many decide"
+    not_for = "means over queries with different numbers of relevant documents: queries with many dominate"
     examples: ClassVar[tuple[Example, ...]] = (
         Example("DCG@3", (3, 2, 0, 1), "3 / log2(2) + 2 / log2(3)"),
         Example("DCG(gain='exponential')@3", (3, 2, 0, 1), "7 / log2(2) + 3 / log2(3)"),
@@ -91,7 +91,7 @@ class DCG(_GainMetric):
 
     @property
     def falling(self) -> bool:
-        """Whether no rank is worth more than the one above it."""
+        """True if no rank weighs more than the rank above it."""
         if not isinstance(self.discount, Lookup):
             return True
         seen = [(rank, worth) for rank, worth in self.discount if worth]
@@ -100,7 +100,7 @@ class DCG(_GainMetric):
 
     @property
     def monotone(self) -> bool:
-        """Not where a lower rank is worth more."""
+        """False if a lower rank weighs more."""
         return super().monotone and self.falling
 
     def discounts(self, rank: Array) -> Array:
@@ -108,16 +108,16 @@ class DCG(_GainMetric):
         if self.discount == "log2":
             return log2_discounts(rank)
         if self.discount == "log2_rank":
-            return by_rank(lambda r: 1.0 / math.log2(max(r, 2)), rank)
+            return each_rank(lambda r: 1.0 / math.log2(max(r, 2)), rank)
         if self.discount == "reciprocal":
             return 1.0 / rank
         if self.discount == "none":
             return np.ones(rank.shape)
         table = dict(self.discount)
-        return by_rank(lambda r: table.get(float(r), 0.0), rank)
+        return each_rank(lambda r: table.get(float(r), 0.0), rank)
 
     def best_down_to(self, gain: Array, depth: Array | float) -> Array:
-        """The discounted gain of documents in the best order, one a rank, down to a depth (of each query, or of all)."""
+        """The discounted gain of documents in the best order, down to a depth (one depth, or one per query)."""
         best = gain
         if (gain[:, 1:] > gain[:, :-1]).any():  # gains need not rise with the grade
             best = -np.sort(-gain, axis=1)
@@ -136,7 +136,7 @@ class DCG(_GainMetric):
         return lists.ideal.kept[name]
 
     def out_of(self, lists: Lists) -> Array | float:
-        """What the discounted gain is divided by."""
+        """The denominator of the discounted gain."""
         return 1.0
 
     def terms(self, lists: Lists) -> Terms:
@@ -145,19 +145,17 @@ class DCG(_GainMetric):
 
 
 class IdealDCG(DCG, aliases=("IDCG",)):
-    """The discounted gain of the best possible ranking: what nDCG divides by."""
+    """The discounted gain of the best possible ranking, the denominator of nDCG."""
 
     formula = "sum over judged documents, best first, of gain(grade) · discount(rank)"
-    convention = (
-        "depends on the judgments alone, so it is the same for every run; linear gain, cut at k where there is one"
-    )
+    convention = "depends only on the judgments, so it is the same for every run; linear gain, cut at k if there is a k"
     source = "trec_eval ideal_dcg"
-    best_for = "seeing how much a query has to offer"
+    best_for = "the total gain that a query offers"
     examples = (Example("IdealDCG@2", (0, 3, 2), "3 / log2(2) + 2 / log2(3)"),)
     positions = False
     better = "neither"
     trec = (TrecName("ideal_dcg"),)
-    empty = "judgments"  # a fact of the judgments, whatever was returned
+    empty = "judgments"
 
     def terms(self, lists: Lists) -> Terms:
         return Terms(lists, {}, base=self.best_judged(lists, self.cutoff))
@@ -176,7 +174,7 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
         "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 2002; trec_eval ndcg, ndcg_cut"
     )
     best_for = "graded judgments, such as web search: the usual first choice"
-    not_for = "queries without anything relevant, which score 0 whatever is shown"
+    not_for = "queries without a relevant document, which score 0 for every ranking"
     examples = (
         Example("nDCG@3", (3, 2, 0, 1), "(3 / log2(2) + 2 / log2(3)) / (3 / log2(2) + 2 / log2(3) + 1 / log2(4))"),
         Example("nDCG(gain='exponential')@3", (2, 3, 0), "(3 / log2(2) + 7 / log2(3)) / (7 / log2(2) + 3 / log2(3))"),
@@ -192,7 +190,7 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
             "judged", "judged_uncut", "judged_at_returned", "retrieved_topk", "retrieved_all", "full_k", "max_grade_k"
         ],
         Param(
-            "what the best ranking is made of: all judged documents cut at k, the same never cut, cut at the number returned, "
+            "the documents of the ideal ranking: all judged documents cut at k, never cut, or cut at the number returned, "
             "the documents retrieved in the top k, all retrieved, k documents of grade 1, or k documents of max_grade",
             need_at=("full_k", "max_grade_k"),
         ),
@@ -202,7 +200,7 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
     ] = None
 
     def check(self) -> None:
-        """The grade of an ideal and the ideal made of it go together."""
+        """Refuse max_grade without its ideal, and the reverse."""
         if (self.ideal == "max_grade_k") != (self.max_grade is not None):
             raise InputError(
                 f"nDCG: ideal='max_grade_k' and max_grade go together, as in nDCG(ideal='max_grade_k', max_grade=3)@{self.cutoff or 10}"
@@ -210,23 +208,23 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
 
     @property
     def range(self) -> tuple[float, float]:
-        """At most 1 where the ideal is the best that can be retrieved."""
+        """At most 1 if the ideal is the best possible ranking."""
         own_scale = self.ideal == "full_k" or (self.ideal == "max_grade_k" and isinstance(self.gain, Lookup))
         return (0.0, 1.0 if self.falling and not own_scale else float("inf"))
 
     @property
     def monotone(self) -> bool:
-        """Not where the ideal is made of what stands in the top k, and grows with it."""
+        """False if the ideal is made of the top k, and grows with it."""
         return super().monotone and not (self.ideal == "retrieved_topk" and self.cutoff is not None)
 
     @property
     def settled_by_grade(self) -> bool:
-        """Not where the ideal grows with what stands on top."""
+        """False if the ideal grows with the documents on top."""
         return self.monotone and self.ideal != "retrieved_topk"
 
     @property
     def looks_below(self) -> bool:
-        """Where the ideal is made of all retrieved documents."""
+        """True if the ideal is made of all retrieved documents."""
         return self.ideal == "retrieved_all"
 
     def out_of(self, lists: Lists) -> Array:
@@ -234,7 +232,6 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
         if self.ideal == "max_grade_k":
             self.refuse_grades_above(float(self.max_grade or 0), lists)
         if self.ideal in {"full_k", "max_grade_k"}:
-            # the same for every query
             one = np.full((1, int(self.cutoff or 1)), 1.0 if self.ideal == "full_k" else float(self.max_grade or 0))
             return np.broadcast_to(self.best_down_to(gains(one, self.gain), np.inf), len(lists))
         if self.ideal in {"judged", "judged_uncut"}:

@@ -1,4 +1,4 @@
-"""Metrics of label ranking: how many labels must be read to find all that hold."""
+"""Metrics of label ranking, which ask if the true labels are ranked first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankscope.metrics.pairs import below, count_listed, refuse_more_than
 
 
 class _Labels(Metric):
-    """A document is a label, relevant where it holds; labels that were not returned share the last place."""
+    """A document is a label, relevant if it is true. Labels that were not returned share the last rank."""
 
     level: Level = 1.0
 
@@ -21,7 +21,7 @@ class _Labels(Metric):
 class LRAP(_Labels, aliases=("LabelRankingAveragePrecision", "label_ranking_average_precision")):
     """For each true label, the share of labels scored as high or higher that are true, averaged."""
 
-    formula = "mean over labels that hold of (those that hold scored no lower / all scored no lower)"
+    formula = "mean over true labels of (true labels scored no lower / labels scored no lower)"
     convention = (
         "labels with equal scores all get the last of their ranks, unlike in AP; a label that was not returned "
         "earns 0, and a query without a true label scores 1, as in scikit-learn (no_relevant=0 or 'skip' changes "
@@ -35,18 +35,17 @@ class LRAP(_Labels, aliases=("LabelRankingAveragePrecision", "label_ranking_aver
     )
 
     no_relevant: Annotated[
-        Literal[1, 0, "skip"], Param("the value of a query in which no label holds; 'skip' leaves it out")
+        Literal[1, 0, "skip"], Param("the value of a query without a true label; 'skip' leaves it out")
     ] = 1
-    monotone = False  # not where scores are equal: two labels that hold and are tied lift each other
+    monotone = False  # two true labels that are tied lift each other
 
     @property
     def empty(self) -> Any:
-        """What was missed earns nothing; where nothing could be missed it is as said."""
+        """0, or the value of a query without a true label."""
         return "varies" if self.no_relevant else 0.0
 
     def terms(self, lists: Lists) -> Terms:
         relevant, known = lists.relevant(self.level), lists.known(self.level)
-        # all that are scored no lower, up to the end of the tied group
         upto = total(relevant)[:, None] - below(relevant, lists.tie_start, tied=0.0)
         last = lists.tie_start + lists.tie_size - 1.0
         factors = {"holds": relevant, "share that holds, no lower": np.where(relevant, upto / last, 0.0)}
@@ -58,19 +57,19 @@ class LRAP(_Labels, aliases=("LabelRankingAveragePrecision", "label_ranking_aver
 class LabelRankingLoss(_Labels, aliases=("RankingLoss", "label_ranking_loss")):
     """The share of pairs of a true and a false label in which the false one scores as high or higher."""
 
-    formula = "pairs in which the label that holds scores no higher / pairs"
+    formula = "pairs in which the true label scores no higher / pairs"
     convention = (
-        "equal scores are wrong; labels that were not returned share the last place, unjudged labels are left out, "
+        "equal scores count as wrong; labels that were not returned share the last rank, unjudged labels are left out, "
         "and a query without a pair scores 0, as in scikit-learn"
     )
     source = "Tsoumakas et al., Mining Multi-label Data, 2010; scikit-learn label_ranking_loss"
-    best_for = "multi-label classification: how far the order of the labels is from perfect"
+    best_for = "multi-label classification: the distance of the order of labels to a perfect one"
     better = "lower"
     examples = (
         Example("LabelRankingLoss", (1, 0, 1), "1 / 2"),
         Example("LabelRankingLoss", (1, 0, 1), "2 / 2", {"scores": [0.9, 0.9, 0.1]}),
     )
-    empty = "varies"  # 1 where there is a pair, as all share one place
+    empty = "varies"  # 1 if there is a pair, as all labels share one rank
 
     def terms(self, lists: Lists) -> Terms:
         relevant, known = lists.relevant(self.level), lists.known(self.level)
@@ -82,23 +81,23 @@ class LabelRankingLoss(_Labels, aliases=("RankingLoss", "label_ranking_loss")):
 
 
 class CoverageError(_Labels, aliases=("LabelCoverage", "coverage_error")):
-    """How far down the ranking one must read to see every true label."""
+    """The rank down to which a reader must go to see every true label."""
 
-    formula = "the largest rank of a label that holds"
+    formula = "the largest rank of a true label"
     convention = (
-        "labels with equal scores all get the last of their ranks; where a true label was not returned all labels "
+        "labels with equal scores all get the last of their ranks; if a true label was not returned, all labels "
         "must be read, and a query without a true label scores 0, as in scikit-learn. The best value is the number "
         "of true labels, not 0"
     )
     source = "Tsoumakas et al., Mining Multi-label Data, 2010; scikit-learn coverage_error"
-    best_for = "how long a list must be to include every true label"
+    best_for = "the length that a list needs to include every true label"
     better = "lower"
     bounds = (0.0, float("inf"))
     examples = (
         Example("CoverageError", (1, 0, 1, 0), "3"),
         Example("CoverageError", (1, 0, 1, 0), "4", {"scores": [0.9, 0.8, 0.2, 0.2]}),
     )
-    empty = "varies"  # all labels, where any holds
+    empty = "varies"  # all labels, if any is true
 
     def terms(self, lists: Lists) -> Terms:
         relevant, known = lists.relevant(self.level), lists.known(self.level)
@@ -113,10 +112,10 @@ class CoverageError(_Labels, aliases=("LabelCoverage", "coverage_error")):
 class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRank", "MPR")):
     """The mean rank of the relevant documents as a share of all items: 0 at the top, one half by chance."""
 
-    formula = "mean over relevant documents of (rank - 1) / n; of those not returned, (returned + n) / (2n)"
+    formula = "mean over relevant documents of (rank - 1) / n, or (returned + n) / (2n) if not returned"
     convention = (
         "n is the number of candidates, or of all documents returned or judged; documents that were not returned "
-        "share the place below the list. A mean over relevant documents, not over queries, unless weights='equal' "
+        "share the position below the list. A mean over relevant documents, not over queries, unless weights='equal' "
         "(RecPack gives percent)"
     )
     source = "Hu, Koren and Volinsky, Collaborative Filtering for Implicit Feedback Datasets, ICDM 2008; RecPack"
@@ -129,16 +128,16 @@ class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRa
 
     level: Level = 1.0
     candidates: Annotated[
-        int | None, Param("how many items there are to rank; otherwise those returned or judged", low=10)
+        int | None, Param("the number of items to rank; by default the items returned or judged", low=10)
     ] = None
-    weights: Annotated[Literal["relevant", "equal"], Param("what a query weighs")] = "relevant"
+    weights: Annotated[Literal["relevant", "equal"], Param("the weight of a query")] = "relevant"
 
     @property
     def aggregate(self) -> Literal["mean", "weighted"]:  # type: ignore[override]
         """A mean over relevant documents, or over queries."""
         return "weighted" if self.weights == "relevant" else "mean"
 
-    empty = "varies"  # one half where there is anything relevant
+    empty = "varies"  # one half if there is a relevant document
 
     def weight(self, lists: Lists) -> Array:
         return lists.known(self.level) if self.weights == "relevant" else np.ones(len(lists))

@@ -14,27 +14,27 @@ from rankscope.metrics.base import Cutoff, Example, Level, Metric, Terms
 
 SingleClass = Annotated[
     float | Literal["skip"],
-    Param("the value of a query without any pair; 'skip' leaves it out of the mean", low=0, high=1),
+    Param("the value of a query without pairs; 'skip' leaves it out of the mean", low=0, high=1),
 ]
 
 
 class _PairMetric(Metric):
-    """Shares of pairs: a query may have none."""
+    """Base of shares of pairs, which a query may lack."""
 
     single_class: SingleClass = "skip"
 
     @property
     def settled_by_grade(self) -> bool:
-        """Not where an order may leave one class only, which has a value of its own."""
+        """False if an order may leave one class only, which has its own value."""
         return self.monotone and self.single_class == "skip"
 
     @property
     def empty(self) -> float | Literal["varies"] | None:
-        """What a query without pairs is given."""
+        """The value of a query without pairs."""
         return None if self.single_class == "skip" else self.single_class
 
     def of_pairs(self, lists: Lists, factors: dict[str, Array], pairs: Array) -> Terms:
-        """The share of the pairs, or what a query without any is given."""
+        """The share of the pairs, or the value of a query without pairs."""
         if self.single_class == "skip":
             return Terms(lists, factors, pairs, defined=pairs > 0)
         return Terms(lists, factors, pairs, base=np.where(pairs > 0, 0.0, self.single_class))
@@ -45,14 +45,14 @@ class AUC(_PairMetric, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
 
     formula = "pairs with the relevant document above (ties half) / pairs"
     convention = (
-        "only pairs of judged, retrieved documents count, so it does not see what was missed (LAUC does). A query "
+        "only pairs of judged, retrieved documents count, so it ignores missed documents (LAUC counts them). A query "
         "with one class only is undefined: left out of the mean and counted; single_class=0, 0.5 or 1 gives it a "
         "value. pooled=True makes one curve of the documents of all queries, whose scores must then be comparable "
         "across queries"
     )
     source = "Hanley and McNeil, The meaning and use of the area under a receiver operating characteristic (ROC) curve, Radiology 1982"
     best_for = "click models and classifiers that rank a given list"
-    not_for = "what was missed: documents that were not retrieved are in no pair"
+    not_for = "missed documents, which are in no pair"
     examples: ClassVar[tuple[Example, ...]] = (
         Example("AUC", (1, 0, 1, 0), "3 / 4"),
         Example("AUC(single_class=0.5)", (0, 0), "1 / 2"),
@@ -61,7 +61,7 @@ class AUC(_PairMetric, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
 
     cutoff: Cutoff = None
     level: Level = 1.0
-    pooled: Annotated[bool, Param("one value over the documents of all queries, instead of the mean over queries")] = (
+    pooled: Annotated[bool, Param("one value over the documents of all queries, instead of a mean over queries")] = (
         False
     )
 
@@ -72,17 +72,17 @@ class AUC(_PairMetric, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
 
     @property
     def monotone(self) -> bool:
-        """Not under a cutoff: one more relevant document, low in the top k, has non-relevant ones above it."""
+        """False with a cutoff: one more relevant document, low in the top k, has non-relevant ones above it."""
         return self.cutoff is None
 
     @property
     def counts_ties(self) -> bool:
-        """A half is the mean over the orders of a pair; a cutoff may part a tie."""
+        """True without a cutoff, which may part a tie: a half is the mean over the orders of a pair."""
         return self.cutoff is None
 
     @property
     def needs(self) -> frozenset[str]:  # type: ignore[override]
-        """Scores, where queries are thrown together."""
+        """Scores, if documents of all queries are pooled."""
         return frozenset({"score"}) if self.pooled else frozenset()
 
     def classes(self, lists: Lists) -> tuple[Array, Array]:
@@ -96,7 +96,7 @@ class AUC(_PairMetric, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
         return self.of_pairs(lists, factors, total(relevant) * total(other))
 
     def pooled_documents(self, judged: Judged) -> tuple[Array, Array, Array]:
-        """The judged documents that were retrieved: query, score, and whether relevant."""
+        """The judged documents that were retrieved: query, score, and relevance."""
         found = (judged.rank > 0) & (judged.rank <= (self.cutoff or np.inf)) & (judged.grade >= 0)
         return judged.query[found], np.asarray(judged.score)[found], judged.grade[found] >= self.level
 
@@ -124,10 +124,10 @@ class GAUC(AUC, aliases=("gAUC", "GroupAUC", "wuAUC")):
     )
     source = "Zhu et al., Optimized Cost per Click in Taobao Display Advertising, KDD 2017"
     best_for = "click-through models: order within a user's list, ignoring differences between users"
-    not_for = "what was missed: documents that were not retrieved are in no pair"
+    not_for = "missed documents, which are in no pair"
     examples = (Example("GAUC", (1, 0, 1, 0), "3 / 4"),)
 
-    weights: Annotated[Literal["length", "positives", "pairs", "equal"], Param("what a query weighs")] = "length"
+    weights: Annotated[Literal["length", "positives", "pairs", "equal"], Param("the weight of a query")] = "length"
 
     @property
     def aggregate(self) -> Literal["weighted", "pooled"]:  # type: ignore[override]
@@ -150,7 +150,7 @@ class OPA(_PairMetric, aliases=("OrderedPairAccuracy", "PairAccuracy", "XAUC")):
         "left out of the mean"
     )
     source = "Ordered pair accuracy of TF-Ranking; AUC is the same for two grades"
-    best_for = "graded labels where every pair matters equally, at any rank"
+    best_for = "graded labels, if every pair matters equally, at any rank"
     examples = (
         Example("OPA", (2, 0, 1), "2 / 3"),
         Example("OPA(tied=0)", (1, 0, 2), "(1 + 1) / 3", {"scores": [0.5, 0.5, 0.7]}),
@@ -158,8 +158,8 @@ class OPA(_PairMetric, aliases=("OrderedPairAccuracy", "PairAccuracy", "XAUC")):
     )
     relevance = "graded"
 
-    tied: Annotated[float, Param("what a pair with equal scores is worth", low=0, high=1)] = 0.5
-    weights: Annotated[Literal["equal", "pairs"], Param("what a query weighs")] = "equal"
+    tied: Annotated[float, Param("the value of a pair with equal scores", low=0, high=1)] = 0.5
+    weights: Annotated[Literal["equal", "pairs"], Param("the weight of a query")] = "equal"
 
     @property
     def aggregate(self) -> Literal["mean", "weighted"]:  # type: ignore[override]
@@ -168,11 +168,11 @@ class OPA(_PairMetric, aliases=("OrderedPairAccuracy", "PairAccuracy", "XAUC")):
 
     @property
     def counts_ties(self) -> bool:
-        """A half is the mean over the orders of a pair."""
+        """True for a half, the mean over the orders of a pair."""
         return self.tied == 0.5
 
     def pairs(self, lists: Lists) -> Array:
-        """How many pairs of different grade each query has."""
+        """The number of pairs of different grade of each query."""
         return total(count_lower_grades(lists, np.zeros(lists.rank.shape), tied=1.0))
 
     def weight(self, lists: Lists) -> Array:
@@ -188,7 +188,7 @@ class LAUC(_PairMetric, aliases=("LimitedAUC",)):
 
     formula = "(pairs with the relevant document above, half of the pairs below k) / (relevant · non-relevant)"
     convention = (
-        "documents outside the top k share the place below it, so misses count. Only judged documents are "
+        "documents outside the top k share the position below it, so misses count. Only judged documents are "
         "non-relevant; with candidates=n all others of n items are, judged or not, as in recommenders. Ties keep "
         "the order of the list"
     )
@@ -202,9 +202,9 @@ class LAUC(_PairMetric, aliases=("LimitedAUC",)):
     cutoff: Cutoff = None
     level: Level = 1.0
     candidates: Annotated[
-        int | None, Param("how many items there are to rank, judged or not; otherwise the judged ones", low=10)
+        int | None, Param("the number of items to rank, judged or not; by default the judged items", low=10)
     ] = None
-    empty = "varies"  # one half where there is a pair, else the value given
+    empty = "varies"  # one half if there is a pair, otherwise single_class
 
     def terms(self, lists: Lists) -> Terms:
         relevant, known = lists.relevant(self.level), lists.known(self.level)
@@ -225,10 +225,9 @@ class LAUC(_PairMetric, aliases=("LimitedAUC",)):
 
 
 def below(marked: Array, group: Array, tied: float = 0.5, part: Array | None = None) -> Array:
-    """How many marked cells have a lower score than each cell; those with the same score count ``tied``.
+    """The number of marked cells with a lower score than each cell. Cells with the same score count ``tied``.
 
-    Cells of one ``group`` share their score and stand together. Where there are parts, cells are counted in
-    their own part only.
+    Cells of one ``group`` share their score and are adjacent. With parts, cells count in their own part only.
     """
     so_far = running(marked)
     parts = np.zeros(group.shape) if part is None else part
@@ -241,15 +240,15 @@ def below(marked: Array, group: Array, tied: float = 0.5, part: Array | None = N
 
 
 def _carry_back(so_far: Array, last: Array) -> Array:
-    """The running count at the last cell of a stretch, in all its cells; counts never fall, so a minimum from the right."""
+    """The running count at the last cell of a stretch, in all its cells."""
     return np.minimum.accumulate(np.where(last, so_far, np.inf)[:, ::-1], axis=1)[:, ::-1]
 
 
 def count_lower_grades(lists: Lists, group: Array, tied: float) -> Array:
-    """How many documents of a lower grade score below each document, both judged; equal scores count ``tied``.
+    """The number of judged documents of a lower grade that score below each judged document. Equal scores count ``tied``.
 
-    Two grades differ first at one bit of their places in the order of grades, so each pair is counted at
-    one bit: among documents alike in the bits above it, those with the bit are the better ones.
+    Each pair is counted at the highest bit in which the numbers of its two grades differ: among documents with equal bits above
+    it, documents with the bit are better.
     """
     distinct, number = np.unique(lists.grade, return_inverse=True)
     number = number.reshape(lists.grade.shape)
@@ -268,21 +267,21 @@ def count_lower_grades(lists: Lists, group: Array, tied: float) -> Array:
 
 
 def count_listed(lists: Lists) -> Array:
-    """How many documents of each query were returned or judged."""
+    """The number of returned or judged documents of each query."""
     return np.asarray(lists.retrieved + lists.known_judged - total(lists.judged))
 
 
 def refuse_more_than(metric: Metric, candidates: int, lists: Lists) -> None:
-    """One clear line where a query has more documents than there are said to be."""
+    """Refuse a query with more documents than ``candidates``."""
     most = int(count_listed(lists).max(initial=0))
     if most > candidates:
         raise InputError(
             f"{metric}: a query has {most} documents returned or judged, more than candidates={candidates}; "
-            "say how many items there are to rank"
+            "give the number of items to rank"
         )
 
 
-# --- pairs within what was retrieved, judged or not
+# --- pairs of retrieved documents, judged or not
 
 
 class Accuracy(Metric):
@@ -291,7 +290,7 @@ class Accuracy(Metric):
     family = "accuracy"
     formula = "pairs with the relevant document above / pairs of a relevant and another document, in the top k"
     convention = (
-        "unjudged documents count as not relevant (AUC leaves them out), and only what was retrieved counts; a "
+        "unjudged documents count as not relevant (AUC leaves them out), and only retrieved documents count; a "
         "query without a pair is undefined and left out of the mean"
     )
     source = "ir_measures Accuracy"
@@ -303,10 +302,10 @@ class Accuracy(Metric):
 
     @property
     def monotone(self) -> bool:
-        """Not under a cutoff: a relevant document that comes into the top k from below brings pairs of its own."""
+        """False with a cutoff: a relevant document that moves into the top k brings its own pairs."""
         return self.cutoff is None
 
-    empty = None  # no pair, no value
+    empty = None
 
     def terms(self, lists: Lists) -> Terms:
         relevant = lists.relevant(self.level)

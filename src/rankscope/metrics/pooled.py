@@ -1,4 +1,4 @@
-"""Metrics made for judgments that are known to be incomplete."""
+"""Metrics for incomplete judgments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SMALL = 0.00001  # trec_eval's smoothing of the precision above a document
 
 
 class Judged(Metric):
-    """The share of the first k documents that was judged."""
+    """The share of the first k documents that is judged."""
 
     formula = "in the qrels, in the top k / the smaller of k and the documents returned"
     convention = (
@@ -20,30 +20,30 @@ class Judged(Metric):
         "(trec_eval's unj divides by k)"
     )
     source = "ir_measures Judged"
-    best_for = "how far the other numbers can be trusted"
-    not_for = "quality: a run of judged rubbish has 1"
+    best_for = "how reliable the other numbers are"
+    not_for = "quality: a run of judged but useless documents has 1"
     examples = (Example("Judged@4", (1, None, 0, None), "2 / 4"),)
     relevance = "none"
     positions = False
     better = "neither"
 
     cutoff: Cutoff = None
-    additive = True  # a position earns by itself
+    additive = True
 
     def terms(self, lists: Lists) -> Terms:
         return Terms(lists, {"in the qrels": lists.shown}, lists.retrieved)
 
 
 class Unjudged(Metric):
-    """The share of the first k places that is taken by unjudged documents."""
+    """The share of the first k positions with unjudged documents."""
 
     formula = "without a grade, in the top k / k"
     convention = (
-        "divides by k even where fewer documents were returned; documents with a negative grade count as unjudged, "
+        "divides by k even if fewer documents were returned; documents with a negative grade count as unjudged, "
         "unlike in Judged"
     )
     source = "trec_eval unj"
-    best_for = "a warning sign: the judgments were not made for runs like this one"
+    best_for = "detecting judgments that were not made for runs like this one"
     examples = (Example("Unjudged@4", (1, None, 0, None), "2 / 4"), Example("Unjudged@4", (None,), "1 / 4"))
     positions = False
     better = "neither"
@@ -57,13 +57,13 @@ class Unjudged(Metric):
 
 
 class Bpref(Metric, aliases=("BPref",)):
-    """How many judged non-relevant documents rank above the relevant ones; unjudged documents are ignored."""
+    """The share of relevant documents ranked above judged non-relevant ones, ignoring unjudged documents."""
 
     formula = "sum over relevant documents found of 1 - min(non-relevant above, R) / min(N, R), over R"
     convention = "N counts all judged non-relevant documents, found or not (trec_eval since version 8); negative grades are skipped"
     source = "Buckley and Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004; trec_eval bpref"
     best_for = "incomplete judgments, as for systems that did not contribute to the pool"
-    not_for = "judgments of relevant documents only, where nothing can rank above them"
+    not_for = "judgments of relevant documents only: no judged document can rank above them"
     examples = (Example("Bpref", (1, 0, 1), "(1 + (1 - 1 / 1)) / 2"),)
     trec = (TrecName("bpref"),)
 
@@ -86,11 +86,11 @@ class GBpref(Bpref, aliases=("GeometricBpref",)):
     best_for = "improving the queries that fail, with incomplete judgments"
     examples = (Example("GBpref", (1, 0, 1), "(1 + (1 - 1 / 1)) / 2"),)
     trec = (TrecName("gm_bpref"),)
-    aggregate = "geometric"  # geometric, with a floor
+    aggregate = "geometric"
 
 
 class infAP(Metric, aliases=("InferredAP",)):
-    """Average precision, estimated where only a sample of the pool was judged."""
+    """Average precision, estimated from judgments of a sample of the pool."""
 
     formula = (
         "mean over relevant of 1/r + (r-1)/r · (in the pool above / (r-1)) · (relevant above + e) / (judged above + 2e)"
@@ -98,12 +98,12 @@ class infAP(Metric, aliases=("InferredAP",)):
     convention = "documents that were pooled but not judged must be in the qrels with a negative grade; e = 0.00001"
     source = "Yilmaz and Aslam, Estimating average precision with incomplete and imperfect judgments, CIKM 2006; trec_eval infAP"
     best_for = "judgments of a random sample of the pool"
-    not_for = "complete judgments, where AP says it without estimating"
+    not_for = "complete judgments: AP gives the value without estimating"
     examples = (Example("infAP", (1, 0, 1), "(1 + (1/3 + 2/3 * (1 + 0.00001) / (2 + 0.00002))) / 2"),)
     trec = (TrecName("infAP"),)
 
     level: Level = 1.0
-    settled_by_grade = False  # documents without a grade count, too, and stand between the grades
+    settled_by_grade = False  # documents without a grade also count, between the grades
 
     def terms(self, lists: Lists) -> Terms:
         relevant = lists.relevant(self.level)

@@ -1,4 +1,4 @@
-"""Which of two documents each judge prefers, and which of two a ranking puts first: pairs, counted in pieces."""
+"""Metrics of preferences between pairs of documents, and of several judges."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ from rankscope.lists import Array, Lists, ratio
 from rankscope.metrics.base import Cutoff, Example, Level, Metric, NeededCutoff, Terms
 from rankscope.metrics.trec import CUTOFFS, FIFTHS, TrecName, two_places
 
-CELLS = 1 << 22  # pairs of documents looked at together
-BELOW = 1 << 40  # a place below any rank
+MAX_PAIRS = 1 << 22  # in memory at once
+BELOW = 1 << 40  # below any rank
 
-Piece = tuple[slice, slice]  # queries, and those of their documents that are the first of a pair
+Piece = tuple[slice, slice]  # queries, and the documents that are the first of a pair
 
 
 @dataclass(frozen=True, eq=False)
 class Preferences:
-    """Which documents each judge prefers to which, and which of them stand above which; worked out in pieces."""
+    """The preferences of each judge, and the pairs of documents that the ranking orders. Computed in pieces of bounded size."""
 
     lists: Lists
     pairs: str
-    # by query and judge, of the queries that are being looked at
+    # by query and judge, of the current piece
     partial: dict[tuple[int, int], Array] = field(default_factory=dict)
 
     @cached_property
     def grade(self) -> Array:
-        """The grade that each judge gave each document."""
+        """The grade of each document by each judge."""
         return by_judge(self.lists)
 
     @cached_property
     def retrieved(self) -> Array:
-        """Which of all judged documents were retrieved."""
+        """True for judged documents that were retrieved."""
         out = np.zeros(self.grade.shape[:2], dtype=bool)
         out[:, : self.lists.shown.shape[1]] = self.lists.shown
         return out
 
     @cached_property
     def place(self) -> Array:
-        """The rank; documents not retrieved follow in the order of their ids."""
+        """The rank. Documents not retrieved follow in the order of their ids."""
         assert self.lists.pool is not None
         return np.where(self.retrieved, self.lists.pool.rank, BELOW + self.lists.pool.by_id)
 
     @cached_property
     def in_parts(self) -> Array:
-        """Which judges of which queries judged in several parts: ``[query, judge]``."""
+        """True for judges who judged a query in several parts: ``[query, judge]``."""
         pool = self.lists.pool
         assert pool is not None
         used = ~np.isnan(pool.aspects).all(axis=1)
@@ -63,7 +63,7 @@ class Preferences:
         return self.partial[query, judge]
 
     def _close(self, query: int, judge: int) -> Array:
-        """The preferences of a judge in several parts, and what follows from them: A over B and B over C is A over C."""
+        """The transitive closure of a judge's preferences in several parts: A over B and B over C is A over C."""
         pool = self.lists.pool
         assert pool is not None
         seen = np.flatnonzero(~np.isnan(self.grade[query, :, judge]))
@@ -76,25 +76,25 @@ class Preferences:
             over = ((over + over @ over) > 0).astype(np.float32)
         if over.diagonal().any():
             raise InputError(
-                f"{pool.where or 'the judgments'}: the preferences of one judge contradict each other: in one part a document is "
-                "preferred to another, in other parts the other to it; give them to two judges (column 2)"
+                f"{pool.where or 'the judgments'}: the preferences of one judge contradict each other: two documents are in one order in "
+                "one part, and in the reverse order in others; give the parts to two judges (column 2)"
             )
         out = np.zeros((self.grade.shape[1],) * 2, dtype=bool)
         out[np.ix_(seen, seen)] = over > 0
         return out
 
     def pieces(self) -> Iterator[Piece]:
-        """Queries and rows of documents of which all pairs fit into memory."""
+        """Queries and rows of documents whose pairs fit in memory."""
         queries, docs = self.grade.shape[:2]
-        many = max(1, CELLS // (docs * docs))
-        rows = docs if docs * docs <= CELLS else max(1, CELLS // docs)
+        many = max(1, MAX_PAIRS // (docs * docs))
+        rows = docs if docs * docs <= MAX_PAIRS else max(1, MAX_PAIRS // docs)
         for query in range(0, queries, many):
             self.partial.clear()
             for row in range(0, docs, rows):
                 yield slice(query, min(query + many, queries)), slice(row, row + rows)
 
     def prefers(self, piece: Piece, judge: int, turned: bool = False) -> Array:
-        """Whether this judge prefers the first document of a pair to the second; ``turned``, the second to the first."""
+        """True if this judge prefers the first document of a pair to the second. With ``turned``, the second to the first."""
         queries, rows = piece
         grade = self.grade[queries, :, judge]
         first, second = grade[:, rows, None], grade[:, None, :]
@@ -105,14 +105,14 @@ class Preferences:
         return np.asarray(out)
 
     def above(self, piece: Piece) -> Array:
-        """Whether the first document of a pair was retrieved, and the second stands below it or was not."""
+        """True if the first document of a pair was retrieved, and the second is below it or was not retrieved."""
         queries, rows = piece
         place, retrieved = self.place[queries], self.retrieved[queries]
         out = retrieved[:, rows, None] & (place[:, rows, None] < place[:, None, :])
         return out & self.counting(piece)
 
     def counting(self, piece: Piece) -> Array:
-        """Which pairs count."""
+        """True for pairs that count."""
         queries, rows = piece
         first, second = self.retrieved[queries, rows, None], self.retrieved[queries, None, :]
         if self.pairs == "retrieved":
@@ -120,10 +120,9 @@ class Preferences:
         return np.asarray(first | second) if self.pairs == "implied" else np.ones((1, 1, 1), dtype=bool)
 
     def by_judge(self, first_nonrelevant: bool = False) -> tuple[Array, Array]:
-        """The preferences that each document fulfils, and those there are: ``[query, document, judge]``, ``[query, judge]``.
+        """The number of preferences fulfilled by each document, and of all: ``[query, document, judge]``, ``[query, judge]``.
 
-        ``first_nonrelevant`` leaves only the first R documents that are not relevant to a judge who knows R relevant ones,
-        where there are more of them.
+        With ``first_nonrelevant``, only the first R non-relevant documents of a judge with R relevant ones count.
         """
         fulfilled, possible = np.zeros(self.grade.shape), np.zeros(self.in_parts.shape)
         for piece in self.pieces():
@@ -138,7 +137,7 @@ class Preferences:
         return fulfilled[:, : self.lists.shown.shape[1]], possible
 
     def by_pair(self) -> tuple[Array, Array]:
-        """For each document the share of judges who prefer it, summed over the pairs it leads; and how many pairs there are."""
+        """For each document, the share of judges who prefer it, summed over the pairs that it leads, and the number of pairs."""
         judges = self.grade.shape[2]
         fulfilled, pairs = np.zeros((*self.grade.shape[:2], judges)), np.zeros(len(self.grade))
         for piece in self.pieces():
@@ -153,7 +152,7 @@ class Preferences:
             for number in range(1, judges + 1):
                 which = np.where((both == number) & above, ours, 0)
                 fulfilled[queries, rows, number - 1] = which.sum(axis=2) / number
-            # every pair stands here twice, once from either side
+            # every pair is counted from both sides
             pairs[queries] += np.count_nonzero((both > 0) & counting, axis=(1, 2)) / 2
         return over_judges(fulfilled)[:, : self.lists.shown.shape[1]], pairs
 
@@ -164,24 +163,24 @@ class Preferences:
 
     @cached_property
     def nonrelevant(self) -> Array:
-        """Documents that each judge saw and found not relevant."""
+        """Documents that each judge graded as not relevant."""
         return np.asarray(self.grade <= 0)
 
     def known(self, documents: Array) -> Array:
-        """How many of these each judge knows, among those retrieved where only they count."""
+        """The number of these documents per judge. Only retrieved ones if only retrieved pairs count."""
         looked_at = self.retrieved[:, :, None] if self.pairs == "retrieved" else True
         return np.asarray((documents & looked_at).sum(axis=1))
 
     @cached_property
     def _keep(self) -> Array:
-        """All documents but those after the first R that are not relevant, where there are more than R of them."""
+        """All documents except the non-relevant ones after the first R."""
         order = np.argsort(self.place, axis=1, kind="stable")[:, :, None]
         ranked = np.take_along_axis(self.nonrelevant, order, axis=1)
         number = np.empty(ranked.shape, dtype=np.int64)
         np.put_along_axis(number, np.broadcast_to(order, ranked.shape), np.cumsum(ranked, axis=1), axis=1)
         few = self.known(self.relevant)
         many = self.known(self.nonrelevant) > few
-        # with parts, trec_eval counts all that are relevant here, also those not retrieved
+        # with parts, trec_eval also counts relevant documents that were not retrieved
         most = np.where(self.in_parts, self.relevant.sum(axis=1), few)
         return np.asarray(~(self.nonrelevant & (number > most[:, None, :]) & many[:, None, :]))
 
@@ -191,32 +190,27 @@ class Preferences:
         whole = self.in_parts[queries, judge]
         which = which & kept[:, None, :]
         parted = which & kept[:, rows, None]
-        # without parts, trec_eval pairs every document that is not relevant with those kept, itself among them
+        # without parts, trec_eval pairs every non-relevant document with the kept ones, including itself
         nonrelevant = self.nonrelevant[queries, :, judge]
         many = (self.known(self.nonrelevant) > self.known(self.relevant))[queries, judge]
         each_other = nonrelevant[:, rows, None] & (nonrelevant & kept & many[:, None])[:, None, :]
         return np.where(whole[:, None, None], parted, which | each_other)
 
 
-# --- metrics over preferences between pairs of documents -----------------------------------------------
-
-
 Pairs = Annotated[
     Literal["all", "implied", "retrieved"],
-    Param("which pairs count: all, those of which at least one was retrieved, or those of which both were"),
+    Param("the pairs that count: all, pairs with at least one retrieved document, or with two"),
 ]
-Fewer = Annotated[
-    Literal["all", "retrieved"], Param("which pairs count: all, or those of which both documents were retrieved")
-]
+Fewer = Annotated[Literal["all", "retrieved"], Param("the pairs that count: all, or pairs of two retrieved documents")]
 
 
 class _PreferenceMetric(Metric):
-    """What metrics of preferences share: they look at the grades of every judge."""
+    """Base of metrics of preferences, which use the grades of every judge."""
 
     relevance = "graded"
-    needs = frozenset({"aspects"})  # the grades of every judge
-    monotone = False  # not where the judges disagree which of two documents is the better one
-    trec_ties = "docid"  # by rising document id
+    needs = frozenset({"aspects"})
+    monotone = False  # judges may disagree about the better document
+    trec_ties = "docid"
 
 
 class Prefs(_PreferenceMetric, aliases=("Preferences",)):
@@ -224,14 +218,14 @@ class Prefs(_PreferenceMetric, aliases=("Preferences",)):
 
     formula = "preferences with the better document above / preferences"
     convention = (
-        "a judge's grades say which of two documents is preferred, not by how much; documents that were not "
-        "retrieved rank below all others, and a pair in which neither was retrieved counts as a failure unless "
-        "pairs says otherwise. average='pair' takes the share of judges pair by pair, average='judge' the share of "
+        "grades of a judge only order two documents, their difference does not count; documents that were not "
+        "retrieved rank below all others, and by default a pair of two such documents counts as a failure (pairs='all'). "
+        "average='pair' takes the share of judges pair by pair, average='judge' the share of "
         "pairs judge by judge; a judge without preferences counts as 0. For preferences trec_eval sorts tied "
         "documents by ascending id, and so does ties='trec' here"
     )
     source = "trec_eval prefs_simp, prefs_pair, prefs_avgjg and their _ret and _imp"
-    best_for = "judgments of which of two documents is better, even where judges disagree"
+    best_for = "judgments of the better of two documents, even if judges disagree"
     examples = (
         Example("Prefs", (2, 0, 1), "2 / 3"),
         Example("Prefs", ({"ann": 2, "bob": 1}, {"ann": 0}, {"ann": 1, "bob": 2}), "2 / 4"),
@@ -246,7 +240,7 @@ class Prefs(_PreferenceMetric, aliases=("Preferences",)):
 
     average: Annotated[
         Literal["simple", "pair", "judge"],
-        Param("what counts the same: every preference, every pair of documents, or every judge"),
+        Param("the unit of equal weight: every preference, every pair of documents, or every judge"),
     ] = "simple"
     pairs: Pairs = "all"
     cutoff: Cutoff = None
@@ -264,17 +258,17 @@ class Prefs(_PreferenceMetric, aliases=("Preferences",)):
 
 
 class PrefsR(_PreferenceMetric):
-    """The share of preferences satisfied, counting at most as many non-relevant documents of a judge as relevant ones."""
+    """The share of preferences satisfied, with at most as many non-relevant documents per judge as relevant ones."""
 
     formula = "mean over judges of (preferences with the better document above / preferences), among the relevant and the first R others"
     convention = (
         "for a judge with R relevant documents (grade above 0) and more than R others, only the first R others in "
-        "rank order count, and each of the remaining ones is compared with those too, so that even a perfect "
-        "ranking stays below 1 (trec_eval). With fewer than R others, each relevant document satisfies what is "
-        "missing. no_pairs='judge' departs from trec_eval, where one judge without pairs makes the query 0"
+        "rank order count, and each of the remaining ones is also compared with them, so that even a perfect "
+        "ranking stays below 1 (trec_eval). With fewer than R others, each relevant document satisfies the missing "
+        "pairs. no_pairs='judge' differs from trec_eval, in which one judge without pairs makes the query 0"
     )
     source = "trec_eval prefs_avgjg_Rnonrel, prefs_avgjg_Rnonrel_ret"
-    best_for = "preferences where many documents were judged not relevant and would outweigh the rest"
+    best_for = "preferences with many non-relevant documents, which would outweigh the rest"
     examples = (Example("PrefsR", (2, 0, 1), "(2 + 2) / (3 + 2)"), Example("PrefsR", (1, 0, 0), "1 / (1 + 2)"))
     trec: ClassVar[tuple[TrecName, ...]] = (
         TrecName("prefs_avgjg_Rnonrel"),
@@ -283,11 +277,11 @@ class PrefsR(_PreferenceMetric):
 
     pairs: Fewer = "all"
     no_pairs: Annotated[
-        Literal["query", "judge"], Param("what counts as 0 where a judge has no pairs: the whole query, or this judge")
+        Literal["query", "judge"],
+        Param("the part that counts as 0 if a judge has no pairs: the whole query, or this judge"),
     ] = "query"
     cutoff: Cutoff = None
-    # the ids, too: of the documents that were not retrieved, those come first whose ids do
-    needs = frozenset({"aspects", "identities"})
+    needs = frozenset({"aspects", "identities"})  # documents that were not retrieved are ordered by id
 
     def terms(self, lists: Lists) -> Terms:
         preferences = Preferences(lists, self.pairs)
@@ -296,7 +290,7 @@ class PrefsR(_PreferenceMetric):
         known = preferences.known(relevant)
         missing = np.maximum(known - preferences.known(preferences.nonrelevant), 0)
         shown = relevant[:, : lists.shown.shape[1]]
-        # every relevant document, also one that was not retrieved, could have these
+        # every relevant document counts, retrieved or not
         possible = possible + relevant.sum(axis=1) * missing
         shares = over_judges(ratio(fulfilled + shown * missing[:, None, :], possible[:, None, :]))
         factors = {"share of preferences fulfilled, over judges": shares}
@@ -307,24 +301,24 @@ class PrefsR(_PreferenceMetric):
 
 
 class _CountOfPreferences(_PreferenceMetric):
-    """What counts of preferences share: they are summed."""
+    """Base of counts of preferences, which are summed over queries."""
 
     bounds = (0.0, float("inf"))
     aggregate = "sum"
 
 
 class NumPrefs(_CountOfPreferences):
-    """The number of preferences between two documents that the judges have."""
+    """The number of the judges' preferences between two documents."""
 
     formula = "preferences, over judges"
     convention = "summed over queries and judges: a pair of documents counts once for each judge"
     source = "trec_eval prefs_num_prefs_poss"
-    best_for = "seeing what the share of preferences is a share of"
+    best_for = "the denominator of the share of preferences"
     examples = (Example("NumPrefs", (2, 0, 1), "3"),)
     better: ClassVar[Literal["higher", "lower", "neither"]] = "neither"
     positions = False
     trec = (TrecName("prefs_num_prefs_poss"),)
-    empty = "judgments"  # a fact of the judgments, whatever was returned
+    empty = "judgments"
 
     def terms(self, lists: Lists) -> Terms:
         return Terms(lists, {}, base=over_judges(Preferences(lists, "all").by_judge()[1]))
@@ -336,7 +330,7 @@ class NumPrefsFul(_CountOfPreferences):
     formula = "preferences with the better document above, over judges"
     convention = "summed over queries and judges; a document that was not retrieved ranks below all others"
     source = "trec_eval prefs_num_prefs_ful, prefs_num_prefs_ful_ret"
-    best_for = "the share of preferences before division"
+    best_for = "the numerator of the share of preferences"
     examples = (
         Example("NumPrefsFul", (2, 0, 1), "2"),
         Example("NumPrefsFul(pairs='retrieved')", (1, 0), "1", {"known": 3}),
@@ -357,18 +351,16 @@ class NumPrefsFul(_CountOfPreferences):
 # --- metrics averaged over several judges of the same documents
 
 
-Multiple = Annotated[
-    float, Param("look as far as this many times the number of relevant documents", above=0, high=1000)
-]
+Multiple = Annotated[float, Param("the depth as a multiple of the number of relevant documents", above=0, high=1000)]
 
 
 def by_judge(lists: Lists) -> Array:
-    """The grade that each judge gave each judged document, retrieved or not: ``[query, document, judge]``.
+    """The grade of each judged document by each judge, retrieved or not: ``[query, document, judge]``.
 
-    NaN where a judge did not see the document; the highest where one judged in several parts.
+    NaN if the judge did not grade it. The highest grade if the judge graded it in several parts.
     """
     pool = lists.pool
-    assert pool is not None, "a metric that looks at judges says so in `needs`"
+    assert pool is not None, "a metric of several judges declares aspects in `needs`"
     out = np.full((*pool.shown.shape, int(pool.group.max(initial=0)) + 1), np.nan)
     query = np.arange(len(lists))[:, None]
     for aspect in range(pool.group.shape[1]):
@@ -379,30 +371,30 @@ def by_judge(lists: Lists) -> Array:
 
 
 def judges_of(grade: Array) -> Array:
-    """How many judges each query has."""
+    """The number of judges of each query."""
     return np.asarray((~np.isnan(grade)).any(axis=1).sum(axis=1), dtype=float)
 
 
 def over_judges(by: Array) -> Array:
-    """The sum over the judges, one after another, so that no query's numbers depend on its neighbours'."""
+    """The sum over the judges, one after another, so that a query's value does not depend on its batch."""
     return np.asarray(np.cumsum(by, axis=-1, dtype=float)[..., -1])
 
 
 class _OverJudges(Metric):
-    """What a judge's relevant documents earn, and the mean over the judges."""
+    """Base of metrics averaged over judges."""
 
     family = "judges"
     convention = (
-        "uses each judge's own grades: a document that a judge did not grade is not relevant for that judge; a judge who "
-        "found nothing relevant counts as 0. Column 2 of the qrels names the judge; without it there is one judge"
+        "uses each judge's own grades: a document without a grade by a judge is not relevant for this judge; a judge "
+        "without relevant documents counts as 0. Column 2 of the qrels names the judge; without it there is one judge"
     )
-    needs = frozenset({"aspects"})  # the grades of every judge
-    monotone = False  # not where the judges disagree which of two documents is the better one
+    needs = frozenset({"aspects"})
+    monotone = False  # judges may disagree about the better document
 
     level: Level = 1.0
 
     def relevant_by_judge(self, lists: Lists, grade: Array) -> tuple[Array, Array]:
-        """Relevant cells by judge, and how many relevant documents each judge knows."""
+        """Relevant cells by judge, and the number of relevant documents of each judge."""
         relevant = grade >= max(self.level, 0.0)
         cells = relevant[:, : lists.shown.shape[1]] & lists.shown[:, :, None]
         return np.asarray(cells), np.asarray(relevant.sum(axis=1), dtype=float)
@@ -435,7 +427,7 @@ class AvgP(_OverJudges):
 
     formula = "mean over judges of (relevant in the top k / k)"
     source = "trec_eval P_avgjg"
-    best_for = "what the first page offers to each of several people"
+    best_for = "the quality of the first page for each of several people"
     positions = False
     examples = (
         Example("AvgP@2", ({"ann": 1, "bob": 1}, {"bob": 1}), "(1/2 + 2/2) / 2"),
@@ -458,7 +450,7 @@ class AvgRprec(_OverJudges):
     formula = "mean over judges of (relevant in the top c / c), where c is multiple · R of the judge, up to the next whole number"
     convention = (
         "c is multiple · R + 0.9, rounded down (trec_eval), where R counts this judge's relevant documents; divides "
-        "by c even where fewer documents were returned"
+        "by c even if fewer documents were returned"
     )
     source = "trec_eval Rprec_mult_avgjg"
     best_for = "comparing queries and judges with few and many relevant documents"

@@ -1,4 +1,4 @@
-"""ranx's names for metrics, where they are no names of ours or of trec_eval's: ``map@100-l2``, ``rbp.95``, ``f1``."""
+"""Metric names that only ranx has: ``map@100-l2``, ``rbp.95``, ``f1``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from rankscope.declared import plain
 from rankscope.errors import InputError
 
-# without a cutoff they look at whole rankings; recall is trec_eval's, too
+# names without a cutoff mean whole rankings; trec_eval also has recall
 WHOLE = {
     "precision": "SetP", "f1": "SetF", "dcg_burges": "DCG(gain='exponential')", "ndcg_burges": "nDCG(gain='exponential')",
 }  # fmt: skip
@@ -20,9 +20,9 @@ Read = Callable[[str], list[tuple[str, Any]]]
 
 
 def parse_ranx(text: str, read: Read) -> list[Any]:
-    """Read a name that only ranx has; ``read`` gives the metrics of any other name.
+    """Read a name that only ranx has. ``read`` returns the metrics of any other name.
 
-    A name may end with the lowest relevant grade (``-l2``). The persistence of ``rbp`` is what follows its dot.
+    A name may end with the lowest relevant grade (``-l2``). The digits after the dot of ``rbp`` are its persistence.
 
     >>> from rankscope.metrics import parse
     >>> parse("map@100-l2"), parse("rbp.95"), parse("ndcg@10-l3"), parse("precision-l2")
@@ -36,7 +36,6 @@ def parse_ranx(text: str, read: Read) -> list[Any]:
 
 
 def _at_level(metric: Any, level: int, text: str) -> Any:
-    """A metric to which documents below a grade are not relevant."""
     name = type(metric).__name__
     if "level" in metric.defaults:
         if metric.level != metric.defaults["level"]:
@@ -50,6 +49,6 @@ def _at_level(metric: Any, level: int, text: str) -> Any:
         gains = {grade: 2**grade - 1 if grade >= level else 0 for grade in range(1, level + 3)}
         cut = "" if metric.cutoff is None else f"@{metric.cutoff}"
         raise InputError(
-            f"metric {text!r}: say what each grade is worth, which is 0 below {level}: {name}(gain={plain(gains)}){cut}"
+            f"metric {text!r}: give the gain of each grade, 0 below {level}: {name}(gain={plain(gains)}){cut}"
         )
     return metric.having(gain=dict.fromkeys(range(1, level), 0))

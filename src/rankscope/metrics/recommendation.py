@@ -1,4 +1,4 @@
-"""Metrics that recommenders and click models are judged by."""
+"""Metrics for recommenders and click models."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Annotated, Literal
 import numpy as np
 
 from rankscope.declared import Param
-from rankscope.lists import Array, Lists, by_rank, not_before, running, total
+from rankscope.lists import Array, Lists, each_rank, not_before, running, total
 from rankscope.metrics.base import Cutoff, Example, JudgedOnly, Level, MaxGrade, Metric, NeededCutoff, Terms, gains_of
 from rankscope.metrics.relevance import _Binary
 from rankscope.metrics.trec import TrecName
 
 
 class PFound(Metric, aliases=("pFound",)):
-    """The probability that a reader who may give up after any document is satisfied before that."""
+    """The probability that a reader is satisfied before giving up, which may happen after any document."""
 
     formula = "sum of look(rank) · satisfied(rank), look(1) = 1, look(r + 1) = look(r) · (1 - satisfied(r)) · decay"
     convention = (
@@ -23,7 +23,7 @@ class PFound(Metric, aliases=("pFound",)):
         "divides by it, and stops='exponential' uses (2^grade - 1) / 2^max_grade, as ERR does"
     )
     source = "Gulin, Karpovich, Raskovalov and Segalovich, Yandex at ROMIP 2009; CatBoost PFound"
-    best_for = "search where one good answer ends the search and patience is short"
+    best_for = "search that one good answer ends, by impatient readers"
     examples = (
         Example("PFound", (0.4, 0, 1), "0.4 + 0.6 * 0.85 * 0.85"),
         Example("PFound(max_grade=4)@2", (2, 4, 4), "1/2 + 1/2 * 0.85"),
@@ -45,8 +45,8 @@ class PFound(Metric, aliases=("pFound",)):
         self.refuse_grades_above(self.max_grade, lists)
         most = self.max_grade if self.stops == "linear" else 2.0**self.max_grade
         satisfied = gains_of(lists, self.stops) / most
-        # documents nobody judged, in the gaps between ranks, satisfy nobody and cost patience all the same
-        patience = by_rank(lambda r: self.decay ** (r - 1), lists.rank)
+        # unjudged documents, in the gaps between ranks, satisfy no reader but cost patience
+        patience = each_rank(lambda r: self.decay ** (r - 1), lists.rank)
         factors = {"satisfied here": satisfied, "not before": not_before(satisfied)}
         return Terms(lists, {**factors, "still reads": patience})
 
@@ -57,16 +57,16 @@ class RelevantPosition(Metric, aliases=("AverageRelevancePosition", "ARP")):
     formula = "sum of rank · grade / sum of grade, over the documents returned"
     convention = (
         "lower is better. It ignores documents that were not returned, so compare rankings of the same documents "
-        "only; undefined without a grade above 0. Not the average popularity of recommendations, which is called "
-        "ARP too"
+        "only; undefined without a grade above 0. Not the average popularity of recommendations, which is also called "
+        "ARP"
     )
     source = "Wang et al., The LambdaLoss Framework, CIKM 2018; TF-Ranking ARPMetric"
-    best_for = "re-rankers of one candidate list, where a mean rank is easy to explain"
+    best_for = "re-rankers of one candidate list: a mean rank is easy to explain"
     examples = (Example("ARP", (2, 0, 1), "(2 * 1 + 1 * 3) / 3"),)
     relevance = "graded"
     better = "lower"
     bounds = (1.0, float("inf"))
-    empty = None  # nothing was returned that could have a rank
+    empty = None  # no document has a rank
 
     def terms(self, lists: Lists) -> Terms:
         gain = gains_of(lists, "linear")
@@ -75,7 +75,7 @@ class RelevantPosition(Metric, aliases=("AverageRelevancePosition", "ARP")):
 
 
 class HitCount(_Binary, aliases=("HitK",)):
-    """How many of the first k documents are relevant, on average."""
+    """The number of relevant documents in the first k, averaged over queries."""
 
     formula = "relevant in the top k"
     convention = (
@@ -83,13 +83,13 @@ class HitCount(_Binary, aliases=("HitK",)):
         "is 0 or 1"
     )
     source = "RecPack HitK"
-    best_for = "what a user sees on a page of fixed length"
+    best_for = "the relevant items on a page of fixed length"
     examples = (Example("HitCount@3", (1, 0, 1, 1), "2"),)
     positions = False
     shorthands = (TrecName("hits", sets="cutoff"),)
 
     cutoff: NeededCutoff = None
-    additive = True  # a position earns by itself
+    additive = True
 
     @property
     def range(self) -> tuple[float, float]:
@@ -97,7 +97,7 @@ class HitCount(_Binary, aliases=("HitK",)):
         return (0.0, float(self.cutoff or 0))
 
     def terms(self, lists: Lists) -> Terms:
-        return Terms(lists, {"relevant": self.relevant(lists)})
+        return Terms(lists, {"relevant": lists.relevant(self.level)})
 
 
 class FallOut(_Binary, aliases=("Fallout", "FalsePositiveRate", "fall_out")):
@@ -108,26 +108,25 @@ class FallOut(_Binary, aliases=("Fallout", "FalsePositiveRate", "fall_out")):
         "lower is better; unjudged documents are ignored, and a query without any non-relevant document scores 0"
     )
     source = "van Rijsbergen, Information Retrieval, 1979; torchmetrics RetrievalFallOut"
-    best_for = "recall's counterpart where all candidates are labelled"
+    best_for = "the counterpart of recall, if all candidates are labelled"
     better = "lower"
     examples = (Example("FallOut@2", (1, 0, 0, 1, 0), "1 / 3"),)
     positions = False
 
     cutoff: NeededCutoff = None
-    additive = True  # a position earns by itself, or costs
-    # not where a document without a grade, which costs nothing, is tied with one that is not relevant
-    settled_by_grade = False
+    additive = True
+    settled_by_grade = False  # a document without a grade costs nothing, a tied non-relevant one does
 
     def terms(self, lists: Lists) -> Terms:
-        other = lists.judged & ~self.relevant(lists)
-        return Terms(lists, {"non-relevant": other}, lists.known_judged - self.known(lists))
+        other = lists.judged & ~lists.relevant(self.level)
+        return Terms(lists, {"non-relevant": other}, lists.known_judged - lists.known(self.level))
 
 
 class _OverCutoffs(_Binary):
-    """A mean over the cutoffs 1 to k: what a relevant document adds at each of them depends on its rank alone."""
+    """A mean over the cutoffs 1 to k, to which a relevant document adds by its rank only."""
 
     cutoff: NeededCutoff = None
-    additive = True  # a position earns by itself
+    additive = True
 
     @property
     def k(self) -> int:
@@ -139,24 +138,24 @@ class MeanP(_OverCutoffs, aliases=("MeanPrecision",)):
 
     formula = "(P@1 + P@2 + ... + P@k) / k"
     convention = (
-        "every cutoff counts, also at ranks that are not relevant, so it is not average precision, although Elliot "
+        "every cutoff counts, also ranks without a relevant document, so it is not average precision, although Elliot "
         "calls it MAP; a perfect list with one relevant document stays below 1"
     )
     source = "Elliot MAP"
-    best_for = "comparing with numbers of Elliot"
+    best_for = "comparing with Elliot's numbers"
     examples = (Example("MeanP@3", (1, 0, 1), "(1 + 1/2 + 2/3) / 3"),)
 
     @cached_property
     def _from(self) -> list[float]:
-        """The sum of 1/j for j from each rank to k; rank 0 is not used."""
+        """The sum of 1/j for j from each rank to k. Rank 0 is not used."""
         sums = [0.0]
         for rank in range(self.k, 0, -1):
             sums.append(sums[-1] + 1.0 / rank)
         return sums[:0:-1]
 
     def terms(self, lists: Lists) -> Terms:
-        share = by_rank(lambda r: self._from[r - 1] if r <= self.k else 0.0, lists.rank)
-        return Terms(lists, {"relevant": self.relevant(lists), "1/rank summed to k": share}, float(self.k))
+        share = each_rank(lambda r: self._from[r - 1] if r <= self.k else 0.0, lists.rank)
+        return Terms(lists, {"relevant": lists.relevant(self.level), "1/rank summed to k": share}, float(self.k))
 
 
 class MeanR(_OverCutoffs, aliases=("MeanRecall", "MAR")):
@@ -168,13 +167,13 @@ class MeanR(_OverCutoffs, aliases=("MeanRecall", "MAR")):
         "(Elliot's MAR)"
     )
     source = "Elliot MAR"
-    best_for = "recall that rewards early finds"
+    best_for = "recall that rewards finding documents early"
     examples = (Example("MeanR@3", (1, 0, 1), "(1/4 + 1/4 + 2/4) / 3", {"known": 4}),)
 
     def terms(self, lists: Lists) -> Terms:
         cutoffs = np.maximum(self.k - lists.rank + 1.0, 0.0)
-        factors = {"relevant": self.relevant(lists), "cutoffs that hold it": cutoffs}
-        return Terms(lists, factors, self.k * self.known(lists))
+        factors = {"relevant": lists.relevant(self.level), "cutoffs that hold it": cutoffs}
+        return Terms(lists, factors, self.k * lists.known(self.level))
 
 
 class pAUC(Metric, aliases=("PAUC", "PartialAUC"), at="negatives"):
@@ -189,12 +188,14 @@ class pAUC(Metric, aliases=("PAUC", "PartialAUC"), at="negatives"):
     best_for = "the left edge of the ROC curve: few false alarms allowed"
     examples = (Example("pAUC@2", (1, 0, 1, 0, 1), "(2 + 1 + 0) / (2 * 3)"),)
 
-    negatives: Annotated[int | None, Param("how many non-relevant documents to look at", low=1, needed=True)] = None
+    negatives: Annotated[int | None, Param("the number of non-relevant documents to include", low=1, needed=True)] = (
+        None
+    )
     level: Level = 1.0
     judged_only: JudgedOnly = False
 
     def choose_relevant(self, lists: Lists) -> tuple[Array, Array]:
-        """The relevant documents to look at, and how many there are at most."""
+        """The relevant documents to include, and their largest possible number."""
         return lists.relevant(self.level), lists.known(self.level)
 
     def terms(self, lists: Lists) -> Terms:
@@ -210,7 +211,7 @@ class pAP(pAUC, aliases=("PAP", "pAp"), at="negatives"):
 
     formula = "sum over the first k relevant documents of max(k - non-relevant above, 0) / (k · min(k, known relevant))"
     convention = (
-        "k counts relevant and non-relevant documents alike, not ranks; unjudged documents are non-relevant. Not "
+        "k counts relevant and non-relevant documents, not ranks; unjudged documents are non-relevant. Not "
         "average precision"
     )
     source = "Budhiraja et al., Rich-Item Recommendations for Rich-Users, 2020 (pAp@k); PAP of RecTools"

@@ -1,4 +1,4 @@
-"""Metrics that see a document as relevant or not."""
+"""Metrics of binary relevance."""
 
 from __future__ import annotations
 
@@ -12,42 +12,36 @@ from rankscope.lists import Array, Lists, running, total
 from rankscope.metrics.base import Cutoff, Example, JudgedOnly, Level, Metric, NeededCutoff, Terms
 from rankscope.metrics.trec import CUTOFFS, NAMES_OF_CAPPED_RECALL, TENTHS, TrecName, two_places
 
-Beta = Annotated[float, Param("how many times more recall counts than precision", above=0, high=1e6)]
+Beta = Annotated[float, Param("the weight of recall relative to precision", above=0, high=1e6)]
 
 
 class _Binary(Metric):
-    """What metrics of relevant documents share: a document is relevant, or is not."""
+    """Base of metrics of binary relevance."""
 
     level: Level = 1.0
     judged_only: JudgedOnly = False
 
     @property
     def additive(self) -> bool:
-        """A position earns by its own relevance and rank; where it does not, the class says so."""
+        """True. A class whose positions earn by more than their own relevance and rank overrides it."""
         return True
 
-    def relevant(self, lists: Lists) -> Array:
-        return lists.relevant(self.level)
-
-    def known(self, lists: Lists) -> Array:
-        return lists.known(self.level)
-
     def harmonic_mean(self, lists: Lists, beta: float, size: Array | float) -> Terms:
-        """Of precision among ``size`` documents and recall, which counts beta times as much."""
-        factors = {"relevant": self.relevant(lists), "1 + beta²": np.asarray(1 + beta**2)}
-        return Terms(lists, factors, beta**2 * self.known(lists) + size)
+        """The harmonic mean of precision among ``size`` documents and recall, which weighs beta times more."""
+        factors = {"relevant": lists.relevant(self.level), "1 + beta²": np.asarray(1 + beta**2)}
+        return Terms(lists, factors, beta**2 * lists.known(self.level) + size)
 
     def out_of(self, lists: Lists, denominator: str) -> Array | float:
-        """What a metric divides by: the top k, or the relevant documents that are known, in the list or in the top k."""
+        """The denominator: k, or the relevant documents that are known, in the list or in the top k."""
         k = float(getattr(self, "cutoff", None) or 0)
         if denominator == "k":
             return k
         if denominator == "min_k_listlen":
             return lists.retrieved
         if denominator == "hits_at_k":
-            return total(self.relevant(lists))
+            return total(lists.relevant(self.level))
         in_list = denominator.endswith("positives_in_list")
-        worth = total(lists.whole.relevant(self.level)) if in_list else self.known(lists)
+        worth = total(lists.whole.relevant(self.level)) if in_list else lists.known(self.level)
         if denominator == "min_relevant_listlen":
             return np.minimum(worth, lists.retrieved)
         return np.minimum(worth, k) if denominator.startswith("min_k_") else worth
@@ -57,9 +51,9 @@ class P(_Binary, aliases=("Precision",)):
     """The share of the first k documents that is relevant."""
 
     formula = "relevant in the top k / k"
-    convention = "divides by k even where fewer documents were returned; denominator='min_k_listlen' does not"
+    convention = "divides by k even if fewer documents were returned; denominator='min_k_listlen' does not"
     source = "trec_eval P, relative_P"
-    best_for = "what the first page shows, when every relevant document counts the same"
+    best_for = "the quality of the first page, if all relevant documents count the same"
     not_for = "queries with fewer relevant documents than k, which cannot reach 1"
     examples = (Example("P@3", (1, 0, 1, 0, 0, 1), "2 / 3"), Example("P@5", (1, 0, 1), "2 / 5"))
     positions = False
@@ -75,7 +69,7 @@ class P(_Binary, aliases=("Precision",)):
     ] = "k"
 
     def terms(self, lists: Lists) -> Terms:
-        return Terms(lists, {"relevant": self.relevant(lists)}, self.out_of(lists, self.denominator))
+        return Terms(lists, {"relevant": lists.relevant(self.level)}, self.out_of(lists, self.denominator))
 
 
 class R(_Binary, aliases=("Recall",)):
@@ -83,12 +77,12 @@ class R(_Binary, aliases=("Recall",)):
 
     formula = "relevant in the top k / known relevant"
     convention = (
-        "divides by all known relevant documents, so it stays below 1 where there are more than k; "
+        "divides by all known relevant documents, so it stays below 1 if there are more than k; "
         "denominator='min_k_relevant' does not"
     )
     source = "trec_eval recall"
-    best_for = "candidate stages, legal and patent search: what is missed is lost"
-    not_for = "a cutoff below the number of relevant documents, where it cannot reach 1"
+    best_for = "candidate stages, legal and patent search: missed documents are lost"
+    not_for = "a cutoff below the number of relevant documents: it cannot reach 1"
     examples = (Example("R@3", (1, 0, 1, 0, 0, 1), "2 / 8", {"known": 8}),)
     positions = False
     trec = (TrecName("recall", sets="cutoff", defaults=CUTOFFS),)
@@ -104,18 +98,18 @@ class R(_Binary, aliases=("Recall",)):
 
     @property
     def looks_below(self) -> bool:
-        """Where the whole list says what is relevant."""
+        """True if the denominator counts relevant documents of the whole list."""
         return self.denominator == "positives_in_list"
 
     def terms(self, lists: Lists) -> Terms:
-        return Terms(lists, {"relevant": self.relevant(lists)}, self.out_of(lists, self.denominator))
+        return Terms(lists, {"relevant": lists.relevant(self.level)}, self.out_of(lists, self.denominator))
 
 
 class F(_Binary, aliases=("F1",)):
     """The harmonic mean of precision and recall of the first k documents."""
 
     formula = "(1 + beta²) · hits / (beta² · known relevant + k)"
-    convention = "beta is beta: recall counts beta times as much (trec_eval's x in set_F is beta squared)"
+    convention = "beta is beta: recall weighs beta times more (trec_eval's x in set_F is beta squared)"
     source = "van Rijsbergen, Information Retrieval, 1979"
     best_for = "one number for precision and recall at a fixed depth"
     examples = (Example("F@4", (1, 0, 1, 0), "2 * 2 / (3 + 4)", {"known": 3}),)
@@ -129,10 +123,10 @@ class F(_Binary, aliases=("F1",)):
 
 
 class Success(_Binary, aliases=("hit_rate", "HitRate", "hit", "HR")):
-    """1 if one of the first k documents is relevant, else 0."""
+    """1 if one of the first k documents is relevant, otherwise 0."""
 
     formula = "1 if any of the top k is relevant"
-    convention = "0 or 1 for a query, not the number of hits"
+    convention = "0 or 1 per query, not the number of hits"
     source = "trec_eval success"
     best_for = "known-item search and question answering: one good answer is enough"
     examples = (Example("Success@3", (0, 0, 1), "1"), Example("Success@2", (0, 0, 1), "0"))
@@ -151,11 +145,11 @@ class RR(_Binary, aliases=("MRR", "ReciprocalRank", "MeanReciprocalRank")):
 
     formula = "1 / rank of the first relevant"
     convention = (
-        "0 where none of the top k is relevant; not_found='skip' leaves such queries out of the mean and counts them"
+        "0 if the top k has no relevant document; not_found='skip' leaves these queries out of the mean and counts them"
     )
     source = "Kantor and Voorhees, TREC-5 Confusion Track, 2000; trec_eval recip_rank"
-    best_for = "navigational and known-item search: one right answer, the sooner the better"
-    not_for = "comparing systems that all have something relevant at rank 1"
+    best_for = "navigational and known-item search: one right answer, as early as possible"
+    not_for = "comparing systems that all have a relevant document at rank 1"
     examples = (Example("RR", (0, 0, 1, 1), "1 / 3"), Example("RR@2", (0, 0, 1), "0"))
     counts = "one"
     trec = (TrecName("recip_rank"),)
@@ -165,17 +159,17 @@ class RR(_Binary, aliases=("MRR", "ReciprocalRank", "MeanReciprocalRank")):
 
     @property
     def empty(self) -> float | None:
-        """0, or none where such queries are skipped."""
+        """0, or None if such queries are skipped."""
         return None if self.not_found == "skip" else 0.0
 
     @property
     def additive(self) -> bool:
-        """Not where the order decides whether a query is skipped."""
+        """False if the order decides if a query is skipped."""
         return self.not_found != "skip"
 
     @property
     def settled_by_grade(self) -> bool:
-        """Not where a bad order may skip the query, which then is not the worst."""
+        """False if a bad order may skip the query instead of giving the worst value."""
         return self.additive
 
     def terms(self, lists: Lists) -> Terms:
@@ -189,11 +183,11 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
 
     formula = "sum over relevant documents of (precision at their rank) / known relevant"
     convention = (
-        "divides by all known relevant documents, also with a cutoff (as trec_eval); denominator='min_k_relevant' "
-        "is what most recommender tools do"
+        "divides by all known relevant documents, also with a cutoff (as trec_eval); most recommender tools use "
+        "denominator='min_k_relevant'"
     )
     source = "trec_eval map, map_cut"
-    best_for = "several relevant documents per query, all of which should rank high"
+    best_for = "several relevant documents per query that should all rank high"
     examples = (Example("AP", (1, 0, 1, 0, 0, 1), "(1/1 + 2/3 + 3/6) / 3"),)
     trec: ClassVar[tuple[TrecName, ...]] = (TrecName("map"), TrecName("map_cut", sets="cutoff", defaults=CUTOFFS))
 
@@ -217,27 +211,27 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
 
     @property
     def monotone(self) -> bool:
-        """Not over the hits in the top k: one more hit, low in the list, may lower their mean precision."""
+        """False if divided by the hits in the top k: one more hit, low in the list, may lower their mean precision."""
         return not (self.denominator == "hits_at_k" and self.cutoff is not None)
 
     @property
     def additive(self) -> bool:
-        """Not over the hits in the top k, which depend on the order."""
+        """False if divided by the hits in the top k, which depend on the order."""
         return self.denominator != "hits_at_k"
 
     @property
     def settled_by_grade(self) -> bool:
-        """Not over the hits in the top k."""
+        """False if divided by the hits in the top k."""
         return self.additive
 
     @property
     def looks_below(self) -> bool:
-        """Where the whole list says what is relevant."""
+        """True if the denominator counts relevant documents of the whole list."""
         return self.denominator in {"positives_in_list", "min_k_positives_in_list"}
 
     def terms(self, lists: Lists) -> Terms:
         precision = lists.relevant_so_far(self.level) / lists.rank
-        factors = {"relevant": self.relevant(lists), "precision so far": precision}
+        factors = {"relevant": lists.relevant(self.level), "precision so far": precision}
         return Terms(lists, factors, self.out_of(lists, self.denominator))
 
 
@@ -248,10 +242,10 @@ class GMAP(AP, aliases=("GeometricMAP",)):
     convention = "a query at 0 counts as 0.00001"
     source = "Robertson, On GMAP, CIKM 2006; trec_eval gm_map"
     best_for = "improving the queries that fail"
-    not_for = "judgments with holes: a query that nobody judged well decides"
+    not_for = "incomplete judgments: badly judged queries dominate"
     examples = (Example("GMAP", (0, 1), "1 / 2"),)
     trec = (TrecName("gm_map"),)
-    aggregate = "geometric"  # geometric, with a floor
+    aggregate = "geometric"
 
 
 class Rprec(_Binary, aliases=("RPrec", "R_precision", "r-precision", "RPrecision", "R-prec")):
@@ -259,7 +253,7 @@ class Rprec(_Binary, aliases=("RPrec", "R_precision", "r-precision", "RPrecision
 
     formula = "relevant in the top R / R, where R is the number of known relevant"
     convention = (
-        "divides by R even where fewer documents were returned; one more relevant document makes R larger, and may "
+        "divides by R even if fewer documents were returned; one more relevant document makes R larger, and may "
         "raise the value"
     )
     source = "trec_eval Rprec"
@@ -268,8 +262,8 @@ class Rprec(_Binary, aliases=("RPrec", "R_precision", "r-precision", "RPrecision
     trec = (TrecName("Rprec"),)
 
     def terms(self, lists: Lists) -> Terms:
-        known = self.known(lists)
-        return Terms(lists, {"relevant": self.relevant(lists), "within R": lists.rank <= known[:, None]}, known)
+        known = lists.known(self.level)
+        return Terms(lists, {"relevant": lists.relevant(self.level), "within R": lists.rank <= known[:, None]}, known)
 
 
 # --- interpolated precision: the best precision at a recall or beyond
@@ -278,13 +272,13 @@ class Rprec(_Binary, aliases=("RPrec", "R_precision", "r-precision", "RPrecision
 Compat = Annotated[
     Literal[9, 10],
     Param(
-        "how recall times R is rounded to a number of documents: 10 half away from zero, 9 floor(x + 0.9), as trec_eval of that version"
+        "the rounding of recall times R to a number of documents, as in trec_eval of this version: 10 half away from zero, 9 floor(x + 0.9)"
     ),
 ]
 
 
 def documents_needed(recall: float, known: Array, compat: int) -> Array:
-    """How many relevant documents a share of recall means."""
+    """The number of relevant documents at a level of recall."""
     exact = recall * known
     if compat == 9:
         return np.floor(exact + 0.9)
@@ -293,7 +287,7 @@ def documents_needed(recall: float, known: Array, compat: int) -> Array:
 
 
 def best_beyond(relevant: Array, precision: Array, need: Array) -> Array:
-    """Marks, in each row, the first cell of the highest precision with at least ``need`` relevant documents."""
+    """Mark, in each row, the first cell of the highest precision with at least ``need`` relevant documents."""
     candidate = np.where(relevant & (running(relevant) >= need[:, None]), precision, 0.0)
     best = (candidate == candidate.max(axis=1, keepdims=True)) & (candidate > 0)
     return np.asarray(best & (running(best) == 1))

@@ -1,4 +1,4 @@
-"""Metrics of what was returned as a set: its order does not matter, nor is it cut."""
+"""Metrics of the returned documents as a set: no order, no cutoff."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rankscope.metrics.trec import TrecName, root, square
 
 
 class _Set(_Binary):
-    """What metrics of sets share: the order of the documents does not matter."""
+    """Base of metrics of sets, which ignore the order of documents."""
 
     positions = False
     best_for = "Boolean search and filters: a set, not a ranking"
@@ -26,23 +26,24 @@ class SetP(_Set, aliases=("SetPrecision",)):
     """The share of all returned documents that is relevant."""
 
     formula = "relevant returned / returned"
-    convention = "divides by the number of documents returned, whatever k was asked for; relative=True (ir_measures' SetRelP) by known relevant where these are fewer"
+    convention = "divides by the number of documents returned, without a cutoff; relative=True (SetRelP of ir_measures) by known relevant if these are fewer"
     source = "trec_eval set_P, set_relative_P"
     examples = (Example("SetP", (1, 0, 1, 0), "2 / 4"),)
     trec = (TrecName("set_P"), TrecName("set_relative_P", parameters={"relative": True}))
     shorthands = (TrecName("SetRelP", parameters={"relative": True}),)
 
     relative: Annotated[
-        bool, Param("divide by the most that could be relevant: the smaller of documents returned and known relevant")
+        bool,
+        Param("divide by the largest possible number of hits: the smaller of documents returned and known relevant"),
     ] = False
 
     def terms(self, lists: Lists) -> Terms:
-        most = np.minimum(lists.retrieved, self.known(lists)) if self.relative else lists.retrieved
-        return Terms(lists, {"relevant": self.relevant(lists)}, most)
+        most = np.minimum(lists.retrieved, lists.known(self.level)) if self.relative else lists.retrieved
+        return Terms(lists, {"relevant": lists.relevant(self.level)}, most)
 
 
 class SetR(_Set, aliases=("SetRecall",)):
-    """The share of the known relevant documents that was returned at all."""
+    """The share of the known relevant documents that was returned."""
 
     formula = "relevant returned / known relevant"
     convention = "grows with the length of the list: compare lists of equal length"
@@ -51,7 +52,7 @@ class SetR(_Set, aliases=("SetRecall",)):
     trec = (TrecName("set_recall"),)
 
     def terms(self, lists: Lists) -> Terms:
-        return Terms(lists, {"relevant": self.relevant(lists)}, self.known(lists))
+        return Terms(lists, {"relevant": lists.relevant(self.level)}, lists.known(self.level))
 
 
 class SetF(_Set):
@@ -75,21 +76,20 @@ class SetAP(_Set):
     formula = "(relevant returned)² / (returned · known relevant)"
     convention = "this is average precision if every relevant document returned has the precision of the whole set"
     source = "trec_eval set_map"
-    best_for = "Boolean search and filters, in place of AP"
+    best_for = "Boolean search and filters, instead of AP"
     examples = (Example("SetAP", (1, 0, 1, 0), "(2 / 4) * (2 / 3)", {"known": 3}),)
     trec = (TrecName("set_map"),)
-    # not where a depth cuts through tied documents: how many are missed then depends on their order
-    additive = False
+    additive = False  # if a depth cuts through ties, the number of misses depends on their order
 
     def terms(self, lists: Lists) -> Terms:
-        relevant = self.relevant(lists)
+        relevant = lists.relevant(self.level)
         precision = total(relevant) / np.maximum(lists.retrieved, 1)
         factors = {"relevant": relevant, "precision of the set": np.broadcast_to(precision[:, None], relevant.shape)}
-        return Terms(lists, factors, self.known(lists))
+        return Terms(lists, factors, lists.known(self.level))
 
 
 class Utility(_Set):
-    """The value of a set in which every document has a price: relevant or not, returned or not."""
+    """The value of a set in which every document has a weight: relevant or not, returned or not."""
 
     formula = "a · relevant returned + b · others returned + c · relevant missed + d · others left out"
     convention = (
@@ -97,7 +97,7 @@ class Utility(_Set):
         "needs documents (trec_eval's -N)"
     )
     source = "trec_eval utility; the filtering tracks of TREC"
-    best_for = "filters and alerts, where every document shown costs the reader time"
+    best_for = "filters and alerts: every document shown costs the reader time"
     examples = (
         Example("Utility", (1, 0, 1, None, 1), "3 - 2"),
         Example("Utility(weights=(2, -1, -0.5, 0))", (1, 0, 1), "2 * 2 - 1 - 0.5 * 3", {"known": 5}),
@@ -111,43 +111,42 @@ class Utility(_Set):
 
     weights: Annotated[
         tuple[float, ...],
-        Param("what a document is worth: relevant returned, other returned, relevant missed, other left out"),
+        Param("the weight of a document: relevant returned, other returned, relevant missed, other left out"),
     ] = (1.0, -1.0, 0.0, 0.0)
     documents: Annotated[int | None, Param("the number of documents in the collection", low=1)] = None
 
     def check(self) -> None:
-        """Four cells of a table have four weights, and the last needs the size of the collection."""
+        """Refuse other than four weights."""
         if len(self.weights) != 4:
             raise InputError(
                 f"Utility(weights={plain(self.weights)}): there are four weights, of relevant and other documents returned, "
-                "then of those left out, like (1, -1, 0, 0)"
+                "then for documents left out, like (1, -1, 0, 0)"
             )
 
     def ready(self) -> Self:
-        """A weight of what was left out needs the number of documents that there are."""
+        """Refuse a weight of documents left out without the number of documents."""
         if self.weights[3] and self.documents is None:
             raise InputError(
-                f"{self}: the weight of documents left out needs their number, say {self.having(documents=1000000)}"
+                f"{self}: the weight of documents left out needs the number of documents: write {self.having(documents=1000000)}"
             )
         return super().ready()
 
     @property
     def empty(self) -> float | Literal["varies"]:
-        """Nothing, unless what was missed or left out has a weight."""
+        """0, or "varies" if documents missed or left out have a weight."""
         return "varies" if self.weights[2] or self.weights[3] else 0.0
 
-    # not where a depth cuts through tied documents: how many are missed then depends on their order
-    additive = False
+    additive = False  # if a depth cuts through ties, the number of misses depends on their order
 
     def terms(self, lists: Lists) -> Terms:
         found, other, missed, left_out = self.weights
-        relevant = self.relevant(lists)
-        lost = self.known(lists) - total(relevant)
+        relevant = lists.relevant(self.level)
+        lost = lists.known(self.level) - total(relevant)
         rest = (self.documents or 0) - lists.retrieved - lost
         if left_out and (rest < 0).any():
             raise InputError(
                 f"{self}: a query has more documents than documents={self.documents}, returned or relevant; "
-                "say how many there are in the collection"
+                "give the number of documents in the collection"
             )
         return Terms(
             lists,
@@ -161,14 +160,14 @@ class Utility(_Set):
 
 
 class _Count(Metric):
-    """What counts share: they are summed, and neither high nor low is better."""
+    """Base of counts, which are summed over queries and have no better direction."""
 
     family = "counts"
     positions = False
     bounds = (0.0, float("inf"))
     better: ClassVar[Literal["higher", "lower", "neither"]] = "neither"
     convention = "summed over queries; the value of one query is its own count"
-    aggregate = "sum"  # counts are added up
+    aggregate = "sum"
 
 
 class NumQ(_Count):
@@ -176,11 +175,11 @@ class NumQ(_Count):
 
     formula = "1 for every query"
     source = "trec_eval num_q"
-    best_for = "seeing how many queries a mean covers"
+    best_for = "the number of queries behind a mean"
     examples = (Example("NumQ", (1, 0), "1"),)
     relevance = "none"
     trec = (TrecName("num_q"),)
-    empty = 1.0  # a query without a ranking counts too
+    empty = 1.0  # a query without a ranking also counts
 
     def terms(self, lists: Lists) -> Terms:
         return Terms(lists, {}, base=np.ones(len(lists)))
@@ -191,7 +190,7 @@ class NumRet(_Count):
 
     formula = "documents returned"
     source = "trec_eval num_ret"
-    best_for = "seeing whether lists were cut"
+    best_for = "detecting lists that were cut"
     examples = (Example("NumRet", (1, 0, 1), "3"), Example("NumRet(min_grade=1)", (1, 0, 1), "2"))
     trec = (TrecName("num_ret"),)
 
@@ -201,7 +200,7 @@ class NumRet(_Count):
 
     @property
     def relevance(self) -> Literal["graded", "none"]:  # type: ignore[override]
-        """Blind to grades, unless a grade is asked for."""
+        """Without min_grade, grades do not matter."""
         return "none" if self.min_grade is None else "graded"
 
     def terms(self, lists: Lists) -> Terms:
@@ -216,12 +215,12 @@ class NumRel(_Count):
     formula = "known relevant documents"
     convention = "respects level, unlike trec_eval -c -l; summed over queries"
     source = "trec_eval num_rel"
-    best_for = "seeing what recall is divided by"
+    best_for = "the denominator of recall"
     examples = (Example("NumRel", (1, 0, 1), "2"),)
     trec = (TrecName("num_rel"),)
 
     level: Level = 1.0
-    empty = "judgments"  # a fact of the judgments, whatever was returned
+    empty = "judgments"
 
     def terms(self, lists: Lists) -> Terms:
         return Terms(lists, {}, base=lists.known(self.level))
@@ -249,7 +248,7 @@ class NumNonrelRet(_Count, aliases=("NumNonrelJudgedRet",)):
     formula = "judged documents below the level, returned"
     convention = "unjudged documents and those with a negative grade do not count; summed over queries"
     source = "trec_eval num_nonrel_judged_ret"
-    best_for = "telling known mistakes from unjudged documents"
+    best_for = "separating known mistakes from unjudged documents"
     examples = (Example("NumNonrelRet", (1, 0, None, 0, -1), "2"),)
     trec = (TrecName("num_nonrel_judged_ret"),)
 

@@ -1,4 +1,4 @@
-"""Metrics of readers who stop at some point: the C/W/L family, and what is scaled like it."""
+"""Metrics of readers who stop at some point: the C/W/L family, and metrics on its scale."""
 
 from __future__ import annotations
 
@@ -9,22 +9,30 @@ import numpy as np
 from rankscope.declared import Param, plain
 from rankscope.errors import InputError
 from rankscope.lists import Array, Lists, log2_discounts, total
-from rankscope.metrics.base import LARGEST, Example, Metric, Terms, gains
+from rankscope.metrics.base import MAX_EXPONENTIAL_GRADE, Example, Metric, Terms, gains
 
-DEEPEST = 1_000_000  # every rank down to there is looked at, so it is bounded
-CELLS = 2_000_000  # ranks that are held in memory at once
+MAX_DEPTH = 1_000_000  # each rank takes a cell
+MAX_CELLS = 2_000_000  # in memory at once
 
 TopGrade = Annotated[
     float | None,
-    Param("the highest grade of the scale, whose gain is 1", above=0, high=LARGEST, also={"max_rel": {}}, needed=True),
+    Param(
+        "the highest grade of the scale, with gain 1",
+        above=0,
+        high=MAX_EXPONENTIAL_GRADE,
+        also={"max_rel": {}},
+        needed=True,
+    ),
 ]
-ZeroGrade = Annotated[float, Param("the grade up to which the gain is 0", low=0, high=LARGEST, also={"min_rel": {}})]
-NeededDepth = Annotated[int | None, Param("look no further than this rank", low=1, high=DEEPEST, needed=True)]
-Horizon = Annotated[int, Param("the rank at which every reader has stopped", low=1, high=DEEPEST)]
+ZeroGrade = Annotated[
+    float, Param("the grade up to which the gain is 0", low=0, high=MAX_EXPONENTIAL_GRADE, also={"min_rel": {}})
+]
+NeededDepth = Annotated[int | None, Param("look no further than this rank", low=1, high=MAX_DEPTH, needed=True)]
+Horizon = Annotated[int, Param("the rank at which every reader has stopped", low=1, high=MAX_DEPTH)]
 
 
 class _ScaledMetric(Metric):
-    """Gain as a share of the scale."""
+    """Base of metrics whose gain is a share of the scale."""
 
     relevance = "graded"
 
@@ -32,7 +40,7 @@ class _ScaledMetric(Metric):
     min_grade: ZeroGrade = 0.0
 
     def check(self) -> None:
-        """A scale has a lower and an upper end."""
+        """Refuse a scale whose lower end is not below its upper end."""
         if self.max_grade is not None and self.min_grade >= self.max_grade:
             raise InputError(
                 f"{self}: min_grade={plain(self.min_grade)} is not below max_grade={plain(self.max_grade)}; "
@@ -41,29 +49,29 @@ class _ScaledMetric(Metric):
 
     @property
     def full(self) -> float:
-        """What the best grade adds to the grade of no gain."""
+        """The best grade minus the grade of no gain."""
         return float(self.max_grade or 0.0) - self.min_grade
 
     def points(self, lists: Lists) -> Array:
-        """Grades counted from the grade of no gain; divided by ``full`` they are gains."""
+        """Grades above the grade of no gain. Divided by ``full`` they are gains."""
         self.refuse_grades_above(float(self.max_grade or 0.0), lists)
         return np.where(lists.judged, np.maximum(lists.grade - self.min_grade, 0.0), 0.0)
 
 
 class _Stopping(_ScaledMetric):
-    """The gain that a reader meets for each document looked at; a class says with what chance the reader goes on."""
+    """Gain per document that a reader looks at. A subclass gives the chance of going on."""
 
     def goes_on(self, points: Array, rank: Array) -> Array:
-        """The chance of going on after each rank, where the row of ``points`` holds every rank."""
-        raise TypeError(f"{type(self).__name__} does not say when its reader goes on")
+        """The chance of going on after each rank. The rows of ``points`` hold every rank."""
+        raise TypeError(f"{type(self).__name__} declares no goes_on")
 
     def looks(self, lists: Lists, points: Array) -> tuple[Array, Array]:
-        """The chance that the document in each cell is looked at, and how many documents are looked at."""
+        """The chance that a reader looks at each cell, and the number of documents looked at."""
         stop: Any = getattr(self, "cutoff", None) or getattr(self, "horizon", None)
         depth = int(stop)
         here, looked_at = np.zeros(points.shape), np.zeros(len(lists))
         rank = np.arange(1, depth + 1)
-        rows = max(1, CELLS // depth)
+        rows = max(1, MAX_CELLS // depth)
         for first in range(0, len(lists), rows):
             part = slice(first, first + rows)
             within = lists.shown[part] & (lists.rank[part] <= depth)
@@ -86,9 +94,9 @@ class _Stopping(_ScaledMetric):
 class BPM(_Stopping, aliases=("BejeweledPlayerModel",)):
     """Gain per document of a reader who stops after enough gain, or after k documents."""
 
-    formula = "sum of gain down to the stop / rank of the stop; the stop is where the gain reaches T, or k"
+    formula = "sum of gain down to the stop / rank of the stop; the reader stops when the gain reaches T, or at k"
     convention = (
-        "static: T and k do not depend on what the reader finds; a list shorter than k is read on to k, finding nothing"
+        "static: T and k do not depend on the documents found; below the end of a list shorter than k the gain is 0"
     )
     source = "Zhang et al., Evaluating Web Search with a Bejeweled Player Model, SIGIR 2017; cwl-eval"
     best_for = "readers with a limited need and limited patience"
@@ -98,19 +106,19 @@ class BPM(_Stopping, aliases=("BejeweledPlayerModel",)):
     )
 
     cutoff: NeededDepth = None
-    T: Annotated[float, Param("the gain at which the reader is content", above=0)] = 1.0
-    monotone = False  # a better document above may end the reading before the best one is met
+    T: Annotated[float, Param("the gain at which the reader stops", above=0)] = 1.0
+    monotone = False  # a better document above may end the reading before the best one
 
     def goes_on(self, points: Array, rank: Array) -> Array:
-        # grades are summed before they are scaled: six thirds are to reach 2
+        # sum before scaling, so that six thirds reach 2
         return np.asarray(np.cumsum(points, axis=1) < self.T * self.full, dtype=float)
 
 
 class INSQ(_Stopping):
-    """Gain per document of a reader who is more likely to go on the further down they are and the more they want."""
+    """Gain per document of a reader who is more likely to go on at lower ranks, and the more gain they want."""
 
     formula = "sum of gain · chance of looking / documents looked at; goes on with ((r + 2T - 1) / (r + 2T))²"
-    convention = "all readers have stopped at the horizon, 1000; the weights do not depend on what is found"
+    convention = "all readers have stopped at the horizon, 1000; the weights do not depend on the documents found"
     source = "Moffat, Scholer and Thomas, Models and Metrics, ADCS 2012; cwl-eval"
     best_for = "tasks that need about T documents"
     examples = (
@@ -118,7 +126,7 @@ class INSQ(_Stopping):
         Example("INSQ(T=0.5, horizon=3, max_grade=2)", (0, 1), "(1/2 * 1/4) / (1 + 1/4 + 1/9)"),
     )
 
-    T: Annotated[float, Param("how much gain is wanted", low=0)] = 1.0
+    T: Annotated[float, Param("the target gain", low=0)] = 1.0
     horizon: Horizon = 1000
 
     def goes_on(self, points: Array, rank: Array) -> Array:
@@ -134,13 +142,13 @@ class INST(_Stopping):
         "reader go on"
     )
     source = "Moffat, Bailey, Scholer and Thomas, INST, ADCS 2015; Bailey et al., SIGIR 2015; cwl-eval"
-    best_for = "tasks that need about T documents, by readers who react to what they find"
+    best_for = "tasks that need about T documents, by readers who react to the documents they find"
     examples = (
         Example("INST(horizon=2, max_grade=1)", (1, 0), "1 / (1 + (1/2) ** 2)"),
         Example("INST(horizon=2, max_grade=1)", (0, 1), "(2/3) ** 2 / (1 + (2/3) ** 2)"),
     )
 
-    T: Annotated[float, Param("how much gain is wanted", low=0.5)] = 1.0
+    T: Annotated[float, Param("the target gain", low=0.5)] = 1.0
     horizon: Horizon = 1000
 
     def goes_on(self, points: Array, rank: Array) -> Array:
@@ -163,7 +171,7 @@ class NERR8(_Stopping):
 
 
 class NERR9(NERR8):
-    """Gain per document of a reader who stops with a probability equal to the gain, and also tires with the rank, down to k."""
+    """Gain per document of a reader who stops with a probability equal to the gain, and tires with the rank, down to k."""
 
     formula = "as NERR8; goes on with r / (r + 1) · (1 - gain), down to k"
     source = "Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021, equation 9; cwl-eval"
@@ -182,7 +190,7 @@ class NERR10(_Stopping):
     best_for = "one good answer ends the search, with patience as in RBP"
     examples = (Example("NERR10(p=0.5, horizon=3, max_grade=2)", (1, 2), "(1/2 + 1/4) / (1 + 1/4)"),)
 
-    p: Annotated[float, Param("the chance of going on where nothing was gained", low=0, high=1)] = 0.9
+    p: Annotated[float, Param("the chance of going on after a document without gain", low=0, high=1)] = 0.9
     horizon: Horizon = 1000
 
     def goes_on(self, points: Array, rank: Array) -> Array:
@@ -210,11 +218,11 @@ class SDCG(_ScaledMetric, aliases=("ScaledDCG",)):
 
     formula = "sum of gain(grade) / log2(rank + 1), over the same of k documents of max_grade"
     convention = (
-        "the ideal does not depend on the query, so 1 cannot be reached where fewer than k documents have the "
+        "the ideal does not depend on the query, so 1 cannot be reached if fewer than k documents have the "
         "highest grade"
     )
     source = "cwl-eval, ir_measures SDCG; the NDCG of C/W/L"
-    best_for = "discounted gain where not all good documents were judged"
+    best_for = "discounted gain with incomplete judgments"
     examples = (
         Example("SDCG(max_grade=2)@2", (2, 1, 2), "(1 + 1/2 / log2(3)) / (1 + 1 / log2(3))"),
         Example("SDCG(gain='exponential', max_grade=2)@1", (1,), "1 / 3"),
@@ -224,7 +232,7 @@ class SDCG(_ScaledMetric, aliases=("ScaledDCG",)):
     gain: Annotated[
         Literal["linear", "exponential"],
         Param(
-            "what a grade is worth: the grade itself, or 2^grade - 1",
+            "the gain of a grade: the grade itself, or 2^grade - 1",
             also={"dcg": {"log2": "linear", "exp-log2": "exponential"}},
         ),
     ] = "linear"

@@ -1,4 +1,4 @@
-"""trec_eval's names for metrics: templates to read (``ndcg_cut.5,10``) and to print (``ndcg_cut_10``)."""
+"""trec_eval's metric names: templates to read (``ndcg_cut.5,10``) and to print (``ndcg_cut_10``)."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from rankscope.declared import plain
 from rankscope.errors import InputError
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
-# what others call recall that is divided by the smaller of k and the relevant documents
+# names in other tools for recall divided by the smaller of k and the relevant documents
 NAMES_OF_CAPPED_RECALL = (
     "R_cap", "CappedRecall", "capped_recall", "TruncatedRecall", "CalibratedRecall", "CalibratedRecallK",
 )  # fmt: skip
 TENTHS = tuple(i / 10 for i in range(11))
 FIFTHS = tuple(i / 5 for i in range(1, 11))  # 0.2 to 2.0
 
-# what may follow a name: cutoffs after @, values after a dot (as asked) or after _ (as printed)
+# after a name: cutoffs after @, values after a dot (as typed) or after _ (as printed)
 _CUTOFFS = re.compile(r"@([\d,]+)")
 _VALUES = re.compile(r"(?:\.(?P<dotted>.+)|_(?P<printed>(?:p=)?[\d.,=-]+))?")
 
 
 @dataclass(frozen=True)
 class TrecName:
-    """One of trec_eval's measures, as parameters of ours.
+    """One of trec_eval's measures, as parameters of a metric.
 
-    ``parameters`` are those that the name implies. ``sets`` is the parameter that the numbers
-    after the dot set, one metric a number (``defaults`` where there are none), or a single metric
-    for all of them if ``together``. ``prints`` formats the number in a printed name.
+    The name implies ``parameters``. The numbers after the dot set the parameter ``sets``: one metric per number (``defaults``
+    without numbers), or one metric for all numbers if ``together``. ``writes`` formats the number in a printed name. With
+    ``plain_too`` the name without numbers is a metric.
     """
 
     name: str
@@ -43,7 +43,7 @@ class TrecName:
     plain_too: bool = False
 
     def read(self, cls: Any, values: str | None, text: str) -> list[Any]:
-        """The metrics that the name stands for; ``values`` is what follows the dot."""
+        """The metrics of this name. ``values`` is the text after the dot."""
         if values is None:
             if self.sets and self.defaults and not self.plain_too:
                 return [cls(**self.parameters, **{self.sets: value}) for value in self.defaults]
@@ -65,12 +65,12 @@ class TrecName:
             raise InputError(f"metric {text!r}: {error}") from None
 
     def implies(self, metric: Any, *free: str) -> bool:
-        """Whether the parameters of a metric, but for the ``free`` ones, are those of the name."""
+        """True if a metric has the parameters of the name, except the ``free`` ones."""
         usual = {f.name: self.parameters.get(f.name, f.default) for f in fields(metric) if f.name not in free}
         return all(getattr(metric, name) == value for name, value in usual.items())
 
     def spell(self, metric: Any) -> str | None:
-        """The printed name of a metric of ours, or None where this measure is another one."""
+        """The printed name of a metric, or None if this measure is another metric."""
         if not self.implies(metric, self.sets):
             return None
         if not self.sets:
@@ -85,10 +85,10 @@ class TrecName:
 
 @dataclass(frozen=True)
 class RbpName(TrecName):
-    """A measure whose gains come with the persistence among them: ``rbp.p=0.5,1=1,2=3``."""
+    """A measure with the persistence among its gains: ``rbp.p=0.5,1=1,2=3``."""
 
     def read(self, cls: Any, values: str | None, text: str) -> list[Any]:
-        """The metric of this p and these gains."""
+        """The metric with this p and these gains."""
         said = dict(self.parameters)
         table: dict[float, float] = {}
         for part in values.split(",") if values else ():
@@ -108,7 +108,7 @@ class RbpName(TrecName):
             raise InputError(f"metric {text!r}: {error}") from None
 
     def spell(self, metric: Any) -> str | None:
-        """The printed name, p first where it is not the usual one."""
+        """The printed name, with p first if it is not the default."""
         if not self.implies(metric, "p", self.sets):
             return None
         said = [] if metric.p == self.parameters["p"] else [f"p={plain(metric.p)}"]
@@ -135,24 +135,24 @@ def two_places(value: float) -> str:
 
 
 def root(text: str) -> float:
-    """trec_eval's x of set_F multiplies precision: it is beta squared."""
+    """Convert trec_eval's x of set_F, which is beta squared, to beta."""
     return math.sqrt(float(text))
 
 
 def square(value: float) -> str:
-    """The way back from beta to trec_eval's x."""
+    """Convert beta to trec_eval's x."""
     return plain(round(value * value, 12))
 
 
 def parse_trec(text: str, catalogue: Mapping[str, Any]) -> list[Any] | None:
-    """Read a name of trec_eval's, or return None where there is no such measure.
+    """Read one of trec_eval's names. Return None if there is no such measure.
 
     >>> from rankscope.metrics import CATALOGUE
     >>> parse_trec("ndcg_cut.5,10", CATALOGUE)
     [nDCG@5, nDCG@10]
     """
     for cls in dict.fromkeys(catalogue.values()):
-        # shorthands are other tools' names for one of ours with a parameter set
+        # shorthands are other tools' names for a metric with a parameter set
         shorthands = cls.__dict__.get("shorthands", ())
         for spec in shorthands:
             size = len(spec.name)
@@ -164,7 +164,7 @@ def parse_trec(text: str, catalogue: Mapping[str, Any]) -> list[Any] | None:
     return None
 
 
-# trec_eval's nicknames; what is a fact of a run and no number (runid, relstring) is not in them
+# trec_eval's nicknames, without facts that are not numbers (runid, relstring)
 OFFICIAL = (
     "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank",
     "iprec_at_recall", "P",

@@ -1,6 +1,6 @@
-"""One system against another on one measure: the difference, what is known about it, and the verdict.
+"""One system against another on one measure: the difference, its test and interval, and the verdict.
 
-The p-value of two runs is made in ``contrast``, whoever asks; ``families`` corrects it, and ``Contrast.verdict`` says what it means.
+``contrast`` makes the p-value of two systems for every caller, ``families`` corrects it, and ``Contrast.verdict`` gives its meaning.
 """
 
 from __future__ import annotations
@@ -14,32 +14,35 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
-from rankscope.inference.base import CLOSE, Bounds, Interval, PairedTest, Sample
+from rankscope.inference.base import CLOSE, Bounds, Interval, PairedTest, Sample, is_significant
 from rankscope.inference.intervals import t as t_interval
 from rankscope.inference.intervals import without_interval
 from rankscope.panels.method import FEWEST, POWER, Method
 from rankscope.panels.panel import WITHOUT_UNITS, EstimatedPair, Pair, PairedValues, Panel
+from rankscope.panels.validity import VALID, Validity
 
 if TYPE_CHECKING:
     from rankscope.inference.effects import Equivalence
     from rankscope.inference.power import Detectable
 
-Verdict = Literal["better", "worse", "different", "equivalent", "not worse", "cannot tell", "same"]
+Verdict = Literal["better", "worse", "different", "equivalent", "not worse", "cannot tell", "same", "withheld"]
 UNCORRECTED = Bounds(math.nan, math.nan, "none", "not corrected yet")
 CLEAR = frozenset({"better", "worse", "different"})
 
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """A run against a baseline on one measure. The difference is run - baseline; both values are means over the same ``queries``.
+    """A system against a baseline on one measure. The difference is run - baseline; both values are means over the same ``queries``.
 
-    ``wins``, ``losses`` and ``ties`` count the queries on which the run is better, worse and the same; on a measure without a direction,
-    higher and lower. ``is_gain`` tells whether the difference is in the better direction (on a measure without one, upwards), and
-    ``few`` whether so few queries differ that no test can tell. ``bounds`` is the interval of the difference, ``p_value`` that of
-    ``test``, which could have given none below ``smallest``; ``agrees`` says whether the test sees the differences go the way that
-    their mean does. ``adjusted`` and ``p_value_adjusted`` take into account that there are ``comparisons`` in the family; where that
-    p-value is small enough, six or more queries differ, and the test sees what the mean says, it is ``significant``. What costs more
-    is worked out when it is asked for.
+    ``wins``, ``losses`` and ``ties`` count the units on which the run is better, worse and the same (higher and lower on a measure
+    without a direction). ``is_gain`` is true if the difference is in the better direction, or upwards on a measure without one, and
+    ``few`` if too few units differ for any test. ``bounds`` is the interval of the difference. ``p_value`` is the p-value of ``test``,
+    which could have been as low as ``smallest``; ``agrees`` is true if the test sees the differences go the same way as their mean.
+
+    ``adjusted`` and ``p_value_adjusted`` are corrected for the ``comparisons`` of the family; ``corrected_level`` is the level of the
+    corrected interval, NaN after a joint correction. The contrast is ``significant`` if the corrected p-value is at most alpha, six or
+    more units differ, and the test agrees with the mean. ``validity`` is whether the data allow a verdict. Costly values are computed
+    on demand.
     """
 
     run: str
@@ -65,45 +68,62 @@ class Contrast:
     smallest: float = 0.0
     p_value_adjusted: float = math.nan
     adjusted: Bounds = UNCORRECTED
+    corrected_level: float = math.nan
     comparisons: int = 1
     significant: bool = False
+    validity: Validity = VALID
 
     def __repr__(self) -> str:
         return self.sentence()
 
     @property
     def paired(self) -> PairedValues:
-        """Both systems unit by unit. Raises DataError where they have no units in common."""
+        """Both systems unit by unit. Raises DataError if they share no units."""
         if not isinstance(self.pair, PairedValues):
             raise DataError(f"{self.metric}: {WITHOUT_UNITS}")
         return self.pair
 
     @property
     def sides(self) -> str:
-        """Which system is compared with which: ``hybrid against bm25``."""
+        """Both systems: ``hybrid against bm25``."""
         return f"{self.run} against {self.baseline}"
 
     @property
     def title(self) -> str:
-        """What is compared, and by which metric: ``hybrid against bm25 on nDCG@10``."""
+        """Both systems and the metric: ``hybrid against bm25 on nDCG@10``."""
         return f"{self.sides} on {self.metric}"
 
     @cached_property
     def verdict(self) -> Verdict:
-        """What the adjusted p-value says: better, worse, cannot tell; with a margin also equivalent and not worse."""
+        """Better, worse or cannot tell by the corrected p-value; with a margin also equivalent or not worse; withheld if data are not valid."""
+        if not self.validity.holds:
+            return "withheld"
         if not self.differing and self.queries:
             return "same"
         if self.significant:
             return ("better" if self.is_gain else "worse") if self.panel.sign else "different"
-        if self.queries < FEWEST or self.method.margin is None:
+        if self.queries < FEWEST or self.margin is None:
             return "cannot tell"
-        # Bonferroni's level, whatever corrects the differences
-        level = self.method.alpha / (self.comparisons if self.method.correction.corrects else 1)
-        if self.equivalence is not None and self.equivalence.p_value <= level:
+        level = self.method.corrected_alpha(self.comparisons)
+        if self.equivalence is not None and is_significant(self.equivalence.p_value, level):
             return "equivalent"
-        return "not worse" if self.not_worse is not None and self.not_worse <= level else "cannot tell"
+        return "not worse" if self.not_worse is not None and is_significant(self.not_worse, level) else "cannot tell"
 
-    # -- worked out when asked for ---------------------------------------------------------------
+    @cached_property
+    def shown(self) -> Bounds:
+        """The corrected interval for people; none if it includes 0 in spite of a clear verdict, as after a test of signs."""
+        bounds = self.adjusted
+        if self.verdict in CLEAR and bounds.known and bounds.lower < 0 < bounds.upper:
+            return Bounds.none(f"the interval of the mean includes 0, and {self.test} is clear")
+        return bounds
+
+    @property
+    def margin(self) -> float | None:
+        """The margin as a number, or None; a share is taken of the baseline's value."""
+        margin = self.method.margin_of(self.metric)
+        return None if margin is None else margin.of(self.baseline_value) or None
+
+    # -- computed on demand ----------------------------------------------------------------------
 
     @cached_property
     def sign_flip(self) -> float:
@@ -122,20 +142,38 @@ class Contrast:
 
     @cached_property
     def superiority(self) -> float:
-        """The share of queries on which the run is better, those where both are the same counting half."""
+        """The share of queries on which the run is better; ties count half."""
         return (self.wins + self.ties / 2) / self.queries if self.queries else math.nan
 
     @cached_property
     def relative(self) -> tuple[float, Bounds]:
-        """The difference as a part of the baseline's mean, with its interval; what cannot be below 0 cannot fall by more than all of it."""
+        """The lift: the difference as a share of the size of the baseline's mean, with its interval at the level of one comparison."""
+        return self._lift(self.method.level)
+
+    @cached_property
+    def relative_adjusted(self) -> tuple[float, Bounds]:
+        """The lift with the interval at the level of the corrected difference, which it never contradicts."""
+        if not self.adjusted.known or math.isnan(self.corrected_level):
+            return self.relative[0], Bounds.none(
+                self.adjusted.reason or "the correction gives no level for each comparison"
+            )
+        value, bounds = self._lift(self.corrected_level)
+        if not bounds.known or (self.significant and bounds.lower < 0 < bounds.upper):
+            return value, bounds if not bounds.known else Bounds.none(
+                "the interval of the lift includes 0, and the test is clear"
+            )
+        return value, bounds if self.significant else bounds.including(0.0)
+
+    def _lift(self, level: float) -> tuple[float, Bounds]:
         from rankscope.inference.effects import relative, relative_of_own
 
         pair = self.pair
         if isinstance(pair, PairedValues):
-            value, bounds = relative(pair.run_sample, pair.baseline_sample, self.method.level)
+            value, bounds = relative(pair.run_sample, pair.baseline_sample, level)
         else:
             paid = self.method.interval if self._looks is not None else None
-            value, bounds = relative_of_own(pair.run_sample, pair.baseline_sample, self.method.level, paid)
+            value, bounds = relative_of_own(pair.run_sample, pair.baseline_sample, level, paid)
+        bounds = self.panel.measure.in_units(bounds)
         return value, bounds.clipped(-1.0, math.inf) if self.panel.measure.range[0] >= 0 else bounds
 
     @cached_property
@@ -147,11 +185,11 @@ class Contrast:
 
     @cached_property
     def queries_needed(self) -> int | None:
-        """How many queries would show the difference that was seen; None where there is none, or no spread."""
+        """The number of queries that would show this difference; None without a difference or spread."""
         from rankscope.inference.power import queries_needed
 
         sample = self.pair.means
-        units = sample.freedom + 1  # clusters, as many of one size as say as much; they hold as many queries as now
+        units = sample.freedom + 1  # the equivalent number of clusters of one size, with as many queries as now
         deviation = sample.error * math.sqrt(units)
         if not self.difference or not deviation > 0:
             return None
@@ -160,11 +198,11 @@ class Contrast:
 
     @cached_property
     def favourable(self) -> tuple[int, float] | None:
-        """How many of the queries that favour the one ahead carry its lead, and their share; None where nobody leads, or by no unit known."""
+        """The number and the share of the most favourable queries that carry the lead; None without a lead, or without units."""
         return self.pair.means.favourable if isinstance(self.pair, PairedValues) else None
 
     def share_of_largest(self, most: int) -> float | None:
-        """The share that the ``most`` largest differences have of all in its direction; None where there are no more, or weights differ."""
+        """Return the share of the ``most`` largest differences among all in its direction; None if there are no more, or weights differ."""
         if self.panel.weights is not None or self.panel.measure.aggregate not in {"mean", "sum"} or not self.difference:
             return None
         sizes = sorted((abs(gain) for gain in self.paired.gains.tolist() if gain * self.difference > 0), reverse=True)
@@ -172,62 +210,66 @@ class Contrast:
 
     @cached_property
     def chances(self) -> dict[str, float] | None:
-        """How probable it is that the run is better, worse or practically equal, by the Bayesian bootstrap; None unless asked for."""
+        """The probabilities that the run is better, worse or practically equal, by the Bayesian bootstrap; None by default."""
         if not self.method.bayes or not self.queries:
             return None
         from rankscope.inference.bootstrap import bayesian
 
-        found = bayesian(self.paired.means, self.method.margin_of(self.metric), seed=self.method.seed)
-        better, worse = (found.better, found.worse)[:: self.panel.sign or 1]
-        return {"better": better, "worse": worse, "practically_equal": found.equal}
+        posterior = bayesian(self.paired.means, self.margin, seed=self.method.seed)
+        better, worse = (posterior.better, posterior.worse)[:: self.panel.sign or 1]
+        return {"better": better, "worse": worse, "practically_equal": posterior.equal}
 
     @cached_property
     def equivalence(self) -> Equivalence | None:
         """Two one-sided tests that the difference is within the margin; None without a margin."""
-        margin = self.method.margin_of(self.metric)
-        if margin is None or self.queries < 2:
+        return self._equivalence(self.method.alpha)
+
+    @cached_property
+    def equivalence_adjusted(self) -> Equivalence | None:
+        """The same with the interval at the corrected level, which lies within the margin exactly if the verdict is ``equivalent``."""
+        return self._equivalence(self.method.corrected_alpha(self.comparisons))
+
+    def _equivalence(self, alpha: float) -> Equivalence | None:
+        if self.margin is None or self.queries < 2:
             return None
         from rankscope.inference.effects import equivalence, equivalence_at_looks
 
         if self._looks is not None and self.method.interval is not None and isinstance(self.pair, EstimatedPair):
-            return equivalence_at_looks(self._looks, self.method.interval, self.pair.means, margin, self.method.alpha)
-        return equivalence(self.pair.means, margin, self.method.alpha)
+            return equivalence_at_looks(self._looks, self.method.interval, self.pair.means, self.margin, alpha)
+        return equivalence(self.pair.means, self.margin, alpha)
 
     @cached_property
     def not_worse(self) -> float | None:
         """The p-value of being worse by the margin or more; None without a margin or a direction."""
-        margin = self.method.margin_of(self.metric)
-        if margin is None or self.queries < 2 or not self.panel.sign:
+        if self.margin is None or self.queries < 2 or not self.panel.sign:
             return None
         from rankscope.inference.effects import above_at_looks, noninferiority
 
         if self._looks is not None and isinstance(self.pair, EstimatedPair):
             means = self.pair.means if self.panel.sign > 0 else self.pair.means.mirror
-            return above_at_looks(self._looks, means, -margin)
-        return noninferiority(self.pair.means, margin, self.panel.better).p_value
+            return above_at_looks(self._looks, means, -self.margin)
+        return noninferiority(self.pair.means, self.margin, self.panel.better).p_value
 
     @property
     def _looks(self) -> PairedTest | None:
-        """The test that pays for looks at an experiment; its interval stands in for t's wherever one is needed."""
+        """The test that pays for looks at an experiment; its interval replaces the t interval."""
         test = self.method.test
         return test if test is not None and test.has_interval and not self.pair.by_unit else None
 
     # -- in words ----------------------------------------------------------------------------------
 
     def sentence(self) -> str:
-        """The contrast in full; interval and p-value are the adjusted ones where there are several comparisons."""
+        """Return the contrast in full; interval and p-value are corrected if there are several comparisons."""
         run, baseline, on = self.run, self.baseline, self.metric
-        size, queries = (
-            words.number(abs(self.difference), digits=self.panel.measure.decimals),
-            words.counted(self.queries, self.panel.measure.unit),
-        )
+        if self.verdict == "withheld":
+            return f"The verdict on {self.title} is withheld: {self.validity.reason}."
+        size, queries = self._size, self._counted(self.queries)
         corrected = self.method.corrected_for(self.comparisons)
         if self.verdict in {"better", "worse"}:
             verb = "beats" if self.verdict == "better" else "loses to"
-            counts = words.counted(self.queries, self.panel.measure.unit)
+            counts = queries
             if self.pair.by_unit:
-                better = words.counted(self.wins, self.panel.measure.unit)
-                counts = f"better on {better}, worse on {self.losses:,}, unchanged on {self.ties:,}"
+                counts = f"better on {self._counted(self.wins)}, worse on {self.losses:,}, unchanged on {self.ties:,}"
             return f"{run} {verb} {baseline} on {on} by {size} ({self._evidence}{corrected}; {counts})."
         if self.verdict == "different":
             return f"{run} is {self._way} than {baseline} on {on} by {size} ({self._evidence}{corrected}; {queries})."
@@ -237,35 +279,48 @@ class Contrast:
         if self.verdict == "equivalent":
             return f"{run} and {baseline} are practically the same on {on} ({self._within}; {queries})."
         if self.verdict == "not worse":
-            return f"{run} is not worse than {baseline} on {on} by {self._margin} or more ({words.p_value(self.not_worse or 0)}; {queries})."
+            p_value = words.p_value(self.not_worse or 0)
+            return (
+                f"{run} is not worse than {baseline} on {on} by {self.margin_in_words} or more ({p_value}; {queries})."
+            )
         return f"No clear difference between {run} and {baseline} on {on}{self._limits(corrected)}"
 
-    def beside(self) -> str:
-        """The contrast beside another one of the same two runs, which tells what was corrected for."""
-        size = words.number(abs(self.difference), digits=self.panel.measure.decimals)
+    def short_sentence(self) -> str:
+        """Return the contrast next to another of the same two systems, without names and correction."""
+        if self.verdict == "withheld":
+            return f"{self.metric}: the verdict is withheld."
         if self.verdict in CLEAR:
             how = self._way if self.verdict == "different" else self.verdict
-            return f"{self.metric}: {how} by {size} ({self._evidence})."
+            return f"{self.metric}: {how} by {self._size} ({self._evidence})."
         if self.verdict == "same":
             return f"{self.metric}: the same on every {self.panel.measure.unit}."
         if self.verdict == "equivalent":
             return f"{self.metric}: practically the same ({self._within})."
         if self.verdict == "not worse":
-            return f"{self.metric}: not worse by {self._margin} or more ({words.p_value(self.not_worse or 0)})."
+            return f"{self.metric}: not worse by {self.margin_in_words} or more ({words.p_value(self.not_worse or 0)})."
         return f"{self.metric}: no clear difference{self._limits()}"
+
+    @property
+    def margin_in_words(self) -> str:
+        """The margin as a number, with the share it was given as."""
+        chosen, number = self.method.margin_of(self.metric), words.amount(self.margin or 0.0)
+        return f"{chosen} ({number})" if chosen is not None and chosen.relative else number
+
+    @property
+    def _size(self) -> str:
+        return words.number(abs(self.difference), digits=self.panel.measure.decimals)
 
     @property
     def _way(self) -> str:
         return "higher" if self.difference > 0 else "lower"
 
-    @property
-    def _margin(self) -> str:
-        return self.method.margin_in_words(self.metric)
+    def _counted(self, number: int) -> str:
+        return words.counted(number, self.panel.measure.unit)
 
     @property
     def _evidence(self) -> str:
-        """Interval and p-value, both corrected; the interval is of what the sentence says."""
-        bounds = self.adjusted
+        """Interval and p-value, both corrected; the interval is turned to match the sentence."""
+        bounds = self.shown
         turned = self.verdict in CLEAR and self.difference < 0
         ends = (-bounds.upper, -bounds.lower) if turned else (bounds.lower, bounds.upper)
         interval = (
@@ -277,18 +332,18 @@ class Contrast:
 
     @property
     def _within(self) -> str:
-        found = self.equivalence
-        assert found is not None
-        ends = words.interval(found.lower, found.upper, sign=True, digits=self.panel.measure.decimals)
-        return f"{words.percent(found.level)} interval {ends}, within ±{self._margin}"
+        result = self.equivalence_adjusted
+        assert result is not None
+        ends = words.interval(result.lower, result.upper, sign=True, digits=self.panel.measure.decimals)
+        return f"{words.percent(result.level)} interval {ends}, within ±{self.margin_in_words}"
 
     def _limits(self, corrected: str = "") -> str:
-        """Why there is no clear difference, and what these queries could have shown."""
+        """Return why there is no clear difference, and the difference that these queries could have shown."""
         if not self.queries:
             return f": no {self.panel.measure.unit} has a value for both."
         p_value = words.p_value(self.p_value_adjusted)
         if self.few:
-            whole = words.counted(self.queries, self.panel.measure.unit)
+            whole = self._counted(self.queries)
             differ = (
                 f"{self.differing:,} of {whole} {words.agree(self.differing, 'differs')}"
                 if self.pair.by_unit
@@ -296,7 +351,7 @@ class Contrast:
             )
             return f": only {differ}, and fewer than {FEWEST} cannot show one ({p_value})."
         signed = words.number(self.difference, sign=True, digits=self.panel.measure.decimals)
-        if self.p_value_adjusted <= self.method.alpha and not self.agrees:
+        if is_significant(self.p_value_adjusted, self.method.alpha) and not self.agrees:
             return f": {signed} in the mean, but {self.test} sees most differences go the other way ({p_value}{corrected})."
         if self._looks is not None and not self.bounds.known:
             return f" ({signed}): {self.bounds.reason}."
@@ -304,28 +359,28 @@ class Contrast:
             return (
                 f" ({signed}, {self._evidence}{corrected}); add {words.plural(self.panel.measure.unit)} and look again."
             )
-        if self._looks is not None:  # what t would detect is not what a planned look does
+        if self._looks is not None:  # a planned look detects less than t would
             return f" ({signed}, {self._evidence}{corrected})."
         if not self.detectable.difference > 0:
             if math.isnan(self.p_value) or self.queries < 2:
-                return f": {self.bounds.reason or 'there is no spread to go by'}."
+                return f": {self.bounds.reason or 'the differences have no spread'}."
             unit = self.panel.measure.unit if self.panel.clusters is None else "cluster"
             return f" ({signed}, {p_value}{corrected}): every {unit} differs by the same, so that only more of them can tell."
         return f" ({signed}, {self._evidence}{corrected}). {self.reach}."
 
     @property
     def reach(self) -> str:
-        """What difference these queries can detect, and how many would detect the one that was seen."""
+        """The difference that these queries can detect, and the number that would detect this one."""
         decimals = self.panel.measure.decimals
         detected = words.number(self.detectable.difference, digits=decimals)
-        text = f"{words.counted(self.queries, self.panel.measure.unit)} can detect about {detected}"
+        text = f"{self._counted(self.queries)} can detect about {detected}"
         needed, size = self.queries_needed, abs(self.difference)
         if needed is not None and needed > self.queries and size > 0.5 * 10 ** -(3 if decimals is None else decimals):
             text += f"; detecting {words.number(size, digits=decimals)} would take about {words.rounded(needed)}"
         return text
 
 
-def contrast(panel: Panel, run: str, baseline: str, method: Method) -> Contrast:
+def contrast(panel: Panel, run: str, baseline: str, method: Method, validity: Validity = VALID) -> Contrast:
     """Compare two systems on one measure, not yet corrected for other comparisons."""
     pair: Pair = panel.pair(run, baseline) if panel.by_unit else panel.pair_of_means(run, baseline)
     test = choose_test(pair, method)
@@ -351,20 +406,22 @@ def contrast(panel: Panel, run: str, baseline: str, method: Method) -> Contrast:
         test=str(test),
         agrees=bool(not rounding and test.direction(sample) == np.sign(difference)),
         smallest=test.smallest(sample),
+        validity=validity,
     )  # fmt: skip
 
 
 def interval_of(pair: Pair, method: Method, level: float, panel: Panel) -> Bounds:
-    """The interval of a difference at a level: t unless another was asked for, within what a difference can be."""
+    """Return the interval of a difference at a level, t by default, clipped to the range of differences."""
     if not pair.queries:
-        return Bounds.none("no query has a value for both")
+        return panel.measure.in_units(Bounds.none("no query has a value for both"))
     interval = method.interval
     if interval is None:
         interval = _percentile(method.seed) if panel.pools else t_interval()
     if not isinstance(pair.means, Sample) and not interval.by_moments:
         raise InputError(f"the interval {interval} needs the differences of units: {WITHOUT_UNITS}; use t")
     low, high = panel.measure.range
-    return interval.of(pair.means, level).clipped(low - high, high - low)  # type: ignore[arg-type] # such an interval takes either
+    bounds = interval.of(pair.means, level)  # type: ignore[arg-type] # such an interval takes either
+    return panel.measure.in_units(bounds.clipped(low - high, high - low))
 
 
 def _percentile(seed: int) -> Interval:
@@ -374,7 +431,7 @@ def _percentile(seed: int) -> Interval:
 
 
 def choose_test(pair: Pair, method: Method) -> PairedTest:
-    """The test asked for; else t, but exact sign flips where it would have too little to go by."""
+    """Return the chosen test; by default t, or exact sign flips if too few units differ or all differ by the same."""
     if method.test is not None:
         return method.test
     if isinstance(pair, PairedValues) and pair.means.statistic is not None and pair.differing >= FEWEST:

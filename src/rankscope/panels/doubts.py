@@ -8,6 +8,19 @@ from itertools import groupby
 
 from rankscope import words
 from rankscope.blocks import Caution
+from rankscope.diagnostics.comparisons import (
+    CutoffDecides,
+    FewClusters,
+    FewQueriesDecide,
+    JointWithGaps,
+    MetricsDisagree,
+    NotPaired,
+    OutOfReach,
+    SliceReversed,
+    TooEarly,
+    TooFewDiffer,
+    TooFewDraws,
+)
 from rankscope.inference.base import Sample
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.families import Family
@@ -16,19 +29,6 @@ from rankscope.panels.panel import Panel
 from rankscope.panels.samples import leaders
 from rankscope.panels.slices import Slices
 
-REMEDIES = {  # what to do about each doubt, here and where ``check`` explains its rule
-    "RS401": "decide before looking which metric stands for what users need (rankscope compare --primary names it)",
-    "RS402": "choose the cutoff that users see, before looking (rankscope report draws all of them)",
-    "RS403": "look at these queries first (rankscope explain QRELS RUN RUN), as a few may carry the whole difference; judge more like them",
-    "RS404": "find out who sends these queries before shipping",
-    "RS405": "judge more queries (rankscope power says how many), above all those that the two runs answer differently",
-    "RS406": "compare fewer runs, judge more queries, or use --test t",
-    "RS407": "trust the difference, not the two means, which are over different queries; or give the missing ones a value",
-    "RS408": "leave the pair out of the plan, or judge more queries",
-    "RS410": "leave out the run with gaps, or use --correction holm",
-    "RS411": "take queries from more clusters: few can show large differences only",
-    "RS412": "look from 100 queries on, or use --test betting",
-}
 FEW_DEGREES = 10.0  # below so many degrees of freedom the quantile of t grows fast
 CARRIED = 0.05  # a lead carried by this share of the queries, or less, is told ...
 FEWER = 0.5  # ... where that is this part, or less, of what carries such leads otherwise
@@ -59,11 +59,7 @@ def _metrics_disagree(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
         up = [c.metric for c in clear if c.verdict == "better"]
         down = [c.metric for c in clear if c.verdict == "worse"]
         if up and down:
-            yield Caution(
-                "RS401",
-                f"{run} is better than {baseline} on {', '.join(up)} and worse on {', '.join(down)}",
-                REMEDIES["RS401"],
-            )
+            yield MetricsDisagree.caution(run=run, baseline=baseline, better=up, worse=down)
 
 
 def _cutoffs_disagree(curve: Sequence[Panel]) -> Iterator[Caution]:
@@ -77,7 +73,7 @@ def _cutoffs_disagree(curve: Sequence[Panel]) -> Iterator[Caution]:
     if len(spans) > 1:
         name = str(curve[0].name).rpartition("@")[0]
         said = "; ".join(f"{system} at {words.listing(ks, most=20)}" for system, ks in spans)
-        yield Caution("RS402", f"which run is ahead on {name} changes with the cutoff: {said}", REMEDIES["RS402"])
+        yield CutoffDecides.caution(metric=name, leads=said)
 
 
 def _few_queries_carry(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
@@ -86,11 +82,8 @@ def _few_queries_carry(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
             count, share = c.favourable
             usual = _usual_carriers(c)
             if count <= usual * FEWER:
-                yield Caution(
-                    "RS403",
-                    f"{c.title}: the lead is gone without {count:,} of {c.queries:,} queries ({words.share(share, 1)}; "
-                    f"without large differences it would take about {words.count(round(usual))})",
-                    REMEDIES["RS403"],
+                yield FewQueriesDecide.caution(
+                    contrast=c.title, count=count, queries=c.queries, share=share, usual=round(usual)
                 )
 
 
@@ -114,25 +107,20 @@ def _slices_disagree(contrasts: Sequence[Contrast], slices: Slices) -> Iterator[
         c = part.contrast
         all_queries = whole[c.run, c.baseline, c.metric]
         if {all_queries.verdict, c.verdict} == {"better", "worse"}:
-            yield Caution(
-                "RS404",
-                f"{c.run} is {all_queries.verdict} than {c.baseline} on {c.metric} over all queries and {c.verdict} in the slice "
-                f"{part.label} ({words.number(c.difference, sign=True, digits=4)}, {words.counted(c.queries, 'query')})",
-                REMEDIES["RS404"],
-            )
+            yield SliceReversed.caution(
+                run=c.run, baseline=c.baseline, metric=c.metric, verdict=all_queries.verdict, verdict_here=c.verdict,
+                slice=part.label, difference=c.difference, queries=c.queries,
+            )  # fmt: skip
 
 
 def _few_queries_differ(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
     few = [c for c in contrasts if c.few]
     if few:
         c = few[0]
-        more = f" (and {words.counted(len(few) - 1, 'more comparison')} like it)" if few[1:] else ""
-        yield Caution(
-            "RS405",
-            f"{c.run} and {c.baseline} differ on {c.differing} of {words.counted(c.queries, 'query')} on {c.metric}; "
-            f"fewer than {FEWEST} cannot show a difference{more}",
-            REMEDIES["RS405"],
-        )
+        yield TooFewDiffer.caution(
+            run=c.run, baseline=c.baseline, metric=c.metric, differing=c.differing, queries=c.queries, fewest=FEWEST,
+            more=len(few) - 1 or None,
+        )  # fmt: skip
 
 
 def _out_of_reach(family: Family) -> Iterator[Caution]:
@@ -140,19 +128,23 @@ def _out_of_reach(family: Family) -> Iterator[Caution]:
     correction, alpha = family.method.correction, family.method.alpha
     least = 1 / (getattr(correction, "rounds", math.inf) + 1)
     if correction.joint and least > alpha:
-        yield Caution(
-            "RS406",
-            f"{correction} cannot give an adjusted p-value below {words.number(least)}, so nothing can be clear at {words.amount(alpha)}",
-            f"draw more: --correction '{type(correction).__name__}(rounds={math.ceil(20 / alpha)})'",
+        yield TooFewDraws.caution(
+            correction=correction,
+            name=type(correction).__name__,
+            smallest=least,
+            alpha=alpha,
+            rounds=str(math.ceil(20 / alpha)),
         )
     lost = [c for c in family.contrasts if c.smallest * c.comparisons > alpha and c.differing and not c.few]
     if lost and correction.least:
         c = lost[0]
-        yield Caution(
-            "RS406",
-            f"{c.test} cannot give a p-value below {words.number(c.smallest)} on {c.differing} differing queries, so none of "
-            f"{c.comparisons} comparisons can be clear at {words.amount(alpha)} unless others are ({c.metric})",
-            REMEDIES["RS406"],
+        yield OutOfReach.caution(
+            test=c.test,
+            smallest=c.smallest,
+            differing=c.differing,
+            comparisons=c.comparisons,
+            alpha=alpha,
+            metric=c.metric,
         )
 
 
@@ -163,12 +155,7 @@ def _left_out(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
         without = c.pair.undefined_for_one
         if without and c.metric not in seen:
             seen.add(c.metric)
-            yield Caution(
-                "RS407",
-                f"{c.metric}: {words.counted(without, 'query has', 'queries have')} a value for only one of {c.run} and "
-                f"{c.baseline} and cannot be paired: the difference is over the other {c.queries:,}",
-                REMEDIES["RS407"],
-            )
+            yield NotPaired.caution(metric=c.metric, count=without, run=c.run, baseline=c.baseline, queries=c.queries)
 
 
 def _runs_have_gaps(family: Family) -> Iterator[Caution]:
@@ -177,11 +164,8 @@ def _runs_have_gaps(family: Family) -> Iterator[Caution]:
         whole = panel.complete.shape[1]
         most = max((c.queries for c in family.of(panel.name)), default=0)
         if whole < most:
-            yield Caution(
-                "RS410",
-                f"{panel.name}: {family.method.correction} takes the {whole:,} queries for which every run has a value, while single pairs "
-                f"have up to {most:,}",
-                REMEDIES["RS410"],
+            yield JointWithGaps.caution(
+                metric=panel.name, correction=family.method.correction, complete=whole, queries=most
             )
 
 
@@ -189,31 +173,17 @@ def few_clusters(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
     """Where queries come in so few clusters, or so uneven ones, that the error between them is hardly known."""
     least = min((c.pair.means for c in contrasts if c.queries), key=lambda sample: sample.freedom, default=None)
     if isinstance(least, Sample) and least.freedom < FEW_DEGREES:
-        queries, clusters = words.counted(least.count, "query"), words.counted(least.groups, "cluster")
-        uneven = ""
-        if least.shares is not None:
-            held = f"holds {words.share(float(least.shares.max()))}"
-            weighted = least.weights is not None and least.weights.min() < least.weights.max()
-            uneven = f" of unequal {f'weight (one {held} of it)' if weighted else f'size (the largest {held})'}"
-        degrees = (
-            words.counted(least.groups - 1, "degree")
-            if least.shares is None
-            else f"{words.number(least.freedom, digits=1)} degrees"
-        )
-        yield Caution(
-            "RS411",
-            f"{queries} in {clusters}{uneven}: intervals and p-values rest on {degrees} of freedom",
-            REMEDIES["RS411"],
-        )
+        size = None if least.shares is None else float(least.shares.max())
+        weighted = least.weights is not None and least.weights.min() < least.weights.max()
+        freedom = least.groups - 1 if least.shares is None else words.number(least.freedom, digits=1)
+        yield FewClusters.caution(
+            queries=least.count, clusters=least.groups, size=None if weighted else size, weight=size if weighted else None,
+            freedom=freedom, unit="degree" if freedom == 1 else "degrees",
+        )  # fmt: skip
 
 
 def _too_early(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
     """Where a sequential test has seen too few queries to know how differences spread."""
     test, c = contrasts[0].method.test, min(contrasts, key=lambda c: c.queries)
     if test is not None and c.queries < test.needs_many:
-        yield Caution(
-            "RS412",
-            f"{test} takes {words.counted(c.queries, 'query')} for a picture of all: where large losses are rare, and still to come, it "
-            "errs more often than it says",
-            REMEDIES["RS412"],
-        )
+        yield TooEarly.caution(test=test, queries=c.queries)

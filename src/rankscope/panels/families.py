@@ -13,13 +13,14 @@ import numpy as np
 from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.inference.anova import Anova, two_way
-from rankscope.inference.base import TINY, UNIT, Bounds, Joint
+from rankscope.inference.base import TINY, UNIT, Bounds, Joint, is_significant
 from rankscope.panels.contrast import CLEAR, Contrast, contrast, interval_of
 from rankscope.panels.method import FEWEST, Method
 from rankscope.panels.panel import Panel
+from rankscope.panels.validity import VALID, Validity
 
 Pairs = Sequence[tuple[str, str]]
-Corrected = tuple[Contrast, float, Bounds]
+Corrected = tuple[Contrast, float, Bounds, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,13 +29,14 @@ class Family:
 
     The primary panel stands first. ``pairs`` are runs and baselines, as ``pairs_of`` gives them; ``baseline`` is the one that all
     runs are compared with, None where it is each with each. ``each_pair`` tells that more than two systems are compared so, ``size``
-    how many comparisons are corrected together.
+    how many comparisons are corrected together. ``validity`` is whether the data allow a verdict: each contrast has it.
     """
 
     panels: Sequence[Panel]
     pairs: Pairs
     method: Method
     baseline: str | None = None
+    validity: Validity = VALID
     each_pair: bool = field(init=False)
     size: int = field(init=False)
 
@@ -45,10 +47,25 @@ class Family:
     @cached_property
     def contrasts(self) -> list[Contrast]:
         """Every pair on every panel, panel by panel, corrected."""
-        by_panel = [[contrast(panel, *pair, self.method) for pair in self.pairs] for panel in self.panels]
+        by_panel = [
+            [contrast(panel, *pair, self.method, self.validity) for pair in self.pairs] for panel in self.panels
+        ]
         if self.method.family == "all":
             return correct([c for part in by_panel for c in part])
         return [c for part in by_panel for c in correct(part)]
+
+    def check_margins(self) -> None:
+        """Refuse a margin of a metric that is not compared, and a share of a baseline that is 0. Raises InputError."""
+        self.method.check_margins(self.metrics)
+        for panel in self.panels:
+            chosen = self.method.margin_of(panel.name)
+            if chosen is None or not chosen.relative or not any(panel.means.values()):
+                continue
+            for baseline in dict.fromkeys(baseline for _, baseline in self.pairs):
+                if not panel.means[baseline]:
+                    raise InputError(
+                        f"margin of {panel.name}: {baseline} is at 0, and a share of that is nothing: give a number, like 0.01"
+                    )
 
     @property
     def primary(self) -> Panel:
@@ -67,7 +84,7 @@ class Family:
     @cached_property
     def groups(self) -> list[TopGroup]:
         """The top group of each panel that has a direction, where there are more than two systems."""
-        if len(self.panels[0].systems) < 3:
+        if len(self.panels[0].systems) < 3 or not self.validity.holds:
             return []
         groups = (top_group(panel, self.contrasts, self.method) for panel in self.panels)
         return [group for group in groups if group is not None]
@@ -93,50 +110,57 @@ def pairs_of(systems: Sequence[str], baseline: str, all_pairs: bool) -> Pairs:
 
 
 def correct(family: Sequence[Contrast]) -> list[Contrast]:
-    """The members of a family with p-values and intervals that take its size into account, and do not contradict each other."""
+    """Return the members of a family with p-values and intervals that take its size into account and do not contradict each other."""
     if not family:
         return []
     method = family[0].method
-    work = _jointly if method.correction.joint else _by_p_values
+    correction = _jointly if method.correction.joint else _by_p_values
     out = []
-    for c, p_value, bounds in work(family, method):
-        significant = c.differing >= FEWEST and p_value <= method.alpha and c.agrees
-        without_zero = bounds.known and not significant
-        ends = replace(bounds, lower=min(bounds.lower, 0.0), upper=max(bounds.upper, 0.0)) if without_zero else bounds
+    for c, p_value, bounds, level in correction(family, method):
+        significant = c.differing >= FEWEST and is_significant(p_value, method.alpha) and c.agrees
         out.append(
-            replace(c, p_value_adjusted=p_value, adjusted=ends, comparisons=len(family), significant=significant)
-        )
+            replace(
+                c, p_value_adjusted=p_value, adjusted=bounds if significant else bounds.including(0.0), corrected_level=level,
+                comparisons=len(family), significant=significant,
+            )
+        )  # fmt: skip
     return out
 
 
 def _by_p_values(family: Sequence[Contrast], method: Method) -> Iterator[Corrected]:
-    """Each member of a family with its corrected p-value, and the interval at the level that the correction leaves it."""
+    """Yield each member with its corrected p-value, and the interval at the level that the correction leaves it."""
     p_values = np.array([c.p_value for c in family])
     adjusted = method.correction.adjusted(p_values)
     levels = method.correction.levels(p_values, method.alpha)
     for c, p_value, level in zip(family, adjusted.tolist(), levels.tolist(), strict=True):
-        bounds = c.bounds
+        bounds, confidence = c.bounds, method.level
         if bounds.known and not math.isclose(level, method.alpha, rel_tol=1e-12):
-            try:
-                bounds = interval_of(c.pair, method, 1 - level, c.panel)
-            except InputError as error:  # random draws too few for this level
-                bounds = Bounds.none(str(error))
-        yield c, p_value, bounds
+            confidence = 1 - level
+            bounds = interval_at(c, confidence)
+        yield c, p_value, bounds, confidence
+
+
+def interval_at(c: Contrast, level: float) -> Bounds:
+    """Return the interval of a difference at another level; none if the random draws are too few for it."""
+    try:
+        return interval_of(c.pair, c.method, level, c.panel)
+    except InputError as error:
+        return Bounds.none(str(error))
 
 
 def _jointly(family: Sequence[Contrast], method: Method) -> Iterator[Corrected]:
-    """Each member of a family of one panel, corrected by looking at the scores of all its systems together."""
+    """Yield each member of a family on one panel, corrected by the scores of all its systems together."""
     panel = family[0].panel
-    found = joint(panel, [(c.run, c.baseline) for c in family], method)
+    result = joint(panel, [(c.run, c.baseline) for c in family], method)
     low, high = panel.measure.range
-    told = zip(family, found.adjusted.tolist(), found.critical.tolist(), found.error.tolist(), strict=True)
-    for c, p_value, critical, error in told:
-        reach = critical * error  # without end, or NaN, where chance reaches everything
+    rows = zip(family, result.adjusted.tolist(), result.critical.tolist(), result.error.tolist(), strict=True)
+    for c, p_value, critical, error in rows:
+        reach = critical * error  # infinite or NaN if chance reaches every difference
         bounds = Bounds.none("no difference would be beyond what chance gives")
         if math.isfinite(reach):
             bounds = Bounds(c.difference - reach, c.difference + reach, str(method.correction))
             bounds = bounds.clipped(low - high, high - low)
-        yield c, p_value, bounds
+        yield c, p_value, bounds, math.nan
 
 
 def joint(panel: Panel, pairs: Pairs, method: Method) -> Joint:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
+from rankscope import words
 from rankscope.lists import Array, exact_sum
 from rankscope.metrics import Metric
 
@@ -54,8 +55,15 @@ class Measure:
 
     @classmethod
     def of(cls, metric: Metric) -> Measure:
-        """The measure of a metric."""
+        """Return the measure of a metric."""
         return cls(str(metric), metric.better, metric.range, metric.aggregate, metric)
+
+    def in_units(self, bounds: Bounds) -> Bounds:
+        """Return an interval whose reason, if there is none, names the units of this measure instead of queries."""
+        if self.unit == "query" or not bounds.reason:
+            return bounds
+        reason = bounds.reason.replace("queries", words.plural(self.unit)).replace("query", self.unit)
+        return replace(bounds, reason=reason)
 
 
 def leaders(means: Mapping[str, float], better: str = "higher") -> tuple[str, ...]:

@@ -77,6 +77,8 @@ def slices_of(source: Any, family: Family) -> Slices:
     labels = [(attribute, name) for attribute, name, _ in parts for _ in family.pairs]
     out = []
     for panel in family.panels:
-        within = Family([panel.within(inside) for _, _, inside in parts], family.pairs, method)
+        within = Family(
+            [panel.within(inside) for _, _, inside in parts], family.pairs, method, validity=family.validity
+        )
         out += [SliceContrast(*label, c) for label, c in zip(labels, within.contrasts, strict=True)]
     return Slices(out, notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,120 +13,69 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.inference.intervals import without_interval
 from rankscope.inference.permutation import permutation
-from rankscope.metrics import Metric, parse
 from rankscope.panels.contrast import Contrast, choose_test
+from rankscope.panels.margin import HasRange, Margin, read_tolerance
 from rankscope.panels.method import POWER, Method
 from rankscope.panels.samples import mean
 
-if TYPE_CHECKING:
-    from rankscope.logs.base import OnlineMetric
-
-    M = TypeVar("M", Metric, OnlineMetric)
-
+M = TypeVar("M", bound=HasRange)
 USUAL = 0.01  # of a metric on a scale from 0 to 1
 ENDLESS = 10_000_000  # more queries than anyone has
 ROUNDING = 1e-12  # a loss that exceeds its tolerance by less is rounding
 
 
-@dataclass(frozen=True)
-class Allowance:
-    """A tolerance as it was chosen: a number, or a share of the baseline's mean."""
-
-    number: float
-    relative: bool = False
-
-    def of(self, baseline: float) -> float:
-        """As a number, for a baseline with this mean."""
-        return self.number * abs(baseline) if self.relative else self.number
-
-    def __str__(self) -> str:
-        return f"{self.number * 100:g}% of the baseline" if self.relative else f"{self.number:g}"
-
-    def fitting(self, metric: Metric | OnlineMetric) -> Allowance:
-        """This allowance for a metric. InputError where nothing could ever exceed it."""
-        low, high = metric.range
-        if not self.relative and self.number >= high - low:
-            raise InputError(
-                f"tolerance {self} for {metric}, which goes from {words.amount(low)} to {words.amount(high)}, would pass everything; "
-                f"{self.number:g} percent of the baseline is written '{self.number:g}%'"
-            )
-        return self
-
-
 class Defaults(dict[str, Any]):
-    """Tolerances by metric of a project: those of metrics that are not asked for wait for a call that asks for them."""
+    """Tolerances by metric in the settings of a project; those of other metrics are ignored until a call gates these."""
 
 
-def tolerances_of(source: Any, metrics: Iterable[tuple[str, Metric]]) -> dict[Metric, Allowance]:
-    """The tolerance of each metric, all with their spellings: a number, ``"2%"``, or a mapping of these by metric.
+def tolerances_of(
+    source: Any, metrics: Iterable[tuple[str, M]], read: Callable[[Any], M], usual: Margin | None = None
+) -> dict[M, Margin]:
+    """Return the tolerance of each metric; ``metrics`` are given with their spellings, and ``read`` parses one.
 
-    In a mapping ``default`` stands for all metrics that are not named; without either it is 0.01 where the scale is from 0 to 1.
-    Raises InputError for what is no tolerance, for a metric that is not asked for (which ``Defaults`` may hold), and for a metric
-    that has none, or two.
+    ``source`` is a number, ``"2%"``, or a mapping of these by metric, whose ``default`` holds for all metrics that are not named. Without
+    either the tolerance is ``usual``, or 0.01 on a scale from 0 to 1. Raises InputError for other values, for a metric that is not gated
+    (unless in ``Defaults``), and for a metric with no tolerance, or two.
     """
-    return _by_metric(source, metrics, parse, _usual)
-
-
-def online_tolerances_of(source: Any, metrics: Iterable[OnlineMetric]) -> dict[OnlineMetric, Allowance]:
-    """The tolerance of each online metric, as ``tolerances_of`` does; without one it is 1% of the baseline, whatever the scale is."""
-    from rankscope.logs.base import parse_online
-
-    known = [(str(metric), metric) for metric in metrics]
-    return _by_metric(source, known, parse_online, lambda _: Allowance(USUAL, relative=True))
-
-
-def _by_metric(
-    source: Any, metrics: Iterable[tuple[str, M]], read: Callable[[Any], M], usual: Callable[[M], Allowance]
-) -> dict[M, Allowance]:
     known = list(dict.fromkeys(metrics))
-    chosen: dict[M, Allowance] = {}
+    chosen: dict[M, Margin] = {}
     keys: dict[M, Any] = {}
-    general = None
+    general = usual
     for key, value in (source if isinstance(source, Mapping) else {"default": source}).items():
         if value is source is None:
             continue
-        everywhere = key == "default"
-        allowance = _allowance(value, "tolerance" if everywhere else f"tolerance of {key}")
-        if everywhere:
-            general = allowance
+        if key == "default":
+            general = read_tolerance(value, "tolerance")
             continue
+        tolerance = read_tolerance(value, f"tolerance of {key}")
         for metric in _named(key, known, read, spare=isinstance(source, Defaults)):
             if metric in chosen:
                 raise InputError(f"tolerance of {key}: {metric} has one already, as {keys[metric]}: give one")
-            chosen[metric], keys[metric] = allowance, key
-    return {metric: (chosen.get(metric) or general or usual(metric)).fitting(metric) for _, metric in known}
+            chosen[metric], keys[metric] = tolerance, key
+    return {metric: (chosen.get(metric) or general or _usual(metric)).fitting(metric) for _, metric in known}
 
 
-def _usual(metric: Metric) -> Allowance:
+def _usual(metric: HasRange) -> Margin:
     low, high = metric.range
     if not -1 <= low <= high <= 1:
         raise InputError(
             f"{metric} is not on a scale from 0 to 1, so it needs a tolerance of its own, like --tolerance '{metric}=2%'"
         )
-    return Allowance(USUAL)
+    return Margin(USUAL)
 
 
 def _named(key: Any, known: list[tuple[str, M]], read: Callable[[Any], M], spare: bool) -> set[M]:
-    """The metrics that a tolerance is for; none where it is ``spare`` and not asked for."""
-    spelled = str(key)
-    named = {metric for spelling, metric in known if spelled in {spelling, str(metric)}}
+    """Return the metrics that a tolerance is for; none if it is ``spare`` and its metric is not gated."""
+    name = str(key)
+    named = {metric for spelling, metric in known if name in {spelling, str(metric)}}
     if not named:
         meant = read(key)
         named = {metric for _, metric in known if metric == meant}
     if not named and not spare:
         names = dict.fromkeys(str(metric) for _, metric in known)
-        hint = words.hint(spelled, names, otherwise=f", only at {words.listing(names, 99)}")
-        raise InputError(f"tolerance of {spelled}: the gate does not look at it{hint}")
+        hint = words.hint(name, names, otherwise=f", only at {words.listing(names, 99)}")
+        raise InputError(f"tolerance of {name}: the gate does not look at it{hint}")
     return named
-
-
-def _allowance(value: Any, name: str) -> Allowance:
-    number, relative = words.as_share(value) or (math.nan, False)
-    if not 0 <= number < math.inf or (relative and number > 1):
-        raise InputError(
-            f"{name} {value!r}: a tolerance is a number of at least 0 like 0.01, or a percentage of the baseline like '2%'"
-        )
-    return Allowance(number, relative)
 
 
 # --- what is known about a loss ------------------------------------------------------------------------

@@ -12,11 +12,12 @@ from rankscope import words
 from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Note, Notes, Paragraph, ValueRange
 from rankscope.errors import InputError
 from rankscope.panels.contrast import Contrast
+from rankscope.panels.contrast_result import difference_cell, interval_cell, value_cell
 from rankscope.reporting.causes import findings, findings_in_slices, usual_causes
 from rankscope.reporting.pairing import Pairing, contrasts_of, pair_variants
 from rankscope.show.result import Col, Result, Shown, View
+from rankscope.syntax import in_caller_syntax
 from rankscope.verbs.compare.result import Comparison
-from rankscope.verbs.experiment import cells
 from rankscope.verbs.experiment.result import Experiment
 from rankscope.verbs.experiment.tables import WITHHELD
 
@@ -137,12 +138,12 @@ def _side_columns(found: OnlineAgreement) -> tuple[Col, ...]:
         Col("side", head="side"),
         Col("variant", head="variant" if len(found.pairing.runs) > 2 else ""),
         Col("metric", of=lambda one: one.contrast.metric, head="metric"),
-        Col("baseline_value", of=lambda one: one.contrast.baseline_value, kind="value", head=found.pairing.baseline, cell=lambda one: cells.number(one.contrast, one.contrast.baseline_value)),
-        Col("value", of=lambda one: one.contrast.value, kind="value", head="value" if len(found.pairing.runs) > 2 else found.pairing.candidates[0], cell=lambda one: cells.number(one.contrast, one.contrast.value)),
-        Col("difference", of=lambda one: one.contrast.difference, kind="value", head="difference", cell=lambda one: cells.difference(one.contrast)),
+        Col("baseline_value", of=lambda one: one.contrast.baseline_value, kind="value", head=found.pairing.baseline, cell=lambda one: value_cell(one.contrast, one.contrast.baseline_value)),
+        Col("value", of=lambda one: one.contrast.value, kind="value", head="value" if len(found.pairing.runs) > 2 else found.pairing.candidates[0], cell=lambda one: value_cell(one.contrast, one.contrast.value)),
+        Col("difference", of=lambda one: one.contrast.difference, kind="value", head="difference", cell=lambda one: difference_cell(one.contrast)),
         Col("ci_lower", "ci_upper", of=lambda one: _ends(one.contrast), kind="value"),
         Col("ci_lower_adjusted", "ci_upper_adjusted", of=lambda one: (one.contrast.adjusted.lower, one.contrast.adjusted.upper), kind="value", head="interval",
-            cell=lambda one: cells.interval(one.contrast, one.contrast.adjusted)),
+            cell=lambda one: interval_cell(one.contrast)),
         Col("relative", of=lambda one: one.contrast.relative[0], kind="value"),
         Col("relative_ci_lower", "relative_ci_upper", of=lambda one: _ends(one.contrast, relative=True), kind="value"),
         Col("p_value", of=lambda one: one.contrast.p_value, kind="value"),
@@ -200,7 +201,7 @@ class OnlineAgreement(Result):
         out = []
         for variant in self.pairing.candidates:
             out += [SideOfChange("offline", variant, c, c.verdict) for c in self._offline(variant)]
-            out += [SideOfChange("online", variant, c, self.experiment.verdict_of(c)) for c in self._online(variant)]
+            out += [SideOfChange("online", variant, c, c.verdict) for c in self._online(variant)]
         return out
 
     @property
@@ -243,14 +244,14 @@ class OnlineAgreement(Result):
             "online": self.experiment.conventions,
         }
 
-    def facts(self) -> dict[str, Any]:
+    def json_header(self) -> dict[str, Any]:
         """The answer, what usually explains it, the conventions and what was read."""
         return {
             "verdict": list(self.sentences()),
             "opposite": self.opposite,
             "causes": [{"cause": note.text, "remedy": note.hint} for note in self.causes],
             "conventions": self.conventions,
-            "inputs": [*self.comparison.facts()["inputs"], *self.experiment.facts()["inputs"]],
+            "inputs": [*self.comparison.json_header()["inputs"], *self.experiment.json_header()["inputs"]],
             "sample_ratio": self.experiment.sample_ratio.record(),
         }
 
@@ -267,7 +268,7 @@ class OnlineAgreement(Result):
                 )
                 found += findings_in_slices(row.offline, row.online, self.comparison, self.experiment)
         notes = [*found, *usual_causes(self.comparison)] if self.opposite else []
-        return [replace(note, text=words.keywords(note.text), hint=words.keywords(note.hint)) for note in notes]
+        return [replace(note, text=in_caller_syntax(note.text), hint=in_caller_syntax(note.hint)) for note in notes]
 
     def sentences(self) -> Iterator[str]:
         """Whether the two agree, variant by variant; what other metrics say; the split; and which run was taken for which variant."""
@@ -340,9 +341,9 @@ class _InWords:
         """The difference of a contrast, with its interval."""
         digits = c.panel.measure.decimals
         change = words.number(c.difference, sign=True, digits=digits)
-        if self.short or not c.adjusted.known:
+        if self.short or not c.shown.known:
             return change
-        ends = words.interval(c.adjusted.lower, c.adjusted.upper, digits=digits)
+        ends = words.interval(c.shown.lower, c.shown.upper, digits=digits)
         return f"{change}, {words.percent(c.method.level)} interval {ends}"
 
     def on(self, c: Contrast) -> str:

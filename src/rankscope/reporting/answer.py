@@ -1,4 +1,4 @@
-"""The first screen of a report: a plain sentence, the scoreboard with an interval a row, and one thing to doubt."""
+"""The first screen of a report: a plain sentence, the scoreboard with one interval per row, and one caveat."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEVEL = 0.95
 
 
 def answer(subject: Subject[Any], sections: Sequence[Section]) -> Answer | None:
-    """The first screen of a page of these sections, the first of whose doubts it tells; None without a value to tell."""
+    """Return the first screen of a page of these sections, with their first caveat; None without a value."""
     if not subject.lead.means:
         return None
     text, tone, c = _sentence(subject)
@@ -33,11 +33,11 @@ def answer(subject: Subject[Any], sections: Sequence[Section]) -> Answer | None:
     return Answer(text, tone, _board(subject), caution, at, queries, pairs)
 
 
-# --- what is said ----------------------------------------------------------------------------------------
+# --- sentences --------------------------------------------------------------------------------------------
 
 
 def _sentence(subject: Subject[Any]) -> tuple[str, Tone, Contrast | None]:
-    """The answer, its tone, and the contrast that it is about, where it is about one."""
+    """Return the answer, its tone, and its contrast, if any."""
     if subject.comparison is None or not subject.rivals:
         return _of_scores(subject), "plain", None
     if len(subject.systems) < MANY and not subject.comparison.family.each_pair:
@@ -47,7 +47,7 @@ def _sentence(subject: Subject[Any]) -> tuple[str, Tone, Contrast | None]:
 
 
 def _of_pair(subject: Subject[Any], c: Contrast) -> str:
-    """Who beats whom: both means, the change as a share, and on how many metrics it is clear."""
+    """Return a sentence with both means, the relative change, and the number of clear metrics."""
     means = c.panel.means
     old, new = (_figure(c.panel, means[name]) for name in (c.baseline, c.run))
     change = c.relative[0]
@@ -74,7 +74,7 @@ def _on_metrics(subject: Subject[Any], c: Contrast) -> str:
 
 
 def _of_many(subject: Subject[Any]) -> tuple[str, Tone, Contrast | None]:
-    """Of many runs the best, who is tied with it, and what it is ahead of."""
+    """Return the best of many runs, the runs tied with it, and its lead."""
     assert subject.comparison is not None
     found, panel = subject.comparison, subject.lead
     best, several = next(iter(panel.means)), words.counted(len(subject.systems), "run")
@@ -117,7 +117,7 @@ def _figure(panel: Panel, value: float) -> str:
 
 
 def _caution(subject: Subject[Any], sections: Sequence[Section], c: Contrast | None) -> tuple[str, str]:
-    """One thing to doubt with its size, and the section that shows more of it; nothing where there is nothing."""
+    """Return one caveat with its size, and the section that shows more of it; empty without one."""
     told = {section.name: section.caution for section in sections if section.caution}
     if c is not None and "worklist" in told:
         return told["worklist"], "worklist"
@@ -132,7 +132,7 @@ def _caution(subject: Subject[Any], sections: Sequence[Section], c: Contrast | N
 
 
 def _board(subject: Subject[Any]) -> Table:
-    """The means, with an interval a row: of the difference on the main metric, or of the mean where nothing is compared."""
+    """Return the means, one interval per row: of the difference on the main metric, or of the mean of a single run."""
     panels, found, systems = subject.panels, subject.comparison, subject.merit()
     if len(systems) == 1:
         return _metric_by_metric(subject, systems[0])
@@ -145,7 +145,7 @@ def _board(subject: Subject[Any]) -> Table:
         )
     if found is not None and not found.family.each_pair:
         by_run = {c.run: c for c in found.of(subject.lead.name)}
-        ends = [_signed(value_range(c.difference, c.adjusted)) if (c := by_run.get(s)) else None for s in shown]
+        ends = [_signed(value_range(c.difference, c.shown)) if (c := by_run.get(s)) else None for s in shown]
         drawn = Column(f"{subject.lead.name}: difference from {found.baseline}", "value", guide="zero")
         notes.append(
             f"bars: the {words.percent(found.method.level)} interval of the difference; the thin line marks no difference"
@@ -167,7 +167,7 @@ def _board(subject: Subject[Any]) -> Table:
 
 
 def _shown(systems: Sequence[str], baseline: str) -> list[str]:
-    """As many systems as the board has room for, the best first, and the baseline wherever it stands."""
+    """Return the systems on the board, the best first, and always the baseline."""
     if len(systems) <= ROWS:
         return list(systems)
     kept = [s for s in systems if s != baseline][: ROWS - bool(baseline)]

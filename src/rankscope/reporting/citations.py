@@ -1,4 +1,4 @@
-"""Where metrics and methods come from: as a paper cites them, and as entries of BibTeX."""
+"""Sources of metrics and methods, as citations in a text and as BibTeX."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ESCAPED = {c: f"\\{c}" for c in "{}%&#_$"} | {
 
 @dataclass(frozen=True)
 class Reference:
-    """A source, taken apart as far as it parts: ``whole`` is as it was written; without a ``title`` the rest is not sure."""
+    """A parsed source: ``whole`` is the original text; without a ``title`` the rest is uncertain."""
 
     whole: str
     authors: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Reference:
 
     @property
     def short(self) -> str:
-        """How a text cites it: authors and year; in full where these are not known."""
+        """The citation in a text: authors and year; in full if these are unknown."""
         if not self.authors:
             return self.whole
         *first, last = self.authors
@@ -70,7 +70,7 @@ def read(source: str) -> Reference:
 
 
 def _authors(pieces: list[str]) -> tuple[tuple[str, ...], bool, int]:
-    """The authors that pieces begin with, whether there are more of them, and how many pieces they take."""
+    """Parse the authors at the start of the pieces, whether there are more, and the number of pieces."""
     names: list[str] = []
     for used, piece in enumerate(pieces, start=1):
         if piece.endswith(" et al."):
@@ -85,7 +85,7 @@ def _authors(pieces: list[str]) -> tuple[tuple[str, ...], bool, int]:
 
 
 def sources_of(thing: Any, clustered: bool = False) -> list[str]:
-    """Where a metric or a method comes from, without what does not hold for it: another measure of trec_eval, clusters."""
+    """Return the source of a metric or a method, without qualifications that do not apply here."""
     out = []
     for part in str(getattr(thing, "source", "") or "").split(";"):
         said = part.strip()
@@ -102,7 +102,7 @@ def sources_of(thing: Any, clustered: bool = False) -> list[str]:
 
 
 def in_brackets(sources: Iterable[str], *before: str) -> str:
-    """What stands in brackets after a metric or a method; empty where there is nothing to say.
+    """Return the text in brackets after a metric or a method; empty without a source.
 
     >>> in_brackets(["Holm, A simple sequentially rejective multiple test procedure, 1979"])
     ' (Holm, 1979)'
@@ -115,7 +115,7 @@ def in_brackets(sources: Iterable[str], *before: str) -> str:
 
 
 def bibliography(sources: Iterable[str]) -> Iterator[str]:
-    """What to cite, as entries of BibTeX: rankscope, then each dated source once."""
+    """Return BibTeX entries: rankscope, then each dated source once."""
     home = home_of_package()
     yield from ("@software{rankscope,", "  author = {{The rankscope developers}},", "  title = {rankscope},")
     yield from (f"  version = {{{__version__}}},", *([f"  url = {{{home}}},"] if home else []), "}")
@@ -125,7 +125,7 @@ def bibliography(sources: Iterable[str]) -> Iterator[str]:
 
 
 def home_of_package() -> str:
-    """The address that the installed package states as its home; empty where it states none."""
+    """Return the home page that the installed package declares, or empty."""
     try:
         stated = metadata("rankscope").get_all("Project-URL") or []
     except PackageNotFoundError:  # used from its source alone
@@ -161,7 +161,7 @@ def _entry(one: Reference, key: str) -> Iterator[str]:
 
 
 def _where(one: Reference) -> tuple[str, dict[str, str]]:
-    """Which kind of entry, and where it appeared."""
+    """Return the kind of entry, and its venue."""
     if not one.venue:
         return "misc", {}
     volume = VOLUME.fullmatch(one.venue)
@@ -180,7 +180,7 @@ def _as_bibtex(text: str) -> str:
 
 
 def _key(one: Reference, used: set[str]) -> str:
-    """A key that no other entry has: who, and when."""
+    """Return a unique key: author and year."""
     first = one.authors[0].split(" ")[-1] if one.authors else re.split(r"[\s,]", one.whole, maxsplit=1)[0]
     plain = unicodedata.normalize("NFKD", first).encode("ascii", "ignore").decode()
     stem = key = f"{re.sub(r'[^A-Za-z]', '', plain).casefold() or 'source'}{one.year}"

@@ -27,7 +27,7 @@ def demo_report() -> Report:
 
 
 def _under_file_name(table: Any) -> Any:
-    """A table that is told by the name of its file alone: where it lies is the same for nobody."""
+    """A table named by its file name only: its folder differs on every machine."""
     there, source = f"{folder()}{os.sep}", table.source
     notes = tuple(note.replace(there, "demo/") for note in source.notes)
     label = source.label.replace(there, "demo/")

@@ -16,7 +16,7 @@ WANTED = 'it takes what "save notes" of a report wrote'
 
 
 def read_notes(source: Any) -> dict[str, Any]:
-    """Notes on queries, and notes and grades on documents, from the JSON file that a page saved, or from what is in one.
+    """Read notes on queries, and notes and grades on documents, from the JSON that a page saved.
 
     ``queries`` are ``{"query_id", "note"}``, ``documents`` ``{"query_id", "doc_id", "grade", "note"}``; ``grade`` and ``note`` may be
     left out. Raises InputError for anything else.

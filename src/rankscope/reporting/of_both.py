@@ -7,26 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from rankscope import words
-from rankscope.blocks import (
-    Answer,
-    Column,
-    Heading,
-    Notes,
-    NumberText,
-    Page,
-    Section,
-    Table,
-    Tone,
-    Value,
-    ValueRange,
-    Verdict,
-)
+from rankscope.blocks import Answer, Column, Heading, Notes, Page, Section, Table, Tone, Value, ValueRange, Verdict
+from rankscope.panels.contrast_result import difference_cell, interval_cell, value_cell
 from rankscope.reporting.agreement import BothVerdicts, OnlineAgreement, SideOfChange
 from rankscope.reporting.page import page_of, sections_of
 from rankscope.reporting.sections.reproduce import reproduce_result
 from rankscope.reporting.sections.verdicts import TONES
 from rankscope.reporting.subject import Subject
-from rankscope.verbs.experiment import cells
 
 NAME = "together"  # the anchor of the section of both
 BARS = "bars: the change as a share of the baseline, with its interval; the thin line marks no change"
@@ -88,14 +75,9 @@ def _board(found: OnlineAgreement) -> Table:
         if one.contrast.metric not in main:
             continue
         c = one.contrast
-        change = NumberText(cells.difference(c), c.difference)
+        change = difference_cell(c)
         labels = [one.side, one.variant, c.metric] if several else [one.side, c.metric]
-        values: list[Value] = [
-            cells.number(c, c.baseline_value),
-            cells.number(c, c.value),
-            change,
-            cells.interval(c, c.adjusted),
-        ]
+        values: list[Value] = [value_cell(c, c.baseline_value), value_cell(c, c.value), change, interval_cell(c)]
         rows.append((*labels, *values, one.verdict, _lift(one)))
     heads = ["side", *(["variant"] if several else []), "metric"]
     first, second = found.pairing.baseline, "value" if several else found.pairing.candidates[0]

@@ -6,32 +6,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from rankscope import words
 from rankscope.blocks import Page
 from rankscope.errors import DataError, InputError
+from rankscope.experiments.request import EXPERIMENT_OPTIONS
 from rankscope.impressions import Log
 from rankscope.reporting.page import FOOT, sections_of, verdicts_of
 from rankscope.reporting.sections.reproduce import reproduce_result
 from rankscope.show.result import Result
+from rankscope.syntax import option_named
 from rankscope.verbs.experiment.days import over_days
 from rankscope.verbs.experiment.experiment import experiment
 from rankscope.verbs.experiment.result import Experiment
 from rankscope.verbs.online.online import online
 
-OF_EXPERIMENT = (
-    "baseline",
-    "primary",
-    "test",
-    "interval",
-    "correction",
-    "alpha",
-    "slices",
-    "split",
-    "margin",
-    "guardrails",
-    "covariates",
-    "prior",
-)
+OF_PAGE = {"variant", "by", "columns", "log_format"}  # the page itself decides by day; the log is read before
+OF_EXPERIMENT = tuple(name for name in EXPERIMENT_OPTIONS if name not in OF_PAGE)
 
 
 def results_of_log(log: Log, metrics: Any, options: Mapping[str, Any]) -> list[Result]:
@@ -44,7 +33,7 @@ def results_of_log(log: Log, metrics: Any, options: Mapping[str, Any]) -> list[R
         about = (
             "rankings" if odd not in OF_EXPERIMENT else "experiments, and no column says which variant a user was given"
         )
-        raise InputError(f"{words.option(odd)} is about {about}: leave it out for {log.label}")
+        raise InputError(f"{option_named(odd)} is about {about}: leave it out for {log.label}")
     results: list[Result] = [_experiment(log, metrics, given)] if several else []
     if log.of_impressions:
         over = [name for name, role in (("day", "timestamp"), ("position", "position")) if log.has(role)]

@@ -22,7 +22,7 @@ from rankscope.reporting.subject import PagePart, Subject
 from rankscope.show.result import Result, caution_notes
 from rankscope.verbs.experiment.result import Experiment
 
-# which sections there are, in the order in which they are read; each says for which subjects it is made
+# the sections in reading order; each declares its subjects
 SECTIONS: tuple[type[PagePart], ...] = (
     ScoresPart, ComparisonPart, QueriesPart, DifferencesPart, SlicesPart, CostsPart, ByQueryPart, OriginPart, SpreadPart,
     HeatMapPart, CutoffsPart, RecallPart, PairsPart, AgreementPart, DiscountsPart, WorklistPart, DataPart,
@@ -41,7 +41,7 @@ def page_of(subject: Subject[Any], title: str | None = None, command: str | None
 
 
 def _in_colours(section: Section, order: tuple[str, ...]) -> Section:
-    """The section with charts and tables in which every run has the colour that it has in the others, and a pair that of its run."""
+    """Return the section with charts and tables in which every run, and every pair, keeps its colour."""
 
     def with_order(block: Any) -> Any:
         if isinstance(block, Table):
@@ -62,7 +62,7 @@ def _in_colours(section: Section, order: tuple[str, ...]) -> Section:
 
 
 def _with_links(section: Section, shown: Mapping[str, Section]) -> Section:
-    """The section with its warnings linked to the sections that show more of them."""
+    """Return the section with its warnings linked to the sections that show more of them."""
 
     def linked(block: Any) -> Any:
         if not isinstance(block, Notes):
@@ -78,7 +78,7 @@ def _with_links(section: Section, shown: Mapping[str, Section]) -> Section:
 
 
 def page_of_result(result: Result, title: str | None = None, command: str | None = None) -> Page:
-    """The page of any result: its sentences, tables and charts, its warnings, and what it rests on."""
+    """Return the page of any result: its sentences, tables, charts, warnings and conventions."""
     verb = result.schema.partition("/")[0]
     sections = (*sections_of(result), reproduce_result(result, command))
     return Page(title or verb.capitalize(), "", verdicts_of(result), sections, FOOT)
@@ -90,7 +90,7 @@ def verdicts_of(result: Result) -> tuple[Verdict, ...]:
         return tuple(map(Verdict, result.sentences()))
     first, *others = result.sentences_of_page()
     leading = result.families[0].contrasts
-    tone = TONES.get(result.verdict_of(leading[0]), "plain") if len(leading) == 1 else "plain"
+    tone = TONES.get(leading[0].verdict, "plain") if len(leading) == 1 else "plain"
     return Verdict(first, tone), *map(Verdict, others)
 
 
@@ -109,4 +109,4 @@ def sections_of(result: Result) -> Iterator[Section]:
     if cautions := list(getattr(result, "warnings", ())):
         notes = caution_notes(cautions, "the table below lists all")
         more = (warnings_table(cautions),) if len(notes) < len(cautions) else ()
-        yield Section("warnings", "What to doubt", (Notes(tuple(notes)), *more))
+        yield Section("warnings", "Caveats", (Notes(tuple(notes)), *more))

@@ -100,6 +100,6 @@ def mirror(c: Contrast) -> Contrast:
     """A contrast with the two systems in each other's place, corrected as it was."""
     ends = c.adjusted
     return replace(
-        contrast(c.panel, c.baseline, c.run, c.method), p_value_adjusted=c.p_value_adjusted, comparisons=c.comparisons,
-        significant=c.significant, adjusted=Bounds(-ends.upper, -ends.lower, ends.method, ends.reason),
+        contrast(c.panel, c.baseline, c.run, c.method, c.validity), p_value_adjusted=c.p_value_adjusted, comparisons=c.comparisons,
+        significant=c.significant, corrected_level=c.corrected_level, adjusted=Bounds(-ends.upper, -ends.lower, ends.method, ends.reason),
     )  # fmt: skip

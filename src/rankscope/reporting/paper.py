@@ -1,4 +1,4 @@
-"""The paragraph of a paper that says how the numbers of a report were made, and what it cites."""
+"""The paragraph of a paper on the method of a report, and its citations."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from rankscope.verbs.compare.result import Comparison
 
 @dataclass
 class Cites:
-    """The sources that a text cites, in the order in which it does; ``clustered`` says that queries come in clusters."""
+    """The sources that a text cites, in order; ``clustered`` is true for queries in clusters."""
 
     clustered: bool
     sources: list[str] = field(default_factory=list)
 
     def of(self, thing: Any, *before: str) -> str:
-        """What stands in brackets behind a metric or a method: what is said of it ``before``, and its sources."""
+        """Return the brackets after a metric or a method: the text ``before``, and its sources."""
         named = sources_of(thing, self.clustered)
         self.sources += named
         return in_brackets(named, *before)
@@ -41,7 +41,7 @@ class Cites:
         return f"{_in_words(method)}{between}{self.of(method, *_numbers(str(method)), *more)}"
 
     def interval(self, spelling: str, alone: bool) -> str:
-        """An interval by its spelling; one that stands beside others says on which values it does."""
+        """Return an interval by its spelling; several intervals name their values."""
         try:
             interval = find_method(Interval, spelling)
         except InputError:  # made by a class that is not declared
@@ -50,7 +50,7 @@ class Cites:
 
 
 def _in_words(method: PairedTest | Interval | Correction) -> str:
-    """What a text calls a method: by its name where it has no words."""
+    """Return a method in words, or by its name."""
     by_kind = {"interval": "{} intervals", "test": "the test {}", "correction": "the correction {}"}
     return method.in_words or by_kind[method.kind].format(type(method).__name__)
 
@@ -62,7 +62,7 @@ def _numbers(spelling: str) -> list[str]:
 
 
 def blocks(subject: Subject[Any]) -> list[Block]:
-    """The paragraph, and what it cites as BibTeX."""
+    """Return the paragraph, and its sources as BibTeX."""
     cites, found = Cites(_has_clusters(subject)), subject.comparison
     text = [*_scoring(subject, cites), *_means(subject, cites)]
     text += [] if found is None else _comparing(found, cites)
@@ -119,7 +119,7 @@ def _has_clusters(subject: Subject[Any]) -> bool:
 
 
 def clusters(subject: Subject[Any]) -> str:
-    """How many clusters there are: ``12 clusters``; their number is known to a comparison alone."""
+    """Return the number of clusters: ``12 clusters``; only a comparison knows it."""
     codes = subject.lead.clusters
     return "clusters" if codes is None else words.counted(int(codes.max()) + 1, "cluster")
 
@@ -151,7 +151,7 @@ def _comparing(found: Comparison, cites: Cites) -> Iterator[str]:
 
 
 def _exact(contrasts: Iterable[Contrast]) -> str:
-    """Where another test than t was taken, as there was nothing for it to go by."""
+    """Yield the cases in which another test replaced t."""
     flipped = [c for c in contrasts if c.test.startswith("permutation")]
     where = [f"fewer than {FEWEST} queries differed"] if any(c.few for c in flipped) else []
     where += ["all queries differed alike"] if any(not c.few for c in flipped) else []
@@ -159,7 +159,7 @@ def _exact(contrasts: Iterable[Contrast]) -> str:
 
 
 def interval_of(method: Method) -> Interval:
-    """The interval of the differences: the one asked for, that of the test, or t."""
+    """Return the interval of the differences: the chosen one, the one of the test, or t."""
     return method.interval or getattr(method.test, "interval", None) or find_method(Interval, "t")
 
 
@@ -180,7 +180,7 @@ def _correction(found: Comparison, cites: Cites) -> Iterator[str]:
 
 
 def _further(found: Comparison, cites: Cites) -> Iterator[str]:
-    """What was asked for beside: a margin, chances, a primary metric, how many systems were tried."""
+    """Yield the other options: a margin, probabilities, a primary metric, the number of systems tried."""
     method = found.method
     if method.margin is not None:
         about = cites.of(Equivalence)
@@ -194,7 +194,7 @@ def _further(found: Comparison, cites: Cites) -> Iterator[str]:
 
 
 def margins(method: Method) -> str:
-    """The margin, or that of each metric that has one."""
+    """Return the margin, or one per metric."""
     if isinstance(method.margin, Mapping):
-        return ", ".join(f"{words.amount(value)} ({name})" for name, value in method.margin.items())
-    return words.amount(float(method.margin or 0.0))
+        return ", ".join(f"{margin} ({name})" for name, margin in method.margin.items())
+    return str(method.margin)

@@ -1,4 +1,4 @@
-"""A page to play with: worked examples as lists that can be rearranged, and what each metric makes of them."""
+"""A page to experiment with: worked examples as lists to rearrange, with live metrics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankscope._version import __version__
 from rankscope.blocks import Column, Document, Explorer, Page, Query, Section, Table
 from rankscope.metrics import parse
 from rankscope.metrics.description import rewards
-from rankscope.metrics.single import judged_lists
+from rankscope.metrics.single import ranked_lists
 from rankscope.verbs.catalogue.catalogue import find_metric
 from rankscope.verbs.catalogue.result import grades_of, value_of
 
@@ -30,7 +30,7 @@ _VALUE = re.compile(r"<([^<>|]+?)(?:\s*\|\s*([^<>]*?))?>")
 
 @dataclass(frozen=True)
 class Lesson:
-    """A list to play with, what to try on it, and what comes of it, which a page shows when it is asked.
+    """A list to rearrange, an exercise on it, and its solution, which a page shows on demand.
 
     ``grades`` are in ranked order (None: unjudged), ``missing`` those of judged documents that were not retrieved. In
     ``says`` and ``answer``, ``<AP>`` stands for the value of the list, ``<AP | 0 1 ?>`` for that of another list of grades.
@@ -44,12 +44,12 @@ class Lesson:
 
     @property
     def text(self) -> str:
-        """What to try, with the values worked out."""
+        """The exercise, with computed values."""
         return self._worked(self.says)
 
     @property
     def solution(self) -> str:
-        """What comes of it, with the values worked out."""
+        """The solution, with computed values."""
         return self._worked(self.answer)
 
     def _worked(self, text: str) -> str:
@@ -174,7 +174,7 @@ LESSONS = (
 
 
 def playground() -> Page:
-    """The page: lists to rearrange, each with what to try, and below them what the metrics are.
+    """Return the page: lists to rearrange, each with an exercise, and below them the metrics.
 
     >>> page = playground()
     >>> page.title, len(page.explorer.queries), [section.name for section in page.sections]
@@ -191,7 +191,7 @@ def playground() -> Page:
 
 
 def value(metric: str, grades: Grades, missing: Sequence[float] = ()) -> float:
-    """What a metric gives for grades in ranked order; ``missing`` are those of judged documents that were not retrieved.
+    """Return the value of a metric for grades in ranked order; ``missing`` are grades of judged documents that were not retrieved.
 
     >>> value("AP", [1, 0, 1, 0, 0, 1])
     0.7222222222222222
@@ -240,9 +240,9 @@ def _query(lesson: Lesson) -> Query:
 
 
 def _adds(lesson: Lesson) -> list[float]:
-    """What each document adds to the leading metric."""
+    """Return the share of each document in the leading metric."""
     more = dict.fromkeys(("scores", "known", "relevant", "judgments"))
-    judged = judged_lists(list(lesson.grades), 1.0, {**more, "ideal": _judged(lesson.grades, lesson.missing)})
+    judged = ranked_lists(list(lesson.grades), 1.0, {**more, "ideal": _judged(lesson.grades, lesson.missing)})
     terms = parse(METRICS[0]).taken_apart(judged.lists(np.arange(1)))
     adds = [0.0] * len(lesson.grades)
     for rank, shown, share in zip(terms.lists.rank[0], terms.lists.shown[0], terms.shares[0], strict=True):

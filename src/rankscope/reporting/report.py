@@ -1,4 +1,4 @@
-"""One page that tells it all: the verdict, what it rests on, and every query to look into."""
+"""One page with everything: the verdict, its evidence, and every query."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from rankscope.scoring.policies import POLICIES, Policies, refuse_unknown
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Result, fragment
 from rankscope.store import write_file
+from rankscope.syntax import option_named
 from rankscope.verbs.compare.compare import compare
 from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.evaluate.evaluate import evaluate
@@ -55,7 +56,7 @@ MOST_ROWS = 30  # of a table that is read at a glance
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What ``report`` made: a ``page`` of sections, as one HTML file (``html``) or in parts.
+    """The result of ``report``: a ``page`` of sections, as one HTML file (``html``) or in parts.
 
     ``save("report.html")`` writes the page, ``export("folder")`` every table as CSV and JSON and every figure as SVG,
     PNG and PDF, with and without its title.
@@ -67,13 +68,13 @@ class Report:
 
     @cached_property
     def html(self) -> str:
-        """The page as one HTML document that needs nothing else: the same bytes for the same input."""
+        """The page as one self-contained HTML document: the same bytes for the same input."""
         from rankscope.show.html.page import render
 
         return render(self.page)
 
     def save(self, path: str | Path) -> Path:
-        """Write the page to a file, whose name ends in .html. Raises InputError where that cannot be done."""
+        """Write the page to a file with the ending .html. Raises InputError if that is impossible."""
         check_page_file(path)
         write_file(path, [self.html])
         return Path(path)
@@ -116,7 +117,7 @@ class Report:
 
     @property
     def _at_a_glance(self) -> list[Any]:
-        """One table, and one chart: those of the first screen where there is one."""
+        """Return one table and one chart: those of the first screen, if any."""
         every = [(section.name, block) for section in self.page.sections for block in section.blocks]
         tables = [block for _, block in every if isinstance(block, Table)]
         if self.page.answer is not None:
@@ -195,7 +196,7 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
 
 @dataclass(frozen=True, eq=False)
 class PageRequest:
-    """What a page is to be of, as it was given to ``report``."""
+    """The input of ``report``."""
 
     qrels: Any
     runs: Any
@@ -207,13 +208,13 @@ class PageRequest:
 
     @property
     def of_log(self) -> dict[str, Any]:
-        """The options about a log, as far as they were given."""
+        """The options about a log that were set."""
         said = {"log": self.log, "online": self.online, **self.of_experiment}
         return {name: value for name, value in said.items() if value is not None}
 
     @cached_property
     def both(self) -> OnlineAgreement | None:
-        """What was found offline and online, where that was given as results; None for all else."""
+        """The offline and the online result, if the input is results; otherwise None."""
         if isinstance(self.qrels, OnlineAgreement):
             return self.qrels
         several = isinstance(self.qrels, list | tuple)
@@ -229,11 +230,11 @@ class PageRequest:
 
     @property
     def experiment_of_log(self) -> Experiment | None:
-        """The experiment that a log beside rankings holds; None without one."""
+        """Return the experiment in a log next to rankings; None without one."""
         stray = next(iter(self.of_log), None)
         if self.log is None and stray is not None:
             raise InputError(
-                f"{words.option(stray)} is about a log of what users did: leave it out, or give the log, too"
+                f"{option_named(stray)} is about a log of what users did: leave it out, or give the log, too"
             )
         return (
             None
@@ -245,7 +246,7 @@ class PageRequest:
 def _subject_and_agreement(
     given: PageRequest, progress: Callable[[str], None] | None
 ) -> tuple[Subject[Any], OnlineAgreement | None]:
-    """The subject of a page; and where it was tried on users, too, whether these agree."""
+    """Return the subject of a page, and its agreement with users if there is an experiment."""
     source, options = given.qrels, given.options
     if (both := given.both) is not None:
         _refuse_settled(
@@ -270,7 +271,7 @@ def _subject_and_agreement(
 
 
 def _other_page(given: PageRequest, title: str | None, command: str | None) -> tuple[Page, Sequence[str]] | None:
-    """The page of a result that is neither scores nor a comparison, or of a log, and what was read; None for all else."""
+    """Return the page of a log or of a result other than scores or a comparison, and its notes; otherwise None."""
     source, options = given.qrels, given.options
     if given.both is not None:
         return None
@@ -294,7 +295,7 @@ def _other_page(given: PageRequest, title: str | None, command: str | None) -> t
 
 
 def _marks(notes: Any) -> str:
-    """Notes and grades of readers as JSON; nothing where there are none."""
+    """Return notes and grades of readers as JSON; empty without any."""
     if notes is None:
         return ""
     from rankscope.reporting.notes import read_notes
@@ -311,7 +312,7 @@ def _page(subject: Subject[Any], both: OnlineAgreement | None, title: str | None
 
 
 def _subject_of(qrels: Any, runs: Any, metrics: Any, like: str | None, **options: Any) -> Subject[Any]:
-    """The subject of what is compared, or scored where there is one run; ``like`` is the baseline of an experiment on the same change."""
+    """Return the subject: a comparison, or scores of one run; ``like`` is the baseline of an experiment on the same change."""
     if runs is None:
         return Subject(compare(qrels, None, metrics, **options))
     check_comparison(metrics, options)
@@ -332,7 +333,7 @@ def _subject_of(qrels: Any, runs: Any, metrics: Any, like: str | None, **options
 def _compared(
     grades: Any, data: Sequence[Any], metrics: Any, options: Mapping[str, Any], like: str | None
 ) -> Comparison:
-    """The comparison of several runs; of many with the best of them, unless a baseline is named: the first given means nothing then.
+    """Compare several runs; many are compared with the best, unless a baseline is named.
 
     Beside an experiment it is the run that is called as its baseline, where there is one.
     """
@@ -348,7 +349,7 @@ def _compared(
 
 
 def _chosen(found: Comparison, like: str | None) -> str:
-    """The baseline of several runs: the one of that name, the best of many, else the first."""
+    """Return the baseline of several runs: the named one, the best of many, otherwise the first."""
     if like in found.systems:
         return str(like)
     panel = found.panels[0]
@@ -404,7 +405,7 @@ def with_texts(subject: Subject[Any], queries_text: Any = None, docs_text: Any =
 
 
 def _refuse_settled(runs: Any, metrics: Any, options: Mapping[str, Any]) -> None:
-    """One line for what the page of a result has no use for."""
+    """Refuse options that the page of a result does not use."""
     inputs = {"runs": runs, "metrics": metrics}
     for name in [*(name for name, value in inputs.items() if value is not None), *options]:
         known = name in {*inputs, *COMPARING, *POLICIES}

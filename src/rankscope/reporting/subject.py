@@ -1,4 +1,4 @@
-"""What a page is of, scores or a comparison with the rankings behind them, and what each of its sections is made of."""
+"""The subject of a page (scores, or a comparison, with the rankings behind them), and the parts of its sections."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ class Subject(Generic[R]):
 
     @property
     def comparison(self) -> Comparison | None:
-        """The comparison; None where nothing is compared."""
+        """The comparison, or None."""
         return self.result if isinstance(self.result, Comparison) else None
 
     @property
     def scores(self) -> Scores | None:
-        """What ``evaluate`` gave; None where a table of scores was compared."""
+        """The scores of ``evaluate``; None for a table of scores."""
         return self.result.scores if isinstance(self.result, Comparison) else self.result
 
     # -- metrics and queries --------------------------------------------------------------------------
@@ -72,12 +72,12 @@ class Subject(Generic[R]):
 
     @property
     def metric(self) -> Metric | None:
-        """The main metric as one of the catalogue; None for scores that were given with a name of their own."""
+        """The main metric as one of the catalogue; None for scores with a name of their own."""
         return self.lead.metric
 
     @property
     def ranking_metric(self) -> Metric:
-        """The metric in whose order rankings are laid side by side: the main one, or the first that was evaluated."""
+        """The metric of the order of rankings: the main one, or the first that was evaluated."""
         if self.metric is not None:
             return self.metric
         assert self.scores is not None
@@ -85,20 +85,20 @@ class Subject(Generic[R]):
 
     @property
     def queries(self) -> str:
-        """How many queries there are, in words."""
+        """The number of queries, in words."""
         return words.counted(len(self.lead.units), "query")
 
     # -- systems --------------------------------------------------------------------------------------
 
     @cached_property
     def systems(self) -> tuple[str, ...]:
-        """All systems: the baseline of a comparison first, else as they were given."""
+        """All systems: the baseline of a comparison first, otherwise in the given order."""
         found, names = self.comparison, self.lead.systems
         return names if found is None else (found.baseline, *(name for name in names if name != found.baseline))
 
     @cached_property
     def rivals(self) -> Sequence[Contrast]:
-        """The contrasts on the main metric, those first in which the run is furthest ahead; none where nothing is compared."""
+        """The contrasts on the main metric, the largest leads first; empty without a comparison."""
         return () if self.comparison is None else rivals(self.comparison.family)
 
     @property
@@ -113,7 +113,7 @@ class Subject(Generic[R]):
 
     @property
     def title(self) -> str:
-        """What the page is called: ``dense and hybrid against bm25``."""
+        """The title of the page: ``dense and hybrid against bm25``."""
         first, *others = self.systems
         if self.comparison is not None and self.comparison.all_pairs:
             return f"{len(self.systems)} runs, each against each"
@@ -133,7 +133,7 @@ class Subject(Generic[R]):
         return (first, *(system for system in self.lead.means if system != first))
 
     def best(self, most: int) -> list[str]:
-        """As many systems as a chart has room for, in order of merit: the baseline of a comparison, and the best others."""
+        """The systems that fit a chart, by merit: the baseline of a comparison, and the best others."""
         order, found = self.merit(), self.comparison
         held = [] if found is None or found.family.each_pair else [found.baseline]
         kept = {*held, *[name for name in order if name not in held][: most - len(held)]}
@@ -143,23 +143,23 @@ class Subject(Generic[R]):
 
     @property
     def run_names(self) -> tuple[str, ...]:
-        """The runs that were scored, in the order given; none where scores were given."""
+        """The evaluated runs, in the given order; empty for a table of scores."""
         return () if self.scores is None else tuple(run.name for run in self.scores.runs)
 
     @property
     def first_run(self) -> str:
-        """The run that others are compared with: the baseline, or the first one given where several are one system."""
+        """The run that others are compared with: the baseline, or its first run if several are one system."""
         return self.systems[0] if set(self.systems) == set(self.run_names) else self.run_names[0]
 
     def runs_by_merit(self) -> tuple[str, ...]:
-        """The runs behind the systems, the best on the main metric first, as on the scoreboard; also where several are one system."""
+        """The runs behind the systems, the best on the main metric first, as on the scoreboard; also if several are one system."""
         if set(self.systems) == set(self.run_names):
             return tuple(self.merit())
         assert self.scores is not None
         return tuple(self.scores.by_merit(self.ranking_metric))
 
     def few_runs(self, most: int = LINES) -> tuple[tuple[str, ...], str]:
-        """At most so many runs, the baseline and the best on the main metric, the best first; and what to say of the others."""
+        """Return at most this number of runs, the baseline and the best on the main metric, and a note on the others."""
         names, baseline = self.runs_by_merit(), self.first_run
         if len(names) <= most:
             return names, ""
@@ -182,12 +182,12 @@ class Subject(Generic[R]):
 
 
 def column_of(panel: Panel, header: str = "") -> Column:
-    """The column of a metric, with what it is."""
+    """Return the column of a metric, with its meaning."""
     return Column(header or panel.name, "count" if panel.measure.aggregate == "sum" else "value", hint=hint_of(panel))
 
 
 def hint_of(panel: Panel) -> str:
-    """What the metric of a panel is."""
+    """Return the meaning of the metric of a panel."""
     try:
         return description_of(panel.metric or parse(panel.name))
     except InputError:
@@ -215,7 +215,7 @@ class PagePart:
 
     @classmethod
     def section(cls, subject: Subject[Any]) -> Section | None:
-        """The section for a subject; None where it has nothing to show."""
+        """Return the section for a subject; None without content."""
         scores = subject.scores
         if cls.of_comparison not in (None, subject.comparison is not None):
             return None
@@ -245,11 +245,11 @@ class PagePart:
         return self.comparison.of(self.comparison.primary)
 
     def blocks(self) -> Iterable[Any]:
-        """What the section shows: each section says it."""
+        """Yield the content of the section: each section defines it."""
         raise NotImplementedError
 
     def lead(self) -> str:
-        """What it shows, in a sentence; asked for after the blocks."""
+        """Return the content in one sentence; called after the blocks."""
         return ""
 
     def caution(self) -> str:

@@ -1,4 +1,4 @@
-"""Labels and scores in arrays: which lists they make, and what a request makes of those. No table is made, no list is looked at alone."""
+"""Labels and scores in arrays: the lists that they hold, and their values under a request, without tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.engines.base import Values
-from rankscope.engines.orders import cut
+from rankscope.engines.tie_orders import cut
 from rankscope.errors import HUGE, InputError
 from rankscope.lists import Array, Batch, Judged, RankedBatch
 from rankscope.lists.arrays import as_array
@@ -27,7 +27,7 @@ LAYOUTS = "labels and scores are flat arrays of one length, with group sizes or 
 
 @dataclass(frozen=True, eq=False)
 class LabelledBatch:
-    """Lists of labels and scores, the id of each list's query, and what was said while they were read."""
+    """Lists of labels and scores, the query id of each list, and the notes of their reader."""
 
     batch: Batch
     query_ids: Sequence[Any] | Array
@@ -43,9 +43,9 @@ def labelled_batch(
     *,
     group_is: Literal["sizes", "ids", ""] = "",
 ) -> LabelledBatch:
-    """The lists that these arrays hold. Raises InputError where they do not add up.
+    """Return the lists in these arrays. Raises InputError if their shapes do not match.
 
-    ``group_is`` says what ``group`` holds where that is known; else an array as long as the labels holds ids.
+    ``group_is`` is the content of ``group`` if known. By default a group as long as the labels holds ids.
     """
     notes: list[str] = []
     grade, score = (
@@ -58,14 +58,12 @@ def labelled_batch(
         )
     if grade.ndim == 2:
         if group is not None:
-            raise InputError("two-dimensional labels hold a query in each row; group goes with flat arrays")
+            raise InputError("two-dimensional labels have one query per row; group goes with flat arrays")
         return _of_rows(grade, score, mask, lengths, notes)
     if grade.ndim != 1:
         raise InputError(f"labels has {words.counted(grade.ndim, 'dimension')}: {LAYOUTS}")
     if mask is not None or lengths is not None:
-        raise InputError(
-            f"{'lengths' if mask is None else 'mask'} goes with two-dimensional arrays, a query in each row"
-        )
+        raise InputError(f"{'lengths' if mask is None else 'mask'} goes with two-dimensional arrays, one query per row")
     _refuse_infinite(grade)
     if not _all_finite(score) and np.isnan(score).any():
         bad = np.flatnonzero(np.isnan(score))
@@ -74,7 +72,6 @@ def labelled_batch(
 
 
 def _of_groups(grade: Array, score: Array, group: Any, group_is: str, notes: list[str]) -> LabelledBatch:
-    """Flat arrays, cut into queries."""
     rows = len(grade)
     if group is None:
         return LabelledBatch(Batch(grade, score, np.zeros(1, dtype=np.int64), np.array([rows])), range(1), notes)
@@ -84,15 +81,15 @@ def _of_groups(grade: Array, score: Array, group: Any, group_is: str, notes: lis
         raise InputError(f"group has the shape {_shape(groups)}: {takes}")
     if not group_is and len(groups) == rows > 1 and groups.dtype.kind in "iuf" and (groups == 1).all():
         raise InputError(
-            f"group is 1 for each of {words.counted(rows, 'row')}, which can be the id of one query or as many sizes: "
-            f"give group=[{rows}] for one query, range({rows}) for one query a row"
+            f"group is 1 for each of {words.counted(rows, 'row')}, which can be query ids or sizes: "
+            f"give group=[{rows}] for one query, range({rows}) for one query per row"
         )
     if group_is == "sizes" or (not group_is and len(groups) != rows):
         if groups.dtype.kind not in "iu" and not (groups.dtype.kind == "f" and (groups == np.floor(groups)).all()):
             raise InputError(f"group has {len(groups):,} entries for {words.counted(rows, 'label')}: {takes}")
         if (groups < 0).any() or int(groups.sum()) != rows:
             counts = f"{words.counted(len(groups), 'query', 'queries')} adding up to {words.counted(int(groups.sum()), 'row')}"
-            raise InputError(f"group tells of {counts}, and there are {words.counted(rows, 'label')}: {takes}")
+            raise InputError(f"group holds {counts}, but there are {words.counted(rows, 'label')}: {takes}")
         size = groups.astype(np.int64)
         return LabelledBatch(Batch(grade, score, np.cumsum(size) - size, size), range(len(size)), notes)
     if len(groups) != rows:
@@ -103,41 +100,35 @@ def _of_groups(grade: Array, score: Array, group: Any, group_is: str, notes: lis
 
 
 def _of_ids(grade: Array, score: Array, ids: Array, notes: list[str]) -> LabelledBatch:
-    """Flat arrays with the id of the query of each row; rows of a query that lie apart are brought together in their order."""
+    """Flat arrays with the query id of each row. Rows of a query are brought together in their order."""
     if ids.dtype.kind == "f" and np.isnan(ids).any():
         raise InputError(
-            f"group: the query id of row {int(np.flatnonzero(np.isnan(ids))[0]) + 1:,} is NaN; every row is of a query"
+            f"group: the query id of row {int(np.flatnonzero(np.isnan(ids))[0]) + 1:,} is NaN; every row needs a query id"
         )
     if ids.dtype.kind == "O":
         ids = np.array([str(one) for one in ids.tolist()])
     start = np.flatnonzero(np.append(np.ones(min(len(ids), 1), dtype=bool), ids[1:] != ids[:-1]))
-    names = ids[start]
+    names, size = ids[start], np.diff(np.append(start, len(ids)))
     distinct, first, code = np.unique(names, return_index=True, return_inverse=True)
     if len(distinct) < len(names):
-        size = np.diff(np.append(start, len(ids)))
-        place = np.argsort(np.argsort(first))  # queries in the order in which they come
-        number = np.repeat(place[code], size)
+        in_input_order = np.argsort(first)
+        number = np.repeat(np.argsort(in_input_order)[code], size)
         by = np.argsort(number, kind="stable")
-        grade, score, names = grade[by], score[by], distinct[np.argsort(first)]
-        size = np.bincount(number)
-    else:
-        size = np.diff(np.append(start, len(ids)))
+        grade, score, names, size = grade[by], score[by], distinct[in_input_order], np.bincount(number)
     return LabelledBatch(Batch(grade, score, np.cumsum(size) - size, size), names, notes)
 
 
 def _of_rows(grade: Array, score: Array, mask: Any, lengths: Any, notes: list[str]) -> LabelledBatch:
-    """Two-dimensional arrays, a query a row, with padding told by a mask, by lengths or by NaN in both arrays."""
+    """Two-dimensional arrays, one query per row, with padding by a mask, by lengths or by NaN in both arrays."""
     count, width = grade.shape
     if mask is not None and lengths is not None:
-        raise InputError("mask and lengths both say what is padding: give one")
+        raise InputError("mask and lengths both mark padding: give one")
     inside, finite = None, mask is None and lengths is None and _all_finite(score)
     if mask is not None:
         inside = as_array(mask, "mask", notes)
         if inside.shape != grade.shape or inside.dtype.kind != "b":
             kind = f"{inside.dtype} of shape {_shape(inside)}"
-            raise InputError(
-                f"mask is true where there is a document, of the shape {_shape(grade)} of the labels; this is {kind}"
-            )
+            raise InputError(f"mask is true for documents, of the shape {_shape(grade)} of the labels; this is {kind}")
     elif lengths is not None:
         from rankscope.metrics.single import lengths_of
 
@@ -150,8 +141,8 @@ def _of_rows(grade: Array, score: Array, mask: Any, lengths: Any, notes: list[st
     if not (finite or _all_finite(seen)) and np.isnan(seen).any():
         row, column = np.argwhere(np.isnan(seen))[0].tolist()
         raise InputError(
-            f"the score in row {row + 1:,}, column {column + 1:,} is NaN; give it a number, or say with mask, lengths or NaN as its label "
-            "that there is no document"
+            f"the score in row {row + 1:,}, column {column + 1:,} is NaN; give it a number, or mark padding with mask, "
+            "lengths or NaN as its label"
         )
     if inside is None:
         _refuse_infinite(grade)
@@ -164,7 +155,6 @@ def _of_rows(grade: Array, score: Array, mask: Any, lengths: Any, notes: list[st
 
 
 def _numbers(values: Array, name: str) -> Array:
-    """Numbers as they are, None as NaN."""
     if values.dtype.kind == "b":
         return values.astype(np.int8)
     if values.dtype.kind in "iuf":
@@ -180,11 +170,11 @@ def _numbers(values: Array, name: str) -> Array:
 def _kind_of(values: Array) -> str:
     if values.dtype.kind in "US":
         return "strings"
-    return "objects that differ in kind" if values.dtype.kind == "O" else str(values.dtype)
+    return "objects of several types" if values.dtype.kind == "O" else str(values.dtype)
 
 
 def _all_finite(values: Array) -> bool:
-    """Whether all are surely finite: a sum is quicker than a look at each, and False may only mean that it is too large."""
+    """True if the sum is finite, and so all values. False may also mean that the sum overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(values.sum()))
 
@@ -194,13 +184,13 @@ def _refuse_infinite(grade: Array) -> None:
         return
     flat = grade.ravel()
     with np.errstate(over="ignore", invalid="ignore"):
-        # surely; the quickest way to know: np.dot starts threads that go on taking time when it is done
+        # fastest: np.dot starts threads that take time even afterwards
         if float(np.einsum("i,i->", flat, flat)) <= HUGE:
             return
     beyond = np.flatnonzero(np.abs(flat) > HUGE)
     if len(beyond):
-        said = "infinite" if np.isinf(flat[beyond[0]]) else f"{flat[beyond[0]]:g}, too large to compute with"
-        raise InputError(f"label {int(beyond[0]) + 1:,} is {said}; labels are finite numbers")
+        size = "infinite" if np.isinf(flat[beyond[0]]) else f"{flat[beyond[0]]:g}, too large to compute with"
+        raise InputError(f"label {int(beyond[0]) + 1:,} is {size}; labels are finite numbers")
 
 
 def _shape(values: Array) -> str:
@@ -213,7 +203,7 @@ def _shape(values: Array) -> str:
 def values_of_batch(request: Request, given: LabelledBatch) -> list[Values]:
     """The values of each metric for every list, under the policies of the request.
 
-    Lists in which no scores are equal have one order, and go the quick way under every policy of ties.
+    Lists without ties have one order, which is faster under every policy of ties.
     """
     ids = (
         [str(one) for one in given.query_ids]
@@ -239,7 +229,6 @@ def _in_one_order(m: MetricRequest) -> MetricRequest:
 
 
 def _together(count: int, parts: Sequence[tuple[Array, Values]]) -> Values:
-    """The values of some lists and those of the rest."""
     value, weight, error = np.full(count, np.nan), np.ones(count), np.zeros(count)
     for at, values in parts:
         value[at], weight[at] = values.value, values.weight
@@ -250,12 +239,12 @@ def _together(count: int, parts: Sequence[tuple[Array, Values]]) -> Values:
 
 
 def judged_batches(request: Request, batch: Batch, query_ids: Sequence[str] | None = None) -> list[Judged]:
-    """The lists as each metric of a request sees them; metrics that see the same share it.
+    """The lists as each metric of a request sees them, shared by metrics that see the same.
 
-    The place of a document in its list stands for its id: among equal scores ``trec`` ranks the last first, as trec_eval does the greatest
-    id, ``docid`` and ``input`` the first.
+    The place of a document in its list serves as its id: among ties ``trec`` ranks the last document first, like trec_eval the greatest
+    id, and ``docid`` and ``input`` the first.
     """
-    found: dict[Any, Judged] = {}
+    by_order: dict[Any, Judged] = {}
     out = []
     plain = [m.convention.ties not in OVER_ORDERS and not _by_document(m.metric) for m in request.metrics]
     reaches = [_reach(m) for m, quick in zip(request.metrics, plain, strict=True) if quick]
@@ -265,31 +254,31 @@ def judged_batches(request: Request, batch: Batch, query_ids: Sequence[str] | No
             raise InputError(
                 "ties='rank': arrays have no rank column; ties='input' takes equal scores in the order given"
             )
-        # of many orders the one that is told is trec_eval's, as in the other engines
+        # over all orders, one is reported as in other engines: trec_eval's
         key = (order.ties == "trec", order.depth, quick)
-        if key not in found:
+        if key not in by_order:
             ranked = RankedBatch(
                 batch, last_first=key[0], depth=order.depth, reach=reach if quick else None, query_id=query_ids
             )
-            found[key] = ranked if quick else cut(ranked.flat, order.depth)
-        out.append(found[key])
+            by_order[key] = ranked if quick else cut(ranked.flat, order.depth)
+        out.append(by_order[key])
     return out
 
 
 def _by_document(metric: Metric) -> bool:
-    """Whether a metric needs more than the rectangle of one grade a document."""
+    """True if a metric needs more than a rectangle with one grade per document."""
     return bool(metric.needs) or metric.aggregate == "pooled"
 
 
 def _reach(m: MetricRequest) -> int | None:
-    """The last rank at which a document matters to a metric, and to the policies that look at the whole list."""
+    """The last rank that matters to a metric and its policies. None if the whole list does."""
     c = m.convention
     whole = c.no_relevant != "metric" or c.nothing_found != "metric" or c.mean != "macro"
     return None if whole else m.metric.reach
 
 
 def refuse_fractions(request: Request, batch: Batch) -> None:
-    """One clear line where a tool whose conventions are asked for takes whole grades only."""
+    """Refuse fractional grades in the dialect of a tool that takes only whole ones."""
     dialect = request.policies.dialect
     if dialect is None or batch.grade.dtype.kind != "f":
         return
@@ -304,20 +293,22 @@ def refuse_fractions(request: Request, batch: Batch) -> None:
 
 
 def pooled_values(request: Request, batch: Batch) -> dict[Metric, float]:
-    """The metrics that are one value over the documents of all lists."""
+    """The values of metrics over the documents of all lists."""
     pooled = [m.metric for m in request.metrics if m.metric.aggregate == "pooled"]
     return {one: one.pool(judged_batches(request.with_metrics(one), batch)[0]) for one in pooled}
 
 
 def mean_of_values(metric: Metric, values: Values, pooled: Mapping[Metric, float]) -> float:
-    """One number of the values of all queries, or that of their documents together."""
+    """The mean of the values of all queries, or the pooled value."""
     return pooled[metric] if pooled and metric in pooled else mean(metric, values.value, values.weight)
 
 
-def board_of_values(request: Request, found: Sequence[Values], pooled: Mapping[Metric, float]) -> list[Mean]:
-    """The means over all queries, each with its interval, which is made when it is first looked at."""
+def board_of_values(
+    request: Request, values_of_metrics: Sequence[Values], pooled: Mapping[Metric, float]
+) -> list[Mean]:
+    """The means over all queries, each with its interval, which is computed on first use."""
     out = []
-    for m, values in zip(request.metrics, found, strict=True):
+    for m, values in zip(request.metrics, values_of_metrics, strict=True):
         value, undefined = values.value, int(np.count_nonzero(np.isnan(values.value)))
         undefined = 0 if m.metric in pooled else undefined
         number = mean_of_values(m.metric, values, pooled)

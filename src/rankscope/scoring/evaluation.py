@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -17,10 +17,11 @@ from rankscope.errors import DataError, InputError
 from rankscope.lists import Array, Ids, Judged
 from rankscope.panels.samples import mean
 from rankscope.scoring.health import examine
+from rankscope.scoring.input_checks import costs_of_empty_rankings, input_cautions
 from rankscope.scoring.inputs import CleanInput, clean, distinct_names, fraction_in, named_runs, read_any
 from rankscope.scoring.judging import JudgedRun, judge_run
 from rankscope.scoring.policies import OVER_ORDERS, POLICIES
-from rankscope.scoring.request import MetricRequest, Request, heeded
+from rankscope.scoring.request import MetricRequest, Request, active_cautions
 from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
 from rankscope.scoring.scores import Scores
 
@@ -28,35 +29,29 @@ if TYPE_CHECKING:
     from rankscope.inference.base import Bounds
     from rankscope.metrics import Metric
 
+Judge = Callable[[Any, str | None, int, CleanInput, Request], JudgedRun]
 MOSTLY = 0.9  # of the top unjudged
 NO_QUERY = "no query is judged and in every run: compare fewer runs, or use --queries judged"
 
 
-@dataclass(frozen=True)
-class KeptValues:
-    """What was computed of some judged documents, which are kept as long: ``values`` before policies, and the ``tied`` documents."""
-
-    values: dict[tuple[int, str, Any], Values] = field(default_factory=dict)
-    tied: dict[int, Any] = field(default_factory=dict)
+KeptValues = dict[tuple[int, str, Any], Values]  # before policies, by judged documents, ties and metric
 
 
 def evaluate_request(
-    qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None, resume: Any = None
+    qrels: Any,
+    runs: Any,
+    request: Request,
+    progress: Callable[[str], None] | None = None,
+    judging: Callable[[CleanInput, Request], Judge] | None = None,
 ) -> Scores:
-    """Score rankings as a request asks; ``resume`` is a folder in which work is kept. Raises DataError where a run and the qrels share no query."""
-    if resume is not None:
-        from rankscope.scoring.resume import KeptWork, check_parent
+    """Score rankings as a request asks. ``judging`` returns the function that judges each run; without it every run is judged anew.
 
-        check_parent(resume)
-    grades = clean(
-        read_any("qrels", qrels, reading=request.policies),
-        request.policies,
-        "qrels",
-        [m.metric for m in request.metrics],
-    )
+    Raises DataError if a run and the qrels share no query.
+    """
+    grades = read_judgments(qrels, request)
     if request.facts or request.policies.dialect is not None:
         check_grades(grades, request)
-    judge = judge_run if resume is None else KeptWork(resume, grades, request).judge
+    judge = judge_run if judging is None else judging(grades, request)
     evaluations = []
     given = list(named_runs(runs))
     for number, (name, run) in enumerate(given, start=1):
@@ -64,12 +59,18 @@ def evaluate_request(
         evaluations.append(evaluate_judged(found, grades.duplicates, request))
         if progress is not None:
             progress(evaluations[-1].labels[0])
-    if request.policies.folding is not None and resume is None:
+    if request.policies.folding is not None and judging is None:
         (request.policies.fold or request.policies.fold_by).refuse_unused()
     if request.policies.columns is not None:
         request.policies.columns.refuse_absent()
     data = (qrels, given)
     return scores_of(request, evaluations, grades.queries, grades.source, data, lambda: grades.content_sha256)
+
+
+def read_judgments(qrels: Any, request: Request) -> CleanInput:
+    """Read judgments and clean them as a request asks."""
+    table = read_any("qrels", qrels, reading=request.policies)
+    return clean(table, request.policies, "qrels", [m.metric for m in request.metrics])
 
 
 def scores_of(
@@ -80,7 +81,7 @@ def scores_of(
 
     ``content`` gives the digest of what the qrels say.
 
-    Raises DataError where no query of a run is judged, or where no query is left to average.
+    Raises DataError if no query of a run is judged, or if no query is left to average.
     """
     for e in evaluations:
         if e.health.missing_queries == e.health.judged_queries:
@@ -102,7 +103,9 @@ def scores_of(
         for run, e, clusters in zip(scored, evaluations, codes, strict=True)
         for m in board_of(run.name, request, e)
     ]
-    cautions = request.cautions({run.name: run.health for run in scored})
+    incomplete = any(run.health.missing_queries or run.health.empty_queries for run in scored)
+    costs = costs_of_empty_rankings(evaluations, scored) if incomplete else {}
+    cautions = request.cautions({run.name: run.health for run in scored}, costs)
     kept = [columns.get("kept", columns) for columns in (vars(e.judged[0]) for e in evaluations)]  # in few bytes or not
     reach = {int(columns["retrieved"].max(initial=0)) for columns in kept}
     strange = [  # a run that finds most judged documents writes ids as the judgments do, however few there are
@@ -114,13 +117,11 @@ def scores_of(
         len({m.value for m in board[:: len(request.metrics)]}) < len(scored)
         or (len(reach) > 1 and min(reach) < max(request.orders[0].cutoffs, default=0))
         or any(strange)
-        or any(run.health.missing_queries or run.health.empty_queries for run in scored)
+        or incomplete
         or any((columns["grade"] % 1).any() for columns in kept[:1])
     ):  # something is odd: a second look
-        from rankscope.scoring.suspicions import suspicions_of, with_cost
-
-        second = suspicions_of(request, evaluations, scored, strange, data, partial(_means_of, request))
-        cautions = [*with_cost(cautions, evaluations, scored), *heeded(second, request.policies.ignore)]
+        second = input_cautions(request, evaluations, scored, strange, data, partial(_means_of, request))
+        cautions += active_cautions(second, request.policies.ignore)
     sources = [s for s in (qrels, *(e.source for e in evaluations)) if s is not None]
     notes = [note for source in sources for note in source.notes]
     if any(m.metric.aggregate == "pooled" for m in request.metrics):
@@ -135,13 +136,7 @@ def scores_of(
 
 
 def _means_of(request: Request, qrels: Any, run: Any) -> dict[Any, float]:
-    """The means of another run, by metric."""
-    grades = clean(
-        read_any("qrels", qrels, reading=request.policies),
-        request.policies,
-        "qrels",
-        [m.metric for m in request.metrics],
-    )
+    grades = read_judgments(qrels, request)
     found = evaluate_judged(judge_run(run, None, 1, grades, request), grades.duplicates, request)
     return {m.metric: m.value for m in scores_of(request, [found], grades.queries, grades.source).board}
 
@@ -153,7 +148,6 @@ def _with_pooled_intervals(
     evaluations: Sequence[RunEvaluation],
     codes: Sequence[Array | None],
 ) -> list[Mean]:
-    """The board, pooled values with an interval over their queries resampled."""
     of_run = {run.name: (e, run.query_ids, c) for run, e, c in zip(runs, evaluations, codes, strict=True)}
     return [
         replace(m, interval=partial(bounds_of_pooled, request, m.metric, *of_run[m.run]))
@@ -220,9 +214,9 @@ def none_judged(label: str, ranked: Iterable[str], judged: Iterable[str]) -> str
 def values_of(request: Request, judged: Sequence[Judged], kept: KeptValues | None = None) -> list[Values]:
     """The values of each metric over its judged documents, those under one tie policy computed together, with all policies applied.
 
-    ``kept`` is for who calls it again with the same judged documents.
+    ``kept`` holds values for further calls with the same judged documents.
     """
-    known = {} if kept is None else kept.values
+    known = {} if kept is None else kept
     keys = [(id(data), m.convention.ties, m.metric) for m, data in zip(request.metrics, judged, strict=True)]
     together: dict[tuple[int, str], dict[Any, Judged]] = {}
     for key, data in zip(keys, judged, strict=True):
@@ -232,10 +226,9 @@ def values_of(request: Request, judged: Sequence[Judged], kept: KeptValues | Non
     for (number, ties), of_metrics in together.items():
         metrics, data = list(of_metrics), next(iter(of_metrics.values()))
         if ties in OVER_ORDERS:
-            from rankscope.engines.orders import TieGroups, score_under_ties
+            from rankscope.engines.tie_orders import score_under_ties
 
-            tied = None if kept is None else kept.tied.setdefault(number, TieGroups(data, keep=True))
-            values = score_under_ties(data, metrics, ties, policies.depth, policies.seed, tied)
+            values = score_under_ties(data, metrics, ties, policies.depth, policies.seed)
         else:
             values = score(data, metrics)
         known.update(((number, ties, metric), one) for metric, one in zip(metrics, values, strict=True))
@@ -307,7 +300,7 @@ def run_scores(name: str, e: RunEvaluation, request: Request) -> RunScores:
 
 
 def first_ranks(judged: Judged, queries: Array, depth: int | None) -> Array:
-    """The rank of the first document of grade 1 or more of each of these queries; 0 where none was retrieved."""
+    """The rank of the first document of grade 1 or more of each of these queries; 0 if none was retrieved."""
     relevant = (judged.rank > 0) & (judged.grade >= 1)
     if depth is not None:
         relevant &= judged.rank <= depth

@@ -23,7 +23,7 @@ EXPECTED = "chunks are a table of two columns, chunk and document, or {chunk: do
 class Fold:
     """Which document a chunk is of: by a table of ids, or by a pattern of ids; ``label`` is the file or the pattern.
 
-    ``used`` is set where an id was changed by it: a fold that changes none is a mistake, which is told.
+    ``used`` is set if an id was changed by it: a fold that changes none is a mistake, which is told.
     """
 
     label: str
@@ -48,7 +48,7 @@ class Fold:
         return found
 
     def refuse_unused(self) -> None:
-        """Raises InputError where no id was changed."""
+        """Raises InputError if no id was changed."""
         if not self.used:
             what = f"the pattern {self.label!r}" if self.documents is None else self.label
             raise InputError(f"fold: {what} matches no id of a run; give what the chunks of the run are called")
@@ -128,7 +128,6 @@ def fold_run(data: Any, fold: Fold, score: str, cutoffs: str) -> Any:
 
 
 def _sum(scores: list[float]) -> float:
-    """Rounded once, so that the order of chunks does not matter; no number where there is none, which is refused later."""
     try:
         return math.fsum(scores)
     except (ValueError, OverflowError):
@@ -158,7 +157,7 @@ def _fold_ranking(docs: Mapping[Any, float], fold: Fold, score: str, cutoffs: st
 
 
 def count_again(run: Any, qrels: Qrels, order: Order) -> dict[int, int]:
-    """How many later chunks of judged documents stand within each cutoff: they have no judgment of their own, as they earn nothing."""
+    """The number of later chunks of judged documents within each cutoff. They have no judgment of their own and earn nothing."""
     import polars as pl
 
     from rankscope.engines.top import top

@@ -1,15 +1,19 @@
-"""The state of the data behind a number, and what it does to the number."""
+"""The state of the data behind a number, and the warnings about it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankscope import words
+from rankscope.diagnostics import inputs
+from rankscope.diagnostics.metrics import RatingScale
+from rankscope.diagnostics.rankings import BREAKS_TIES, RankColumn, TiesAtCutoff, Unjudged
+from rankscope.diagnostics.rule import Rule
 from rankscope.engines.base import DataFacts
 from rankscope.errors import RankscopeError
 from rankscope.lists import Array, Judged
@@ -17,51 +21,27 @@ from rankscope.lists import Array, Judged
 if TYPE_CHECKING:
     from rankscope.metrics import Metric
 
-Warned = tuple[str, str]  # the code of a caution, and what is so
-LISTED = 10  # how many queries a health entry names
-POSITIVE = 0.05  # with fewer judgments of "not relevant" than this share, unjudged says little
-NOTABLE = 0.0005  # a smaller change of a mean prints as 0.000 and is not worth a word
-# to these, and to what is made of them, unjudged is not "not relevant"
-BLIND = {"Judged", "Bpref", "infAP", "AUC", "_Count"}
-REMEDIES = {  # what to do about each warning, here and where ``check`` explains its rule
-    "RS101": "find out why they are missing (rankscope check lists them); --queries both leaves them out, for all runs alike",
-    "RS102": "expected where a run covers more than the qrels do; --queries judged leaves them out, run counts them",
-    "RS103": "keep them to match trec_eval, or leave them out with --no-relevant skip, and say which (rankscope check lists them)",
-    "RS104": "remove the repeated rows at their source; --duplicates first or best says which one to keep",
-    "RS105": "remove the query from its own ranking, or let --self-match drop do it, and say which",
-    "RS106": "find out why nothing was returned for them (rankscope check lists them)",
-    "RS111": "check that the document ids of run and qrels are those of the same collection, written alike",
-    "RS113": "write the ids alike; spreadsheets and data frames drop leading zeros and add .0",
-    "RS114": "write the ids alike; --fold chunks.csv or --fold-by PATTERN makes documents of chunks",
-    "RS115": "compare the files: one may be a copy, or the change between them has no effect",
-    "RS116": "give the judgments first, then the run: QRELS RUN",
-    "RS201": "write scores that fall with the rank; --ties rank follows the rank column",
-    "RS202": "retrieve at least as many documents as the largest cutoff, or choose a smaller one",
-    "RS203": "give distinct scores, or take --ties expected; rankscope ties shows how much it matters",
-    "RS306": "say from which grade on a document is relevant, like --relevance-level 4",
-    "RS204": "judge more, or look at Bpref beside the others; rankscope unjudged shows how much it could matter",
-}
-STARS = 5  # so many positive grades, or fractions among them, and hardly a 0: a scale of ratings
-HARDLY = 0.01
-LIKED = 0.8  # of the top of such a scale: four of five stars
-BREAKS = {  # a tie across a cutoff
-    "trec": "the document id breaks the tie",
-    "docid": "the document id breaks the tie",
-    "input": "the order of the file breaks the tie",
-}
+Numbers = Mapping[str, Any]
+Raised = tuple[type[Rule], dict[str, Any]]  # a warning: its rule, and the numbers of its text
+LISTED = 10  # queries that a health entry names
+MIN_SHARE_NOT_RELEVANT = 0.05  # with fewer such judgments, documents without one are unknown, not unjudged
+MIN_SHARE_UNJUDGED = 0.1
+MIN_UNEVEN_SHARE = 0.05
+IGNORES_UNJUDGED = {"Judged", "Bpref", "infAP", "AUC", "_Count"}  # these metrics and their subclasses
+MIN_GRADES_OF_RATINGS = 5
+MAX_SHARE_OF_ZEROS = 0.01
+LIKED_FROM = 0.8  # of the top of a scale of ratings: four of five stars
 
 
 @dataclass(frozen=True)
 class Health:
-    """What was found in a run and its judgments. Keys at a cutoff k are of the judged queries.
+    """The state of a run and its judgments. Keys at a cutoff k are over the judged queries.
 
-    ``ties_at_cutoff[k]``: queries in which scores tie across rank k. ``unjudged_at_cutoff[k]``: the share
-    of the documents in the top k that are not in the qrels, ``tied_at_cutoff[k]`` the share of those whose
-    score another document of the query has too. ``rank_disagreements``: queries whose rank
-    column contradicts the scores (null without a rank column). ``empty_queries``: judged queries whose
-    ranking is there but holds no document. ``judgments`` counts the judged documents of the queries, ``not_relevant`` those of
-    them below grade 1. ``ratings`` is the lowest grade that is liked, where grades
-    look like a scale of ratings, and else not there.
+    ``ties_at_cutoff[k]``: the number of queries with a tie across rank k. ``unjudged_at_cutoff[k]``: the share of the top k that is not
+    in the qrels; ``tied_at_cutoff[k]``: the share that has the score of another document of the query. ``rank_disagreements``: the
+    number of queries with a rank column that contradicts the scores (null without a rank column). ``empty_queries``: the number of
+    judged queries with an empty ranking. ``judgments``: the judged documents of the queries; ``not_relevant``: those below grade 1.
+    ``ratings``: the lowest liked grade, if grades look like a scale of ratings; absent otherwise.
     """
 
     rows: int
@@ -86,7 +66,7 @@ class Health:
     ratings: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, keys as strings."""
+        """Return plain values, with keys as strings."""
         out = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
         if self.ratings is None:
             del out["ratings"]
@@ -99,18 +79,18 @@ class Health:
 def examine(
     judged: Judged, seen: DataFacts, cutoffs: Sequence[int], judged_queries: int, ties: str = "", **removed: int
 ) -> Health:
-    """Put together what was seen; ``judged_queries`` counts the first rows of ``judged``, those with judgments.
+    """Return the health of a run; the first ``judged_queries`` rows of ``judged`` have judgments.
 
-    Where ``ties`` takes all orders of equal scores, unjudged documents are counted over all of them, too: as many as are expected in the
-    top k, the fewest (best) or the most (worst). ``removed`` counts what the policies left out: ``duplicates``, ``self_matches`` and ``qrels_duplicates``.
+    If ``ties`` takes all orders of equal scores, unjudged documents are counted over all orders: the expected number in the top k, the
+    fewest (best) or the most (worst). ``removed`` counts rows that policies left out: ``duplicates``, ``self_matches``, ``qrels_duplicates``.
     """
     columns = vars(judged)
-    columns = columns.get("kept", columns)  # in few bytes, where there are millions
+    columns = columns.get("kept", columns)  # in few bytes for millions of rows
     grade, rank, size = columns["grade"], columns["rank"], columns["size"][:judged_queries]
     relevant, filled = grade >= 1, np.flatnonzero(size)
     start = (np.cumsum(size, dtype=np.int64) - size)[filled]
     good = int(np.count_nonzero(np.logical_or.reduceat(relevant, start))) if len(filled) else 0
-    rated = len(grade) and grade.max() >= STARS  # or it need not be looked at
+    may_be_ratings = len(grade) and grade.max() >= MIN_GRADES_OF_RATINGS
     unjudged, tied = {}, {}
     retrieved = columns["retrieved"][:judged_queries].astype(np.int64)
     for k in cutoffs:
@@ -128,12 +108,12 @@ def examine(
         unjudged_at_cutoff=unjudged, rank_disagreements=seen.disagreeing,
         judgments=len(grade), not_relevant=len(grade) - int(np.count_nonzero(relevant)),
         empty_queries=max(int((retrieved == 0).sum()) - len(seen.missing), 0),
-        tied_at_cutoff=tied, ratings=_liked(judged.grade) if rated else None, **removed,
+        tied_at_cutoff=tied, ratings=_lowest_liked(judged.grade) if may_be_ratings else None, **removed,
     )  # fmt: skip
 
 
 def _known_over_orders(judged: Judged, k: int, ties: str) -> float:
-    """How many judged documents stand in the top k over all orders of equal scores: expected, at best, or at worst."""
+    """Return the number of judged documents in the top k over all orders of equal scores: expected, at best, or at worst."""
     retrieved = judged.rank > 0
     groups = np.stack([judged.query[retrieved], judged.tie_start[retrieved], judged.tie_size[retrieved]])
     (_, start, size), known = np.unique(groups, axis=1, return_counts=True)
@@ -144,105 +124,84 @@ def _known_over_orders(judged: Judged, k: int, ties: str) -> float:
     return int(inside.sum())
 
 
-def stars(grades: Mapping[float, int]) -> bool:
-    """Whether grades look like a scale of ratings: up to 5 to 10 or to 100, five or more of them or fractions, and hardly a 0.
+def looks_like_ratings(grades: Mapping[float, int]) -> bool:
+    """Return True for a scale of ratings: up to 5 to 10 or to 100, five or more grades or fractions, and almost no 0.
 
-    >>> stars({1: 4, 2: 9, 3: 9, 4: 9, 5: 4}), stars({0: 90, 1: 4, 2: 9, 3: 9, 4: 9, 5: 4})
+    >>> looks_like_ratings({1: 4, 2: 9, 3: 9, 4: 9, 5: 4}), looks_like_ratings({0: 90, 1: 4, 2: 9, 3: 9, 4: 9, 5: 4})
     (True, False)
     """
     positive = {grade: count for grade, count in grades.items() if grade > 0}
-    several = len(positive) >= STARS or (len(positive) > 1 and any(grade % 1 for grade in positive))
-    hardly = grades.get(0, 0) <= HARDLY * sum(positive.values())
+    several = len(positive) >= MIN_GRADES_OF_RATINGS or (len(positive) > 1 and any(grade % 1 for grade in positive))
+    few_zeros = grades.get(0, 0) <= MAX_SHARE_OF_ZEROS * sum(positive.values())
     top = max(positive, default=0)
-    return (STARS <= top <= 10 or top == 100) and several and hardly
+    return (MIN_GRADES_OF_RATINGS <= top <= 10 or top == 100) and several and few_zeros
 
 
 def level_of(grades: Mapping[float, int]) -> float:
-    """The lowest grade to take as relevant: 1, more on a scale of ratings, less where no grade reaches 1.
+    """Return the lowest grade to take as relevant: 1, more on a scale of ratings, less if no grade reaches 1.
 
     >>> level_of({0: 5, 1: 2, 2: 1}), level_of(dict.fromkeys((1, 2, 3, 4, 5), 9)), level_of({0: 3, 0.5: 1})
     (1.0, 4.0, 0.5)
     """
     positive = sorted(grade for grade in grades if grade > 0)
-    if stars(grades):
-        return float(next(grade for grade in positive if grade >= LIKED * positive[-1]))
+    if looks_like_ratings(grades):
+        return float(next(grade for grade in positive if grade >= LIKED_FROM * positive[-1]))
     return float(positive[0]) if positive and positive[-1] < 1 else 1.0
 
 
-def _counting_below(level: float, metrics: Sequence[Metric]) -> list[Metric]:
-    """The metrics that know only relevant and not, and count a lower grade as relevant."""
-    return [m for m in metrics if m.relevance == "binary" and getattr(m, "level", level) < level]
+def _lowest_liked(grade: Array) -> float | None:
+    grades = dict(zip(*(column.tolist() for column in np.unique(grade, return_counts=True)), strict=True))
+    return level_of(grades) if looks_like_ratings(grades) else None
 
 
-def _liked(grade: Array) -> float | None:
-    grades = dict(zip(*(found.tolist() for found in np.unique(grade, return_counts=True)), strict=True))
-    return level_of(grades) if stars(grades) else None
-
-
-def warnings_of_run(name: str, h: Health, population: str, ties: str) -> Iterator[Warned]:
-    """What a reader should know of a run before trusting its numbers under these policies."""
+def warnings_of_run(
+    name: str, h: Health, population: str, ties: str, cost: Numbers = MappingProxyType({})
+) -> Iterator[Raised]:
+    """Yield the warnings about a run under these policies; ``cost`` has the first metric over the queries with a ranking."""
     if h.missing_queries and population == "judged":
-        which = f"{words.counted(h.judged_queries, 'judged query')} ({words.sample(h.missing, h.missing_queries)})"
-        message = f"{name} has no ranking for {h.missing_queries} of {which}, scored as empty"
-        yield "RS101", message
+        numbers = {"count": h.missing_queries, "judged": h.judged_queries, "queries": h.missing}
+        yield inputs.MissingQueries, {"run": name, **numbers, **cost}
     if h.empty_queries:
-        queries = words.counted(h.empty_queries, "judged query")
-        message = f"{name} has an empty ranking for {queries}, scored as empty"
-        yield "RS106", message
+        yield inputs.EmptyRankings, {"run": name, "count": h.empty_queries, **cost}
     if h.extra_queries:
-        queries = words.counted(h.extra_queries, "query")
-        what = "scored with no judgments" if population == "run" else "left out"
-        message = f"{name} ranks {queries} without judgments ({words.sample(h.extra, h.extra_queries)}), {what}"
-        yield "RS102", message
+        rule = inputs.ExtraQueriesScored if population == "run" else inputs.ExtraQueries
+        yield rule, {"run": name, "count": h.extra_queries, "queries": h.extra}
     if h.duplicates:
-        what = words.counted(h.duplicates, "repeated document was", "repeated documents were")
-        yield "RS104", f"{name}: {what} dropped"
+        yield inputs.RepeatedDropped, {"run": name, "count": h.duplicates}
     if h.self_matches:
-        nouns = "document that is its own query was", "documents that are their own query were"
-        yield "RS105", f"{name}: {words.counted(h.self_matches, *nouns)} dropped"
+        yield inputs.SelfMatchDropped, {"run": name, "count": h.self_matches}
     if h.rank_disagreements:
-        queries = words.counted(h.rank_disagreements, "query")
-        message = f"{name}: the rank column contradicts the scores in {queries}; the scores were followed"
-        yield "RS201", message
-    tied = [(k, n) for k, n in h.ties_at_cutoff.items() if n]
-    if tied and ties in BREAKS:  # the rank column leaves none
-        where = (f"rank {k} in {words.counted(n, 'query')}" for k, n in tied)
-        yield "RS203", f"{name}: scores tie across {words.listing(where)}; {BREAKS[ties]}"
+        yield RankColumn, {"run": name, "count": h.rank_disagreements}
+    tied = {k: n for k, n in h.ties_at_cutoff.items() if n}
+    if tied and ties in BREAKS_TIES:  # the rank column leaves no ties
+        yield TiesAtCutoff, {"run": name, "tied": tied, "ties": ties}
 
 
-def warnings_of_judgments(
-    health: Mapping[str, Health], metrics: Sequence[Metric], positives: bool = False
-) -> Iterator[Warned]:
-    """What a reader should know of the judgments before trusting the numbers of these metrics (of any, where none is given).
-
-    Judgments that name relevant documents only, such as clicks, leave most of any top without one: that is told with ``positives``.
-    """
+def warnings_of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric]) -> Iterator[Raised]:
+    """Yield the warnings about the judgments for these metrics; for any metric if there are none."""
     if repeated := max((h.qrels_duplicates for h in health.values()), default=0):
-        what = words.counted(repeated, "repeated judgment was", "repeated judgments were")
-        yield "RS104", f"qrels: {what} dropped"
+        yield inputs.JudgmentsDropped, {"count": repeated}
     if without := max((h.queries_without_relevant for h in health.values()), default=0):
-        queries = f"{words.counted(without, 'judged query')} {words.agree(without, 'has')}"
         passed = [m for m in metrics if _leaves_out(m)]
-        zero = f"{words.agree(without, 'scores')} 0 on most metrics"
-        gone = f"{words.agree(without, 'is')} left out by {words.listing(passed, most=3)}"
-        what = zero if not passed else gone if len(passed) == len(metrics) else f"{zero}, but {gone}"
-        yield "RS103", f"{queries} no relevant document (grade 1 or more) and {what}"
-    liked = None
-    for h in health.values():
-        liked = h.ratings or liked
-    if liked is not None and (below := _counting_below(liked, metrics)):
-        which = f"{words.listing(list(map(str, below)), most=4)} {words.agree(len(below), 'counts')}"
-        level = words.amount(below[0].level)  # type: ignore[attr-defined]
-        yield "RS306", f"the grades look like ratings, and {which} every document of grade {level} or more as relevant"
-    if not positives and any(h.not_relevant < POSITIVE * h.judgments for h in health.values()):
-        return  # what such judgments do not name is unknown, not unjudged
+        case = "zero" if not passed else "gone" if len(passed) == len(metrics) else "both"
+        yield inputs.NothingRelevant, {"count": without, case: without, "metrics": passed}
+    liked = [h.ratings for h in health.values() if h.ratings]
+    below = [m for m in metrics if liked and m.relevance == "binary" and getattr(m, "level", liked[-1]) < liked[-1]]
+    if below:
+        yield RatingScale, {"metrics": below, "number": len(below), "level": below[0].level}  # type: ignore[attr-defined]
+    if all(h.not_relevant >= MIN_SHARE_NOT_RELEVANT * h.judgments for h in health.values()):
+        yield from unjudged_in_top(health, metrics)
+
+
+def unjudged_in_top(health: Mapping[str, Health], metrics: Sequence[Metric]) -> Iterator[Raised]:
+    """Yield the warning about unjudged documents in the top of the runs, also for judgments that name relevant documents only."""
     cutoffs = {k for h in health.values() for k in h.unjudged_at_cutoff}
     counting = [
         m
         for m in metrics
         if m.relevance != "none"
         and not getattr(m, "judged_only", False)
-        and not BLIND & {cls.__name__ for cls in type(m).__mro__}
+        and not IGNORES_UNJUDGED & {cls.__name__ for cls in type(m).__mro__}
     ]
     own = {getattr(m, "cutoff", None) for m in counting}
     if metrics and None not in own:  # a metric without a cutoff counts unjudged documents at all of them
@@ -252,17 +211,13 @@ def warnings_of_judgments(
     k = min(cutoffs, key=lambda c: abs(c - 10))
     share = {name: h.unjudged_at_cutoff.get(k, 0.0) for name, h in health.items()}
     worst, best = max(share, key=lambda n: share[n]), min(share, key=lambda n: share[n])
-    if share[worst] >= 0.1:
-        uneven = len(share) > 1 and share[worst] - share[best] > 0.05
-        compared = f" ({best}: {words.share(share[best])}), so the comparison may be unfair" if uneven else ""
-        message = (
-            f"{worst}: {words.share(share[worst])} of its top {k} is unjudged and counted as not relevant{compared}"
-        )
-        yield "RS204", message
+    if share[worst] >= MIN_SHARE_UNJUDGED:
+        uneven = {"best": best, "best_share": share[best]} if share[worst] - share[best] > MIN_UNEVEN_SHARE else {}
+        yield Unjudged, {"run": worst, "share": share[worst], "cutoff": k, **uneven}
 
 
 def _leaves_out(metric: Metric) -> bool:
-    """Whether a query without relevant documents has no value of a metric, as it has no AUC."""
+    """Return True if a metric is undefined for a query without relevant documents, like AUC."""
     try:
         return bool(np.isnan(metric.of([0, 0])))
     except (RankscopeError, TypeError):  # it needs more than grades

@@ -86,7 +86,6 @@ def named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:
 
 
 def _is_one_run(runs: Any) -> bool:
-    """Whether a list is one of scored documents, which are one run."""
     from rankscope.files.tools import is_rows
 
     return is_rows(runs)
@@ -176,7 +175,7 @@ def read_inputs(qrels: Any, runs: Any, reading: Policies) -> tuple[Any, list[tup
 def clean(data: Any, policies: Policies, kind: Kind, metrics: Sequence[Metric] | None = None) -> CleanInput:
     """Refuse what no number can be made of, and apply the policies for duplicates and self-matches.
 
-    A document of the qrels may have a grade for each aspect where none of the ``metrics`` takes a single one.
+    A document of the qrels may have a grade for each aspect if none of the ``metrics`` takes a single one.
     """
     drop_own = kind == "run" and policies.self_match == "drop"
     fold = policies.folding if kind == "run" else None
@@ -213,7 +212,7 @@ def clean(data: Any, policies: Policies, kind: Kind, metrics: Sequence[Metric] |
 
 
 def taker_of_one_grade(metrics: Sequence[Metric]) -> str | None:
-    """The first of these metrics that takes a single grade of each document; None where there is none."""
+    """The first of these metrics that takes a single grade of each document; None if there is none."""
     several = any(m.needs & _SEVERAL for m in metrics)
     # what is blind to grades goes with either
     one = (m for m in metrics if not m.needs & _SEVERAL and not (several and m.relevance == "none"))
@@ -236,7 +235,7 @@ def _refuse_repeated(data: Any, row: int, kind: str, taker: str | None) -> None:
 
 
 def fraction_in(qrels: CleanInput) -> str | None:
-    """Where a grade is no whole number, in words; None where all are."""
+    """The place of a fractional grade in words; None if all grades are whole."""
     if isinstance(qrels.data, dict):
         for query, grades in qrels.data.items():
             for doc, grade in grades.items():
@@ -253,7 +252,7 @@ def fraction_in(qrels: CleanInput) -> str | None:
 
 
 def label_of(data: Any, name: str | None, number: int) -> tuple[str, str, str]:
-    """A run's name; the path that it came from, if any; and a name by its number, where it has neither. What is given needs no other."""
+    """A run's name; the path that it came from, if any; and a name by its number, if it has neither. What is given needs no other."""
     if name is not None:
         return name, "", ""
     if isinstance(data, dict):

@@ -118,14 +118,14 @@ def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, reque
 
 
 def may_look_up(orders: Sequence[Order]) -> bool:
-    """Whether these orders need no more than to look up the judged documents in a dict."""
+    """True if these orders need no more than to look up the judged documents in a dict."""
     return not any(order.ties == "rank" or order.needs & SEVERAL for order in orders)
 
 
 def judge_clean(
     run: CleanInput, grades: CleanInput, orders: Sequence[Order], label: str = "run"
 ) -> dict[Order, Findings]:
-    """Judge what is clean already: dicts are looked up where that is enough, tables are joined."""
+    """Judge what is clean already: dicts are looked up if that is enough, tables are joined."""
     judge: Callable[[Order], Findings]
     if isinstance(run.data, dict) and may_look_up(orders):
         from rankscope.engines import mappings
@@ -149,7 +149,7 @@ def judge_clean(
 
 
 def with_chunks(run: CleanInput, found: Iterable[Findings], qrels: Qrels, orders: Sequence[Order]) -> list[Findings]:
-    """What was found under each order in a ranking that holds later chunks of documents, which are not unjudged where these are judged."""
+    """What was found under each order in a ranking that holds later chunks of documents, which are not unjudged if these are judged."""
     from rankscope.scoring.fold import count_again
 
     return [
@@ -159,8 +159,7 @@ def with_chunks(run: CleanInput, found: Iterable[Findings], qrels: Qrels, orders
 
 
 def _judge_each(judge: Callable[[Order], Findings], orders: Sequence[Order]) -> dict[Order, Findings]:
-    """What is found under each order. Equal scores by rising ids are those by falling ids in reverse, and are not looked up again."""
-    from rankscope.engines.orders import reverse_ties
+    from rankscope.engines.tie_orders import reverse_ties
 
     twins: dict[str, Ties] = {"trec": "docid", "docid": "trec"}
     found: dict[Order, Findings] = {}
@@ -178,9 +177,9 @@ def judge_reads(
 ) -> list[JudgedPart]:  # fmt: skip
     """What is found in each of these parts of a file, which are read, cleaned and judged on all cores.
 
-    Values are computed ``ahead`` where they are given, one for each order.
+    Values are computed ``ahead`` if they are given, one for each order.
 
-    Raises InputError where it takes all rows to read one, or to say what is at fault.
+    Raises InputError if it takes all rows to read one, or to say what is at fault.
     """
     from rankscope.engines import local
 
@@ -208,7 +207,7 @@ def judge_reads(
 def _judge_parts(file: RunParts, name: str | None, number: int, qrels: Qrels, request: Request) -> JudgedRun:
     """Read, clean, judge and score a file part by part, on all cores.
 
-    Raises InputError where it takes all rows to read them, or to say what is at fault.
+    Raises InputError if it takes all rows to read them, or to say what is at fault.
     """
     from rankscope.engines import local
 
@@ -235,7 +234,6 @@ def _judge_parts(file: RunParts, name: str | None, number: int, qrels: Qrels, re
 
 
 def _ahead(order: Order, request: Request, count: int) -> ValuesAhead | None:
-    """Where the values of the metrics go that look at one order; none where queries count that the qrels lack, or all orders of equal scores."""
     asked = zip(request.metrics, request.orders, strict=True)
     metrics = [m.metric for m, of_metric in asked if of_metric == order and m.convention.ties not in OVER_ORDERS]
     return ValuesAhead(metrics, count) if metrics and not order.extra else None

@@ -38,7 +38,7 @@ class Measurements:
     """What is compared: each metric over all systems, the primary metric first.
 
     ``curve`` holds the primary metric at other cutoffs, ``replicates`` the variances of systems that ran several times, by metric
-    and system, and ``members`` the runs of each such system; ``scores`` is there where runs were evaluated.
+    and system, and ``members`` the runs of each such system; ``scores`` is there if runs were evaluated.
     ``ignored`` are the codes of warnings to leave out.
     """
 
@@ -123,7 +123,7 @@ def panels_of(
 
 
 def pools_of(scores: Scores, metric: Metric, places: Mapping[str, int]) -> tuple[PooledPairs, ...]:
-    """The documents of a pooled metric, run by run, queries numbered by their places; none where they are not kept."""
+    """The documents of a pooled metric, run by run, queries numbered by their places; none if they are not kept."""
     if len(scores.evaluations) != len(scores.runs) or not any(m.metric == metric for m in scores.request.metrics):
         return ()
     at, out = scores.request.place(metric), list[PooledPairs]()
@@ -139,7 +139,7 @@ def pools_of(scores: Scores, metric: Metric, places: Mapping[str, int]) -> tuple
 
 
 def is_metric(name: str) -> bool:
-    """Whether a name is that of a metric."""
+    """True if a name is that of a metric."""
     try:
         parse(name)
     except InputError:
@@ -161,7 +161,6 @@ def lead_first(metrics: Any, primary: Any = None) -> list[Metric]:
 
 
 def _refuse_policies(policies: Iterable[str]) -> None:
-    """One line for policies that say how rankings become scores, where scores are given."""
     for name in policies:
         if name in POLICIES and name not in {"seed", "ignore"}:
             raise InputError(f"{name} says how rankings become scores, and these are scores already: leave it out")
@@ -193,7 +192,7 @@ def _of_runs(
     qrels: Any, runs: Any, metrics: Any, primary: Any, as_given: bool, policies: dict[str, Any]
 ) -> Measurements:
     """Runs, evaluated; where it costs little also at other cutoffs of the primary metric."""
-    from rankscope.scoring.places import evaluate_in_place
+    from rankscope.scoring.dispatch import evaluate_local_or_spark
     from rankscope.scoring.request import Request, at_level
 
     wanted = lead_first(USUAL if metrics is None else metrics, primary)
@@ -206,14 +205,14 @@ def _of_runs(
     others = [] if policies.get("dialect") else [m for k in cutoffs if (m := first.having(cutoff=k)) not in asked]
     progress = policies.pop("progress", None)
     intervals = {name: policies.pop(name) for name in ("interval", "level") if name in policies}
-    scores = evaluate_in_place(qrels, runs, Request.of(wanted, policies, **intervals), progress)
+    scores = evaluate_local_or_spark(qrels, runs, Request.of(wanted, policies, **intervals), progress)
     panels = panels_of(scores, scores.metrics if policies.get("dialect") else wanted, as_given=as_given)
     curve = _curve_of(scores, first, others) if others and scores.evaluations else []  # Spark keeps no judged documents
     return Measurements(panels, scores, curve, list(scores.notes))
 
 
 def _curve_of(scores: Scores, first: Metric, others: Sequence[Metric]) -> list[Panel]:
-    """The first metric of a result beside others like it, computed on what was judged for it; by cutoff."""
+    """The first metric of a result next to others like it, computed on what was judged for it; by cutoff."""
     from rankscope.scoring.evaluation import run_scores, values_of
 
     like = scores.request.metrics[0]
@@ -261,7 +260,6 @@ def in_clusters(panels: Sequence[Panel], source: Any) -> list[Panel]:
 
 
 def _where(systems: Any) -> Any:
-    """Where a table has its systems: as the call says, else as it looks."""
     if systems is None or not isinstance(systems, str):
         return "auto"
     if systems not in {"rows", "columns"}:
@@ -297,14 +295,12 @@ def _of_table(source: Any, metrics: Any, primary: Any, as_given: bool, systems: 
 
 
 def _paths(source: Any) -> list[str]:
-    """The files that scores were read from."""
     parts = source.values() if isinstance(source, Mapping) else source
     parts = parts if isinstance(source, Mapping | list | tuple) else [source]
     return [str(part) for part in parts if isinstance(part, str | Path)]
 
 
 def _file(path: str) -> dict[str, Any]:
-    """A file's path, and the hash of what is in it; standard input has none."""
     if path == "-":
         return {"path": path, "sha256": None}
     with Path(path).open("rb") as stream:
@@ -312,7 +308,6 @@ def _file(path: str) -> dict[str, Any]:
 
 
 def _names(metrics: Any) -> list[str] | None:
-    """What the scores are of: names as they were written, metrics as they are spelled."""
     if metrics is None:
         return None
     given = [metrics] if isinstance(metrics, str | Metric | type) else list(metrics)
@@ -320,7 +315,6 @@ def _names(metrics: Any) -> list[str] | None:
 
 
 def _choose(table: ScoreTable, names: Sequence[str] | None) -> list[str]:
-    """The metrics of a table that were asked for: all of them unless several were named."""
     if names is None or len(names) == 1:
         return list(table.values)
     for name in names:
@@ -384,7 +378,6 @@ def _with_repetitions(given: Measurements, systems: Mapping[str, str]) -> Measur
 
 
 def _average(panel: Panel, rows: Mapping[str, Sequence[int]], parts: Mapping[str, Replicates]) -> Panel:
-    """A panel whose rows are averaged by system; a query weighs as much as in the run where it weighs most."""
     weights = panel.weights
     if weights is not None:
         if len(rows) < len(panel.systems):

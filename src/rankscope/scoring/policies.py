@@ -14,8 +14,8 @@ from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rankscope import words
-from rankscope.errors import MOST, InputError
+from rankscope import syntax, words
+from rankscope.errors import LARGEST_INT, InputError
 
 # the command line makes its options of this module: what is heavy is loaded where values are computed
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ class Policy:
     ``name`` is its keyword and option, ``default`` what holds unless chosen, ``values`` what it can be, each with its meaning as it
     reads after ``title``; or it is a whole number of ``least`` or more, or in settings and on the command line a name (``metavar``
     FILE: that of a file). ``sentences`` say a value in the past tense, for a paper; small print has the same. ``help`` is the help of
-    the option, ``metavar`` its placeholder where values are no list of words. ``changes_values`` tells whether it can change the
+    the option, ``metavar`` its placeholder if values are no list of words. ``changes_values`` tells whether it can change the
     value of a query, or which queries have one: then a stored baseline with another value cannot be compared. ``acts_on`` are the
-    counts of ``Health`` that tell whether there was something for it to do, where that has to be looked up.
+    counts of ``Health`` that tell whether there was something for it to do, if that has to be looked up.
     A class statement declares a policy. One that changes values says how in ``apply``; its default changes none.
     """
 
@@ -45,7 +45,7 @@ class Policy:
     default: ClassVar[Any] = None
     values: ClassVar[Mapping[Any, str]] = {}
     least: ClassVar[int | None] = None
-    most: ClassVar[float] = MOST
+    most: ClassVar[float] = LARGEST_INT
     expects: ClassVar[str] = ""  # what a value is, in words
     sentences: ClassVar[Mapping[Any, str]] = {}
     title: ClassVar[str] = ""
@@ -63,10 +63,10 @@ class Policy:
         whole = f"a whole number of at least {cls.least}"
         cls.expects = cls.expects or (f"one of {words.choices(cls.values)}" if cls.least is None else whole)
         POLICIES[cls.name] = cls()
-        words.VALUES[cls.name] = tuple(map(str, cls.values))
+        syntax.VALUES[cls.name] = tuple(map(str, cls.values))
 
     def accepts(self, value: Any) -> bool:
-        """Whether this can be a value; in a file of settings nothing else can."""
+        """True if this can be a value; in a file of settings nothing else can."""
         if self.least is not None:
             return hasattr(value, "__index__") and not isinstance(value, bool) and self.least <= value <= self.most
         if self.values:
@@ -78,17 +78,17 @@ class Policy:
         if value is None and self.default is None:
             return None
         if not self.accepts(value):
-            above = self.least is not None and isinstance(value, int) and value > MOST
-            limit = f", and at most {MOST:,}" if above else ""
+            above = self.least is not None and isinstance(value, int) and value > LARGEST_INT
+            limit = f", and at most {LARGEST_INT:,}" if above else ""
             raise InputError(f"{self.name}={value!r}: {self.name} is {self.expects}{limit}")
         return value if self.least is None else int(value)
 
     def conflict(self, value: Any, policies: Policies) -> str:
-        """Why this value does not go with the other policies; empty where it does."""
+        """Why this value does not go with the other policies; empty if it does."""
         return ""
 
     def refuses(self, value: Any, metric: Metric) -> str:
-        """Why a metric cannot be computed with this value; empty where it can."""
+        """Why a metric cannot be computed with this value; empty if it can."""
         return ""
 
     def apply(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
@@ -96,11 +96,11 @@ class Policy:
         return values
 
     def had_work(self, health: Iterable[object]) -> bool:
-        """Whether there was something for this policy to do in data of this ``Health``, a run each."""
+        """True if there was something for this policy to do in data of this ``Health``, a run each."""
         return not self.acts_on or any(getattr(h, name) for h in health for name in self.acts_on)
 
     def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
-        """The value as JSON has it; None where it could not change a number."""
+        """The value as JSON has it; None if it could not change a number."""
         return value
 
     def words(self, stated: Any) -> str:
@@ -108,11 +108,11 @@ class Policy:
         return "none" if stated is None else self.values.get(stated, str(stated))
 
     def sentence(self, stated: Any) -> str:
-        """The value in a sentence for a paper; empty where there is nothing to say."""
+        """The value in a sentence for a paper; empty if there is nothing to say."""
         return self.sentences.get(stated, "")
 
     def brief(self, stated: Any) -> str:
-        """The value in the small print; empty where there is nothing to say."""
+        """The value in the small print; empty if there is nothing to say."""
         sentence = self.sentence(stated).removesuffix(".")
         return sentence[:1].lower() + sentence[1:]
 
@@ -135,7 +135,7 @@ class Ties(Policy):
         name: f"Equal scores{' were ordered by' if name in {'trec', 'docid', 'input'} else ':'} {text}."
         for name, text in values.items()
     }
-    help = "How equal scores are ordered: document id descending as trec_eval, id ascending, order of the file, or by the rank column alone; or all their orders together: the mean, the best or the worst."
+    help = "How ties are ordered: document id descending (trec_eval), id ascending, file order or rank column; or over all orders: mean, best or worst."
 
     def refuses(self, value: Any, metric: Metric) -> str:
         ordered = metric.positions or getattr(metric, "cutoff", None) is not None
@@ -164,7 +164,7 @@ class Queries(Policy):
     }
     sentences = {name: f"Queries: {text}." for name, text in values.items()}
     expects = "one of 'judged', 'run', 'both', 'either', or a list of query ids"
-    help = "Which queries are averaged: all judged ones, all of the run, those judged and in every run, those that are either, or those listed in FILE, an id a line."
+    help = "Queries to average: all judged, all of the run, judged and in every run, either, or listed in FILE, one id per line."
     metavar = "judged|run|both|either|@FILE"
 
     def accepts(self, value: Any) -> bool:
@@ -211,7 +211,7 @@ class Duplicates(Policy):
         "first": "Of repeated documents the first row counts.",
         "best": "Of repeated documents the best row counts.",
     }
-    help = "A document ranked twice for a query: refuse it, or keep its first or best place."
+    help = "How to treat a document ranked twice for a query: reject it, or keep its first or best rank."
     acts_on = ("duplicates", "qrels_duplicates")
 
     def conflict(self, value: Any, policies: Policies) -> str:
@@ -226,7 +226,7 @@ class SelfMatch(Policy):
     name, default, title = "self_match", "keep", "self-matches"
     values = {"keep": "kept", "drop": "left out: documents that are their own query"}
     sentences = {"drop": "Documents that are their own query were left out."}
-    help = "A document with the id of its query."
+    help = "How to treat a document with the id of its query."
     acts_on = ("self_matches",)
 
 
@@ -246,7 +246,7 @@ class FoldTable(_Read):
 
     name, title, metavar = "fold", "chunks", "FILE"
     expects = "a file of chunks and their documents, like 'chunks.csv'"
-    help = "Rankings are of chunks: a chunk and its document a line, or a pattern in --fold-by."
+    help = "For rankings of chunks: a file with one chunk and its document per line; or use --fold-by."
 
     def read(self, value: Any) -> Any:
         from rankscope.scoring.fold import fold_of
@@ -270,7 +270,7 @@ class FoldPattern(FoldTable):
 
     name, title, metavar = "fold_by", "chunks by their ids", "PATTERN"
     expects = "a regular expression, like '#.*'"
-    help = "Rankings are of chunks: a regular expression that is cut off their ids, '#.*', or whose group is the document, '^(.+)_[0-9]+$'."
+    help = "For rankings of chunks: a regular expression that is cut off their ids, '#.*', or whose group is the document, '^(.+)_[0-9]+$'."
 
     def read(self, value: Any) -> Any:
         if not isinstance(value, str):
@@ -301,7 +301,7 @@ class FoldScore(Policy):
         "max": "A document scores as its best chunk.", "sum": "A document scores as its chunks together.",
         "first": "A document stands where its first chunk does in the file.",
     }  # fmt: skip
-    help = "What a document of several chunks scores: as the best of them, their sum, or the first in the file. Default: max."
+    help = "Score of a document with several chunks: their best, their sum, or the first in the file. Default: max."
 
     def conflict(self, value: Any, policies: Policies) -> str:
         if policies.fold is None and policies.fold_by is None:
@@ -314,14 +314,14 @@ class FoldScore(Policy):
 
 
 class FoldCutoffs(FoldScore):
-    """What a cutoff counts where chunks are ranked."""
+    """What a cutoff counts if chunks are ranked."""
 
     name, title = "fold_cutoffs", "cutoffs of chunks"
     expects = "one of 'documents' or 'chunks'"
     _counts = "count chunks: later chunks of a document keep their ranks and earn nothing"
     values = {"documents": "count documents: later chunks of a document are left out", "chunks": _counts}
     sentences = {"documents": "Cutoffs count documents.", "chunks": f"Cutoffs {_counts}."}
-    help = "What a cutoff counts: documents, so that chunks below move up, or chunks as they were ranked. Default: documents."
+    help = "Unit of cutoffs: documents, so that chunks below move up, or chunks as ranked. Default: documents."
 
 
 class RelevanceLevel(Policy):
@@ -329,7 +329,7 @@ class RelevanceLevel(Policy):
 
     name, title, metavar = "relevance_level", "relevant grades", "GRADE"
     expects = "the lowest grade that is relevant, a number like 2"
-    help = "The lowest grade that is relevant, for all metrics that do not name theirs. Default: 1."
+    help = "Lowest relevant grade, for metrics without their own. Default: 1."
 
     def accepts(self, value: Any) -> bool:
         return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
@@ -355,17 +355,17 @@ class NoRelevant(Policy):
         1: "Queries without a relevant document score 1.",
         "skip": "Queries without a relevant document were left out.",
     }
-    help = "The value of a query without a relevant document: as the metric says, 0, 1, or left out."
+    help = "Value of a query without a relevant document: the metric's own, 0, 1, or left out."
 
     def apply(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
         if value == "metric":
             return values
         in_list = convention.looks_at == "list"
         instead = float("nan") if value == "skip" else float(value)
-        from rankscope.scoring.overrule import overrule
+        from rankscope.scoring.override import override_values
 
-        return overrule(
-            values, metric, judged, lambda lists: metric.without_relevant(lists, True) if in_list else metric.hopeless(lists),
+        return override_values(
+            values, metric, judged, lambda lists: metric.without_relevant(lists, True) if in_list else metric.cannot_score(lists),
             instead, "list" if in_list else "hopeless",
         )  # fmt: skip
 
@@ -392,9 +392,9 @@ class NothingFound(Policy):
         if value == "metric":
             return values
         in_list = value == "skip_list"
-        from rankscope.scoring.overrule import overrule
+        from rankscope.scoring.override import override_values
 
-        return overrule(
+        return override_values(
             values, metric, judged, lambda lists: metric.without_relevant(lists, in_list), float("nan"), "list" if in_list else "top",
         )  # fmt: skip
 
@@ -404,7 +404,7 @@ class Weighting(_Read):
 
     name, title, metavar, changes_values = "weights", "weights", "FILE", False
     expects = "a file of weights of queries, like 'weights.csv'"
-    help = "Weigh queries in the mean: a query and its weight a line."
+    help = "Weigh queries in the mean: a file with one query and its weight per line."
 
     def read(self, value: Any) -> Any:
         from rankscope.scoring.weights import weights_of
@@ -432,7 +432,7 @@ class Averaging(Policy):
         "micro": "all that the queries earn, out of all that they are worth",
     }
     sentences = {"micro": "Means are micro means: all that the queries earn, out of all that they are worth."}
-    help = "The mean of the queries' values, or all that they earned out of all that they are worth."
+    help = "The mean of the query values (macro), or total earned / total possible (micro)."
 
     def refuses(self, value: Any, metric: Metric) -> str:
         if value != "micro" or metric.aggregate in {"mean", "sum"}:
@@ -442,9 +442,9 @@ class Averaging(Policy):
     def apply(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
         if value != "micro" or metric.aggregate != "mean":
             return values
-        from rankscope.scoring.overrule import looked_up
+        from rankscope.scoring.override import cached_per_query
 
-        return replace(values, weight=looked_up(judged, metric, "worth", metric.worth))
+        return replace(values, weight=cached_per_query(judged, metric, "worth", metric.worth))
 
 
 class DialectChoice(Policy):
@@ -487,7 +487,7 @@ class ColumnNames(_Read):
 
     name, title, metavar, changes_values, several = "columns", "columns", "NAME=ROLE,...", False, True
     expects = "the roles of columns of other names, like {'user': 'query_id'}"
-    help = "What columns of other names are, like user=query_id,sku=doc_id; roles are query_id, doc_id, score, rank, tag, grade and iteration."
+    help = "Roles of columns with other names, like user=query_id,sku=doc_id; roles are query_id, doc_id, score, rank, tag, grade and iteration."
 
     def accepts(self, value: Any) -> bool:
         return isinstance(value, str | dict) and bool(value)
@@ -506,7 +506,7 @@ class NamedGrades(ColumnNames):
 
     name, title, metavar = "grades", "grades that are words", "NAME=GRADE,..."
     expects = "what grades are worth that are words, like 'Perfect=4,Good=2,Bad=0'"
-    help = "What grades are worth that are words: Perfect=4,Good=2,Bad=0."
+    help = "Values of grades that are words: Perfect=4,Good=2,Bad=0."
 
     def read(self, value: Any) -> Any:
         from rankscope.files.readers import grades_by_name
@@ -519,7 +519,7 @@ class Seed(Policy):
 
     name, default, title, least, metavar = "seed", 0, "seed", 0, "N"
     most = math.inf
-    help = "For orders of equal scores that are too many to count."
+    help = "Seed for orders of ties that are too many to count."
 
     def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
         return value if any(c.ties in OVER_ORDERS for c in conventions) else None  # else none are drawn
@@ -530,14 +530,14 @@ class Ignored(Policy):
 
     name, title, metavar, changes_values, several = "ignore", "ignored warnings", "CODES", False, True
     expects = "codes of warnings, like 'RS203' or ['RS203', 'RS204']"
-    help = "Leave out these warnings: RS203, or RS2 for a family (rankscope check --list); may be repeated."
+    help = "Skip these warnings: RS203, or RS2 for a family (rankscope check --list); may be repeated."
 
     def accepts(self, value: Any) -> bool:
         several = isinstance(value, list | tuple | set | frozenset) and all(isinstance(one, str) for one in value)
         return several or super().accepts(value)
 
     def check(self, value: Any) -> frozenset[str] | None:
-        from rankscope.scoring.codes import codes_of
+        from rankscope.diagnostics.codes import codes_of
 
         return frozenset(codes_of(value)) if super().check(value) else None
 
@@ -570,7 +570,6 @@ class Policies(SimpleNamespace):
     folding: Callable[[Any], Any] | None = None  # makes a run of documents of one of chunks
 
     def _settle_fold(self) -> None:
-        """How chunks are folded, where that was not said; stated with the results as all policies are."""
         from rankscope.scoring.fold import fold_run
 
         self.fold_score = self.fold_score or ("first" if self.ties == "rank" else "max")

@@ -67,7 +67,7 @@ class Ranking:
     grades: Mapping[str, float]
 
     def rank_of(self, doc: str) -> int | None:
-        """The rank of a document; None where it was not retrieved."""
+        """The rank of a document; None if it was not retrieved."""
         return self._places.get(doc)
 
     @cached_property
@@ -93,7 +93,6 @@ def ranking_of(run: CleanInput, qrels: CleanInput, query: str, order: Order) -> 
 
 
 def _grades(qrels: CleanInput, query: str) -> dict[str, float] | None:
-    """The grade of each judged document (the highest, where there are several); None for a query that the qrels do not hold."""
     if query not in qrels.queries:
         return None
     if isinstance(qrels.data, dict):

@@ -11,15 +11,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rankscope import words
+from rankscope import syntax, words
 from rankscope.blocks import Caution
 from rankscope.dialects.base import Convention
 from rankscope.engines.base import Order
 from rankscope.errors import InputError
 from rankscope.lists import Array
 from rankscope.metrics import DEFAULT, Metric, in_order, is_foreign
-from rankscope.scoring.health import REMEDIES, Health, warnings_of_judgments, warnings_of_run
+from rankscope.scoring.health import Health, Raised, warnings_of_judgments, warnings_of_run
 from rankscope.scoring.policies import BY_METRIC, MIXED, OVER_ORDERS, POLICIES, Policies, Policy
+from rankscope.syntax import in_caller_syntax
 
 if TYPE_CHECKING:
     from rankscope.inference.base import Bounds, Interval
@@ -98,7 +99,7 @@ class Request:
         level: float = 0.95,
         clusters: Any = None,
     ) -> Request:
-        """What is asked for with these metrics (None: the usual ones), and these policies beside the defaults of the others.
+        """What is asked for with these metrics (None: the usual ones), and these policies next to the defaults of the others.
 
         An interval that draws starts from their seed unless it names its own. Raises InputError for what cannot be used, or does
         not go together.
@@ -132,7 +133,7 @@ class Request:
         return out
 
     def place(self, metric: Metric) -> int:
-        """The place of a metric among those asked for; the first, where a dialect has one metric under two names."""
+        """The place of a metric among those asked for; the first, if a dialect has one metric under two names."""
         return next(i for i, m in enumerate(self.metrics) if m.metric == metric)
 
     def of_metric(self, metric: Metric) -> MetricRequest:
@@ -186,12 +187,25 @@ class Request:
             out["by_metric"] = {str(m.metric): asdict(m.convention) for m in self.metrics}
         return out | self.intervals.statement()
 
-    def cautions(self, health: Mapping[str, Health]) -> list[Caution]:
-        """What to know of these runs before trusting the numbers asked for."""
+    def raised(
+        self, health: Mapping[str, Health], costs: Mapping[str, Mapping[str, Any]] | None = None
+    ) -> list[Raised]:
+        """Return the warnings about these runs: each rule with its numbers; ``costs`` of queries that score as empty, by run."""
         queries, ties = self.statement_of("queries"), self.statement_of("ties")
-        found = [one for name, h in health.items() for one in warnings_of_run(name, h, queries, ties)]
-        found += warnings_of_judgments(health, [m.metric for m in self.metrics])
-        return heeded((Caution(code, message, REMEDIES[code]) for code, message in found), self.policies.ignore)
+        of_runs = (
+            one
+            for name, h in health.items()
+            for one in warnings_of_run(name, h, queries, ties, (costs or {}).get(name, {}))
+        )
+        return [*of_runs, *warnings_of_judgments(health, [m.metric for m in self.metrics])]
+
+    def cautions(
+        self, health: Mapping[str, Health], costs: Mapping[str, Mapping[str, Any]] | None = None
+    ) -> list[Caution]:
+        """Return the warnings about these runs that are not ignored."""
+        return active_cautions(
+            (rule.caution(**numbers) for rule, numbers in self.raised(health, costs)), self.policies.ignore
+        )
 
     def small_print(self) -> str:
         """What was assumed, in one line: only what the metrics at hand depend on, and not what their names say."""
@@ -251,12 +265,12 @@ class Request:
         return out
 
 
-def heeded(cautions: Iterable[C], ignored: Collection[str] | None = None) -> list[C]:
+def active_cautions(cautions: Iterable[C], ignored: Collection[str] | None = None) -> list[C]:
     """The warnings that are not ignored, in the words of who calls: keywords in Python, options on the command line."""
     kept = [caution for caution in cautions if caution.code not in (ignored or ())]
-    if words.SPEAKS["options"]:
+    if syntax.MESSAGE_STYLE["options"]:
         return kept
-    return [replace(c, message=words.keywords(c.message), hint=words.keywords(c.hint)) for c in kept]
+    return [replace(c, message=in_caller_syntax(c.message), hint=in_caller_syntax(c.hint)) for c in kept]
 
 
 def at_level(metric: Metric, level: float) -> Metric:
@@ -279,7 +293,7 @@ def _requests(metrics: Any, policies: Policies) -> Iterator[MetricRequest]:
         named = [(said, at_level(metric, level)) for said, metric in named]
     if policies.dialect is not None:
         from rankscope.dialects import DIALECTS
-        from rankscope.scoring.ways import computes, convention_of, translate
+        from rankscope.scoring.definitions import computes, convention_of, translate
 
         dialect = DIALECTS[policies.dialect]
         for spelling, metric in named:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rankscope.engines.orders import depends_on_order, has_closed_form, score_under_ties
+from rankscope.engines.tie_orders import depends_on_order, has_closed_form, score_under_ties
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.scoring.evaluation import board_of, values_of
@@ -18,7 +18,7 @@ from rankscope.scoring.scores import Scores
 
 
 def why_not(scores: Scores, metric: Metric, like: Metric) -> str:
-    """Why a metric cannot be computed under the conventions of one that was asked for; empty where it can."""
+    """Why a metric cannot be computed under the conventions of one that was asked for; empty if it can."""
     request, policies = scores.request, scores.request.policies
     if policies.dialect is not None and type(metric) is not type(like):
         return f"{policies.dialect} has conventions of its own for each metric"
@@ -44,7 +44,7 @@ def rescore(scores: Scores, pairs: Sequence[tuple[Metric, Metric]], runs: Contai
 
     Each pair is of a metric that was asked for, whose judged documents, queries and conventions are used, and another metric.
     The means are what ``evaluate`` gives for the other metrics, to the bit, where ``why_not`` has no reason against it. Raises
-    RankscopeError where a metric cannot be computed on these judgments.
+    RankscopeError if a metric cannot be computed on these judgments.
     """
     request = scores.request
     others = [replace(request.of_metric(like), spelling=str(other), metric=other) for like, other in pairs]

@@ -39,10 +39,10 @@ class RunEvaluation:
 
 @dataclass(frozen=True, eq=False)
 class RunScores:
-    """A run's values: ``values[metric]`` holds one number a query, NaN where undefined or not averaged.
+    """A run's values: ``values[metric]`` holds one number a query, NaN if undefined or not averaged.
 
     ``facts`` are no numbers, like trec_eval's relstring, a string a query; ``weights[metric]`` is what each query weighs in the
-    mean, where that is not the same for all. ``ranks`` finds what ``first_relevant`` tells, when it is first looked at.
+    mean, if that is not the same for all. ``ranks`` finds what ``first_relevant`` tells, when it is first looked at.
     """
 
     name: str
@@ -56,7 +56,7 @@ class RunScores:
 
     @property
     def first_relevant(self) -> Array:
-        """The rank of each query's first document of grade 1 or more, 0 where there is none."""
+        """The rank of each query's first document of grade 1 or more, 0 if there is none."""
         return np.zeros(0, dtype=np.int64) if self.ranks is None else self.ranks()
 
 
@@ -66,7 +66,7 @@ class Mean:
 
     ``queries`` is how many queries the value is made of; ``undefined`` how many were left out because
     the metric has no value for them. ``spelling`` is the metric as it was asked for. ``error`` is the
-    standard error that comes from sampling the orders of tied documents, None where nothing was sampled.
+    standard error that comes from sampling the orders of tied documents, None if nothing was sampled.
     ``sampled_queries`` counts the queries whose orders were too many to be tried, so that best and worst are the extremes of some.
     ``bounds`` is the interval of the value over queries, made by ``interval`` when it is first looked at.
     """
@@ -102,6 +102,6 @@ def trec_queries(run: RunScores) -> Iterator[tuple[str, str, str]]:
 
 
 def trec_value(metric: Metric, query: str, value: float) -> tuple[str, str, str]:
-    """Name, query and value as trec_eval prints them; no text where there is no value."""
+    """Name, query and value as trec_eval prints them; no text if there is no value."""
     text = f"{value:.0f}" if metric.aggregate == "sum" else f"{value:6.4f}"
     return metric.trec_name() or str(metric), query, "" if math.isnan(value) else text

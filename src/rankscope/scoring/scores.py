@@ -20,7 +20,7 @@ from rankscope.metrics import Metric, parse, parse_many
 from rankscope.scoring import spread
 from rankscope.scoring.request import Request
 from rankscope.scoring.runs import Mean, RunEvaluation, RunScores, trec_queries, trec_value
-from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_block, input_record, own_ids
+from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_block, own_ids
 from rankscope.show.text import as_csv
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ class Scores(Result):
 
     schema: ClassVar[str] = "evaluate/1"
     formats: ClassVar[tuple[str, ...]] = (*FORMATS, "trec")
+    header: ClassVar[tuple[str, ...]] = ("conventions", "inputs", "judgments", "data_health")
     views: ClassVar[tuple[View, ...]] = (
         View("results", MEANS, lambda scores: scores.board),
         Records(
@@ -88,13 +89,15 @@ class Scores(Result):
                 *([Col("weight", kind="value")] if scores.request.policies.weights is not None else []),
             ),
             lambda scores: scores._query_rows.iter_rows(named=True),
+            option="per_query",
         ),
         View(
             "facts",
             lambda scores: (Col("run"), Col("query_id"), Col("runid"), *map(Col, scores.runs[0].facts)),
             lambda scores: scores._facts(),
+            option="per_query",
         ),
-        View("distribution", SPREAD, lambda scores: scores._spread()),
+        View("distribution", SPREAD, lambda scores: scores._spread(), option="distribution"),
         View(
             "first_relevant",
             (Col("run", head="run"), Col("rank", head="rank"), Col("queries", head="queries", kind="count")),
@@ -103,8 +106,9 @@ class Scores(Result):
                 for run in scores.runs
                 for rank, queries in spread.rank_counts(run).items()
             ),
+            option="distribution",
         ),
-        View("slices", lambda _: _slice_columns(), lambda scores: scores.slices),
+        View("slices", lambda _: _slice_columns(), lambda scores: scores.slices, held=lambda scores: scores.slices),
     )
 
     request: Request
@@ -118,9 +122,14 @@ class Scores(Result):
     slices: Sequence[SliceMean] = ()
     content: Callable[[], str | None] | None = None
 
+    @property
+    def judgments(self) -> dict[str, str | None]:
+        """The digest of the judgments, as JSON holds it."""
+        return {"content_sha256": self.judgments_sha256}
+
     @cached_property
     def judgments_sha256(self) -> str | None:
-        """The digest of the judgments, the same for a file, packed or not, a frame and a dict of them; None where they are not at hand."""
+        """The digest of the judgments, the same for a file, packed or not, a frame and a dict of them; None if they are not at hand."""
         return None if self.content is None else self.content()
 
     def __getitem__(self, key: Any) -> float:
@@ -129,7 +138,6 @@ class Scores(Result):
         return self.mean_of(key).value
 
     def _of_query(self, run: str, query: Any, metric: Any) -> float:
-        """The value of one query. Raises KeyError where there is none."""
         mean = self.mean_of((run, metric))
         scored = next(scored for scored in self.runs if scored.name == mean.run)
         if (text := str(query)) not in scored.query_ids:
@@ -171,7 +179,7 @@ class Scores(Result):
         return self.mean_of(key).bounds
 
     def mean_of(self, key: Any) -> Mean:
-        """The entry of the board that is named as in ``scores[key]``. Raises KeyError where there is none."""
+        """The entry of the board that is named as in ``scores[key]``. Raises KeyError if there is none."""
         run, metric = key if isinstance(key, tuple) else (None, key)
         names = [scored.name for scored in self.runs]
         if run is None and len(names) > 1:
@@ -197,7 +205,7 @@ class Scores(Result):
         return list(dict.fromkeys(mean.metric for mean in self.board))
 
     def by_merit(self, metric: Metric) -> list[str]:
-        """The runs by their value on a metric, the best first, those without one last; as given where neither high nor low is better."""
+        """The runs by their value on a metric, the best first, those without one last; as given if neither high nor low is better."""
         sign = {"higher": -1.0, "lower": 1.0, "neither": 0.0}[metric.better]
         values = {mean.run: sign * mean.value for mean in self.board if mean.metric == metric}
         return sorted(values, key=lambda run: math.inf if math.isnan(values[run]) else values[run])
@@ -214,7 +222,7 @@ class Scores(Result):
 
     @cached_property
     def means(self) -> pl.DataFrame:
-        """run, metric, value (null: undefined), queries, and the ends of the interval (null: none): one row a number."""
+        """run, metric, value (null: undefined), queries, and the ends of the interval (null: none): one row per number."""
         return self.to_polars().select("run", "metric", "value", "queries", "ci_lower", "ci_upper")
 
     @cached_property
@@ -240,7 +248,7 @@ class Scores(Result):
 
     @cached_property
     def per_query(self) -> pl.DataFrame:
-        """run, query_id (a whole number where those passed are), metric, value (null: undefined): one row a query and metric; with weights that were given also weight."""
+        """run, query_id (a whole number where those passed are), metric, value (null: undefined): one row per query and metric; with weights that were given also weight."""
         return own_ids(self._query_rows, self.whole_ids)
 
     @cached_property
@@ -267,26 +275,14 @@ class Scores(Result):
         """A table as a Polars frame."""
         return self.per_query if table == "per_query" else super().to_polars(table)
 
-    def facts(self) -> Mapping[str, Any]:
-        """What JSON holds before the views."""
-        return {
-            "conventions": dict(self.conventions),
-            "inputs": [input_record(source) for source in self.inputs],
-            "judgments": {"content_sha256": self.judgments_sha256},
-            "data_health": self.data_health,
-            "per_query": [],  # always there; the view stands in its place where it is asked for
-        }
-
-    def beside(self, *, per_query: bool = False, distribution: bool = False, **_: Any) -> Iterator[str]:
-        """The views that JSON holds where they are asked for."""
-        yield from ("per_query", "facts") if per_query else ()
-        yield from ("distribution", "first_relevant") if distribution else ()
-        yield from ("slices",) if self.slices else ()
+    def json_header(self) -> dict[str, Any]:
+        """Return the declared header; the key ``per_query`` is always there, and filled on request."""
+        return {**super().json_header(), "per_query": []}
 
     def write(
         self, form: str, *, width: int = 80, colour: bool = False, table: str = "", **options: Any
     ) -> Iterable[str]:
-        """The result in one of ``formats``, in pieces; ``per_query`` and ``distribution`` say what is shown beside the means."""
+        """The result in one of ``formats``, in pieces; ``per_query`` and ``distribution`` say what is shown next to the means."""
         per_query = bool(options.get("per_query"))
         if form == "trec":
             if self.slices:
@@ -300,7 +296,7 @@ class Scores(Result):
     def save(self, path: str | Path, *, table: str = "", **options: Any) -> Path:
         """Write the result to a file, in the format of its ending: .json .jsonl .csv .md .tex .txt .trec; gives the path.
 
-        JSON holds the values of the queries, too, unless ``per_query=False``: so it can be the baseline of a gate.
+        JSON holds the values of the queries as well, unless ``per_query=False``: so it can be the baseline of a gate.
 
         >>> import tempfile, rankscope as rs
         >>> qrels, run = {"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}
@@ -367,7 +363,7 @@ class Scores(Result):
             *([Paragraph(next_step, quiet=True)] if next_step else []),
         ]
 
-    def paper(self, *, per_query: bool = False, distribution: bool = False, **_: Any) -> list[Shown]:
+    def document_blocks(self, *, per_query: bool = False, distribution: bool = False, **_: Any) -> list[Shown]:
         """What goes into a document: the tables, and in the small print the queries and conventions."""
         small = " · ".join([*self.queries_in_words(), self.request.small_print()])
         alone = f"{self.runs[0].name}: " if len(self.runs) == 1 else ""
@@ -402,7 +398,7 @@ class Scores(Result):
             yield replace(spread.first_relevant_chart(shown[: spread.BARS]), order=order)
 
     def queries_in_words(self) -> Iterator[str]:
-        """How many queries the values are made of, and which metrics leave some out, or have no interval."""
+        """The number of queries the values are made of, and which metrics leave some out, or have no interval."""
         queries = len(self.runs[0].query_ids)
         number, vary = words.counted(queries, "query"), self._queries_vary
         yield {
@@ -522,7 +518,7 @@ class Scores(Result):
     def spread_blocks(self) -> list[Block]:
         """The distribution of the values, and the ranks of first relevant documents.
 
-        For one run quantiles are a table with a row a metric, for several a table a metric with a row a run.
+        For one run quantiles are a table with one row per metric, for several one table per metric with one row per run.
         """
         records = list(self._spread())
         by_metric = [(metric, [r for r in records if r["metric"] == str(metric)]) for metric in self.metrics]
@@ -553,7 +549,7 @@ def _column(metric: Metric) -> Column:
 
 
 def best_rows(better: str, values: Sequence[float | None]) -> list[int]:
-    """The rows with the best value, as far as four decimals tell; none where all are the same."""
+    """The rows with the best value, as far as four decimals tell; none if all are the same."""
     rounded = [None if value is None else round(value, 4) for value in values]
     known = [value for value in rounded if value is not None]
     if better == "neither" or len(known) < 2 or len(set(known)) == 1:
@@ -585,8 +581,6 @@ class OfScores(Result):
     conventions = property(attrgetter("scores.conventions"), doc="The policies under which the numbers were computed.")
     notes = property(attrgetter("scores.notes"), doc="What was said while reading.")
     warnings = property(attrgetter("scores.warnings"), doc="What to know before believing the numbers.")
-
-    def facts(self) -> dict[str, Any]:
-        """What JSON holds before the tables: the conventions and the inputs."""
-        inputs = [input_record(source) for source in self.scores.inputs]
-        return {"conventions": dict(self.conventions), "inputs": inputs}
+    inputs = property(attrgetter("scores.inputs"), doc="The files and tables that were read.")
+    data_health = property(attrgetter("scores.data_health"), doc="The state of the data, by run.")
+    header: ClassVar[tuple[str, ...]] = ("conventions", "inputs")

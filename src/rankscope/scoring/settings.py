@@ -17,9 +17,9 @@ VERBS = ("compare", "gate")
 
 @dataclass(frozen=True)
 class Setting:
-    """What a setting can be: a test of its value, and the same in words.
+    """The values that a setting accepts: a test, and the same in words.
 
-    ``only`` names the verb that uses it, where it is not for all; of a ``file`` the path is one from the folder of the settings.
+    ``only`` names the verb that uses it, if only one does; the path of a ``file`` starts at the folder of the settings.
     """
 
     accepts: Callable[[Any], bool]
@@ -28,7 +28,7 @@ class Setting:
     file: bool = False
 
     def serves(self, verb: str) -> bool:
-        """Whether a verb uses it."""
+        """True if a verb uses it."""
         return self.only in {"", verb}
 
 
@@ -36,12 +36,15 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
 
 
-def _is_allowance(value: Any) -> bool:
-    if not isinstance(value, str):
-        return _is_number(value) and value >= 0
+def _is_loss(value: Any, *, above_zero: bool = False) -> bool:
+    """True for a number, or a percentage as text, that a gate can accept as a loss; above 0 for a margin."""
+    from rankscope.panels.margin import read_margin, read_tolerance
+
+    if isinstance(value, str) and not value.strip().endswith("%"):
+        return False
     try:
-        return value.strip().endswith("%") and 0 <= float(value.strip()[:-1]) <= 100
-    except ValueError:
+        return bool(read_margin(value, "margin") if above_zero else read_tolerance(value, "tolerance"))
+    except InputError:
         return False
 
 
@@ -61,7 +64,7 @@ SETTINGS: dict[str, Setting] = {
     ),
     "alpha": Setting(lambda v: _is_number(v) and 0 < v < 0.5, "a number above 0 and below 0.5, like 0.05"),
     "tolerance": Setting(
-        lambda v: all(map(_is_allowance, _each(v))),
+        lambda v: all(map(_is_loss, _each(v))),
         "a number of at least 0 like 0.01, a percentage like '2%', or a table of these by metric",
         only="gate",
     ),
@@ -71,12 +74,12 @@ SETTINGS: dict[str, Setting] = {
     "correction": Setting(_is_text, "the name of a correction, like 'holm'", only="compare"),
     "tried": Setting(
         lambda v: _is_number(v) and isinstance(v, int) and v >= 1,
-        "how many systems were tried, a whole number of at least 1",
+        "the number of systems that were tried, a whole number of at least 1",
         only="compare",
     ),
     "margin": Setting(
-        lambda v: all(_is_number(one) and one > 0 for one in _each(v)),
-        "a difference above 0 that would not matter, like 0.01, or a table of these by metric",
+        lambda v: all(_is_loss(one, above_zero=True) for one in _each(v)),
+        "a negligible difference above 0, like 0.01, a percentage like '1%', or a table of these by metric",
         only="compare",
     ),
     "slices": Setting(_is_text, "a file of attributes of queries, like 'queries.csv'", file=True),
@@ -90,9 +93,9 @@ SETTINGS: dict[str, Setting] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """The ``values`` that are set, by their names: those of ``SETTINGS``.
+    """The ``values`` of a project's settings, by the names in ``SETTINGS``.
 
-    ``place`` names where they stand, and is empty where there are none; ``file`` is what was read; ``own`` are the values that hold
+    ``place`` names their table (empty without settings); ``file`` is the file that was read; ``own`` are the values that hold
     for one verb.
     """
 
@@ -102,14 +105,14 @@ class Settings:
     own: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def of(self, verb: str) -> Settings:
-        """The settings that a verb uses: those of its own table, else what holds for all."""
+        """Return the settings that a verb uses: its own table first, then the shared one."""
         values = {**self.values, **self.own.get(verb, {})}
         used = {name: value for name, value in values.items() if SETTINGS[name].serves(verb)}
         return replace(self, values=used, own={})
 
     @property
     def metrics(self) -> Any:
-        """The metrics that are set, else the main one; None where neither is."""
+        """The metrics that are set, otherwise the main one, otherwise None."""
         return self.values.get("metrics") or self.values.get("primary")
 
     @property
@@ -143,7 +146,7 @@ def settings_of(path: str | None = None, start: str | Path | None = None, verb: 
             return Settings(file=str(file))
         table, place = _read(file), str(path)
     if not isinstance(table, Mapping):
-        raise InputError(f"{place} is no table: write depth = 100 and the like below [tool.rankscope]")
+        raise InputError(f"{place} must be a table: write depth = 100 and the like below [tool.rankscope]")
     own = {user: _check(table[user], f"{place} {user}", file.parent) for user in VERBS if user in table}
     for user, values in own.items():
         for name in values:
@@ -160,14 +163,14 @@ def _read(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise InputError(f"{file}: cannot be read: {error.strerror or error}; settings are a TOML file") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{file}: is no TOML: {' '.join(str(error).split())}") from None
+        raise InputError(f"{file}: not TOML: {' '.join(str(error).split())}") from None
     except RecursionError:
         raise InputError(f"{file}: is nested too deeply; settings are tables of names and values") from None
 
 
 def _check(table: Any, place: str, folder: Path) -> dict[str, Any]:
     if not isinstance(table, Mapping):
-        raise InputError(f"{place} is no table of settings: write [tool.rankscope.gate] above them")
+        raise InputError(f"{place} must be a table of settings: write [tool.rankscope.gate] above them")
     out: dict[str, Any] = {}
     for key, value in table.items():
         name = key.replace("-", "_")

@@ -35,7 +35,7 @@ COLUMNS = (
 
 
 def tables_of(slices: Sequence[SliceMean], metrics: Sequence[Metric], runs: Sequence[str]) -> Iterator[Table]:
-    """A table an attribute: slices as rows, for several runs one under the other, and metrics as columns."""
+    """One table per attribute: slices as rows, for several runs one under the other, and metrics as columns."""
     for attribute in dict.fromkeys(part.attribute for part in slices):
         cells = {(p.name, p.mean.run, p.mean.metric): p.mean for p in slices if p.attribute == attribute}
         several = [Column("run")] if len(runs) > 1 else []

@@ -32,7 +32,7 @@ SHARE = "share of queries"
 
 
 def spread_of(values: Array) -> dict[str, Any]:
-    """How many of these values are defined, their quantiles (None without any), and how many are exactly 0."""
+    """The number of defined values, their quantiles (None without any), and how many are exactly 0."""
     known = values[~np.isnan(values)]
     quantiles = np.quantile(known, list(QUANTILES.values())) if len(known) else [np.nan] * len(QUANTILES)
     return {
@@ -60,7 +60,7 @@ def cumulative(
 ) -> list[tuple[float, float]]:
     """The empirical distribution function at the values there are, or at ``most`` of them: always exact, and 1 at the end.
 
-    It starts and ends at the ends of the range, where these are known.
+    It starts and ends at the ends of the range, if these are known.
 
     >>> cumulative(np.array([0.5, 0.0, 0.5, 1.0]))
     [(0.0, 0.25), (0.5, 0.75), (1.0, 1.0)]
@@ -85,7 +85,7 @@ def cumulative(
 def distribution_chart(
     column: Column, values: Mapping[str, Array], sign: int, bounds: tuple[float, float], note: str = ""
 ) -> Chart:
-    """The share of queries that score at most so much: a line a run. ``sign`` is 1 where higher values are better, -1 where lower are."""
+    """The share of queries that score at most so much: one line per run. ``sign`` is 1 if higher values are better, -1 if lower are."""
     header = other_than(column.header, SHARE, "run")
     read = {
         1: "The further right and the lower a line, the better",
@@ -123,7 +123,7 @@ def first_relevant_chart(runs: Sequence[RunScores], note: str = "", told: bool =
 
 
 def gaps(panel: Panel) -> Array:
-    """How far the systems are apart on each query; 0 where they differ by rounding alone, or where fewer than two have a value."""
+    """How far the systems are apart on each query; 0 if they differ by rounding alone, or if fewer than two have a value."""
     high = np.where(np.isnan(panel.values), -np.inf, panel.values).max(axis=0)
     low = np.where(np.isnan(panel.values), np.inf, panel.values).min(axis=0)
     known = np.isfinite(high) & np.isfinite(low)

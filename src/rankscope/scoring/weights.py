@@ -17,7 +17,7 @@ EXPECTED = "weights are a table of two columns, query and weight, or {query: wei
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """What each query weighs, and where that was said."""
+    """The weight of each query, and where the weights came from."""
 
     by_query: Mapping[str, float]
     label: str
@@ -64,8 +64,8 @@ def weights_of(source: Any) -> Weights:
 
     if isinstance(source, Mapping):
         return _check(list(zip(ids_of(source, "weights", "query"), source.values(), strict=True)), "weights")
+    from rankscope.files.catalogue import kind_of
     from rankscope.files.raw import open_raw
-    from rankscope.files.readers import kind_of
     from rankscope.files.sheets import QUERY, is_path, open_sheet
 
     if is_path(source):

@@ -12,7 +12,7 @@ from rankscope.words import printable
 
 
 def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> str:
-    """A value as it stands in a table, without its interval: 0.5123, 1,234, or a dash where there is none.
+    """Return a value as text in a table, without its interval: 0.5123, 1,234, or a dash without a value.
 
     >>> text_of(0.51234), text_of(1234.0, "count"), text_of(float("nan"))
     ('0.5123', '1,234', '-')
@@ -31,7 +31,7 @@ def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> 
 
 
 def sides_of(value: Value) -> str:
-    """How far the interval of a value reaches: the same to both sides, or to each; nothing where there is none.
+    """Return the sides of the interval of a value: one number if they are equal, otherwise two; empty without an interval.
 
     >>> sides_of(ValueRange(0.5, 0.4, 0.6)), sides_of(ValueRange(0.98, 0.9, 1.0)), sides_of(0.5)
     ('±0.1000', '-0.0800 +0.0200', '')
@@ -55,7 +55,7 @@ def numbers_in(value: Value) -> list[float]:
 
 
 def note_text(note: Note, code: bool = True) -> str:
-    """A note in sentences: what it is, what to do, and its code unless that stands elsewhere.
+    """Return a note in sentences: the problem, its remedy, and its code unless ``code`` is false.
 
     >>> note_text(Note("2 queries are missing", "score them as 0", "W012"))
     '2 queries are missing. Score them as 0. W012'

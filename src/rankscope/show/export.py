@@ -15,7 +15,7 @@ from rankscope.show.html.tables import slug
 from rankscope.show.text import as_csv
 
 UNTITLED = "-untitled"  # as a paper has titles of its own
-HALVES = "backslashreplace"  # halves of characters, which no file can hold, stand as their escapes
+HALVES = "backslashreplace"  # lone surrogates, which no file can hold, are written as escapes
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)")  # no names of files on Windows
 
 
@@ -23,7 +23,7 @@ def files_of(page: Page) -> Iterator[tuple[str, bytes]]:
     """Every table (CSV, JSON) and figure (SVG, PNG and PDF, each also untitled, and its numbers) of a page, each with the name of its file.
 
     Numbers are written in full; a value with an interval takes three columns. Names are small letters, digits and hyphens of
-    ASCII. Raises InputError after all the others where figures cannot be drawn.
+    ASCII. Raises InputError at the end if some figures cannot be drawn.
     """
     failed: list[str] = []
     for name, block in _name_files(page):
@@ -35,7 +35,7 @@ def files_of(page: Page) -> Iterator[tuple[str, bytes]]:
                 failed.append(str(error))
     if failed:
         more = f" (and {words.count(len(failed) - 1)} more)" if len(failed) > 1 else ""
-        raise InputError(f"{failed[0]}{more}; all else was exported")
+        raise InputError(f"{failed[0]}{more}; the rest was exported")
 
 
 def _name_files(page: Page) -> Iterator[tuple[str, Table | Chart]]:

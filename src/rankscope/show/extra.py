@@ -16,7 +16,7 @@ STRIPPED = "python -OO (PYTHONOPTIMIZE=2)"  # which drops the docstrings that al
 def import_extra(module: str) -> Any:
     """A module of the extra ``report``: ``import_extra("altair")``.
 
-    Raises MissingExtraError, which says what to install, where it cannot be imported.
+    Raises MissingExtraError, with the packages to install, if it cannot be imported.
     """
     try:
         return importlib.import_module(module)
@@ -29,7 +29,7 @@ def import_extra(module: str) -> Any:
 
 
 def check_installed(charts: bool = True) -> None:
-    """Refuse, before any work is done, to make a page without what makes it, and its ``charts`` where it has any."""
+    """Refuse, before any work, to make a page without the packages that draw it, and its ``charts`` if it has any."""
     import_extra("jinja2")
     if charts:
         import_extra("altair")

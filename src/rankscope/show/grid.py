@@ -22,7 +22,7 @@ Widths = list[int]
 
 @dataclass(frozen=True)
 class Grid:
-    """Text in rows and columns. The first ``labels`` columns are repeated where a grid is parted.
+    """Text in rows and columns. The first ``labels`` columns are repeated if a grid is split.
 
     ``sides`` are the intervals of the cells; ``beside`` counts the columns of values that show them, and those that could.
     """
@@ -65,7 +65,7 @@ class Grid:
             reach = max(len(row[i]) for row in self.sides)
             for row, sides in zip(rows, self.sides, strict=True):
                 row[i] = f"{row[i]:>{wide}} {sides[i]:<{reach}}"
-            header[i] += " " * (wide + 1 + reach - cell_len(header[i]))  # the header stands over the values
+            header[i] += " " * (wide + 1 + reach - cell_len(header[i]))  # align the header with the values
         beside = (len(shown), len(ranged))
         return replace(self, header=tuple(header), rows=tuple(map(tuple, rows)), sides=(), beside=beside)
 
@@ -86,9 +86,9 @@ def upright(table: Table) -> Grid:
 
 
 def lay_out(table: Table, width: int) -> list[tuple[Grid, Widths]]:
-    """One grid, or several where one does not fit, each with the widths of its columns.
+    """Return one grid, or several if one does not fit, each with the widths of its columns.
 
-    Where there is no room for all intervals, those of the first columns are shown: as many as there is room for.
+    If not all intervals fit, those of the first columns are shown.
     """
     grid = upright(table)
     shapes = [grid]
@@ -102,7 +102,7 @@ def lay_out(table: Table, width: int) -> list[tuple[Grid, Widths]]:
         [grid.with_intervals(count) for count in range(ranged - 1, 0, -1)],
         shapes,
     ]
-    # the first that fits, with names in full or else folded
+    # the first that fits, with full names or folded ones
     for shape, fold in ((shape, fold) for those in tries for fold in (None, *FOLDED[:2]) for shape in those):
         widths = _widths(shape, width, fold)
         if _total(widths) <= width:
@@ -116,7 +116,7 @@ def _total(widths: Widths) -> int:
 
 
 def _widths(grid: Grid, width: int, fold: int | None) -> Widths:
-    """The width of each column, where labels and headers are folded to ``fold`` and running text takes the rest."""
+    """Return the width of each column; labels and headers are folded to ``fold``, and running text takes the rest."""
     whole = [max(map(cell_len, column)) for column in zip(grid.header, *grid.rows, strict=True)]
     widths = list(whole)
     for i, natural in enumerate(whole):
@@ -129,13 +129,13 @@ def _widths(grid: Grid, width: int, fold: int | None) -> Widths:
         spare = width - _total([0 if i in running else w for i, w in enumerate(widths)])
         for i in running:
             widths[i] = min(widths[i], max(20, spare // len(running)))
-    elif fold is not None and _total(widths) < width:  # give back to the names what is left over
+    elif fold is not None and _total(widths) < width:  # give the unused width to the names
         widths[0] = min(whole[0], widths[0] + width - _total(widths))
     return widths
 
 
 def _split_columns(grid: Grid, width: int) -> list[tuple[Grid, Widths]]:
-    """As many columns as fit at a time, each part under the same labels."""
+    """Split the columns into parts that fit, each under the same labels."""
     widest = max(_widths(grid, sys.maxsize, None)[grid.labels :], default=0)
     widths = _widths(grid, 0, FOLDED[0] if widest <= FOLDED[0] else FOLDED[1])
     labels = list(range(grid.labels))
@@ -148,7 +148,7 @@ def _split_columns(grid: Grid, width: int) -> list[tuple[Grid, Widths]]:
             used = first + GAP + widths[i]
     kept = [[*labels, *range(start, stop)] for start, stop in pairwise([*starts, len(widths)])]
     spare = width - max(_total([widths[i] for i in columns]) for columns in kept)
-    for i in labels:  # names have what is left over in every part, the same in each
+    for i in labels:  # names get the unused width of every part, the same in each
         whole = max(cell_len(text) for text in (grid.header[i], *(row[i] for row in grid.rows)))
         more = max(0, min(spare, whole - widths[i]))
         widths[i] += more
@@ -157,7 +157,7 @@ def _split_columns(grid: Grid, width: int) -> list[tuple[Grid, Widths]]:
 
 
 def lines_of(text: str, width: int, wraps: bool = False) -> list[str]:
-    """A cell's text over as many lines as it needs; names break after their separators."""
+    """Return a cell's text in lines; names break after their separators."""
     if cell_len(text) <= width:
         return [text]
     if wraps:

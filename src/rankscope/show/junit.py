@@ -11,9 +11,9 @@ from rankscope.words import printable
 
 @dataclass(frozen=True)
 class JUnitCase:
-    """One test case: its name, what is to say about it, and why it failed or was skipped, if it did.
+    """One test case: its name, its text, and the reason if it failed or was skipped.
 
-    ``skipped`` is for what came to no result. ``text`` may have several lines.
+    ``skipped`` is for a case without a result. ``text`` may have several lines.
     """
 
     name: str
@@ -23,7 +23,7 @@ class JUnitCase:
 
 
 def as_junit(suite: str, cases: Sequence[JUnitCase]) -> str:
-    """The cases of a suite as an XML document; signs that XML has no room for stand as their escapes.
+    """Return the cases of a suite as an XML document; characters that XML cannot hold are escaped.
 
     >>> print(as_junit("gate", [JUnitCase("AP", failure="lost 0.1")]))  # doctest: +ELLIPSIS
     <?xml version='1.0' encoding='utf-8'?>

@@ -1,4 +1,4 @@
-"""LaTeX: text that compiles as it stands, and the table of a paper, systems by metrics."""
+"""LaTeX: text that compiles, and the table of a paper, systems by metrics."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ SIGNS = {
     # behind the end of a row brackets and stars would be of it
     "[": "{[}", "]": "{]}", "*": "{*}", **{sign: "\\" + sign for sign in "&%$#_{}"},
 }  # fmt: skip
-LETTERS = re.compile("[ -~¡-¿À-ÏÑ-ÖØ-Ýß-ïñ-öø-ýÿ]")  # what LaTeX sets without further fonts or packages
+LETTERS = re.compile("[ -~¡-¿À-ÏÑ-ÖØ-Ýß-ïñ-öø-ýÿ]")  # characters that LaTeX sets without further fonts or packages
 COLUMN, PAGE = 225, 460  # points of a narrow column of two, and of a whole page
-LAYOUTS = (  # a float, the size of letters, the gap between columns, the size beside 9 points, the room
+LAYOUTS = (  # a float, the size of letters, the gap between columns, the size relative to 9 points, the width
     ("table", "small", 8, 1.0, COLUMN), ("table", "footnotesize", 6, 0.92, COLUMN), ("table*", "small", 8, 1.0, PAGE),
     ("table*", "scriptsize", 4, 0.82, PAGE),
 )  # fmt: skip
@@ -37,7 +37,7 @@ def latex_text(text: str) -> str:
 
 
 def _plain(sign: str) -> str:
-    """A letter without what its font lacks; a question mark where nothing is left."""
+    """Return a letter without marks that its font lacks; a question mark if nothing is left."""
     made = unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode()
     return "".join(SIGNS.get(part, part) for part in made) or "?"
 
@@ -52,7 +52,7 @@ class PaperCell:
 
 
 def check_label(label: str) -> str:
-    """What LaTeX refers to a table by. Raises InputError for what can be none."""
+    """Check the label of a LaTeX table. Raises InputError if it is invalid."""
     if not LABEL.fullmatch(label):
         raise InputError(f"label {label!r}: a label of LaTeX is letters, digits and : . _ -, like tab:results")
     return label
@@ -62,7 +62,7 @@ def check_label(label: str) -> str:
 class PaperTable:
     """The table of a paper: a row for each system, named and with the ``letter`` that others refer to it by, a column for each metric.
 
-    ``header`` and ``names`` are plain text; ``better`` says of each metric whether higher or lower is.
+    ``header`` and ``names`` are plain text; ``better`` is the better direction of each metric.
     """
 
     header: Sequence[str]
@@ -89,7 +89,7 @@ class PaperTable:
         return out
 
     def _layout(self) -> tuple[str, str]:
-        """The float and the size of letters: in one column of a page of two where it fits, else across both."""
+        """Return the float and the size of letters: one column of a two-column page if it fits, otherwise both."""
         fitting = (layout for layout in LAYOUTS if layout[3] * self.points(layout[2] / layout[3]) <= layout[4])
         name, size, gap, _, _ = next(fitting, LAYOUTS[-1])
         return name, rf"\{size}\setlength{{\tabcolsep}}{{{gap / 2:g}pt}}"

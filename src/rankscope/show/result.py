@@ -1,7 +1,8 @@
-"""The base of every result: tables declared once, sentences and charts, from which every format follows."""
+"""The base of every result: tables declared once, sentences and charts; every format follows from these."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -30,6 +31,7 @@ from rankscope.errors import InputError, MissingExtraError
 from rankscope.show import ENDINGS, OF_PAPER
 from rankscope.show.text import as_csv, as_json, as_jsonl, as_latex, as_markdown
 from rankscope.store import write_file
+from rankscope.syntax import in_caller_syntax
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,19 +40,18 @@ Kind = Literal["text", "value", "count"]
 Shown = Block | Chart
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex")
-ABSENT = object()  # what fills no row
-FEW = 2  # warnings of one kind that are printed one by one; of more the first stands for all
+ABSENT = object()
+MAX_WARNINGS_OF_A_KIND = 2  # of more only the first is printed, with their number
 
 
 class Col:
     """A column of a result, declared once for programs and for people.
 
-    ``names`` are its keys in JSON and CSV: none for a column that is printed only, two or more where one value of a row
-    has parts, as the ends of an interval. ``of`` takes a row and gives the value, or a tuple of values for several names;
-    without it the value is the attribute (or, of a dict, the entry) of that name. ``head`` is the header of the printed
-    table; a column without one is for programs only. ``cell`` takes the row and gives what is printed; without it that
-    is the value itself. A ``rare`` column stands in a record only where it has a value; CSV has it
-    only with a ``fill`` for the other rows.
+    ``names`` are its keys in JSON and CSV: none for a column that is only printed, two or more if its value has parts, as
+    the ends of an interval. ``of`` takes a row and returns the value, or a tuple of values for several names; by default the
+    attribute (or the entry of a dict) of that name. ``head`` is the header in the printed table; a column without one is for
+    programs only. ``cell`` takes the row and returns the printed value; by default the value itself. A record holds a
+    ``rare`` column only if it has a value; CSV holds it only with a ``fill`` for the other rows.
 
     >>> from types import SimpleNamespace
     >>> row = SimpleNamespace(run="bm25", value=float("nan"), bounds=(0.1, 0.2))
@@ -85,11 +86,11 @@ class Col:
 
     @property
     def always(self) -> bool:
-        """Whether every row of a rectangle (CSV, a frame) has this column."""
+        """True if every row of a rectangle (CSV, a frame) has this column."""
         return not self.rare or self.fill is not ABSENT
 
     def record(self, row: Any) -> Iterator[tuple[str, Any]]:
-        """The keys of this column with their values in a row, null where a number is not finite."""
+        """Yield the keys of this column with their values in a row; numbers that are not finite become None."""
         if not self.names:
             return
         value = self.of(row)
@@ -101,9 +102,11 @@ class Col:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A table of a result: its name (``result.table("per_query")``), its columns, and how the result gives its rows.
+    """A table of a result: its name (``result.table("per_query")``), its columns and a function that returns its rows.
 
-    ``columns`` may depend on the result.
+    ``columns``, ``note`` and ``labels`` may depend on the result. The ``title`` is printed above the table.
+    ``most`` limits the printed rows. JSON holds the view if ``held`` returns true for the result and if its ``option``,
+    if it has one, is set.
     """
 
     name: str
@@ -112,36 +115,48 @@ class View:
     title: str = ""
     note: str | Callable[[Any], str] = ""
     labels: int | Callable[[Any], int] = 1
+    most: int | None = None
+    held: Callable[[Any], object] | None = None
+    option: str = ""
 
     def columns_of(self, result: Any) -> Sequence[Col]:
-        """The columns for a result."""
-        return tuple(self.columns(result)) if callable(self.columns) else self.columns
+        """Return the columns for a result."""
+        return tuple(_value_for(self.columns, result))
 
     def records(self, result: Any) -> Iterator[dict[str, Any]]:
-        """The rows as plain records."""
+        """Yield the rows as plain records."""
         columns = self.columns_of(result)
         for row in self.rows(result):
             yield {name: value for column in columns for name, value in column.record(row)}
 
     def header(self, result: Any) -> list[str]:
-        """The keys that every record has: those of CSV."""
+        """Return the keys that every record has: the header of CSV."""
         return [name for column in self.columns_of(result) if column.always for name in column.names]
 
     def rectangle(self, result: Any) -> Iterator[dict[str, Any]]:
-        """The rows with a value for every key of the header."""
+        """Yield the rows with a value for every key of the header."""
         fills = {name: c.fill for c in self.columns_of(result) if c.rare and c.always for name in c.names}
         return ({**fills, **record} for record in self.records(result)) if fills else self.records(result)
 
     def table(self, result: Any, most: int | None = None) -> Table:
-        """The rows as they are printed, the first ``most`` of them."""
-        note = self.note(result) if callable(self.note) else self.note
-        labels = self.labels(result) if callable(self.labels) else self.labels
+        """Return the first ``most`` rows as a printed table."""
+        note, labels = _value_for(self.note, result), _value_for(self.labels, result)
         table = table_of(self.columns_of(result), list(self.rows(result))[:most], labels, note)
         return replace(table, name=self.name, title=self.title)
 
+    def part(self, result: Any) -> list[Shown]:
+        """Return the table below its title, as it is printed; nothing if it has no rows."""
+        table = result.table(self.name, most=self.most)
+        title = [Heading(table.title)] if table.title else []
+        return [*title, replace(table, title="")] if table.rows else []
+
+
+def _value_for(declared: Any, result: Any) -> Any:
+    return declared(result) if callable(declared) else declared
+
 
 def table_of(columns: Iterable[Col], rows: Iterable[Any], labels: int = 1, note: str = "") -> Table:
-    """Rows as they are printed: those of the columns that have a header."""
+    """Return rows as a printed table, with the columns that have a header."""
     shown = [column for column in columns if column.head]
     return Table(
         tuple(Column(c.head, c.kind, c.wraps, c.hint, c.queries) for c in shown),
@@ -151,22 +166,46 @@ def table_of(columns: Iterable[Col], rows: Iterable[Any], labels: int = 1, note:
     )
 
 
+HEADER: dict[str, Callable[[Any], Any]] = {  # keys of JSON that are not simply an attribute
+    "verdict": lambda result: list(result.sentences()),
+    "summary": lambda result: list(result.sentences()),
+    "metric": lambda result: str(result.metric),
+    "conventions": lambda result: dict(getattr(result, "conventions", {})),
+    "inputs": lambda result: list(map(input_record, result.inputs)),
+    "notes": lambda result: list(result.notes),
+}
+
+
+def _renamed(old: str, new: str) -> Callable[..., Any]:
+    """Return a method that warns that it is called ``new`` now, and calls it."""
+
+    def method(self: Result, **options: Any) -> Any:
+        warnings.warn(f"{old}() is called {new}() now", DeprecationWarning, stacklevel=2)
+        return getattr(self, new)(**options)
+
+    method.__name__, method.__doc__ = old, f"Call ``{new}``, the new name (deprecated)."
+    return method
+
+
 class Result:
-    """What a verb found, in every format.
+    """The result of a verb, in every format.
 
-    A subclass declares ``schema`` (``"compare/1"``) and its ``views``, of which the first is what CSV and JSON lines hold and
-    stands under ``main`` in JSON, the others under their names. It says itself in ``sentences``, lays itself out for reading in ``blocks``, and draws
-    itself in ``charts``; ``facts`` are what its JSON holds beside the views. All else follows.
+    A subclass declares ``schema`` (``"compare/1"``) and its ``views``: CSV and JSON lines hold the first, JSON holds it under
+    the key ``main`` and the others under their names. ``header`` names the keys before them. In a terminal a result prints its
+    ``sentences``, the views named by ``shown`` (default: the first), its cautions, its ``small_print`` and the ``next_step``.
+    A subclass overrides ``body`` if it prints other tables, and ``charts`` to draw.
 
-    Subclasses are dataclasses with ``repr=False``: a result says what it found rather than how it is made.
-    ``conventions`` state under which policies the numbers were computed, ``inputs`` what was read, ``notes`` what was said
-    while reading, ``warnings`` what to know before believing the numbers.
+    Subclasses are dataclasses with ``repr=False``: printing a result prints its sentences.
+    ``conventions`` are the policies under which the numbers were computed, ``inputs`` the files, ``notes`` the messages of
+    readers, ``warnings`` the problems of the data.
     """
 
     schema: ClassVar[str]
     views: ClassVar[tuple[View, ...]]
+    shown: ClassVar[tuple[str, ...]] = ("",)
+    header: ClassVar[tuple[str, ...]] = ("conventions",)
     formats: ClassVar[tuple[str, ...]] = FORMATS[:-1]
-    of_latex: ClassVar[tuple[str, ...]] = ()  # options that only a table of a paper has
+    of_latex: ClassVar[tuple[str, ...]] = ()  # options for the table of a paper only
     main: ClassVar[str] = "results"
 
     if TYPE_CHECKING:  # fields or properties of the subclass; no defaults here, as dataclasses would inherit them
@@ -177,96 +216,115 @@ class Result:
 
         @property
         def notes(self) -> Sequence[str]:
-            """What was said while reading."""
+            """Messages of readers."""
 
         @property
         def warnings(self) -> Sequence[Caution]:
-            """What to know before believing the numbers."""
+            """Problems of the data that affect the numbers."""
 
-    def facts(self) -> Mapping[str, Any]:
-        """What JSON holds before the views: conventions, inputs, the state of the data."""
-        return {"conventions": dict(getattr(self, "conventions", {}))}
+    def json_header(self) -> Mapping[str, Any]:
+        """Return the keys of JSON before the views: those that ``header`` declares."""
+        return {name: HEADER[name](self) if name in HEADER else getattr(self, name) for name in self.header}
 
     def sentences(self) -> Iterator[str]:
-        """What was found, in sentences, the most important first."""
+        """Yield the findings in sentences, the most important first."""
         yield from ()
 
-    def blocks(self, **options: Any) -> list[Shown]:
-        """The result as it is printed: sentences, then the first table."""
-        said = list(map(Paragraph, self.sentences()))
-        return [*said, *([EMPTY] if said else []), self.table(**options)]
+    def body(self, **options: Any) -> Iterator[Sequence[Shown]]:
+        """Yield the parts between the sentences and the cautions, as a terminal shows them: one per table."""
+        for name in self.shown:
+            yield self.view(name).part(self) or ([] if self.shown[1:] else [self.table(name)])
 
-    def paper(self, **options: Any) -> list[Shown]:
-        """The result as it goes into a document: Markdown and LaTeX hold this."""
+    def small_print(self) -> Iterable[str]:
+        """Return the items of the small print: how the numbers were computed."""
+        return ()
+
+    def next_step(self) -> str:
+        """Return the line that suggests the next command; empty if there is none."""
+        return ""
+
+    def blocks(self, **options: Any) -> list[Shown]:
+        """Return the result as it is printed: sentences, parts, cautions, small print and next step."""
+        quiet = [Paragraph(line, quiet=True) for line in (" · ".join(self.small_print()), self.next_step()) if line]
+        foot = [*caution_block(getattr(self, "warnings", ())), *quiet]
+        parts = [list(map(Paragraph, self.sentences())), *self.body(**options), foot]
+        return [block for part in parts if part for block in (EMPTY, *part)][1:]
+
+    def document_blocks(self, **options: Any) -> list[Shown]:
+        """Return the blocks of a document: Markdown and LaTeX hold these."""
         return self.blocks(**options)
 
     def charts(self) -> Iterator[Chart]:
-        """The charts of the result."""
+        """Yield the charts of the result."""
         yield from ()
 
     def view(self, name: str = "") -> View:
-        """A view by its name; the first without one. Raises InputError for a name that there is not."""
+        """Return a view by its name, by default the first. Raises InputError for an unknown name."""
         for view in self.views:
             if name in ("", view.name):
                 return view
         raise InputError(f"no table is called {name!r}: there are {', '.join(v.name for v in self.views)}")
 
     def table(self, name: str = "", *, most: int | None = None) -> Table:
-        """A view as a printed table."""
+        """Return a view as a printed table."""
         return self.view(name).table(self, most)
 
     def chart(self, name: str) -> Chart | None:
-        """The chart of this name; None where the result has none such."""
+        """Return the chart of this name, or None."""
         return next((chart for chart in self.charts() if chart.name == name), None)
 
     def to_dicts(self, table: str = "") -> list[dict[str, Any]]:
-        """A table as a list of records, null where there is no number; the main one unless named."""
+        """Return a table (by default the main one) as a list of records; undefined numbers are null."""
         return list(self.view(table).records(self))
 
-    def beside(self, **options: Any) -> Iterator[str]:
-        """The names of the views that JSON holds beside the main one: all, unless a subclass knows better."""
-        yield from (view.name for view in self.views[1:])
+    def extra_views(self, **options: Any) -> Iterator[str]:
+        """Yield the names of the views that JSON holds after the main one."""
+        for view in self.views[1:]:
+            if (view.held is None or view.held(self)) and (not view.option or options.get(view.option)):
+                yield view.name
 
-    def envelope(self, **options: Any) -> dict[str, Any]:
-        """All of the result as JSON has it; keys are added to it but never renamed."""
+    def json_document(self, **options: Any) -> dict[str, Any]:
+        """Return everything that JSON holds, as one dict; keys are added to it but never renamed."""
         return {
             "schema": f"rankscope/{self.schema}",
             "rankscope": __version__,
-            **self.facts(),
+            **self.json_header(),
             self.main: self.to_dicts(),
-            **{name: self.to_dicts(name) for name in self.beside(**options)},
+            **{name: self.to_dicts(name) for name in self.extra_views(**options)},
             "warnings": [caution.as_dict() for caution in getattr(self, "warnings", ())],
         }
 
+    envelope, facts = _renamed("envelope", "json_document"), _renamed("facts", "json_header")
+    paper, beside = _renamed("paper", "document_blocks"), _renamed("beside", "extra_views")
+
     def to_json(self, **options: Any) -> str:
-        """The result as JSON, with its conventions, inputs and warnings."""
-        return as_json(self.envelope(**options))
+        """Return the result as JSON, with its conventions, inputs and warnings."""
+        return as_json(self.json_document(**options))
 
     def to_jsonl(self, table: str = "") -> str:
-        """A table as JSON lines."""
+        """Return a table as JSON lines."""
         return "".join(self._jsonl(table))
 
     def to_csv(self, table: str = "") -> str:
-        """A table as CSV, numbers in full."""
+        """Return a table as CSV, numbers in full."""
         return "".join(self._csv(table))
 
     def to_markdown(self, **options: Any) -> str:
-        """The result as Markdown."""
-        return as_markdown(spoken(self.paper(**options)))
+        """Return the result as Markdown."""
+        return as_markdown(blocks_in_caller_syntax(self.document_blocks(**options)))
 
     def to_latex(self, **options: Any) -> str:
-        """The tables of the result as LaTeX."""
-        return as_latex(self.paper(**options))
+        """Return the tables of the result as LaTeX."""
+        return as_latex(self.document_blocks(**options))
 
     def to_text(self, width: int = 80, *, colour: bool = False, **options: Any) -> str:
-        """The result as it is printed in a terminal of this width."""
+        """Return the result as it is printed in a terminal of this width."""
         from rankscope.show.terminal import render
 
-        blocks = self.blocks(**options)
-        return render(blocks if words.SPEAKS["options"] else spoken(blocks), width, colour)
+        return render(blocks_in_caller_syntax(self.blocks(**options)), width, colour)
 
     def to_polars(self, table: str = "") -> pl.DataFrame:
-        """A table as a Polars frame."""
+        """Return a table as a Polars frame."""
         import polars as pl
 
         view = self.view(table)
@@ -277,13 +335,13 @@ class Result:
         rows = [[record.get(name) for name in schema] for record in view.rectangle(self)]
         for i, (name, kind) in enumerate(schema.items()):
             if kind is pl.Int64 and any((row[i] or 0) >= 2**63 for row in rows):
-                schema[name] = pl.Float64  # a count beyond what whole numbers of a frame hold
+                schema[name] = pl.Float64  # the count is too large for Int64
         frame = pl.DataFrame(rows, schema=schema, orient="row", infer_schema_length=None)
         whole: Iterable[str] = getattr(self, "whole_ids", getattr(getattr(self, "scores", None), "whole_ids", ()))
         return own_ids(frame.with_columns(pl.col(pl.Null).cast(pl.String)), whole)
 
     def to_pandas(self, table: str = "") -> Any:
-        """A table as a pandas frame. Raises MissingExtraError where pandas is not installed."""
+        """Return a table as a pandas frame. Raises MissingExtraError if pandas is not installed."""
         frame = self.to_polars(table)
         try:
             import pandas as pd
@@ -308,7 +366,7 @@ class Result:
     def write(
         self, form: str, *, width: int = 80, colour: bool = False, table: str = "", **options: Any
     ) -> Iterable[str]:
-        """The result in one of ``formats``, in pieces; ``table`` is the view of CSV and JSON lines, ``options`` are those of ``blocks``, ``paper`` and ``beside``."""
+        """Return the result in one of ``formats``, in pieces. CSV and JSON lines hold the view ``table``; ``options`` go to ``blocks``, ``document_blocks`` and ``extra_views``."""
         if form not in self.formats:
             raise InputError(f"this is written as {', '.join(self.formats)}, not as {form}")
         if form != "latex" and (own := [name for name in self.of_latex if options.get(name) is not None]):
@@ -322,9 +380,9 @@ class Result:
         return [self.to_markdown(**options) if form == "markdown" else self.to_latex(**options)]
 
     def save(self, path: str | Path, *, table: str = "", **options: Any) -> Path:
-        """Write the result to a file, in the format of its ending: .json .jsonl .csv .md .tex .txt; gives the path.
+        """Write the result to a file in the format of its ending (.json .jsonl .csv .md .tex .txt) and return the path.
 
-        ``table`` and ``options`` are those of ``write``. Raises InputError for another ending, and where nothing can be written.
+        ``table`` and ``options`` go to ``write``. Raises InputError for another ending, or if the file cannot be written.
         """
         place = Path(path)
         form = ENDINGS.get(place.suffix.lower())
@@ -347,18 +405,14 @@ class Result:
     __repr__ = __str__
 
     def _repr_markdown_(self) -> str:
-        return as_markdown(spoken(self.blocks()))
+        return as_markdown(blocks_in_caller_syntax(self.blocks()))
 
     def _repr_html_(self) -> str | None:
-        return fragment(spoken(at_a_glance(list(self.blocks()), list(self.charts()))))
-
-    def report(self, **_: Any) -> None:
-        """Gone: ``rs.report(result)`` makes the page of any result."""
-        raise InputError("a result no longer makes its own page: write rs.report(result)")
+        return fragment(blocks_in_caller_syntax(at_a_glance(list(self.blocks()), list(self.charts()))))
 
 
 def own_ids(frame: pl.DataFrame, whole: Iterable[str]) -> pl.DataFrame:
-    """A frame in which these columns of ids are whole numbers, as far as each id is written as one."""
+    """Return the frame with these columns of ids as whole numbers, if every id is written as one."""
     import polars as pl
 
     for name in whole:
@@ -369,13 +423,13 @@ def own_ids(frame: pl.DataFrame, whole: Iterable[str]) -> pl.DataFrame:
     return frame
 
 
-def spoken(blocks: Iterable[Any]) -> list[Any]:
-    """Blocks that name keywords of Python where they named options, unless the command line speaks; code stays as it is.
+def blocks_in_caller_syntax(blocks: Iterable[Any]) -> list[Any]:
+    """Return blocks with their messages in the syntax of the caller; code stays as it is.
 
-    >>> [block.text for block in spoken([Paragraph("9 more rows: --details shows all"), EMPTY])]
+    >>> [block.text for block in blocks_in_caller_syntax([Paragraph("9 more rows: --details shows all"), EMPTY])]
     ['9 more rows: details=True shows all', '']
     """
-    say = words.keywords
+    say = in_caller_syntax
     out: list[Any] = []
     for block in blocks:
         if isinstance(block, Paragraph | Heading):
@@ -392,7 +446,7 @@ def spoken(blocks: Iterable[Any]) -> list[Any]:
 
 
 def at_a_glance(blocks: Sequence[Block | Chart], charts: Sequence[Chart]) -> list[Any]:
-    """What a notebook shows of a result: what is said of it, the first of its tables and of its charts, and how many more there are.
+    """Return the blocks that a notebook shows: sentences, the first table and chart, and the number of others.
 
     >>> from rankscope.blocks import Heading
     >>> one, two = Table((Column("a"),), (("1",),)), Table((Column("b"),), (("2",),))
@@ -422,7 +476,7 @@ def at_a_glance(blocks: Sequence[Block | Chart], charts: Sequence[Chart]) -> lis
 
 
 def fragment(blocks: Sequence[Any]) -> str | None:
-    """Blocks as a piece of HTML; None where what draws it is not installed, so that a notebook shows Markdown."""
+    """Return blocks as a piece of HTML; None if the extra is not installed, so that a notebook shows Markdown."""
     try:
         from rankscope.show.html.page import fragment as html_of
 
@@ -432,17 +486,19 @@ def fragment(blocks: Sequence[Any]) -> str | None:
 
 
 def input_record(source: Any) -> dict[str, Any]:
-    """A file that was read: its path, and the hash of what is in it."""
+    """Return the path of an input and the hash of its content; a record is returned as it is."""
+    if isinstance(source, Mapping):
+        return dict(source)
     path = source.path or ("-" if source.label == "standard input" else source.label)
     return {"path": path, "sha256": source.sha256() if source.sha256 else None}
 
 
 def caution_notes(warnings: Iterable[Caution], where: str = "--format json lists all") -> list[Note]:
-    """Warnings as notes, those of one kind together, no more than can be read; ``where`` says what lists all of them."""
+    """Return warnings as notes, one kind after the other, shortened; ``where`` names the command that lists all."""
     out = []
     for code, group in groupby(sorted(warnings, key=lambda w: w.code), key=lambda w: w.code):
         alike = list(group)
-        shown = alike if len(alike) <= FEW else alike[:1]
+        shown = alike if len(alike) <= MAX_WARNINGS_OF_A_KIND else alike[:1]
         rest = len(alike) - len(shown)
         more = f" (and {words.count(rest)} more like it; {where})" if rest else ""
         out += [Note(w.message, "", code) for w in shown[:-1]]
@@ -451,5 +507,5 @@ def caution_notes(warnings: Iterable[Caution], where: str = "--format json lists
 
 
 def caution_block(warnings: Iterable[Caution]) -> list[Block]:
-    """Warnings as a block; nothing where there are none."""
+    """Return warnings as a block, or an empty list."""
     return [Notes(tuple(notes))] if (notes := caution_notes(warnings)) else []

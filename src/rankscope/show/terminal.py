@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from rankscope.blocks import Block, Chart, Code, Facts, Heading, Notes, Paragraph, Table
 from rankscope.show.cells import note_text
 from rankscope.show.grid import GAP, Grid, Widths, lay_out, lines_of
-from rankscope.show.sketches import in_text
+from rankscope.show.terminal_charts import in_text
 from rankscope.words import printable
 
 TIED = "\N{NO-BREAK SPACE}"
@@ -25,7 +25,7 @@ BOLD, DIM, YELLOW, OFF = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
 
 @dataclass(frozen=True)
 class _Paint:
-    """Escape codes, or nothing; the width that there is, and that of running text."""
+    """Escape codes, or nothing; the available width, and the width of running text."""
 
     colour: bool
     width: int
@@ -36,7 +36,7 @@ class _Paint:
 
 
 def render(blocks: Sequence[Block | Chart], width: int = 80, colour: bool = False) -> str:
-    r"""Blocks one below the other, no line wider than ``width`` where that can be.
+    r"""Render blocks one below the other, no line wider than ``width`` if possible.
 
     >>> from rankscope.blocks import Paragraph
     >>> render([Paragraph("30 judged queries")])
@@ -116,7 +116,7 @@ def _row(cells: Sequence[str], number: int, grid: Grid, widths: Widths, paint: _
     for line in range(height):
         parts = []
         for i, (pieces, width, right) in enumerate(zip(folded, widths, grid.right, strict=True)):
-            # headers stand on their columns, so they are filled from below
+            # headers are aligned at the bottom, so they are filled from below
             at = line - (height - len(pieces)) if number < 0 else line
             text = pieces[at] if 0 <= at < len(pieces) else ""
             space = " " * (width - cell_len(text))

@@ -13,7 +13,7 @@ from rankscope.blocks import Block, Chart, Code, Facts, Heading, Notes, Paragrap
 from rankscope.show.cells import note_text, rows_of
 from rankscope.words import printable
 
-SHOWN = 20  # as many rows of a chart stand in a text
+SHOWN = 20  # rows of a chart in a text
 MARKDOWN = {**{sign: "\\" + sign for sign in "\\|*_`[]"}, "<": "&lt;", "&": "&amp;"}
 
 
@@ -41,7 +41,7 @@ def as_jsonl(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def as_csv(header: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Comma-separated rows under a header; numbers in full, nothing where there is no value."""
+    """Return comma-separated rows under a header; numbers in full, nothing for a missing value."""
     for values in (header, *([row.get(name) for name in header] for row in rows)):
         line = io.StringIO()
         csv.writer(line, lineterminator="\n").writerow(values)
@@ -84,7 +84,7 @@ def _bullets(lines: Iterable[str]) -> str:
 
 
 def _as_table(chart: Chart) -> Iterator[Block]:
-    """What a chart shows where none can be drawn: its title, caption and first rows."""
+    """Return a chart as blocks without a picture: its title, caption and first rows."""
     yield Heading(chart.title)
     if chart.caption:
         yield Paragraph(chart.caption)

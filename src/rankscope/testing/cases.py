@@ -1,4 +1,4 @@
-"""Small made-up queries in plain lists, and what a metric makes of them."""
+"""Random small queries in plain lists, and the values of a metric for them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy as np
 
 from rankscope.declared import plain
 from rankscope.errors import InputError
-from rankscope.lists import Array, Judged
+from rankscope.lists import Array, Judged, RankedBatch
 from rankscope.metrics import Metric
-from rankscope.metrics.single import Grade, PlainList, judged_of
+from rankscope.metrics.single import Grade, PlainList, end_to_end
 
-# what the documents of one query may be graded; None is a document nobody judged
+# the grades of the documents of one query; None is an unjudged document
 SCALES: tuple[tuple[float | None, ...], ...] = (
     (None, 0, 0, 1),
     (None, 0, 0, 1, 2, 3),
@@ -31,38 +31,38 @@ SCALES: tuple[tuple[float | None, ...], ...] = (
 
 @dataclass(frozen=True)
 class Case:
-    """One query: grades in ranked order, grades of judged documents not retrieved, and who is tied with the one before."""
+    """One query: grades in ranked order, grades of judged documents not retrieved, and True for ties with the document before."""
 
     ranking: tuple[float | None, ...] = ()
     missing: tuple[float, ...] = ()
     tied: tuple[bool, ...] = ()
 
     def __str__(self) -> str:
-        said = f"grades in ranked order {_list_grades(self.ranking)}, judged but not retrieved {_list_grades(self.missing)}"
-        return f"{said}, scores {_list_grades(self.scores)}" if any(self.tied) else said
+        grades = f"grades in ranked order {_list_grades(self.ranking)}, judged but not retrieved {_list_grades(self.missing)}"
+        return f"{grades}, scores {_list_grades(self.scores)}" if any(self.tied) else grades
 
     @property
     def scores(self) -> list[float]:
-        """A score for each rank; whole numbers, lower by one where a new group begins."""
+        """Whole numbers as scores, lower by one for each new group of ties."""
         groups = np.cumsum([not t for t in self.tied or (False,) * len(self.ranking)])
         return [float(len(self.ranking) - g) for g in groups.tolist()]
 
     def with_ranking(self, ranking: Sequence[float | None]) -> Case:
-        """The same scores and missing documents, other grades."""
+        """Return a copy with other grades."""
         return replace(self, ranking=tuple(ranking))
 
     def cut(self, depth: int) -> Case:
-        """Only the first documents; those below are no longer retrieved."""
+        """Return a copy with only the first documents retrieved."""
         gone = tuple(g for g in self.ranking[depth:] if g is not None)
         return Case(self.ranking[:depth], self.missing + gone, self.tied[:depth])
 
     def insert(self, at: int, grade: float | None) -> Case:
-        """One more document before this position; it joins the tie that it would part."""
+        """Return a copy with one more document before this position. It joins the tie that it would part."""
         tied = self.tied and (*self.tied[:at], at < len(self.tied) and self.tied[at], *self.tied[at:])
         return Case((*self.ranking[:at], grade, *self.ranking[at:]), self.missing, tied)
 
     def graded_anew(self, grade: Callable[[float], float]) -> Case:
-        """Another grade for every document that has one."""
+        """Return a copy with every grade replaced."""
         ranking = tuple(None if g is None else grade(g) for g in self.ranking)
         return replace(self, ranking=ranking, missing=tuple(map(grade, self.missing)))
 
@@ -72,14 +72,14 @@ def _list_grades(values: Sequence[float | None]) -> str:
 
 
 def top_grade(metric: Metric) -> float:
-    """The highest grade that the made-up judgments use."""
-    said = getattr(metric, "max_grade", None)
-    return float(said) if isinstance(said, int | float) else 4.0
+    """The highest grade in the random judgments."""
+    max_grade = getattr(metric, "max_grade", None)
+    return float(max_grade) if isinstance(max_grade, int | float) else 4.0
 
 
 @lru_cache(maxsize=32)
 def made_up(examples: int, seed: int, top: float) -> tuple[Case, ...]:
-    """Queries of every kind: long, short and empty lists, ties, gaps, no relevant document, negative and broken grades."""
+    """Random queries of every kind: long, short and empty lists, ties, gaps, no relevant document, negative and fractional grades."""
     rng = np.random.default_rng(seed)
     first = [
         Case(),
@@ -103,9 +103,9 @@ def made_up(examples: int, seed: int, top: float) -> tuple[Case, ...]:
 
 @lru_cache(maxsize=256)
 def judged(cases: tuple[Case, ...]) -> Judged:
-    """The cases as an engine hands them over."""
+    """The cases as the output of an engine."""
     parts = ((_with_aspects(case.ranking), np.asarray(case.scores), _with_aspects(case.missing)) for case in cases)
-    return judged_of([PlainList(*part) for part in parts])
+    return RankedBatch(end_to_end([PlainList(*part) for part in parts])).flat
 
 
 def _with_aspects(grades: Iterable[float | None]) -> list[Grade]:
@@ -113,7 +113,7 @@ def _with_aspects(grades: Iterable[float | None]) -> list[Grade]:
 
 
 def aspects_of(grade: float) -> dict[int, float]:
-    """Subtopics for a made-up document, told by its grade: 3 is about the first two of them, 4 about the third."""
+    """The subtopics of a document by its grade: 3 is about the first two of them, 4 about the third."""
     if grade <= 0:
         return {0: grade}
     bits = math.ceil(min(grade, 7.0))
@@ -121,13 +121,13 @@ def aspects_of(grade: float) -> dict[int, float]:
 
 
 def values(metric: Metric, cases: Sequence[Case]) -> Array:
-    """What the metric gives for each case, all of them in one rectangle."""
+    """The values of the metric for all cases, in one rectangle."""
     data = judged(tuple(cases))
     return metric.score(data.lists(np.arange(len(data))))
 
 
 def accepts(metric: Metric, cases: Sequence[Case]) -> list[bool]:
-    """Which cases the metric does not refuse with an InputError; a metric may say that data are not for it."""
+    """True for cases that the metric does not refuse with InputError."""
     if not _refuses(metric, cases):
         return [True] * len(cases)
     return [not _refuses(metric, (case,)) for case in cases]
@@ -139,13 +139,13 @@ def _refuses(metric: Metric, cases: Sequence[Case]) -> bool:
             values(metric, cases)
     except InputError:
         return True
-    except Exception:  # noqa: BLE001 - any other error is for the laws to report
+    except Exception:  # noqa: BLE001 - the laws report other errors
         return False
     return False
 
 
 def smaller(case: Case) -> Iterator[Case]:
-    """Simpler cases: a document less, no ties, plainer grades."""
+    """Simpler cases: one document less, no ties, simpler grades."""
     for i in range(len(case.ranking)):
         tied = case.tied[:i] + case.tied[i + 1 :]
         yield Case(case.ranking[:i] + case.ranking[i + 1 :], case.missing, (False, *tied[1:]) if tied else ())
@@ -170,13 +170,13 @@ def _plainer(grade: float | None) -> tuple[float, ...]:
 
 
 def smallest(case: Case, broken: Callable[[Case], Any], tries: int = 1000) -> Case:
-    """The case made smaller for as long as the law stays broken."""
-    found = True
-    while found and tries > 0:
-        found = False
+    """The smallest case found for which ``broken`` is still true."""
+    shrinks = True
+    while shrinks and tries > 0:
+        shrinks = False
         for candidate in smaller(case):
             tries -= 1
             if broken(candidate):
-                case, found = candidate, True
+                case, shrinks = candidate, True
                 break
     return case

@@ -1,4 +1,4 @@
-"""What must be true of every metric, each law a function that returns a breach or nothing."""
+"""Laws of metrics: each is a function that returns a violation or None."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rankscope import words
 from rankscope.engines import local
 from rankscope.engines.base import SEVERAL, Order, score
 from rankscope.engines.mappings import judge
-from rankscope.engines.orders import depends_on_order, score_under_ties
+from rankscope.engines.tie_orders import depends_on_order, score_under_ties
 from rankscope.files import qrels_of, run_of
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric, parse
@@ -24,8 +24,8 @@ CLOSE = 1e-12
 
 
 @dataclass(frozen=True)
-class Breach:
-    """A case in which a law does not hold, and what happened; the case is None where the law needs none."""
+class Violation:
+    """A case that breaks a law, with a message. The case is None if the law needs none."""
 
     case: Case | None
     message: str
@@ -38,10 +38,10 @@ def every_metric(metric: Metric) -> bool:
 
 @dataclass(frozen=True)
 class Law:
-    """A sentence about metrics, the metrics that it is about, and how to look for a breach."""
+    """A sentence about metrics, the metrics that it applies to, and the search for a violation."""
 
     sentence: str
-    find_breach: Callable[[Metric, Sequence[Case]], Breach | None]
+    find_violation: Callable[[Metric, Sequence[Case]], Violation | None]
     about: Callable[[Metric], bool] = every_metric
 
 
@@ -49,12 +49,12 @@ LAWS: list[Law] = []
 
 
 def law(about: Callable[[Metric], bool] = every_metric) -> Callable[[Any], Any]:
-    """Register a function as a law; its docstring is the sentence."""
+    """Register a function as a law. Its docstring is the sentence."""
 
-    def enter(find_breach: Any) -> Any:
-        said = find_breach.__doc__.rstrip(".")
-        LAWS.append(Law(said[0].lower() + said[1:], find_breach, about))
-        return find_breach
+    def enter(find_violation: Any) -> Any:
+        sentence = find_violation.__doc__.rstrip(".")
+        LAWS.append(Law(sentence[0].lower() + sentence[1:], find_violation, about))
+        return find_violation
 
     return enter
 
@@ -64,8 +64,8 @@ def compare_changes(
     cases: Sequence[Case],
     changes: Callable[[Case], Iterable[Case]],
     holds: Callable[[Array, Array], Array],
-) -> Breach | None:
-    """Change each case in every way given, and compare the values before and after."""
+) -> Violation | None:
+    """Compare the values of each case before and after every change."""
     pairs = [(number, after) for number, case in enumerate(cases) for after in changes(case) if after != case]
     if not pairs:
         return None
@@ -77,7 +77,7 @@ def compare_changes(
     if not len(wrong):
         return None
     number, changed = pairs[wrong[0]]
-    return Breach(cases[number], f"gives {before[wrong[0]]!s}, but {after[wrong[0]]!s} after a change to {changed}")
+    return Violation(cases[number], f"gives {before[wrong[0]]!s}, but {after[wrong[0]]!s} after a change to {changed}")
 
 
 def same(before: Array, after: Array) -> Array:
@@ -86,17 +86,17 @@ def same(before: Array, after: Array) -> Array:
 
 
 def close(before: Array, after: Array) -> Array:
-    """Equal but for rounding, as when a sum is added in another order."""
+    """Equal up to rounding, as in a sum in another order."""
     return np.asarray(same(before, after) | (np.abs(before - after) <= CLOSE * np.maximum(1.0, np.abs(before))))
 
 
 def level_of(metric: Metric) -> float:
-    """The lowest grade that is relevant; a negative one never is."""
+    """The lowest relevant grade. A negative grade is never relevant."""
     return max(float(getattr(metric, "level", 1.0)), 0.0)
 
 
 def edge(metric: Metric, case: Case) -> int:
-    """How many documents stand above the cutoff: all that are retrieved, or those up to the k-th graded one."""
+    """The number of documents above the cutoff: all retrieved ones, or the documents up to the k-th graded one."""
     k = getattr(metric, "cutoff", None)
     if k is None:
         return len(case.ranking)
@@ -106,52 +106,52 @@ def edge(metric: Metric, case: Case) -> int:
     return graded[k - 1] if len(graded) >= k else len(case.ranking)
 
 
-MOST_ORDERS = 24  # of a query whose orders are tried one by one
-FEW = 25  # queries of which they are
+MAX_ORDERS = 24  # of the ties of one query, tried one by one
+MAX_QUERIES = 25  # whose orders are tried
 
 
 @law()
-def spelling(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+def spelling(metric: Metric, cases: Sequence[Case]) -> Violation | None:
     """Its spelling reads back as the same metric."""
     back = parse(str(metric))
     if back == metric and hash(back) == hash(metric) and type(back) is type(metric):
         return None
-    return Breach(None, f"{metric} reads back as {back!r}")
+    return Violation(None, f"{metric} reads back as {back!r}")
 
 
 @law()
-def parts(metric: Metric, cases: Sequence[Case]) -> Breach | None:
-    """What the positions add, unjudged documents and the base sum to the value, before the link."""
+def parts(metric: Metric, cases: Sequence[Case]) -> Violation | None:
+    """The parts of the positions, of unjudged documents and of the base sum to the value, before the link."""
     data = judged(tuple(cases))
     lists = data.lists(np.arange(len(data)))
     terms = metric.taken_apart(lists)
     value = metric.score(lists)
     defined = np.ones(len(data), dtype=bool) if terms.defined is None else np.asarray(terms.defined)
     if value.shape != (len(data),):
-        return Breach(cases[0], f"gives {value.shape} values for {len(data)} queries")
+        return Violation(cases[0], f"gives {value.shape} values for {len(data)} queries")
     whole = terms.shares.sum(axis=1) + terms.unjudged_share + terms.base
     whole = whole if terms.link is None else terms.link(whole)
     wrong = np.where(defined, ~np.isfinite(value) | ~close(value, whole), ~np.isnan(value))
     for i in np.flatnonzero(wrong).tolist():
-        said = f"gives {value[i]!s}, while the parts sum to {whole[i]!s} (defined: {bool(defined[i])})"
-        return Breach(cases[i], said)
+        message = f"gives {value[i]!s}, while the parts sum to {whole[i]!s} (defined: {bool(defined[i])})"
+        return Violation(cases[i], message)
     return None
 
 
 @law()
-def within_range(metric: Metric, cases: Sequence[Case]) -> Breach | None:
-    """The value lies within the declared range."""
+def within_range(metric: Metric, cases: Sequence[Case]) -> Violation | None:
+    """The value is within the declared range."""
     low, high = metric.range
     value = values(metric, cases)
     for i in np.flatnonzero((value < low - CLOSE) | (value > high + CLOSE)).tolist():
-        return Breach(cases[i], f"gives {value[i]!s}, outside {words.amount(low)} to {words.amount(high)}")
+        return Violation(cases[i], f"gives {value[i]!s}, outside {words.amount(low)} to {words.amount(high)}")
     return None
 
 
 @law()
-def alone(metric: Metric, cases: Sequence[Case]) -> Breach | None:
-    """A query scores the same alone and in company."""
-    # a wide neighbour pads the rectangle, whatever the cases are
+def alone(metric: Metric, cases: Sequence[Case]) -> Violation | None:
+    """A query scores the same by itself and in a batch."""
+    # a wide neighbour pads the rectangle
     wide = Case((0, 1, None) * 20)
     company = [*cases, *(case for case in (wide,) if accepts(metric, [wide])[0])]
     data = judged(tuple(company))
@@ -162,26 +162,26 @@ def alone(metric: Metric, cases: Sequence[Case]) -> Breach | None:
         one = data.lists(np.array([i]))
         for what, value in {"value": metric.score(one), "weight": metric.weight(one)}.items():
             if not same(value, batch[what][i : i + 1])[0]:
-                return Breach(case, f"gives the {what} {value[0]!s} alone and {batch[what][i]!s} beside other queries")
+                return Violation(case, f"gives the {what} {value[0]!s} by itself and {batch[what][i]!s} in a batch")
         if not same(engine[i : i + 1], batch["value"][i : i + 1])[0]:
-            return Breach(case, f"gives {batch['value'][i]!s} in one chunk and {engine[i]!s} in another")
+            return Violation(case, f"gives {batch['value'][i]!s} in one chunk and {engine[i]!s} in another")
     return None
 
 
 @law(lambda m: "identities" not in m.needs)
-def renaming(metric: Metric, cases: Sequence[Case]) -> Breach | None:
-    """Names of documents do not matter where none is tied, nor which unjudged ones are shown."""
+def renaming(metric: Metric, cases: Sequence[Case]) -> Violation | None:
+    """Without ties, the ids of documents do not matter, nor does the choice of unjudged documents."""
     apart = [Case(case.ranking, case.missing) for case in cases]
     plainly = values(metric, apart)
     for turn in range(2):
         value = score(_through_engine(tuple(apart), metric.needs, turn), [metric])[0].value
         for i in np.flatnonzero(~same(plainly, value)).tolist():
-            return Breach(apart[i], f"gives {plainly[i]!s}, but {value[i]!s} from dicts under other names")
+            return Violation(apart[i], f"gives {plainly[i]!s}, but {value[i]!s} from dicts under other names")
     return None
 
 
 def _through_engine(cases: tuple[Case, ...], needs: frozenset[str], turn: int) -> Judged:
-    """The cases as dicts with document ids, another naming and order of entries at each turn."""
+    """The cases as dicts with document ids. Each turn has other ids and another order of entries."""
     run: dict[str, dict[str, float]] = {}
     qrels: dict[str, dict[str, float]] = {}
     for number, case in enumerate(cases):
@@ -196,16 +196,16 @@ def _through_engine(cases: tuple[Case, ...], needs: frozenset[str], turn: int) -
     by_aspect: dict[str, dict[str, dict[Any, float]]] = {
         query: {doc: aspects_of(grade) for doc, grade in graded.items()} for query, graded in qrels.items()
     }
-    # subtopics have names, whatever the cases; a query without judgments comes last
+    # makes sure that subtopics have names
     by_aspect["more"] = {"d": {"a": 0.0, "b": 0.0}}
-    found = local.judge(run_of(run), qrels_of(by_aspect), Order(needs=needs))[0]
-    place = {query: i for i, query in enumerate(found.query_id)}
-    return found.of(np.array([place[query] for query in qrels]))
+    judged_all = local.judge(run_of(run), qrels_of(by_aspect), Order(needs=needs))[0]
+    place = {query: i for i, query in enumerate(judged_all.query_id)}
+    return judged_all.of(np.array([place[query] for query in qrels]))
 
 
 @law(lambda m: getattr(m, "cutoff", None) is not None)
-def below_cutoff(metric: Metric, cases: Sequence[Case]) -> Breach | None:
-    """The order of what stands below the cutoff does not matter."""
+def below_cutoff(metric: Metric, cases: Sequence[Case]) -> Violation | None:
+    """The order of documents below the cutoff does not matter."""
 
     def shuffles(case: Case) -> Iterable[Case]:
         k = edge(metric, case)
@@ -215,13 +215,13 @@ def below_cutoff(metric: Metric, cases: Sequence[Case]) -> Breach | None:
 
 
 @law(lambda m: getattr(m, "cutoff", None) is not None and not m.looks_below)
-def cut_off(metric: Metric, cases: Sequence[Case]) -> Breach | None:
-    """What stands below the cutoff counts as not retrieved."""
+def cut_off(metric: Metric, cases: Sequence[Case]) -> Violation | None:
+    """Documents below the cutoff count as not retrieved."""
     return compare_changes(metric, cases, lambda case: [case.cut(edge(metric, case))], close)
 
 
 @law(lambda m: bool(getattr(m, "judged_only", False)))
-def judged_only(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+def judged_only(metric: Metric, cases: Sequence[Case]) -> Violation | None:
     """Unjudged documents have no effect."""
 
     def with_padding(case: Case) -> Iterable[Case]:
@@ -234,7 +234,7 @@ def judged_only(metric: Metric, cases: Sequence[Case]) -> Breach | None:
 
 
 @law(lambda m: m.monotone and m.better != "neither")
-def monotone(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+def monotone(metric: Metric, cases: Sequence[Case]) -> Violation | None:
     """A better document moved above a worse one never hurts."""
     sign = 1.0 if metric.better == "higher" else -1.0
 
@@ -253,23 +253,23 @@ def monotone(metric: Metric, cases: Sequence[Case]) -> Breach | None:
 
 
 @law()
-def empty(metric: Metric, cases: Sequence[Case]) -> Breach | None:
-    """An empty ranking scores what `empty` says."""
-    said = metric.empty
-    if said == "varies":
+def empty(metric: Metric, cases: Sequence[Case]) -> Violation | None:
+    """An empty ranking has the value declared as `empty`."""
+    declared = metric.empty
+    if declared == "varies":
         return None
-    if said == "judgments":
+    if declared == "judgments":
         return compare_changes(metric, cases, lambda case: [case.cut(0)], same)
     cases = [case.cut(0) for case in cases]
     value = values(metric, cases)
-    wrong = ~np.isnan(value) if said is None else value != said
+    wrong = ~np.isnan(value) if declared is None else value != declared
     for i in np.flatnonzero(wrong).tolist():
-        return Breach(cases[i], f"gives {value[i]!s}, while `empty` is {said}")
+        return Violation(cases[i], f"gives {value[i]!s}, while `empty` is {declared}")
     return None
 
 
 @law(lambda m: not m.positions)
-def blind_to_order(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+def blind_to_order(metric: Metric, cases: Sequence[Case]) -> Violation | None:
     """Positions=False: the order within the top k does not matter."""
 
     def other_orders(case: Case) -> Iterable[Case]:
@@ -282,7 +282,7 @@ def blind_to_order(metric: Metric, cases: Sequence[Case]) -> Breach | None:
 
 
 @law(lambda m: m.relevance == "binary" and not m.needs & SEVERAL)
-def blind_to_degree(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+def blind_to_degree(metric: Metric, cases: Sequence[Case]) -> Violation | None:
     """Relevance='binary': only whether a grade reaches the level matters."""
     level = level_of(metric)
 
@@ -294,7 +294,7 @@ def blind_to_degree(metric: Metric, cases: Sequence[Case]) -> Breach | None:
 
 
 @law(lambda m: m.relevance == "none")
-def blind_to_grades(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+def blind_to_grades(metric: Metric, cases: Sequence[Case]) -> Violation | None:
     """Relevance='none': grades do not matter."""
 
     def one_grade_each(case: Case) -> Iterable[Case]:
@@ -306,8 +306,8 @@ def blind_to_grades(metric: Metric, cases: Sequence[Case]) -> Breach | None:
 
 
 @law(lambda m: m.counts == "one")
-def blind_after_first(metric: Metric, cases: Sequence[Case]) -> Breach | None:
-    """Counts='one': what follows the first relevant document does not matter."""
+def blind_after_first(metric: Metric, cases: Sequence[Case]) -> Violation | None:
+    """Counts='one': documents after the first relevant one do not matter."""
     level = level_of(metric)
 
     def only_first(case: Case) -> Iterable[Case]:
@@ -320,13 +320,13 @@ def blind_after_first(metric: Metric, cases: Sequence[Case]) -> Breach | None:
 
 
 @law(lambda m: m.aggregate != "pooled")
-def over_all_orders(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+def over_all_orders(metric: Metric, cases: Sequence[Case]) -> Violation | None:
     """Under expected, best and worst ties, the value is the mean, the best and the worst over all orders."""
     return next((b for depth in (None, 2) if (b := _over_all_orders(metric, cases, depth))), None)
 
 
-def _over_all_orders(metric: Metric, cases: Sequence[Case], depth: int | None) -> Breach | None:
-    few = [case for case in cases if 1 < _orders(case) <= MOST_ORDERS][:FEW]
+def _over_all_orders(metric: Metric, cases: Sequence[Case], depth: int | None) -> Violation | None:
+    few = [case for case in cases if 1 < _orders(case) <= MAX_ORDERS][:MAX_QUERIES]
     if not few or not depends_on_order(metric, depth):
         return None
     orders = [
@@ -342,22 +342,24 @@ def _over_all_orders(metric: Metric, cases: Sequence[Case], depth: int | None) -
     for ties, of in (("expected", np.mean), ("best", high), ("worst", low)):
         if ties != "expected" and metric.better == "neither":
             continue
-        found = score_under_ties(data, [metric], ties, depth, 0)[0].value
+        under_ties = score_under_ties(data, [metric], ties, depth, 0)[0].value
         for i, case in enumerate(few):
             known = each[i][~np.isnan(each[i])]
             right = of(known) if len(known) else np.nan
-            if not close(np.array([right]), found[i : i + 1])[0]:
-                return Breach(case, f"gives {found[i]!s} under {ties} ties, while the orders one by one give {right!s}")
+            if not close(np.array([right]), under_ties[i : i + 1])[0]:
+                return Violation(
+                    case, f"gives {under_ties[i]!s} under {ties} ties, while the single orders give {right!s}"
+                )
     return None
 
 
 def _orders(case: Case) -> int:
-    """How many orders the tied documents can stand in."""
+    """The number of orders of the tied documents."""
     return math.prod(math.factorial(len(list(group))) for _, group in groupby(case.scores))
 
 
 def _rankings(case: Case) -> Iterable[tuple[float | None, ...]]:
-    """Every order of the documents in which only tied ones change places."""
+    """All orders of the documents that move only tied ones."""
     groups = [
         [grade for _, grade in group]
         for _, group in groupby(zip(case.scores, case.ranking, strict=True), key=lambda pair: pair[0])

@@ -1,4 +1,4 @@
-"""The metrics that a class can make: its worked examples and each value of each parameter, read from its declaration."""
+"""The metrics of a class: its worked examples and each value of each parameter, read from its declaration."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rankscope.declared import Lookup, Param, parameters, required_parameters
 from rankscope.errors import InputError
 from rankscope.metrics import Example, Metric, parse
 
-# numbers to try, of which those within a parameter's bounds are taken
+# values to try, if they are within a parameter's bounds
 WHOLE = (1, 3)
 NUMBERS = (0.0, 0.5, 1.0, 2.0, 3.0)
 TABLES = ({1: 3, 2: 9}, {1: 2, 2: 1, 3: 1}, {1: 1, 2: 0.5, 3: 0.5})
 
 
 def variants(cls: type[Metric]) -> list[Metric]:
-    """The metrics to check for one class, each once: what its examples name, then other values of each parameter.
+    """The metrics to check for a class, each once: its examples, then other values of each parameter.
 
     >>> from rankscope.metrics import Success
     >>> variants(Success)[:3]
@@ -36,21 +36,21 @@ def _variants(cls: type[Metric]) -> Iterator[Metric]:
     choices = {name: list(_values(hint, param)) for name, (hint, param) in parameters(cls).items()}
     for name, values in choices.items():
         for value in values:
-            found = [changed for base in bases for changed in _make(base, {name: value})]
-            # a value that is refused alone may go together with another: ideal='max_grade_k' needs max_grade and a cutoff
-            yield from found or _with_others(bases[-1], {name: value}, choices)
+            changed = [metric for base in bases for metric in _make(base, {name: value})]
+            # some values need another parameter: ideal='max_grade_k' needs max_grade and a cutoff
+            yield from changed or _with_others(bases[-1], {name: value}, choices)
             if "cutoff" in choices and name != "cutoff":
                 yield from _make(bases[-1], {name: value, "cutoff": 3})
 
 
-def _with_others(base: Metric, said: dict[str, Any], choices: dict[str, list[Any]]) -> Iterator[Metric]:
-    for one in [name for name in choices if name not in said]:
+def _with_others(base: Metric, changes: dict[str, Any], choices: dict[str, list[Any]]) -> Iterator[Metric]:
+    for one in [name for name in choices if name not in changes]:
         for value in choices[one]:
-            yield from _make(base, {**said, one: value}) or _make(base, {**said, one: value, "cutoff": 3})
+            yield from _make(base, {**changes, one: value}) or _make(base, {**changes, one: value, "cutoff": 3})
 
 
 def _make(of: Any, changes: dict[str, Any]) -> list[Metric]:
-    """The class or metric with these changes, in a list; an empty one where they do not go together."""
+    """The class or metric with these changes as a list of one. Empty if they exclude each other."""
     try:
         if isinstance(of, Metric):
             return [of.having(**changes).ready()]
@@ -82,7 +82,7 @@ def _is_within(value: float, param: Param) -> bool:
     return param.low <= value <= param.high and value > param.above
 
 
-# --- worked examples, which metrics declare as arithmetic
+# --- worked examples, declared as arithmetic
 
 _DO: dict[type, Callable[[float, float], float]] = {
     ast.Add: operator.add,
@@ -97,7 +97,7 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
 
 
 def worked_out(arithmetic: str) -> float:
-    """The number that a worked example comes to; ``log2``, ``log``, ``exp``, ``sqrt``, ``min`` and ``max`` may be used.
+    """The number of a worked example. ``log2``, ``log``, ``exp``, ``sqrt``, ``min`` and ``max`` are allowed.
 
     >>> worked_out("(3 / log2(2) + 2 / log2(4)) / 8")
     0.5
@@ -114,11 +114,11 @@ def _of(node: ast.expr, text: str) -> float:
         return -_of(node.operand, text)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS:
         return _FUNCTIONS[node.func.id](*(_of(a, text) for a in node.args))
-    raise ValueError(f"{text!r} is no plain arithmetic: {ast.unparse(node)}")
+    raise ValueError(f"{text!r} is not plain arithmetic: {ast.unparse(node)}")
 
 
 def check_example(example: Example) -> None:
-    """Raise AssertionError where a worked example does not come to what its metric gives."""
+    """Raise AssertionError if a worked example differs from the value of its metric."""
     metric: Metric = parse(example.metric)
     value = metric.of(list(example.grades), **(example.more or {}))
     expected = worked_out(example.value)

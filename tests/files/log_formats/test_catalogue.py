@@ -97,7 +97,7 @@ def test_judgments_and_rankings_are_taken_for_none(tmp_path: Path) -> None:
 
 
 def test_a_name_that_there_is_not_is_told_with_the_nearest() -> None:
-    with pytest.raises(InputError, match=r"log_format='yandx': there is no such format of logs, did you mean yandex\?"):
+    with pytest.raises(InputError, match=r"log_format='yandx': unknown format of logs, did you mean yandex\?"):
         rs.read_log({"item": ["a"]}, log_format="yandx")
     assert log_format_named("table") is None
     assert log_format_named(None) is None
@@ -120,15 +120,15 @@ def test_commands_take_files_of_each_format(name: str, tmp_path: Path, capsys: A
 def test_help_lists_every_format(command: str, capsys: Any) -> None:
     assert main([command, "--help"]) == 0
     words = " ".join(capsys.readouterr().out.split())
-    assert f"What wrote the log: {', '.join(LOG_FORMATS)} or table." in words
+    assert f"Log format: {', '.join(LOG_FORMATS)} or table." in words
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        pytest.param(["online", "LOG", "--log-format", "obd"], "no file of Open Bandit, whose columns are", id="what it is not"),
-        pytest.param(["check", "LOG", "LOG", "--log-format", "ubi"], "--log-format is of a log, which is given alone", id="beside a run"),
-        pytest.param(["online", "LOG", "--log-format", "ubee"], "--log-format ubee: there is no such format of logs", id="no format"),
+        pytest.param(["online", "LOG", "--log-format", "obd"], "no file of Open Bandit with the columns", id="what it is not"),
+        pytest.param(["check", "LOG", "LOG", "--log-format", "ubi"], "--log-format is for a log: leave it out", id="beside a run"),
+        pytest.param(["online", "LOG", "--log-format", "ubee"], "--log-format ubee: unknown format of logs", id="no format"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_one_line_and_exit_code_2(

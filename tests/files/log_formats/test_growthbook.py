@@ -58,7 +58,7 @@ def test_a_user_is_a_row_with_what_was_measured_from_the_first_exposure_on() -> 
         ("u3", "1", 0.0, 0.0, 0.0, 0.0, 0.0, "fr"),
     ]
     assert "1 exposure came again to the same user: the first counts" in log.source.notes
-    assert "1 row of revenue is of nobody who was in a variation" in log.source.notes
+    assert "1 row of revenue is of users without a variation" in log.source.notes
     assert not log.of_impressions
 
 

@@ -36,7 +36,7 @@ def test_a_list_is_a_row_with_its_clicks_by_ranker(tmp_path: Path) -> None:
         log.frame.select("impression_id", "click", "clicks", "clicks_A", "clicks_B", "seconds_to_click")
     )
     assert found.rows() == [("s1", 1.0, 3, 1, 2, 7.0), ("s2", 0.0, 0, 0, 0, None), ("s3", 1.0, 1, 1, 0, None)]
-    assert "1 list has clicks and no event that says it was shown" in log.source.notes
+    assert "1 list has clicks and no event of being shown" in log.source.notes
     assert "1 event of other kinds is in no row: checkin 1" in log.source.notes
     assert not log.has("item_id")
     assert not log.has("position")

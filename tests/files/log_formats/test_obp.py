@@ -112,8 +112,8 @@ def test_roles_can_be_said_of_its_columns() -> None:
         pytest.param({"reward": np.ones((4, 2))}, "log: reward is of shape (4, 2)", id="several rewards a row"),
         pytest.param({"position": np.array([0.5, 0, 1, 2])}, "log: position holds '0.0'; positions are whole numbers, which count from 0", id="positions between places"),
         pytest.param({"position": np.array([-1, 0, 1, 2])}, "log: position holds '-1'", id="positions below 0"),
-        pytest.param({"action": [[1], [2, 3], [4], [5]]}, "log: action is no array of numbers or texts", id="rows of several lengths"),
-        pytest.param({"pscore": [0.5, None, 0.5, 0.5]}, "log: pscore is no array of numbers or texts", id="a gap in an array"),
+        pytest.param({"action": [[1], [2, 3], [4], [5]]}, "log: action should be an array of numbers or texts", id="rows of several lengths"),
+        pytest.param({"pscore": [0.5, None, 0.5, 0.5]}, "log: pscore should be an array of numbers or texts", id="a gap in an array"),
     ],
 )  # fmt: skip
 def test_arrays_that_do_not_fit_are_refused(change: dict[str, Any], said: str) -> None:

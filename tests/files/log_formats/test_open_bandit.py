@@ -76,7 +76,7 @@ def test_a_file_without_the_columns_is_refused_by_name(tmp_path: Path) -> None:
     path.write_text("item,click\na,1\n")
     with pytest.raises(
         InputError,
-        match="no file of Open Bandit, whose columns are click, item_id, position, timestamp, propensity_score",
+        match="no file of Open Bandit with the columns click, item_id, position, timestamp, propensity_score",
     ):
         rs.read_log(path, log_format="obd")
 

@@ -196,7 +196,7 @@ def test_impressions_say_what_was_in_view_and_what_was_shown_without_hits() -> N
     alone = rs.read_log({"events": [*seen, event("q1", "click", "a", "12:00:09")]})
     assert rows(alone, "item_id", "position", "shown", "click") == [("a", 2, 1.0, 1.0), ("c", 2, 1.0, 0.0)]
     assert (
-        "2 items are known from impressions alone, not from hits, with the position that these say"
+        "2 items are known only from impressions, not from hits, with the position in the impressions"
         in alone.source.notes
     )
 
@@ -205,7 +205,7 @@ def test_without_events_nobody_looked() -> None:
     log = rs.read_log({"queries": QUERIES})
     assert log.rows == 5
     assert not log.has("click")
-    assert "no events were given: what was done is not known" in log.source.notes
+    assert "there are no events: clicks are unknown" in log.source.notes
 
 
 def test_without_a_click_all_is_0() -> None:
@@ -247,7 +247,7 @@ def test_actions_keep_their_names_unless_these_mean_something_here() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        pytest.param("{broken\n", "line 9: not a JSON object: '{broken'; correct the line, or leave it out", id="a line that is no JSON"),
+        pytest.param("{broken\n", "line 9: not a JSON object: '{broken'; is the file cut off, or a line broken in two?", id="a line that is no JSON"),
         pytest.param('["a"]\n', "line 9: not a JSON object: '[\"a\"]'", id="a line that is no object"),
         pytest.param(lines([{**EVENTS[0], "timestamp": "noonZ"}]), "line 9, column timestamp: 'noonZ': a time is like 2024-05-01T12:30:00Z", id="a time that is none"),
     ],
@@ -265,7 +265,7 @@ def test_clicks_alone_say_not_what_was_shown(tmp_path: Path) -> None:
     path = tmp_path / "ubi_events.ndjson"
     path.write_text(lines(EVENTS))
     with pytest.raises(
-        InputError, match="no query with hits, and no event that says what was shown; UBI has queries with query_id"
+        InputError, match="no query with hits, and no event of shown items; UBI has queries with query_id"
     ):
         rs.read_log(path)
 

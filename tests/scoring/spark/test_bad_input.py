@@ -26,7 +26,7 @@ NAN = float("nan")
         ("query_id string, doc string, score double", GOOD, "no column for doc_id among query_id, doc and score"),
         ("query_id double, doc_id string, score double", [(1.0, "a", 1.0), (1.5, "a", 1.0)], "run: column query_id holds fractions (1.5), not ids"),
         ("query_id string, doc_id float, score double", [("q1", 2.5, 1.0)], "run: column doc_id holds fractions (2.5), not ids"),
-        ("query_id string, doc_id double, score double", [("q1", 2.0**53, 1.0)], "as an id; floats from 9,007,199,254,740,992 on stand for several"),
+        ("query_id string, doc_id double, score double", [("q1", 2.0**53, 1.0)], "as an id; floats from 9,007,199,254,740,992 on can mean several"),
         ("query_id string, doc_id double, score double", [("q1", NAN, 1.0)], "run query q1: no doc_id (column doc_id is empty)"),
         ("query_id double, doc_id string, score double", [(None, "a", 1.0)], "run: no query_id (column query_id is empty)"),
         ("query_id boolean, doc_id string, score double", [(True, "a", 1.0)], "column query_id is of type boolean; ids are strings or integers; cast it"),

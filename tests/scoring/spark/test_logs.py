@@ -60,7 +60,7 @@ def test_online_metrics(on_spark: Callable[..., Any]) -> None:
     assert counted[0] == counted[1]  # sums of whole numbers, to the bit
     assert [w.code for w in here.warnings] == [w.code for w in there.warnings]
     assert [f.count for f in here.health.facts] == [f.count for f in there.health.facts]
-    assert "Not looked at, as rows have no order: RS607" in str(there)
+    assert "Not checked, as rows have no order: RS607" in str(there)
 
 
 def test_rows_in_order_give_the_same_bits(spark: Any) -> None:

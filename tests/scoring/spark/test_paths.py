@@ -52,7 +52,7 @@ def test_every_format(kind: str, spark: Any, tmp_path: Path) -> None:
     here = rs.evaluate(qrels, run, METRICS)
     assert [s.name for s in there.runs] == [s.name for s in here.runs]
     assert_same(here, there)
-    assert [source["path"] for source in there.envelope()["inputs"]] == [qrels, run]
+    assert [source["path"] for source in there.json_document()["inputs"]] == [qrels, run]
 
 
 def test_folders_as_spark_writes_them(spark: Any, on_spark: Callable[..., Any], tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_what_does_not_go_together(tmp_path: Path, capsys: pytest.CaptureFixture
     with pytest.raises(rs.InputError, match="no such file"):
         evaluate_paths(None, qrels, [(None, str(tmp_path / "gone.run"))], Request.of(METRICS))
     assert main(["evaluate", qrels, run, "--master", "local[2]"]) == 2
-    assert "--master says where Spark runs: add --engine spark" in capsys.readouterr().err
+    assert "--master sets where Spark runs: add --engine spark" in capsys.readouterr().err
 
 
 def test_ids_that_became_floats(spark: Any, tmp_path: Path) -> None:

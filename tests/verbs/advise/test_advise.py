@@ -18,12 +18,12 @@ import rankscope as rs
 from rankscope.errors import DataError, InputError
 from rankscope.inference.power import detectable_difference
 from rankscope.metrics import CATALOGUE
-from rankscope.scoring.health import level_of, stars
+from rankscope.scoring.health import level_of, looks_like_ratings
 from rankscope.scoring.settings import settings_of
 from rankscope.verbs.advise.advise import advise
 from rankscope.verbs.advise.result import Advice, fold
 from rankscope.verbs.advise.situation import CONDITIONS, RESTS, situation_of
-from rankscope.verbs.advise.tasks import PITFALLS, SHARED_LAST, SIGNS, TASKS, WITH_ASPECTS, task_called
+from rankscope.verbs.advise.tasks import PITFALLS, SHARED_LAST, TASK_SIGNALS, TASKS, WITH_ASPECTS, task_called
 
 Grades = dict[str, dict[str, float]]
 Shared = Callable[[str], Path]
@@ -107,7 +107,7 @@ def test_with_runs_all_is_evaluated_and_shown(task: str | None, shape: str) -> N
     assert found.scores is not None
     assert [str(m) for m in found.scores.metrics] == found.metrics
     assert found.blocks()
-    assert found.envelope()["recommended"][0]["primary"] is True
+    assert found.json_document()["recommended"][0]["primary"] is True
     assert str(found).startswith(f"Declare {found.primary} in advance: for the task {found.task.name},")
 
 
@@ -116,12 +116,12 @@ def test_declarations_name_what_there_is() -> None:
     words = (
         {w for pick in picks for w in pick.when}
         | {w for r in PITFALLS for w in r.when}
-        | {w for s in SIGNS for w in s.when}
+        | {w for s in TASK_SIGNALS for w in s.when}
     )
     assert {word.removeprefix("not ") for word in words} <= set(CONDITIONS)
     assert {pick.rests for pick in picks} <= set(RESTS)
     assert {pick.metric for pick in picks} <= set(CATALOGUE)
-    named = {name for rule in PITFALLS for name in (*rule.tasks, *rule.apart)} | {sign.task for sign in SIGNS}
+    named = {name for rule in PITFALLS for name in (*rule.tasks, *rule.apart)} | {sign.task for sign in TASK_SIGNALS}
     assert named <= set(NAMES)
     for task in TASKS:
         assert all(task_called(name) is task for name in (task.name, *task.also)), task.name
@@ -240,8 +240,8 @@ def test_levels_and_scales() -> None:
     assert level_of({0: 100, 1: 5, 2: 9, 3: 9, 4: 9, 5: 9}) == 1
     assert level_of({1: 5, 2: 9}) == 1
     assert level_of({0: 9, 0.2: 5, 0.5: 9}) == 0.2
-    assert not stars({1: 1, 9: 1, 28: 1, 126: 1, 2000: 1})
-    assert not stars({1: 1, 2: 1, 3: 1, 4: 1, -1: 1})  # Cranfield: all four are relevant
+    assert not looks_like_ratings({1: 1, 9: 1, 28: 1, 126: 1, 2000: 1})
+    assert not looks_like_ratings({1: 1, 2: 1, 3: 1, 4: 1, -1: 1})  # Cranfield: all four are relevant
 
 
 # --- each task ------------------------------------------------------------------------------------------
@@ -320,7 +320,7 @@ def test_holes_in_the_judgments() -> None:
 
 def test_ties_are_told() -> None:
     tied = {q: dict.fromkeys(documents, 1.0) for q, documents in GRADED.items()}
-    assert "100% of the top 10 of run shares its score" in " ".join(advise(GRADED, tied).envelope()["doubts"])
+    assert "100% of the top 10 of run shares its score" in " ".join(advise(GRADED, tied).json_document()["doubts"])
 
 
 @pytest.mark.parametrize(
@@ -335,7 +335,7 @@ def test_of_several_runs_the_worst_is_named(order: tuple[str, str]) -> None:
     runs = {name: bad if name == "bad" else ranked(GRADED) for name in order}
     found = advise(GRADED, runs, "web")
     assert any(one.rests_on == "40% of the top 10 of bad is not in the judgments" for one in found.recommended)
-    assert "100% of the top 10 of bad shares its score" in " ".join(found.envelope()["doubts"])
+    assert "100% of the top 10 of bad shares its score" in " ".join(found.json_document()["doubts"])
 
 
 # --- which task the data are of ----------------------------------------------------------------------
@@ -467,7 +467,7 @@ def test_records_say_what_the_envelope_says() -> None:
     found = advise(GRADED, task="web")
     rows = found.rows
     assert [r["metric"] for r in rows if r["kind"] == "recommended"] == found.metrics
-    assert [r["metric"] for r in rows if r["kind"] == "avoid"] == [a["metric"] for a in found.envelope()["avoid"]]
+    assert [r["metric"] for r in rows if r["kind"] == "avoid"] == [a["metric"] for a in found.json_document()["avoid"]]
 
 
 def test_long_commands_are_folded_where_they_can_be_pasted() -> None:
@@ -505,7 +505,7 @@ def test_what_cannot_be_advised_on_is_one_line(said: dict[str, Any], error: type
 
 def test_all_formats_say_the_same() -> None:
     found = advise(GRADED, {"good": ranked(GRADED), "bad": ranked(GRADED, worst=True)}, "web")
-    whole = found.envelope()
+    whole = found.json_document()
     assert whole["verdict"] == [str(found)] == [next(found.sentences())]
     assert whole["recommended"] == found.to_dicts("recommended")
     assert found.to_polars("avoid")["metric"].to_list() == [one["metric"] for one in whole["avoid"]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rankscope.diagnostics.rule import Finding
 from rankscope.verbs.check.check import check
-from rankscope.verbs.check.rule import Finding
 
 Grades = Sequence[float | None]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import rankscope as rs
-from rankscope.verbs.check.rule import Finding
+from rankscope.diagnostics.rule import Finding
 
 QUERIES = [f"q{i}" for i in range(10)]
 QRELS = {q: {"a": 2, "b": 1, "c": 0, "d": 0} for q in QUERIES}

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 import rankscope as rs
+from rankscope.diagnostics.codes import all_rules, rule_named
 from rankscope.errors import InputError
-from rankscope.verbs.check.rules import all_rules, rule_named, select_rules
+from rankscope.verbs.check.finders import what_is_wrong
+from rankscope.verbs.check.rules import select_rules
 
 QUERIES = [f"q{i}" for i in range(12)]
 # twelve judged documents a query, of which the first three and the last are relevant
@@ -32,8 +34,8 @@ def test_codes_are_well_formed_and_unique() -> None:
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)
 def test_every_rule_says_what_why_and_what_to_do(rule: Any) -> None:
-    assert len(rule.what()) > 20
-    assert not rule.what().endswith(".")
+    assert len(what_is_wrong(rule)) > 20
+    assert not what_is_wrong(rule).endswith(".")
     assert rule.why.endswith((".", "?"))
     assert rule.remedy
     assert not rule.remedy.endswith(".")

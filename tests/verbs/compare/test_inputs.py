@@ -134,8 +134,11 @@ WRONG: list[tuple[Mapping[str, Any], str]] = [
     ({"family": "al"}, "'metric', 'all'"),
     ({"family": "all", "correction": "max_t"}, "one metric"),
     *(({"alpha": alpha}, "alpha is a share") for alpha in (0, 1, 0.5, -1, math.nan, "x", True, None)),
-    *(({"margin": margin}, "a margin is a difference above 0") for margin in (0, -1, math.nan, "x", True)),
-    ({"margin": {"AP": 0}}, "a margin is a difference above 0"),
+    *(
+        ({"margin": margin}, "a difference that would not matter is a number above 0")
+        for margin in (0, -1, math.nan, "x", True)
+    ),
+    ({"margin": {"AP": 0}}, "a difference that would not matter is a number above 0"),
     ({"tried": 0}, "whole number"),
     ({"tried": 1.5}, "whole number"),
     ({"primary": "P@5"}, "there are scores of AP"),
@@ -220,7 +223,7 @@ def test_an_infinite_margin() -> None:
 def test_contrasts_are_found_by_name() -> None:
     found = rs.compare(drawn(1, systems=3), metrics="AP", all_pairs=True)
     assert found["c", "b", "AP"].run == "c"
-    with pytest.raises(KeyError, match="say which runs"):
+    with pytest.raises(KeyError, match="name the run and the metric"):
         found["c", "AP"]
     with pytest.raises(KeyError, match="was not compared"):
         found["c", "b", "P@5"]

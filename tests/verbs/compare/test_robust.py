@@ -52,7 +52,7 @@ def test_any_table_can_be_compared_and_written(
         found = rs.compare(scores, metrics=metric, slices=slices, **method)
     except DataError:  # systems that share no query, or too few for the method
         return
-    envelope = found.envelope()
+    envelope = found.json_document()
     json.dumps(envelope, allow_nan=False)
     assert set(envelope["results"][0]) <= set(found.results.columns)
     assert found.results.height == len(found.contrasts)

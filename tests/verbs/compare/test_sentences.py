@@ -242,7 +242,7 @@ def test_a_mean_and_a_test_that_point_apart() -> None:
 def test_beside_the_sentence_of_another_metric(step: float, wiggle: float, margin: float | None, said: str) -> None:
     row = [i / 20 for i in range(20)]
     found = one(row, [v + step + wiggle * (-1) ** i for i, v in enumerate(row)], margin=margin)
-    assert found.beside().startswith(said)
+    assert found.short_sentence().startswith(said)
 
 
 def test_the_one_query_and_each_of_two() -> None:

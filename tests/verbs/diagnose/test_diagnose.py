@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 import rankscope as rs
-from rankscope import words
+from rankscope import syntax
+from rankscope.analysis.ceilings import ceilings, why_not
 from rankscope.blocks import Table
 from rankscope.engines.base import SEVERAL
 from rankscope.errors import DataError, InputError
 from rankscope.metrics import CATALOGUE, Metric
-from rankscope.scoring.ceilings import ceilings, why_not
 from rankscope.testing.cases import Case, accepts, made_up, top_grade, values
 from rankscope.testing.cases import judged as judged_of
 from rankscope.testing.variants import variants
@@ -377,7 +377,7 @@ def test_the_next_step_names_files_and_quotes_ids(tmp_path: Path, monkeypatch: p
     run.write_text("q Q0 b 1 1.0 r\n")
     found = rs.diagnose(str(qrels), str(run), "RR")
     assert found.next_step() == f"next: rs.explain({str(qrels)!r}, {str(run)!r}, \"RR\", query='q')"
-    monkeypatch.setitem(words.SPEAKS, "options", True)
+    monkeypatch.setitem(syntax.MESSAGE_STYLE, "options", True)
     assert found.next_step() == f"next: rankscope explain {qrels} {run} --query q -m RR"
 
 
@@ -403,7 +403,7 @@ def test_a_dialect_that_gives_lists_without_a_relevant_document_1_loses_nothing_
     assert second.value == pytest.approx(1 / log2(3))
     assert second.ceiling == 1.0
     assert found.runs[0].ceilings.missing_only
-    assert "does not count what was never retrieved" in found.to_text(200)
+    assert "ignores documents that were never retrieved" in found.to_text(200)
 
 
 def test_the_value_of_a_pooled_metric_is_that_of_evaluate_and_no_mean_of_queries() -> None:
@@ -421,8 +421,8 @@ def test_the_value_of_a_pooled_metric_is_that_of_evaluate_and_no_mean_of_queries
     assert [q.value for q in found.queries if q.run == "one"] == [1.0, 0.0]
     assert "one has AUC(pooled=True) 0.333." in str(found)
     assert "made of the documents of all queries together" in str(found)
-    assert "The values of single queries are those of each query alone" in str(found)
-    assert found.envelope()["results"][0]["value"] == 3 / 9
+    assert "The values of single queries are those of each query on its own" in str(found)
+    assert found.json_document()["results"][0]["value"] == 3 / 9
 
 
 def test_the_queries_that_lose_most_come_first() -> None:
@@ -453,8 +453,8 @@ def test_the_tables_of_several_runs_say_what_they_show() -> None:
         "nDCG@2 if the first N documents were in the best order",
         "queries by how they fail",
         "relevant documents by the rank at which they were found",
-        "queries by what is at rank 1",
-        "queries that lose most, each in the run that is best on it",
+        "queries by the document at rank 1",
+        "queries with the largest losses, each in the run that is best on it",
         "queries on which a run is furthest below the best run",
     ):
         assert f" {head}" in lines

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import rankscope as rs
+from rankscope.analysis.ceilings import ceilings
 from rankscope.metrics import AP, RR, nDCG
-from rankscope.scoring.ceilings import ceilings
 from rankscope.testing.cases import judged as judged_of
 from rankscope.testing.cases import made_up
 from rankscope.verbs.diagnose.losses import (

@@ -134,12 +134,12 @@ def test_memory_that_the_processor_reads_is_not_copied() -> None:
 
 ROWS = np.zeros((3, 4))
 REFUSED: list[Any] = [
-    ("sizes that do not add up", ([1, 0, 1], [1, 2, 3]), {"group": [2, 2]}, "group tells of 2 queries adding up to 4 rows, and there are 3 labels"),
+    ("sizes that do not add up", ([1, 0, 1], [1, 2, 3]), {"group": [2, 2]}, "group holds 2 queries adding up to 4 rows, but there are 3 labels"),
     ("a negative size", ([1, 0, 1], [1, 2, 3]), {"group": [4, -1]}, "adding up to 3"),
     ("sizes that are no whole numbers", ([1, 0, 1], [1, 2, 3]), {"group": [1.5, 1.5]}, "group has 2 entries for 3 labels"),
     ("sizes or ids", ([1, 0, 1], [1, 2, 3]), {"group": [1, 1, 1]}, "group is 1 for each of 3 rows"),
     ("an id that is NaN", ([1, 0], [1, 2]), {"group": [1, np.nan]}, "query id of row 2 is NaN"),
-    ("groups of rows", (ROWS, ROWS), {"group": [3]}, "a query in each row"),
+    ("groups of rows", (ROWS, ROWS), {"group": [3]}, "one query per row"),
     ("a group of two dimensions", ([1, 0], [1, 2]), {"group": [[1], [1]]}, "group has the shape 2 x 1"),
     ("shapes that differ", (ROWS, np.zeros((3, 5))), {}, "labels has the shape 3 x 4 and scores 3 x 5"),
     ("three dimensions", (np.zeros((2, 2, 2)), np.zeros((2, 2, 2))), {}, "labels has 3 dimensions"),
@@ -147,8 +147,8 @@ REFUSED: list[Any] = [
     ("a score that is NaN in a row", (ROWS, np.full((3, 4), np.nan)), {}, "row 1, column 1 is NaN"),
     ("an infinite label", ([1, np.inf], [1, 2]), {}, "label 2 is infinite"),
     ("labels of words", (["a", "b"], [1, 2]), {}, "labels is an array of strings"),
-    ("lists of several lengths", ([[1], [1, 0]], [[1], [1, 0]]), {}, "labels is no array of numbers"),
-    ("a mask of another shape", (ROWS, ROWS), {"mask": np.ones((3, 3), bool)}, "mask is true where there is a document"),
+    ("lists of several lengths", ([[1], [1, 0]], [[1], [1, 0]]), {}, "labels is not an array of numbers"),
+    ("a mask of another shape", (ROWS, ROWS), {"mask": np.ones((3, 3), bool)}, "mask is true for documents"),
     ("a mask of numbers", (ROWS, ROWS), {"mask": np.ones((3, 4))}, "this is float64"),
     ("a mask for flat arrays", ([1, 0], [1, 2]), {"mask": [True, True]}, "mask goes with two-dimensional arrays"),
     ("lengths beyond the width", (ROWS, ROWS), {"lengths": [1, 5, 2]}, "row 2 has length 5"),

@@ -24,7 +24,7 @@ def test_the_verdict_and_all_other_numbers_stay() -> None:
         assert {name: value for name, value in other.items() if name not in KEYS} == one
         assert other.keys() - one.keys() == KEYS
     assert list(plain.sentences()) == list(believed.sentences())[: len(list(plain.sentences()))]
-    assert "posterior" not in plain.envelope()
+    assert "posterior" not in plain.json_document()
 
 
 def test_a_chance_by_hand() -> None:

@@ -34,7 +34,7 @@ def test_days_change_no_other_number() -> None:
     log = log_of_days(seed=72)
     plain, by_day = rs.experiment(log, "CTR"), rs.experiment(log, "CTR", by="day")
     assert plain.to_dicts() == by_day.to_dicts()
-    assert not {"by_day", "change"} & plain.envelope().keys()
+    assert not {"by_day", "change"} & plain.json_document().keys()
 
 
 @pytest.mark.parametrize("covariates", [None, {"CTR": "before"}], ids=["plain", "with a covariate"])
@@ -69,6 +69,7 @@ def test_where_nobody_comes_back_halves_are_independent() -> None:
     assert (row["ci_upper"] - row["ci_lower"]) / 2 == pytest.approx(1.96 * math.hypot(*errors), rel=5e-3)
 
 
+@pytest.mark.slow
 def test_where_nothing_changes_a_change_is_found_as_often_as_alpha_says() -> None:
     rounds, found = 300, 0
     for seed in range(rounds):

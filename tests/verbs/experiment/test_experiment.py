@@ -84,6 +84,7 @@ def test_strata_are_adjusted_for() -> None:
     assert adjusted.pair.means.error < 0.5 * plain.pair.means.error
 
 
+@pytest.mark.slow
 def test_units_reject_as_often_as_alpha_says_where_rows_would_not() -> None:
     rng, of_units, of_rows, rounds = np.random.default_rng(11), 0, 0, 400
     for _ in range(rounds):
@@ -230,7 +231,7 @@ def test_what_is_wrong_with_the_log_is_told_by_the_codes_of_check(monkeypatch: p
     assert set(found) - sound == {"RS604"}
     assert {"RS604"} <= {row["code"] for row in rs.check(broken).to_dicts()}
     assert "7 rows repeat an item" in found["RS604"].message
-    monkeypatch.setattr("rankscope.panels.variants.MANY", len(log))
+    monkeypatch.setattr("rankscope.experiments.variants.MAX_ROWS_FOR_GROUPED_CHECKS", len(log))
     assert "RS604" not in {
         caution.code for caution in rs.experiment(broken, "CTR").warnings
     }  # long logs are left to check
@@ -309,7 +310,7 @@ def test_a_cut_that_would_leave_nothing_is_not_made_and_told() -> None:
     assert cut.to_dicts()[1]["difference"] != plain.to_dicts()[1]["difference"]
     (told,) = [caution.message for caution in cut.warnings if caution.code == "RS644"]
     assert told == (
-        "Mean(bought) is not cut: 2.5% of users are above its lowest value, and a cut at the 95.0% quantile would leave nothing of them"
+        "Mean(bought) is not cut: 2.5% of users are above its lowest value, and a cut at the 95.0% quantile would make them all equal"
     )
 
 

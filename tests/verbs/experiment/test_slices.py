@@ -75,6 +75,7 @@ def test_the_tests_are_corrected_over_attributes() -> None:
     assert min(row["p_value_adjusted"] for row in rows) == pytest.approx(min(1.0, 3 * min(r["p_value"] for r in rows)))
 
 
+@pytest.mark.slow
 def test_twenty_attributes_that_say_nothing_speak_in_no_more_experiments_than_alpha_says() -> None:
     names = [f"a{i}" for i in range(20)]
     rounds, spoken = 120, 0
@@ -110,7 +111,7 @@ def test_nothing_is_told_once_and_quietly_where_slices_cannot_be_told_apart() ->
     assert found.to_text().count("No difference between slices can be told (country and sessions).") == 1
     without = rs.experiment(users(seed=96), "Mean(revenue)")
     assert "No difference between slices" not in without.to_text()
-    assert "heterogeneity" not in without.envelope()
+    assert "heterogeneity" not in without.json_document()
 
 
 def test_it_is_withheld_with_the_verdict() -> None:

@@ -18,10 +18,11 @@ import rankscope as rs
 from rankscope.errors import DataError, InputError
 from rankscope.inference.power import queries_needed
 from rankscope.metrics import parse
+from rankscope.panels.margin import Margin
 from rankscope.panels.method import method_of
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
-from rankscope.panels.tolerance import Allowance, tolerances_of
+from rankscope.panels.tolerance import tolerances_of
 from rankscope.verbs.gate.gate import _draft, gate
 from rankscope.verbs.gate.rule import settle_checks
 
@@ -57,7 +58,7 @@ def checked(
     ids = tuple(f"q{i:04}" for i in range(values.shape[1]))
     m = parse(metric)
     panel = Panel(Measure.of(m), ("a", "b"), ids, values, **more)
-    draft = _draft(panel, None, Allowance(tolerance), fail_on, METHOD)
+    draft = _draft(panel, None, Margin(tolerance), fail_on, METHOD)
     assert draft is not None
     return settle_checks([draft], fail_on, METHOD)[0]
 
@@ -279,7 +280,7 @@ def test_slices_of_numbers_are_named_once() -> None:
     assert all(str(name).startswith("words ") for name in names[1:])
     notes = gate(QRELS, SAME, SAME, "RR", slices=lengths | {"other": {"words": 3}}).notes
     assert "not scored (other)" in notes[0].replace("'", "")
-    with pytest.raises(DataError, match="no query of it is scored"):
+    with pytest.raises(DataError, match="none of its queries has scores"):
         gate(QRELS, SAME, SAME, "RR", slices={"other": {"words": 3}})
 
 
@@ -415,7 +416,7 @@ def test_the_usual_tolerance_is_for_scores_from_0_to_1() -> None:
     with pytest.raises(InputError, match=r"needs a tolerance of its own, like tolerance='DCG@10=2%'"):
         gate(QRELS, SAME, SAME, "DCG@10")
     assert gate(QRELS, SAME, SAME, "DCG@10", tolerance="2%").passed
-    assert tolerances_of(None, [("RR", parse("RR"))])[parse("RR")].number == 0.01
+    assert tolerances_of(None, [("RR", parse("RR"))], parse)[parse("RR")].number == 0.01
 
 
 @pytest.mark.parametrize(
@@ -729,7 +730,7 @@ def test_the_envelope_is_plain_json_and_tells_where_it_comes_from(stored: Path) 
     import hashlib
 
     verdict = gate(stored / "qrels.txt", "baseline.json", "branch.run", "RR nDCG@10")
-    document = json.loads(json.dumps(verdict.envelope(), allow_nan=False))
+    document = json.loads(json.dumps(verdict.json_document(), allow_nan=False))
     assert (document["schema"], document["status"], document["exit_code"]) == ("rankscope/gate/1", "cannot tell", 4)
     digest = hashlib.sha256(Path("main.run").read_bytes()).hexdigest()
     assert document["provenance"]["baseline"]["made_from"][0]["sha256"] == digest

@@ -274,8 +274,8 @@ def test_a_metric_without_a_direction_is_refused() -> None:
         better = "neither"
         unit, above, below = "user", "rows", "users"
 
-        def parts(self, log: Any, end: Any) -> rs.Parts:
-            return rs.Parts("row", pl.lit(1.0), None)
+        def parts(self, log: Any, end: Any) -> rs.RatioParts:
+            return rs.RatioParts("row", pl.lit(1.0), None)
 
     with pytest.raises(
         InputError, match="Rows is neither better nor worse when it is higher: leave it out of the gate"
@@ -416,7 +416,7 @@ def test_what_wrote_the_log_can_be_named(capsys: pytest.CaptureFixture[str], tmp
     assert main(["gate", str(path), "A", "B", "-m", REVENUE, "--log-format", "table", "-q"]) == plain.exit_code
     capsys.readouterr()
     assert main(["gate", str(path), "--log-format", "tabel"]) == 2
-    assert "there is no such format of logs, did you mean table?" in capsys.readouterr().err
+    assert "unknown format of logs, did you mean table?" in capsys.readouterr().err
     qrels = {"q": {"a": 1}}
     with pytest.raises(InputError, match="log_format is for the log of an experiment"):
         rs.gate(qrels, {"q": {"a": 1.0}}, {"q": {"a": 1.0}}, "RR", log_format="table")

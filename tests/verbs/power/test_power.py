@@ -304,7 +304,7 @@ def test_the_sentence_is_of_the_largest_difference_beyond_reach() -> None:
 
 
 def test_the_envelope_holds_it_all() -> None:
-    found = power(SCORES, metrics="AP", comparisons=3).envelope()
+    found = power(SCORES, metrics="AP", comparisons=3).json_document()
     assert found["schema"] == "rankscope/power/1"
     assert found["conventions"]["alpha_of_each"] == pytest.approx(0.05 / 3)
     assert len(found["results"]) == 3 * 4

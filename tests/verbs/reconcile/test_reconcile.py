@@ -11,9 +11,9 @@ import pytest
 import rankscope as rs
 from rankscope.engines import mappings
 from rankscope.errors import InputError
+from rankscope.scoring.definitions import MetricDefinition, changes, options_of
 from rankscope.scoring.inputs import read_inputs
 from rankscope.scoring.policies import Policies
-from rankscope.scoring.ways import Way, changes, options_of
 from rankscope.verbs.reconcile.reconcile import _Bench, reconcile
 
 QRELS = {"q1": dict.fromkeys("abcde", 1), "q2": {"a": 1}}
@@ -45,9 +45,9 @@ def test_a_number_is_explained_by_what_departs() -> None:
     assert first.value == pytest.approx(1.0, abs=5e-4)
     assert ("ideal", "judged_at_returned") in first.departures
     assert {"mlflow", "autorag", "phoenix"} <= {name for match in found.matches for name in match.dialects}
-    assert str(found).startswith("1.000 is what ")
+    assert str(found).startswith("1.000 is printed by ")
     assert reconcile(QRELS, ONE, "nDCG@10", value=found.ours[0]).matches[0].departures == ()
-    assert "No convention known here gives 0.123" in str(reconcile(QRELS, ONE, "nDCG@10", value="0.123"))
+    assert "No known convention gives 0.123" in str(reconcile(QRELS, ONE, "nDCG@10", value="0.123"))
 
 
 def test_a_number_without_a_convention_has_a_nearest_one() -> None:
@@ -71,7 +71,7 @@ def test_a_percentage_is_taken_for_one() -> None:
 
 @pytest.mark.parametrize("value", ["high", True, float("nan")])
 def test_what_is_no_number(value: object) -> None:
-    with pytest.raises(InputError, match="give the number that was printed"):
+    with pytest.raises(InputError, match="give the printed number"):
         reconcile(QRELS, ONE, "nDCG@10", value=value)  # type: ignore[arg-type]
 
 
@@ -110,7 +110,7 @@ def world(ties: int, extra: bool) -> tuple[dict[str, dict[str, int]], dict[str, 
 def test_the_search_computes_what_evaluate_computes(metric: str, ties: int, extra: bool) -> None:
     """On what was judged once, with values and orders shared between its rounds: the same bits."""
     qrels, run = world(ties, extra)
-    plain = Way(rs.parse(metric))
+    plain = MetricDefinition(rs.parse(metric))
     searched, alone = (_Bench(*read_inputs(qrels, run, Policies()), Policies()) for _ in range(2))
     searched.begin([plain])
     for count in (1, 2):

@@ -80,7 +80,7 @@ def test_what_was_tried_is_told() -> None:
     qrels, run = {"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"a": 1.0}, "q2": {"x": 2.0, "b": 1.0}}
     none = rs.reconcile(qrels, run, "RR@10", value="0.1234567")
     assert none.slips is not None
-    assert "Nor does a slip that was tried: the value of each query rounded" in str(none)
+    assert "No slip gives it either. Tried: the value of each query rounded" in str(none)
     (said,) = json.loads(none.to_json())["metrics"]
     assert said["slips"] == []
     assert set(said["slips_tried"]) == set(none.slips.tried)

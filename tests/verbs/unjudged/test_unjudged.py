@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.made.samples import sampled
 
 import rankscope as rs
 from rankscope.engines.base import SEVERAL
@@ -43,7 +44,7 @@ def metrics() -> list[Metric]:
 
 
 METRICS = metrics()
-each_metric = pytest.mark.parametrize("metric", METRICS, ids=str)
+each_metric = pytest.mark.parametrize("metric", sampled(METRICS, 16), ids=str)
 
 
 def made_up(seed: int, queries: int = 3, unjudged: int = 2) -> tuple[Qrels, dict[str, Qrels]]:

@@ -1,4 +1,4 @@
-"""What a format of logs is: how it is told from others, and the function that makes rows of it."""
+"""The base class of formats of logs: how to recognise a format and how to make rows of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankscope.tables import Source
 
 @dataclass(frozen=True, eq=False)
 class LogTable:
-    """Rows of a log under names that are known: ``frame`` and where it came from. ``read_as`` says in a few words what was found."""
+    """Rows of a log with known names of columns, and their source; ``read_as`` describes the log in a few words."""
 
     frame: pl.DataFrame
     source: Source
@@ -25,9 +25,8 @@ class LogTable:
 class LogFormat:
     """A format of logs that another tool writes.
 
-    ``about`` is what it is, to stand in a list; ``expects`` what it holds, to stand in a message. ``names`` are other names that people
-    call it by, and ``keys`` those that its parts have where they are given by name. ``is_one`` tells what was given from all else, and is
-    true only where that is certain; ``read`` makes rows of it, and raises InputError for what it cannot read.
+    ``about`` describes it in a list, ``expects`` its content in a message. ``names`` are other names of it, ``keys`` the names of its
+    parts in a dict. ``is_one`` is True only if an input is certainly of the format. ``read`` makes rows and raises InputError if it cannot.
     """
 
     name: str
@@ -40,6 +39,6 @@ class LogFormat:
 
 
 def tally(values: pl.Series) -> list[tuple[str, int]]:
-    """How often each value is there, the most frequent first, by name among equals."""
+    """Count each value; the most frequent comes first, equal counts by name."""
     counts = values.value_counts(name="times")
     return counts.sort(pl.col("times"), pl.col(values.name), descending=[True, False]).rows()

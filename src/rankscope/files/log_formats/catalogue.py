@@ -1,4 +1,4 @@
-"""The formats of logs, each declared once: by its name, and by what it is."""
+"""The formats of logs, each declared once."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from rankscope.words import plain_name
 
 LOG_FORMATS: dict[str, LogFormat] = {one.name: one for one in (OPEN_BANDIT, OBP, UBI, YANDEX, GROWTHBOOK, INTERLEAVED)}
 TABLE = "table"
-LOOKED = 100  # files of a folder whose columns are looked at
+LOOKED = 100  # files of a folder that are asked for their columns
 KEYS = tuple(key for one in LOG_FORMATS.values() for key in one.keys)
 
 
 def log_format_named(name: str | None) -> LogFormat | None:
-    """The format of a name, however it is spelled; None for a table, and where none is named. Raises InputError for what is none."""
+    """Return the format of this name in any spelling; None for a table or no name. Raises InputError for an unknown name."""
     if name is None or plain_name(str(name)) == TABLE:
         return None
     plain = plain_name(str(name))
@@ -32,10 +32,10 @@ def log_format_named(name: str | None) -> LogFormat | None:
         if plain in map(plain_name, (one.name, *one.names)):
             return one
     there: Sequence[str] = [TABLE, *LOG_FORMATS]
-    raise InputError(f"log_format={name!r}: there is no such format of logs{words.hint(str(name), there)}")
+    raise InputError(f"log_format={name!r}: unknown format of logs{words.hint(str(name), there)}")
 
 
 def log_format_of(given: LogInput) -> LogFormat | None:
-    """The format that was certainly given; None for a table."""
+    """Return the format of an input if it is certain; None for a table."""
     looked = replace(given, parts=given.parts[:LOOKED])
     return next((one for one in LOG_FORMATS.values() if one.is_one(looked)), None)

@@ -1,4 +1,4 @@
-"""Rows as GrowthBook's queries return them: who was given which variation and when, and what was measured of whom and when."""
+"""Rows of GrowthBook's queries: exposures of users to variations, and measurements of users, both with times."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ AT = "timestamp"
 
 
 def _place(names: Sequence[str], wanted: Sequence[str]) -> str | None:
-    """The first of the columns that are wanted."""
     there = {plain_name(name): name for name in reversed(names)}
     return next((there[name] for name in wanted if name in there), None)
 
@@ -53,10 +52,10 @@ def _is_growthbook(given: LogInput) -> bool:
 
 
 def read_growthbook(given: LogInput) -> LogTable:
-    """GrowthBook's rows as a table with a row a user: the variation, when it was first met, and what each metric adds up to from then on.
+    """Return one row per user: the variation, the time of the first exposure, and the sum of each metric from then on.
 
-    A metric is called as its file, or its key. It is the sum of ``value``, or the number of rows where there is none; other columns of numbers
-    are summed as ``METRIC_COLUMN``. What a user did before the first exposure is ``METRIC_before``, a covariate. Users without a row have 0.
+    A metric has the name of its file or its key. It is the sum of ``value``, or the number of rows without such a column; other columns of
+    numbers are summed as ``METRIC_COLUMN``. ``METRIC_before`` is the sum before the first exposure, a covariate. Users without rows have 0.
 
     An exposure of u1 to variation 1 at noon, and orders of u1 worth 5 at 11 and 7 at 13::
 
@@ -90,11 +89,10 @@ def read_growthbook(given: LogInput) -> LogTable:
 
 
 def _timed(part: LogPart, unit: str) -> tuple[Sheet, pl.DataFrame, list[str]]:
-    """The rows of a part, with the unit as text and times as such."""
     time = _place(part.names, TIMES)
     if unit not in part.names or time is None:
         raise InputError(
-            f"{part.label}: no columns {unit} and timestamp among {words.listing(part.names)}; each row of a metric says whose it is, and when"
+            f"{part.label}: no columns {unit} and timestamp among {words.listing(part.names)}; each row of a metric needs its user and its time"
         )
     sheet = part.sheet()
     frame, notes = with_times(sheet.frame, time, Source(sheet.label, place_of=sheet.at))
@@ -103,7 +101,6 @@ def _timed(part: LogPart, unit: str) -> tuple[Sheet, pl.DataFrame, list[str]]:
 
 
 def _users(given: LogInput, parts: Sequence[LogPart], unit: str) -> tuple[pl.DataFrame, list[str]]:
-    """One row a user and variation, as it was first met."""
     frames, notes = [], []
     for part in parts:
         _, frame, said = _timed(part, unit)
@@ -127,7 +124,7 @@ def _users(given: LogInput, parts: Sequence[LogPart], unit: str) -> tuple[pl.Dat
 
 
 def _with_metric(users: pl.DataFrame, part: LogPart, unit: str) -> tuple[pl.DataFrame, list[str]]:
-    """The users with what a metric adds up to, before and from the first exposure on."""
+    """Add the sums of a metric before and from the first exposure."""
     sheet, frame, notes = _timed(part, unit)
     values, said = _numbers(sheet, frame, part.name, unit)
     met = users.select(unit, pl.col("variation_id"), pl.col(AT).alias("met"))
@@ -135,7 +132,7 @@ def _with_metric(users: pl.DataFrame, part: LogPart, unit: str) -> tuple[pl.Data
     strangers = values.join(met, on=unit, how="anti").height
     if strangers:
         notes.append(
-            f"{words.counted(strangers, 'row')} of {part.name} {words.agree(strangers, 'is')} of nobody who was in a variation"
+            f"{words.counted(strangers, 'row')} of {part.name} {words.agree(strangers, 'is')} of users without a variation"
         )
     columns = [name for name in values.columns if name not in {unit, AT}]
     parts = {"": pl.col(AT) >= pl.col("met"), "_before": pl.col(AT) < pl.col("met")}
@@ -152,7 +149,6 @@ def _with_metric(users: pl.DataFrame, part: LogPart, unit: str) -> tuple[pl.Data
 
 
 def _numbers(sheet: Sheet, frame: pl.DataFrame, metric: str, unit: str) -> tuple[pl.DataFrame, list[str]]:
-    """What the rows of a metric add: a value or 1, and other columns of numbers."""
     others, left = {}, []
     for name in [name for name in frame.columns if name not in {unit, AT}]:
         if name == "value":
@@ -170,7 +166,7 @@ def _numbers(sheet: Sheet, frame: pl.DataFrame, metric: str, unit: str) -> tuple
         if "value" in frame.columns
         else pl.Series(metric, [1.0] * frame.height)
     )
-    notes = [f"columns of {metric} that hold no numbers are left out: {words.listing(left)}"] if left else []
+    notes = [f"columns of {metric} without numbers are left out: {words.listing(left)}"] if left else []
     return frame.select(unit, AT).with_columns(
         lead.alias(metric), *[column.alias(name) for name, column in others.items()]
     ), notes

@@ -1,4 +1,4 @@
-"""What was given to be read as a log: files, frames or arrays, with the names of their columns, before anything is read in full."""
+"""The input of a log: files, frames or arrays with the names of their columns, before rows are read."""
 
 from __future__ import annotations
 
@@ -16,26 +16,24 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
+from rankscope.files.catalogue import kind_of
 from rankscope.files.columns import header_of
 from rankscope.files.folders import files_of
 from rankscope.files.long import content_lines
 from rankscope.files.memory import speaks_arrow
-from rankscope.files.objects import object_of
+from rankscope.files.objects import json_of, object_of, objects_of
 from rankscope.files.parquet import ParquetFile, open_parquet
 from rankscope.files.raw import BOM, HEAD, UNREADABLE, Raw, open_raw
-from rankscope.files.readers import kind_of
 from rankscope.files.sheets import Sheet, column_of, is_path, open_sheet
 from rankscope.tables import Source
 
-EXPECTED = (
-    "a log is a table with a row a shown item (item, position, click ...), or a row a user (user, variant, numbers)"
-)
-LOOKED = 200  # objects whose keys are looked at to tell a format
+EXPECTED = "a log is a table with one row per shown item (item, position, click ...) or one row per user (user, variant, numbers)"
+LOOKED = 200  # objects whose keys detect a format
 
 
 @dataclass(frozen=True, eq=False)
 class LogPart:
-    """One file or table of what was given: its ``name`` (of a file without its endings), and the ``raw`` bytes, a ``frame`` or ``objects``."""
+    """One file or table of an input: its ``name`` (of a file without endings), and the ``raw`` bytes, a ``frame`` or ``objects``."""
 
     name: str
     label: str
@@ -45,7 +43,7 @@ class LogPart:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of its columns, as far as its beginning tells; those within objects with dots before them. None where it has none."""
+        """The names of its columns, from its beginning; names within objects are joined by dots."""
         try:
             return tuple(self._names())
         except InputError:
@@ -65,17 +63,17 @@ class LogPart:
 
     @cached_property
     def parquet(self) -> ParquetFile:
-        """Its Parquet file, whose footer is read once. Raises InputError for a damaged one."""
+        """Its Parquet file, opened once. Raises InputError for a damaged one."""
         assert self.raw is not None
         return open_parquet(self.raw)
 
     @cached_property
     def is_objects(self) -> bool:
-        """Whether it is a file of JSON."""
+        """True for a file of JSON."""
         return self.raw is not None and self.raw.head.removeprefix(BOM).lstrip()[:1] in {b"{", b"["}
 
     def _head_objects(self) -> Iterator[str]:
-        """The first objects as text: one a line, those of a list, or those that a search engine wraps."""
+        """Yield the first objects as text: one per line, from a list, or from a search engine."""
         assert self.raw is not None
         head = self.raw.head.removeprefix(BOM).decode("utf-8", "replace").strip()
         wrap = '"_source"'
@@ -95,7 +93,7 @@ class LogPart:
             yield head[start:at]
 
     def sheet(self) -> Sheet:
-        """Its rows, with a column for each value within objects, named with dots: ``object.object_id``. Lists stay lists."""
+        """Return its rows; values within objects become columns named with dots: ``object.object_id``. Lists stay lists."""
         if self.objects is not None:
             return _of_objects(self.label, list(self.objects), None)
         if self.raw is not None and self.is_objects:
@@ -108,9 +106,9 @@ class LogPart:
 
 @dataclass(frozen=True, eq=False)
 class LogInput:
-    """What was given to be read as a log: its ``parts``, or ``arrays`` by name.
+    """The input of a log: its ``parts``, or ``arrays`` by name.
 
-    ``keyed`` tells that someone named the parts, ``several`` that they are the files of a folder or pattern.
+    ``keyed`` is True for parts with names, ``several`` for the files of a folder or pattern.
     """
 
     label: str
@@ -121,11 +119,11 @@ class LogInput:
 
     @property
     def one(self) -> LogPart | None:
-        """The only part, where a single file or frame was given."""
+        """The only part of an input of one file or frame."""
         return self.parts[0] if len(self.parts) == 1 and not (self.keyed or self.several) else None
 
     def source(self, kind: str, parts: Sequence[LogPart], **more: Any) -> Source:
-        """Where a log came from that was made of these parts."""
+        """Return the source of a log made of these parts."""
         raws = [part.raw for part in parts if part.raw is not None]
         if len(raws) == 1 == len(parts):
             return raws[0].source(kind, **more)
@@ -136,13 +134,13 @@ class LogInput:
 
 
 def left_out(given: LogInput, used: Sequence[LogPart], what: str) -> list[str]:
-    """A note of the files that were not read, as they hold nothing of the kind."""
+    """Return a note on the files that were not read, as they have other content."""
     names = [Path(part.label).name for part in given.parts if part not in used]
     return [f"left out, as they hold no {what}: {words.listing(names)}"] if names else []
 
 
 def places(label: str, frame: pl.DataFrame, names: Mapping[str, str]) -> Callable[[int], str]:
-    """Where a row stands that was made of several: by its ids, whose columns are called so; ``log: list q-1, item a``."""
+    """Return a function that names a row made of several by the ids in these columns: ``log: list q-1, item a``."""
 
     def place_of(row: int) -> str:
         ids = [f"{noun} {value}" for column, noun in names.items() if (value := frame[column][row]) is not None]
@@ -152,13 +150,13 @@ def places(label: str, frame: pl.DataFrame, names: Mapping[str, str]) -> Callabl
 
 
 def digest(sources: Sequence[Source]) -> str:
-    """The digest of several files: that of their names and digests."""
+    """Return the digest of several files: of their names and digests."""
     said = "".join(f"{Path(one.label).name} {one.sha256() if one.sha256 else ''}\n" for one in sources)
     return hashlib.sha256(said.encode()).hexdigest()
 
 
 def input_of(source: Any, keys: Sequence[str]) -> LogInput | None:
-    """What was given: a path, a folder, a frame, arrays by name, or parts by name where one is among ``keys``; None for all else.
+    """Open a path, a folder, a frame, arrays by name, or parts by name if one is among ``keys``; None for any other input.
 
     Raises InputError for a file that cannot be opened.
     """
@@ -181,12 +179,10 @@ def input_of(source: Any, keys: Sequence[str]) -> LogInput | None:
 
 
 def _stem(label: str) -> str:
-    """The name of a file without its endings."""
     return Path(label).name.partition(".")[0]
 
 
 def _part_of(file: Path) -> LogPart | None:
-    """A file of a folder; None for one that is empty, or of a format that holds no rows."""
     try:
         return LogPart(_stem(str(file)), str(file), open_raw(file, EXPECTED))
     except InputError:
@@ -194,7 +190,7 @@ def _part_of(file: Path) -> LogPart | None:
 
 
 def _arrays(raw: Raw) -> Mapping[str, Any] | None:
-    """The arrays of a file of one JSON object, where its beginning says that it is what obp makes."""
+    """Return the arrays of one JSON object if its beginning looks like feedback of obp."""
     if not raw.head.removeprefix(BOM).lstrip().startswith(b"{") or b'"n_rounds"' not in raw.head[:HEAD]:
         return None
     found = object_of(raw.read().removeprefix(BOM))
@@ -202,14 +198,12 @@ def _arrays(raw: Raw) -> Mapping[str, Any] | None:
 
 
 def _is_part(value: Any) -> bool:
-    """Whether a value can be read as rows: a path, a frame or a list of objects."""
     if isinstance(value, list | tuple):
         return all(isinstance(one, Mapping) for one in value)
     return is_path(value) or isinstance(value, pl.LazyFrame) or speaks_arrow(value)
 
 
 def _named_parts(source: Mapping[Any, Any]) -> Iterator[LogPart]:
-    """Parts by name; a mapping within names further ones."""
     for key, value in source.items():
         if isinstance(value, Mapping):
             yield from _named_parts(value)
@@ -229,12 +223,10 @@ def _named_parts(source: Mapping[Any, Any]) -> Iterator[LogPart]:
 
 
 def _keys(objects: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The names of all values in objects, with dots before those within others; of answers of a search engine those of documents."""
     return list(dict.fromkeys(path for one in objects for path in _flat(_document(one) or {})))
 
 
 def _schema(frame: Any) -> Mapping[str, Any]:
-    """The names and types of the columns of a frame; types as far as they can be told without reading it."""
     if isinstance(frame, pl.DataFrame | pl.LazyFrame):
         return frame.collect_schema()
     if hasattr(frame, "column_names"):  # of PyArrow
@@ -251,7 +243,7 @@ def _paths(schema: Mapping[str, Any], before: str = "") -> Iterator[str]:
 
 
 def _document(one: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The document in an object: itself, or what a search engine wraps it in; None for a line that says what to do with the next one."""
+    """Return the document in an object or in the wrapper of a search engine; None for an instruction about the next line."""
     if isinstance(inner := one.get("_source"), Mapping):
         return inner
     action = next(iter(one.values())) if len(one) == 1 and next(iter(one)) in {"index", "create"} else None
@@ -269,14 +261,12 @@ def _flat(one: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 
 
 def _unnested(frame: pl.DataFrame) -> pl.DataFrame:
-    """A frame with a column for each value within structs."""
     while nested := [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.Struct)]:
         frame = frame.with_columns(pl.col(name).name.prefix_fields(f"{name}.") for name in nested).unnest(nested)
     return frame
 
 
 def _plain_lines(raw: Raw) -> Sheet | None:
-    """One object a line as Polars decodes them; None where it gives them up, and for what is no such lines."""
     data = raw.text().removeprefix(BOM)
     if data.lstrip()[:1] != b"{" or object_of(data.lstrip().split(b"\n", 1)[0]) is None:
         return None
@@ -290,7 +280,7 @@ def _plain_lines(raw: Raw) -> Sheet | None:
         return None
     kept = [pl.col(name).is_null() for name in ("index", "create") if isinstance(frame.schema.get(name), pl.Struct)]
     rows = frame.select(pl.all_horizontal(kept).arg_true()).to_series().to_numpy() if kept else None
-    if rows is not None:  # the others say what to do with the next one
+    if rows is not None:  # the other lines are instructions about the next line
         frame = frame[rows].drop("index", "create", strict=False)
     frame = _unnested(frame.drop("_id", "_index", strict=False))
     inner = "_source."
@@ -299,44 +289,24 @@ def _plain_lines(raw: Raw) -> Sheet | None:
 
 
 def _objects_of(raw: Raw) -> tuple[list[Mapping[str, Any]], list[int] | None]:
-    """The objects of a file, with the lines on which they stand where there is one a line."""
-    text = raw.text().removeprefix(BOM)
-    start = text.lstrip()
-    if (start.startswith(b"{") and object_of(start.split(b"\n", 1)[0]) is None) or start.startswith(b"["):
-        value = _whole(raw, text)
-        hits = value.get("hits") if isinstance(value, Mapping) else None
-        value = hits.get("hits") if isinstance(hits, Mapping) else [value] if isinstance(value, Mapping) else value
-        if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
-            raise InputError(
-                f"{raw.label}: JSON that is no list of objects; one object a line, or a list of them, is expected"
-            )
-        return value, None
-    objects, lines = [], []
-    for number, line in enumerate(text.split(b"\n"), 1):
-        if line.strip():
-            one = object_of(line)
-            if one is None:
-                said = words.quote(line.decode("utf-8", "replace").strip())
-                raise InputError(
-                    f"{raw.label} line {words.count(number)}: not a JSON object: {said}; correct the line, or leave it out"
-                )
-            objects.append(one)
-            lines.append(number)
-    if len(objects) == 1 and isinstance(hits := objects[0].get("hits"), Mapping):
-        return list(hits.get("hits", [])), None
-    return objects, lines
-
-
-def _whole(raw: Raw, text: bytes) -> Any:
-    try:
-        return json.loads(text.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        where = f" line {words.count(error.lineno)}" if isinstance(error, json.JSONDecodeError) else ""
-        raise InputError(f"{raw.label}{where}: not JSON that can be read ({getattr(error, 'msg', error)})") from None
+    """Return the objects of a file: of lines with their numbers, of a list, or of the answer of a search engine."""
+    first = raw.head.removeprefix(BOM).lstrip()
+    if first[:1] == b"[" or object_of(first.split(b"\n", 1)[0]) is None:
+        value, lines = json_of(raw, dict), None
+    else:
+        value, lines = objects_of(raw, dict)
+        value = value[0] if len(value) == 1 and isinstance(value[0].get("hits"), Mapping) else value
+    if isinstance(value, Mapping):
+        hits = value.get("hits")
+        value, lines = hits.get("hits", []) if isinstance(hits, Mapping) else [value], None
+    if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
+        raise InputError(
+            f"{raw.label}: JSON without a list of objects; one object per line or a list of objects is expected"
+        )
+    return value, lines
 
 
 def _of_objects(label: str, objects: list[Mapping[str, Any]], lines: list[int] | None) -> Sheet:
-    """Objects as a table: those that only say what to do with the next one are no rows."""
     documents = [_document(one) for one in objects]
     kept = [place for place, one in enumerate(documents) if one is not None]
     rows = [_flat(one) for one in documents if one is not None]

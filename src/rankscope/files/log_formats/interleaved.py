@@ -1,4 +1,4 @@
-"""Events of searches whose lists were interleaved of two rankers: a list was shown, a place was clicked that one of them had filled."""
+"""Events of searches with interleaved lists of two rankers: lists shown, and clicks on positions that one of them filled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rankscope.tables import Source
 
 COLUMNS = ("timestamp", "search_id", "event", "position", "ranking_function")
 SHOWN, CLICKED = "serp", "click"
-ALONE = "events say which places were clicked, and not what else was shown: a row is a list, and CTR is of lists"
+ALONE = "events have the clicked positions, not the other shown items: each row is one list, and CTR is per list"
 
 
 def _is_events(part: LogPart) -> bool:
@@ -22,12 +22,12 @@ def _is_events(part: LogPart) -> bool:
 
 
 def read_interleaved(given: LogInput) -> LogTable:
-    """Events of interleaved searches as rows: one for each list, with how often it was clicked, by the ranker that had filled the place.
+    """Return one row per list, with its clicks by the ranker that filled the position.
 
-    ``click`` is 1 where a list was clicked at all, ``clicks`` how often, ``clicks_A`` and so on how often on what each ranking function had
-    brought, ``seconds_to_click`` the time from the list to its first click. What else stood in a list these events do not say.
+    ``click`` is 1 if a list was clicked, ``clicks`` counts its clicks, ``clicks_A`` and so on the clicks on positions of each ranking
+    function. ``seconds_to_click`` is the time from the list to its first click. The events do not contain the other items of a list.
 
-    A list and a click on its second place, which ranker B had filled::
+    A list and a click on its second position, which ranker B filled::
 
         timestamp,search_id,event,position,ranking_function
         2024-05-01T12:00:00Z,s1,serp,NA,NA
@@ -69,7 +69,7 @@ def read_interleaved(given: LogInput) -> LogTable:
 def _remarks(events: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
     unseen = rows.filter(~pl.col("listed")).height
     out = (
-        [f"{words.counted(unseen, 'list')} {words.agree(unseen, 'has')} clicks and no event that says it was shown"]
+        [f"{words.counted(unseen, 'list')} {words.agree(unseen, 'has')} clicks and no event of being shown"]
         if unseen
         else []
     )

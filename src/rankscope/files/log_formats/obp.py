@@ -1,4 +1,4 @@
-"""The dict of logged feedback that obp (Open Bandit Pipeline) hands around: one array a thing, one element a row."""
+"""The dict of logged feedback of obp (Open Bandit Pipeline): one array per column, one element per row."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rankscope.files.log_formats.base import LogFormat, LogTable
 from rankscope.files.log_formats.inputs import LogInput
 from rankscope.tables import Array, Source
 
-EXPECTS = "action and reward as arrays, and position (from 0), pscore, slate_id and context as far as there are any"
+EXPECTS = "action and reward as arrays, and position (from 0), pscore, slate_id and context if there are any"
 ROLES = {
     "action": "item_id",
     "reward": "reward",
@@ -29,11 +29,12 @@ def _is_feedback(given: LogInput) -> bool:
 
 
 def read_obp(given: LogInput) -> LogTable:
-    """Obp's ``bandit_feedback`` as rows: action, reward, and position, which obp counts from 0 and a log from 1.
+    """Return obp's ``bandit_feedback`` as rows: action, reward, and position, which obp counts from 0 and a log from 1.
 
-    ``pscore`` is how probable the action was at its position (``p_item_pos``); of slates, which have a ``slate_id``, it is how probable the
-    whole slate was (``p_slate``), ``pscore_cascade`` the slate down to here (``p_prefix``) and ``pscore_item_position`` the action at its
-    position. A reward that is 0 or 1 throughout is a click, too. Columns of ``context``, and other arrays with an element a row, are attributes.
+    ``pscore`` is the probability of the action at its position (``p_item_pos``). For slates, which have a ``slate_id``, it is the
+    probability of the slate (``p_slate``), ``pscore_cascade`` of the slate down to the position (``p_prefix``), and
+    ``pscore_item_position`` of the action at its position. A reward of only 0 and 1 is also a click. Columns of ``context`` and other
+    arrays with one element per row are attributes.
 
     >>> feedback = {"n_rounds": 2, "action": [3, 1], "position": [0, 2], "reward": [1, 0], "pscore": [0.5, 0.1]}
     >>> print(read_obp(LogInput("log", (), feedback)).frame.rows(named=True)[1])
@@ -51,7 +52,7 @@ def read_obp(given: LogInput) -> LogTable:
         array = _array(given, name, arrays[name])
         if array.ndim != 1 or len(array) != rows:
             raise InputError(
-                f"{given.label}: {name} is of shape {array.shape}, and action has {words.counted(rows, 'element')}; they should have one element a row each"
+                f"{given.label}: {name} is of shape {array.shape}, and action has {words.counted(rows, 'element')}; they should have one element per row each"
             )
         if name == "position":
             columns[name] = _from_one(given, array)
@@ -64,7 +65,7 @@ def read_obp(given: LogInput) -> LogTable:
     others, left = _others(arrays, rows, used=bool(context))
     frame = pl.DataFrame({**columns, **others})
     notes = ["positions are counted from 0 there: 1 is added to all"] if "position" in columns else []
-    notes += ["reward is 0 or 1 in all rows: it is taken as click, too"] if "click" in columns else []
+    notes += ["reward is 0 or 1 in all rows: it is also taken as click"] if "click" in columns else []
     notes += [f"left out, as they have no element for each row: {words.listing(left)}"] if left else []
     what = f" in {words.counted(len(np.unique(columns['impression_id'])), 'slate')}" if slates else ""
     return LogTable(frame, _source(given), f"feedback as obp has it: {words.counted(rows, 'row')}{what}", notes)
@@ -80,12 +81,11 @@ def _array(given: LogInput, name: str, value: Any) -> Array:
     except ValueError:  # rows of several lengths
         array = np.asarray(None)
     if array.dtype == object or not array.ndim:
-        raise InputError(f"{given.label}: {name} is no array of numbers or texts; {EXPECTS} are expected")
+        raise InputError(f"{given.label}: {name} should be an array of numbers or texts; {EXPECTS} are expected")
     return array
 
 
 def _from_one(given: LogInput, position: Array) -> Array:
-    """Positions that count from 0, as those of a log do."""
     if position.dtype.kind not in "iu" or (len(position) and position.min() < 0):
         raise InputError(
             f"{given.label}: position holds {words.quote(str(position.min()))}; positions are whole numbers, which count from 0 in obp"
@@ -94,7 +94,7 @@ def _from_one(given: LogInput, position: Array) -> Array:
 
 
 def _context(given: LogInput, arrays: Mapping[str, Any], rows: int) -> dict[str, Array]:
-    """A column for each dimension of what was known of a round; of a slate each of its rows has that of the slate."""
+    """Return a column per dimension of the context; rows of a slate share its context."""
     if arrays.get("context") is None:
         return {}
     context = _array(given, "context", arrays["context"])
@@ -109,7 +109,6 @@ def _context(given: LogInput, arrays: Mapping[str, Any], rows: int) -> dict[str,
 
 
 def _others(arrays: Mapping[str, Any], rows: int, used: bool) -> tuple[dict[str, Array], list[str]]:
-    """Further arrays with an element for each row, and the names of those without."""
     others, left = {}, []
     for name, value in arrays.items():
         if (

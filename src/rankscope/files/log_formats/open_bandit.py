@@ -1,4 +1,4 @@
-"""Files of the Open Bandit Dataset: one item that was shown at one position a row, with the chance that it was."""
+"""Files of the Open Bandit Dataset: one shown item and its propensity per row."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from rankscope.files.sheets import Sheet
 
 COLUMNS = {"timestamp", "item_id", "position", "click"}
 CHANCES = ("propensity_score", "action_prob")
-POLICIES, CAMPAIGNS = ("random", "bts"), ("all", "men", "women")  # which the folders of the data set are called by
-ONE = "a row is one item at one position, and nothing says which rows were on one page: there are no lists"
+POLICIES, CAMPAIGNS = ("random", "bts"), ("all", "men", "women")  # names of folders
+ONE = "a row is one item at one position, and the file does not say which rows were on one page: there are no lists"
 
 
 def _is_rows(part: LogPart) -> bool:
@@ -31,10 +31,10 @@ def _is_items(part: LogPart) -> bool:
 
 
 def read_open_bandit(given: LogInput) -> LogTable:
-    """Rows of the Open Bandit Dataset as they are: ``propensity_score`` is how probable the item was at its position, from 1 to 3.
+    """Return the rows of the Open Bandit Dataset: ``propensity_score`` is the probability of the item at its position, from 1 to 3.
 
-    Of several files each says by its folder which policy made it (``random/men/men.csv`` is of the policy random), which becomes
-    ``logger_id``, and by its name which campaign it is of. Features of items, which lie beside as ``item_context.csv``, are joined to them.
+    The folder of a file names its policy (``random/men/men.csv``: random), which becomes ``logger_id``; the file name is the campaign.
+    Features of items in ``item_context.csv`` of the same folder are joined.
 
     A row ``timestamp=..., item_id=14, position=3, click=0, propensity_score=0.029`` is the same row here. Source: Saito, Aihara,
     Matsutani and Narita, Open Bandit Dataset and Pipeline, arXiv 2008.07146.
@@ -42,7 +42,7 @@ def read_open_bandit(given: LogInput) -> LogTable:
     parts = [part for part in given.parts if _is_rows(part)]
     if not parts:
         raise InputError(
-            f"{given.label}: no file of Open Bandit, whose columns are {', '.join(sorted(COLUMNS))}, propensity_score, user_feature_0 ..."
+            f"{given.label}: no file of Open Bandit with the columns {', '.join(sorted(COLUMNS))}, propensity_score, user_feature_0 ..."
         )
     items = [part for part in given.parts if _is_items(part)]
     sheets = [part.sheet() for part in parts]
@@ -60,7 +60,6 @@ def read_open_bandit(given: LogInput) -> LogTable:
 
 
 def _labelled(part: LogPart, frame: pl.DataFrame) -> pl.DataFrame:
-    """The rows of a file with its policy and campaign, where its folders and its name say them."""
     folders = [folder.lower() for folder in Path(part.label).parts[:-1]]
     policy = next((folder for folder in reversed(folders) if folder in POLICIES), None)
     said = {"logger_id": policy, "campaign": part.name if part.name in CAMPAIGNS else None}
@@ -68,7 +67,6 @@ def _labelled(part: LogPart, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_items(frame: pl.DataFrame, part: LogPart, items: list[LogPart]) -> pl.DataFrame:
-    """The rows of a file with the features of items that lie in the same folder."""
     near = [one for one in items if Path(one.label).parent == Path(part.label).parent]
     if not near:
         return frame
@@ -81,7 +79,6 @@ def _with_items(frame: pl.DataFrame, part: LogPart, items: list[LogPart]) -> pl.
 
 
 def _places(sheets: list[Sheet]) -> Callable[[int], str]:
-    """Where a row stands, of several files one after the other."""
     ends = np.cumsum([sheet.frame.height for sheet in sheets])
 
     def place_of(row: int) -> str:

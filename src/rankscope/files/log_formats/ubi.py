@@ -1,4 +1,4 @@
-"""OpenSearch UBI (User Behavior Insights): queries with the hits that they got, and events that say what was done with them."""
+"""OpenSearch UBI (User Behavior Insights): queries with their hits, and events on these hits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rankscope.tables import Source
 EXPECTS = "queries with query_id and query_response_hit_ids, events with query_id, action_name and event_attributes.object.object_id"
 HITS = ("query_response_hit_ids", "query_response_object_ids", "query_response_objects_ids")
 TIMES = ("timestamp", "@timestamp")
-TEXTS = {  # where a value may be, the likeliest place first
+TEXTS = {  # places of a value, the likeliest first
     "query_id": ("query_id",), "user_query": ("user_query",), "application": ("application",), "user_id": ("user_id",),
     "client_id": ("client_id",), "session_id": ("session_id", "event_attributes.session_id"), "action": ("action_name",),
     "object_id": ("event_attributes.object.object_id", "event_attributes.object_id", "object_id"),
@@ -26,7 +26,7 @@ TEXTS = {  # where a value may be, the likeliest place first
 }  # fmt: skip
 IMPRESSION = "impression"
 BEFORE = "query_attributes."
-MEANT = {  # what usual actions are in a log; all others keep their names
+MEANT = {  # names of usual actions in a log; other actions keep their names
     "click": "click", "click_through": "click", "item_click": "click", "product_click": "click",
     "purchase": "conversion", "product_purchase": "conversion",
 }  # fmt: skip
@@ -57,16 +57,15 @@ def _is_events(part: LogPart) -> bool:
 
 
 def read_ubi(given: LogInput) -> LogTable:
-    """UBI's queries and events as rows: one for each hit of a query, with what was done with it.
+    """Return UBI's queries and events as rows: one per hit of a query, with the events on it.
 
-    ``query_id`` of UBI is the list (``impression_id``), ``user_query`` what was asked for, ``client_id`` the unit. Hits stand at positions from
-    1, in their order. An event belongs to the hit of its query whose id is its ``object_id`` (or else its ``internal_id``); clicks are 1 or 0,
-    purchases are counted as conversions, and any other action on an item becomes a column of its own that counts it. Events
-    of the action ``impression`` say what was in view (``examined``), and what was shown where a query has no hits. What was done with an
-    item that was not among the hits is a row with ``shown`` 0. ``dwell_s`` is from a click to the next event of its session. Scalars of
-    ``query_attributes`` are attributes of the list.
+    ``query_id`` of UBI is the list (``impression_id``), ``user_query`` the query, ``client_id`` the unit. Hits have positions from 1, in
+    their order. An event belongs to the hit with its ``object_id`` (or its ``internal_id``). Clicks are 1 or 0, purchases are counted as
+    conversions, and every other action on an item is counted in its own column. Events of the action ``impression`` set ``examined``,
+    and are the shown items of a query without hits. An event on an item that is not a hit is a row with ``shown`` 0. ``dwell_s`` is the
+    time from a click to the next event of its session. Scalars of ``query_attributes`` are attributes of the list.
 
-    A query and an event, of a client who saw two hits and clicked on the second::
+    A client saw two hits and clicked on the second::
 
         {
             "query_id": "q-1",
@@ -92,7 +91,7 @@ def read_ubi(given: LogInput) -> LogTable:
     shown, added = _shown(lists, done)
     if not shown.height:
         raise InputError(
-            f"{given.label}: no query with hits, and no event that says what was shown; UBI has {EXPECTS}, or events of the action impression"
+            f"{given.label}: no query with hits, and no event of shown items; UBI has {EXPECTS}, or events of the action impression"
         )
     known = pl.concat([lists.select("impression_id"), shown.select("impression_id")]).unique()
     done = _matched(done.join(known, on="impression_id", how="semi", maintain_order="left"), shown)
@@ -108,7 +107,6 @@ def read_ubi(given: LogInput) -> LogTable:
 
 
 def _tables(parts: Sequence[LogPart]) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
-    """The queries and the events of all parts, under the names of ``TEXTS``; and what was assumed of times."""
     queries: list[pl.DataFrame] = []
     events: list[pl.DataFrame] = []
     notes = dict[str, None]()
@@ -130,7 +128,6 @@ def _tables(parts: Sequence[LogPart]) -> tuple[pl.DataFrame, pl.DataFrame, list[
 
 
 def _table(sheet: Sheet) -> tuple[pl.DataFrame, list[str]]:
-    """A part under the names of ``TEXTS``, with hits, times and attributes of queries."""
     frame, notes = sheet.frame, list[str]()
     time = [name for name in TIMES if name in frame.columns]
     if time:
@@ -144,7 +141,6 @@ def _table(sheet: Sheet) -> tuple[pl.DataFrame, list[str]]:
 
 
 def _first(frame: pl.DataFrame, places: Sequence[str], dtype: type[pl.String]) -> pl.Expr:
-    """The value at the first of these places that has one, without an empty text."""
     there = [
         pl.col(name).cast(dtype).str.strip_chars()
         for name in places
@@ -157,7 +153,6 @@ def _first(frame: pl.DataFrame, places: Sequence[str], dtype: type[pl.String]) -
 
 
 def _hits(frame: pl.DataFrame) -> pl.Expr:
-    """The ids of hits: a list, or a text with commas between, as tables of text have it."""
     name = next((name for name in HITS if name in frame.columns), None)
     if name is None:
         return pl.lit(None, pl.List(pl.String))
@@ -171,7 +166,7 @@ def _hits(frame: pl.DataFrame) -> pl.Expr:
 
 
 def _lists(queries: pl.DataFrame) -> pl.DataFrame:
-    """One row a query id: where an id comes several times, hits follow those that were there before."""
+    """Return one row per query id; hits of a repeated id follow the earlier hits."""
     attributes = [name for name in queries.columns if name.startswith(BEFORE)]
     first = ["user_query", "application", "client_id", "user_id", "session_id", *attributes]
     lists = queries.sort("timestamp", maintain_order=True).group_by("query_id", maintain_order=True).agg(
@@ -181,7 +176,6 @@ def _lists(queries: pl.DataFrame) -> pl.DataFrame:
 
 
 def _done(events: pl.DataFrame) -> pl.DataFrame:
-    """The events on items of lists."""
     has_item = pl.col("object_id").is_not_null() | pl.col("internal_id").is_not_null()
     kind = pl.col("action").replace(MEANT)
     return events.with_row_index("event").filter(has_item & pl.col("query_id").is_not_null()).select(
@@ -191,7 +185,6 @@ def _done(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def _shown(lists: pl.DataFrame, done: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """What was shown: hits, and items that an impression says were there; and how many of the latter are no hits."""
     hits = pl.DataFrame(schema={"impression_id": pl.String, "item_id": pl.String, "position": pl.Int64})
     if lists.height:
         some = lists.filter(pl.col("hits").list.len() > 0)
@@ -208,7 +201,7 @@ def _shown(lists: pl.DataFrame, done: pl.DataFrame) -> tuple[pl.DataFrame, int]:
 
 
 def _matched(done: pl.DataFrame, shown: pl.DataFrame) -> pl.DataFrame:
-    """Events with the item that they are of: by the id of the object, or by that of the engine where the list has this one."""
+    """Add the item of each event: by the object's id, or by the engine's id if the list has it."""
     near = shown.select(*PAIR).join(done.select("impression_id").unique(), on="impression_id", how="semi")
     pairs = near.unique().with_columns(pl.lit(value=True).alias("there"))
     for name in ("object_id", "internal_id"):
@@ -223,7 +216,7 @@ def _matched(done: pl.DataFrame, shown: pl.DataFrame) -> pl.DataFrame:
 
 
 def _dwell(events: pl.DataFrame, lists: pl.DataFrame) -> pl.DataFrame | None:
-    """Seconds from each event to the next of its session, by the place of the event; None where no session is named."""
+    """Return the seconds from each event to the next of its session; None if no session is named."""
     acts = events.with_row_index("event").select("event", "session_id", "timestamp")
     if acts["session_id"].null_count() == acts.height or acts["timestamp"].null_count() == acts.height:
         return None
@@ -241,7 +234,6 @@ def _dwell(events: pl.DataFrame, lists: pl.DataFrame) -> pl.DataFrame | None:
 
 
 def _rows(shown: pl.DataFrame, done: pl.DataFrame, dwell: pl.DataFrame | None, *, observed: bool) -> pl.DataFrame:
-    """What was shown with what was done, and what was done with items that were not shown."""
     acts = done.filter(pl.col("kind") != IMPRESSION)
     kinds = sorted(kind for kind, _ in tally(acts["kind"])[:MOST])
     clicked = pl.col("kind") == "click"
@@ -265,12 +257,10 @@ def _rows(shown: pl.DataFrame, done: pl.DataFrame, dwell: pl.DataFrame | None, *
 
 
 def _named(kind: str) -> str:
-    """The column of an action: its name, unless that means something else here."""
     return f"action_{kind}" if kind in OWN else kind
 
 
 def _about(rows: pl.DataFrame, lists: pl.DataFrame, events: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """The rows with who saw each list, when and what it was asked for: as its query says, or else its events."""
     who = ("client_id", "user_id", "session_id", "user_query", "application")
     first = [pl.col(name).drop_nulls().first().alias(f"event_{name}") for name in who]
     ordered = events.filter(pl.col("query_id").is_not_null()).sort("timestamp", maintain_order=True)
@@ -290,7 +280,6 @@ def _about(rows: pl.DataFrame, lists: pl.DataFrame, events: pl.DataFrame) -> tup
 
 
 def _settled(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """The rows without what is not known: units without a name, sessions of which only some lists are."""
     notes = []
     has_client = rows["client_id"].null_count() < rows.height
     rows = rows.drop("user_id" if has_client else "client_id")
@@ -312,9 +301,8 @@ def _settled(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
 
 
 def _remarks(events: pl.DataFrame, done: pl.DataFrame, added: int) -> Iterator[str]:
-    """What to know of the rows that were made."""
     if not events.height:
-        yield "no events were given: what was done is not known"
+        yield "there are no events: clicks are unknown"
         return
     clicks = done.filter(pl.col("kind") == "click")
     stray = clicks.filter(~pl.col("is_shown")).height
@@ -324,7 +312,7 @@ def _remarks(events: pl.DataFrame, done: pl.DataFrame, added: int) -> Iterator[s
     if again:
         yield f"{words.counted(again, 'click')} came again on the same item of a list: each item is clicked or not"
     if added:
-        yield f"{words.counted(added, 'item')} {words.agree(added, 'is')} known from impressions alone, not from hits, with the position that these say"
+        yield f"{words.counted(added, 'item')} {words.agree(added, 'is')} known only from impressions, not from hits, with the position in the impressions"
     rest = events.with_row_index("event").join(done, on="event", how="anti")
     others = rest.height
     if others:

@@ -1,6 +1,6 @@
-"""Lines of queries and clicks, as Yandex published them, and PyClick and NAVER's CLARA 2 have them.
+"""Lines of queries and clicks in the formats of Yandex, PyClick and NAVER's CLARA 2.
 
-Source: the log of Yandex's Relevance Prediction Challenge (2011), whose lines PyClick reads and CLARA 2 took over; and that of Yandex's
+Sources: the log of Yandex's Relevance Prediction Challenge (2011), whose lines PyClick and CLARA 2 read, and the log of Yandex's
 Personalized Web Search Challenge (2013), which names users and pages of results.
 """
 
@@ -33,7 +33,7 @@ def _is_lines(part: LogPart) -> bool:
 
 
 def read_lines(given: LogInput) -> LogTable:
-    """Lines of queries and clicks as rows: one for each url that a page of results showed, and whether it was clicked.
+    """Return one row per url on a page of results, with its click.
 
     A click belongs to the latest page before it in its session that shows the url, or to the page that its line names. A click on a url
     that no such page shows is a row of its own, with ``shown`` 0. The unit of time is not disclosed, so times stay what they are:
@@ -67,7 +67,6 @@ def read_lines(given: LogInput) -> LogTable:
 
 
 def _lines(part: LogPart, number: int) -> pl.DataFrame:
-    """The lines that are not blank, as fields, each with what it is: Q, T, C or M."""
     assert part.raw is not None
     text = pl.col("line").str.strip_chars_end(PADDING)
     lines = part.raw.lines_frame().filter(pl.col("line").is_not_null() & (text != "")).select(
@@ -80,7 +79,6 @@ def _lines(part: LogPart, number: int) -> pl.DataFrame:
 
 
 def _check(lines: pl.DataFrame, parts: Sequence[LogPart], named: bool) -> None:
-    """Refuse the first line that is none of those there may be."""
     kind, fields = pl.col("kind"), field.len()
     is_query = kind.is_in(["Q", "T"]) & (fields >= (6 if named else 5))
     is_click = (kind == "C") & (fields == (5 if named else 4))
@@ -98,7 +96,6 @@ def _check(lines: pl.DataFrame, parts: Sequence[LogPart], named: bool) -> None:
 
 
 def _line(part: LogPart, nth: int) -> tuple[int, str]:
-    """The line before which so many stand that are not blank: its number from 1, and what it says."""
     assert part.raw is not None
     rows = enumerate(part.raw.text().split(b"\n"), 1)
     at, line = next(islice(((at, line) for at, line in rows if line.strip(PADDING.encode())), nth, None))
@@ -106,7 +103,6 @@ def _line(part: LogPart, nth: int) -> tuple[int, str]:
 
 
 def _places(lines: pl.DataFrame, parts: Sequence[LogPart], rows: pl.DataFrame) -> Callable[[int], str]:
-    """Where a row stands: at the line of its page, or of its click."""
     first = lines.group_by("part").agg(pl.col("at").min()).sort("part")["at"].to_list()
 
     def place_of(row: int) -> str:
@@ -118,7 +114,6 @@ def _places(lines: pl.DataFrame, parts: Sequence[LogPart], rows: pl.DataFrame) -
 
 
 def _pages(lines: pl.DataFrame, named: bool) -> pl.DataFrame:
-    """One row a page of results, with lists of what it showed and at which places."""
     session, items = field.get(0), field.slice(6 if named else 5)
     page = field.get(3) if named else pl.int_range(1, pl.len() + 1).over(session).cast(pl.String)
     pages = lines.filter(pl.col("kind").is_in(["Q", "T"])).select(
@@ -135,7 +130,6 @@ def _pages(lines: pl.DataFrame, named: bool) -> pl.DataFrame:
 
 
 def _clicks(lines: pl.DataFrame, named: bool) -> pl.DataFrame:
-    """One row a click, with the time to what its session did next."""
     session = field.get(0)
     acts = lines.filter(pl.col("kind") != "M")
     until = (pl.col("time").shift(-1).over(session) - pl.col("time")).alias("time_to_next")
@@ -147,7 +141,7 @@ def _clicks(lines: pl.DataFrame, named: bool) -> pl.DataFrame:
 
 
 def _placed(clicks: pl.DataFrame, shown: pl.DataFrame, named: bool) -> pl.DataFrame:
-    """Clicks with the page (``page``, by its place among the lines) and the position that they belong to, null where no page shows the url."""
+    """Add the page and the position of each click; null if no page shows the url."""
     keys = ["session_id", "item_id", *(["impression_id"] if named else [])]
     first = shown.unique(["at", "item_id"], keep="first", maintain_order=True).select(
         "at", pl.col("at").alias("page"), "position", *keys
@@ -156,7 +150,6 @@ def _placed(clicks: pl.DataFrame, shown: pl.DataFrame, named: bool) -> pl.DataFr
 
 
 def _rows(shown: pl.DataFrame, placed: pl.DataFrame, pages: pl.DataFrame) -> pl.DataFrame:
-    """What was shown, with its clicks, and what was clicked and not shown."""
     clicked = placed.filter(pl.col("page").is_not_null()).group_by("page", "position").agg(pl.col("time_to_next").first()).select(
         pl.col("page").alias("at"), "position", pl.lit(1).alias("click"), "time_to_next"
     )  # fmt: skip
@@ -176,7 +169,6 @@ def _rows(shown: pl.DataFrame, placed: pl.DataFrame, pages: pl.DataFrame) -> pl.
 
 
 def _remarks(shown: pl.DataFrame, pages: pl.DataFrame, placed: pl.DataFrame) -> list[str]:
-    """What to know of the rows that were made."""
     clicks, stray = placed.height, placed["page"].null_count()
     again = clicks - stray - placed.filter(pl.col("page").is_not_null()).unique(["page", "position"]).height
     empty = pages.filter(pl.col("item_id").list.len() == 0).height
@@ -190,7 +182,7 @@ def _remarks(shown: pl.DataFrame, pages: pl.DataFrame, placed: pl.DataFrame) -> 
     if empty:
         out.append(f"{words.counted(empty, 'page')} of results showed nothing, and {words.agree(empty, 'has')} no row")
     out.append(
-        "times are in the unit of the log, which is not disclosed: if time_to_next is in seconds, --columns 'time_to_next=dwell_s' says so"
+        "times are in the unit of the log, which is not disclosed: if time_to_next is in seconds, use --columns 'time_to_next=dwell_s'"
     )
     return out
 

@@ -1,4 +1,4 @@
-"""The tops of several rankings put together: which documents stand there, at which rank of each run, and what each adds."""
+"""The tops of several rankings, joined: documents, their rank in each run, and their shares."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankscope.engines.base import Order
-from rankscope.engines.orders import cut
+from rankscope.engines.tie_orders import cut
 from rankscope.engines.top import top
 from rankscope.files import qrels_of
 from rankscope.lists import Array, Judged
@@ -29,7 +29,7 @@ MISSED = 5  # documents of a query
 
 @dataclass(frozen=True, eq=False)
 class RankingSource:
-    """What stands behind the values of one metric: judgments and runs after the policies, and the judged documents of each run.
+    """The data behind the values of one metric: judgments and runs after the policies, and the judged documents of each run.
 
     ``order`` is the one that documents are shown in; ``over_orders`` says that the values are means over all orders of equal scores.
     ``number`` numbers the queries looked at.
@@ -46,7 +46,7 @@ class RankingSource:
 
     @cached_property
     def places(self) -> list[Array]:
-        """For each run, the number of each query that the engine saw, -1 for those not looked at."""
+        """For each run, the engine's number of each query, -1 for queries left out."""
         return [np.array([self.number.get(query, -1) for query in one.query_id], dtype=np.int64) for one in self.judged]
 
     @cached_property
@@ -56,17 +56,17 @@ class RankingSource:
 
     @cached_property
     def sizes(self) -> Array:
-        """How many documents each run retrieved: runs x queries."""
+        """The number of retrieved documents: runs x queries."""
         return self._by_query([one.retrieved for one in self.judged])
 
     def unjudged(self, top: int) -> Array:
-        """How many of the first ``top`` documents are not in the qrels: runs x queries."""
+        """The number of unjudged documents in the first ``top``: runs x queries."""
         first = [_count(one, (one.rank > 0) & (one.rank <= top)) for one in self.judged]
         return self._by_query([np.minimum(one.retrieved, top) - n for one, n in zip(self.judged, first, strict=True)])
 
     @cached_property
     def good(self) -> Array:
-        """How many documents of a grade above 0 each run retrieved: runs x queries."""
+        """The number of retrieved documents of a grade above 0: runs x queries."""
         return self._by_query([_count(one, (one.rank > 0) & (one.grade > 0)) for one in self.judged])
 
     def _by_query(self, columns: Sequence[Array]) -> Array:
@@ -94,14 +94,14 @@ class RankingSource:
 
 
 def _count(judged: Judged, wanted: Array) -> Array:
-    """How many judged documents of each query are wanted."""
+    """The number of judged documents to fetch per query."""
     return np.bincount(np.repeat(np.arange(len(judged)), judged.size)[wanted], minlength=len(judged))
 
 
 def source_of(
     subject: Subject[Any], scores: Scores, names: tuple[str, ...], metric: Metric, queries: Sequence[str], few: bool
 ) -> RankingSource:
-    """What stands behind a metric, for these queries; where they are ``few`` of those there are, the rest is put aside first."""
+    """Return the data behind a metric for these queries; for ``few`` of them the rest is dropped first."""
     policy = scores.request.policies
     over_orders = scores.request.of_metric(metric).convention.ties in {"expected", "best", "worst"}
     at, evaluations = scores.request.place(metric), dict(zip(subject.run_names, scores.evaluations, strict=True))
@@ -123,7 +123,7 @@ def source_of(
 
 @dataclass(frozen=True, eq=False)
 class DocumentPool:
-    """Documents that stand in the top of some run, each once a query; queries follow one another, best ranks first.
+    """Documents in the top of some run, each once per query; queries follow one another, best ranks first.
 
     ``query`` numbers the query of each, ``best`` is its best rank in any run, ``grade`` NaN where it is not in the qrels. ``ranks`` and
     ``adds`` are runs x documents: 0 where a run did not retrieve it.
@@ -148,14 +148,14 @@ class DocumentPool:
 
 
 def pool_of_tops(source: RankingSource, depth: int, values: Array) -> DocumentPool:
-    """The first ``depth`` documents of every run together; ``values`` (runs x queries) say which queries have a value to be parted."""
+    """Join the first ``depth`` documents of every run; ``values`` (runs x queries) mark the queries that have a value to split."""
     tops = [top(run.data, source.order, depth, name) for name, run in zip(source.names, source.runs, strict=True)]
     rows = pl.concat(tops).join(_number_frame(source.number), on="query_id").group_by("query_id", "query", "doc_id")
     return pool_of(source, rows.agg(pl.col("rank").min().alias("best")).sort("query", "best", "doc_id"), values)
 
 
 def pool_of(source: RankingSource, rows: pl.DataFrame, values: Array) -> DocumentPool:
-    """The documents of these rows: query_id, query, doc_id and best, a row a document.
+    """Return the documents of these rows, one row per document: query_id, query, doc_id and best.
 
     Of several grades of a document the highest counts.
     """
@@ -192,7 +192,7 @@ def _number_frame(number: Mapping[str, int]) -> pl.DataFrame:
 
 
 def _adds(source: RankingSource, run: int, query: Array, rank: Array, valued: Array) -> Array:
-    """What each document adds to the value of a run: the share of the judged document that stands at its rank."""
+    """Return the share of each document in the value of a run, by the judged document at its rank."""
     key, share = _shares(source, run, valued)
     if not len(key):
         return np.zeros(len(query))
@@ -202,7 +202,7 @@ def _adds(source: RankingSource, run: int, query: Array, rank: Array, valued: Ar
 
 
 def _shares(source: RankingSource, run: int, valued: Array) -> tuple[Array, Array]:
-    """What judged documents add, those that add something: query and rank as one number, in rising order, and the share."""
+    """Return the non-zero shares of judged documents: query and rank as one ascending number, and the share."""
     judged, place = source.judged[run], source.places[run]
     kept = (place >= 0) & np.append(valued, False)[place]
     keys, parts = [np.empty(0, dtype=np.int64)], [np.empty(0)]
@@ -244,7 +244,7 @@ def below(source: RankingSource, pool: DocumentPool) -> list[list[list[tuple[int
 def pool_of_missed(
     source: RankingSource, pool: DocumentPool, kept: Array, values: Array, most: int | None = MISSED
 ) -> DocumentPool:
-    """Of each query that is ``kept``, the ``most`` best documents of a grade above 0 that are not in the pool (None: all of them).
+    """Return, for each query that is ``kept``, the ``most`` best documents of a grade above 0 outside the pool (None: all).
 
     Equal grades come by id.
     """

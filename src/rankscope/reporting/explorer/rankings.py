@@ -1,4 +1,4 @@
-"""The rankings of a report to look into: query by query, the top of every run with what each document adds."""
+"""The rankings of a report: query by query, the top of every run with the share of each document."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
 
 def explorer_of(subject: Subject[Any], *, depth: int | None = None, budget: int = BUDGET) -> Explorer | None:
-    """The rankings behind a result, in about ``budget`` bytes; None where scores were given and no rankings.
+    """Return the rankings behind a result, in about ``budget`` bytes; None for scores without rankings.
 
     Every query that the leading metric is averaged over, with the first ``depth`` documents of every run, each once; its rank in
     the other runs is told however deep it stands there. Without ``depth`` as many as the metric looks at, from 10 to 20, and fewer
@@ -59,7 +59,7 @@ def documents_of(subject: Subject[Any], depth: int | None = None, budget: int = 
 
 
 def _draft(subject: Subject[Any], depth: int | None, budget: int) -> _Draft | None:
-    """An explorer that knows its documents; None where there are no rankings."""
+    """Return an explorer with its documents; None without rankings."""
     scores = subject.scores
     if scores is None or not subject.runs or subject.metric is None:
         return None
@@ -80,7 +80,7 @@ def _draft(subject: Subject[Any], depth: int | None, budget: int) -> _Draft | No
 
 
 def _values(scores: Scores, names: Sequence[str], metrics: Sequence[Metric], queries: Sequence[str]) -> Array:
-    """The values of runs x metrics x queries, NaN where there is none."""
+    """Return the values of runs x metrics x queries, NaN if undefined."""
     number = {query: at for at, query in enumerate(queries)}
     scored = {run.name: run for run in scores.runs}
     out = np.full((len(names), len(metrics), len(queries)), np.nan)
@@ -94,7 +94,7 @@ def _values(scores: Scores, names: Sequence[str], metrics: Sequence[Metric], que
 
 @dataclass(eq=False)
 class _Draft:
-    """An explorer on its way: ``place`` is where each query comes when those that differ most come first."""
+    """An unfinished explorer: ``place`` is the position of each query if queries that differ most come first."""
 
     subject: Subject[Any]
     source: RankingSource
@@ -135,7 +135,7 @@ class _Draft:
         self._find_others()
 
     def _find_others(self) -> None:
-        """The documents of a grade above 0 that no ranking shows, for who asks what if: those of the queries that differ most first."""
+        """The documents of a grade above 0 that no ranking shows, for what-if questions: queries that differ most first."""
         found = pool_of_missed(self.source, self.pool, self.kept, self.values[:, 0], most=None)
         order = np.argsort(self.place[found.query], kind="stable")
         room = np.cumsum(room_of_documents(found, False)[order])
@@ -157,7 +157,7 @@ class _Draft:
         return room_of_queries(self.queries, [text[:TEXT] for text in texts], graded, self.values.shape[:2])
 
     def _depth(self, pool: DocumentPool, room: Array, fixed: int, wanted: int) -> int:
-        """The most documents of each ranking whose ids fit; texts have a share of the room only where these are not fewer than usual."""
+        """Return the largest depth whose ids fit; texts get space only if the depth stays usual."""
         upto = fixed + np.cumsum(np.bincount(pool.best, weights=room, minlength=wanted + 1))[: wanted + 1]
 
         def fitting(share: float) -> int:
@@ -235,7 +235,7 @@ class _Draft:
         return list(map(tuple, out))
 
     def _texts(self) -> dict[str, str]:
-        """The texts that there is room for: those of the queries that differ most."""
+        """Return the texts that fit: queries that differ most first."""
         if not self.docs_text:
             return {}
         out: dict[str, str] = {}
@@ -258,7 +258,7 @@ class _Draft:
 
 
 def _rest(value: float, run: int, documents: Sequence[Document]) -> float:
-    """What no document shown adds to a value."""
+    """Return the part of a value that no shown document adds."""
     if math.isnan(value):
         return 0.0
     rest = value - math.fsum(document.adds[run] for document in documents)
@@ -266,7 +266,7 @@ def _rest(value: float, run: int, documents: Sequence[Document]) -> float:
 
 
 def excerpt(text: str, room: int = TEXT) -> str:
-    r"""A text on one line, cut where it is longer than its room.
+    r"""A text on one line, cut to its width.
 
     >>> excerpt("  one\n two\x00 three ", 8)
     'one two…'
@@ -278,7 +278,7 @@ def excerpt(text: str, room: int = TEXT) -> str:
 
 
 def _notes_of_members(members: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """What a reader should know of systems that are the mean of several runs, a sentence each."""
+    """Return notes on systems that are the mean of several runs, one sentence each."""
     for system, runs in members.items():
         yield (
             f"{system} is the mean of {words.listing(runs)}: the verdicts, tables and charts are of that mean, "
@@ -287,7 +287,7 @@ def _notes_of_members(members: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 
 def parameters_of(metrics: Sequence[Metric]) -> tuple[tuple[str, float], ...]:
-    """The parameters of the metrics that a what-if needs; of several metrics of one class the first.
+    """Return the parameters of the metrics for what-if questions; of several metrics of one class the first.
 
     >>> from rankscope.metrics import ERR, RBP
     >>> parameters_of([RBP(p=0.5), ERR(max_grade=3) @ 10, RBP(p=0.9)])
@@ -304,7 +304,7 @@ def parameters_of(metrics: Sequence[Metric]) -> tuple[tuple[str, float], ...]:
 
 
 def interest(values: Array, sign: int) -> Array:
-    """The queries, those to look at first coming first: where one run earns something and another nothing, then by how far they differ.
+    """Return the order of queries: first those with a score of 0 in only one run, then by the size of the difference.
 
     ``values`` is runs x queries. With one run the worst values come first. Equal ones stay as they were given.
 
@@ -321,26 +321,26 @@ def interest(values: Array, sign: int) -> Array:
 
 
 def most_queries(budget: int, runs: int, metrics: int, depth: int) -> int:
-    """As many queries as are looked at: more than have room with the fewest documents, and not more than fit the memory."""
+    """Return the number of queries to read: more than fit with the fewest documents, within the memory."""
     least = min(LEAST, depth)
     room = KEYS + 3 * runs * metrics + least * (ID + 2 * NUMBER + NUMBER * runs)
     return max(1, min(budget // room, 2 * CELLS // (runs * runs * least)))
 
 
 def workable(depth: int, queries: int, runs: int) -> int:
-    """How deep can be looked where no two runs share a document, so that ranks and shares fit the memory."""
+    """Return the depth at which ranks and shares fit the memory, even if runs share no document."""
     return min(depth, max(LEAST, CELLS // max(1, queries * runs * runs)))
 
 
 def room_of_queries(ids: Sequence[str], texts: Sequence[str], graded: Array, values: tuple[int, ...]) -> Array:
-    """What each query takes without its documents."""
+    """Return the size of each query without its documents."""
     runs, metrics = values
     words = np.array([_bytes(one) + _bytes(text) for one, text in zip(ids, texts, strict=True)], dtype=np.int64)
     return np.asarray(words + KEYS + runs * (9 * metrics + 9 + 3 * NUMBER) + GRADE * graded)
 
 
 def room_of_documents(pool: DocumentPool, with_text: bool) -> Array:
-    """What each document takes, its text left out."""
+    """Return the size of each document without its text."""
     ids = np.array([_bytes(doc) for doc in pool.doc_ids], dtype=np.int64)
     digits = np.floor(np.log10(np.maximum(pool.ranks, 1))).astype(np.int64) + NUMBER
     adds = VALUE * (pool.adds != 0)
@@ -348,7 +348,7 @@ def room_of_documents(pool: DocumentPool, with_text: bool) -> Array:
 
 
 def room_of_text(text: str) -> int:
-    """What a text takes, which stands once for all queries."""
+    """Return the size of a text, which is stored once for all queries."""
     return _bytes(text) + ID + text.count('"') + text.count("\\") + 5 * text.count("<")
 
 

@@ -1,4 +1,4 @@
-"""Data health: what is odd about the data, and what that does to the numbers."""
+"""Data health: problems of the data, and their effect on the numbers."""
 
 from __future__ import annotations
 
@@ -10,49 +10,50 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
+from rankscope.analysis.overlap import same_rankings
 from rankscope.blocks import Block, Caution, Column, Heading, Note, Notes, NumberText, Paragraph, Table, Value
+from rankscope.lists.overlap import same_values
 from rankscope.reporting.sections.verdicts import DOUBTFUL
 from rankscope.reporting.subject import PagePart, Subject
 from rankscope.scoring.health import Health
-from rankscope.scoring.overlap import same_rankings, same_values
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import caution_notes
 
-NEAR = 10  # the cutoff that is shown where there are many
+NEAR = 10  # the cutoff to show among several
 CUTOFFS = 3  # cutoffs that are shown
 NAMED = 30  # queries that are named
 
 
 class DataPart(PagePart):
-    """What the runs hold, a row a run, and what to doubt; facts that no run has are folded into a sentence."""
+    """The contents of the runs, one row per run, and caveats; facts that no run has are folded into a sentence."""
 
     name, title = "data", "Data health"
 
     @cached_property
     def doubts(self) -> list[Note]:
-        """What to know before believing the numbers."""
+        """The warnings of the data."""
         told = [w for w in self.subject.result.warnings if not (self.same and w.code == "RS115")]  # in more words here
         return [*(Note(text, "", "RS115") for text in self.same), *caution_notes(told, "the table below lists all")]
 
     @cached_property
     def same(self) -> list[str]:
-        """A sentence for each set of runs that are one, unless that is not to be told."""
+        """Yield one sentence per set of identical runs."""
         found, scores = self.subject.comparison, self.subject.scores
         ignored = scores.request.policies.ignore if scores is not None else None
         ignored = ignored if found is None else found.measurements.ignored
         return [] if "RS115" in (ignored or ()) else list(alike(self.subject))
 
     def blocks(self) -> Iterator[Any]:
-        """The state of the data, the doubts, and all warnings where the notes do not hold them all."""
+        """Yield the state of the data, the caveats, and all warnings that the notes shorten."""
         scores, cautions = self.subject.scores, self.subject.result.warnings
         yield from [_of_panels(self.subject)] if scores is None else _of_runs(scores)
         if self.doubts:
-            yield from (Heading("What to doubt"), Notes(tuple(self.doubts)))
+            yield from (Heading("Caveats"), Notes(tuple(self.doubts)))
         if len(caution_notes(cautions)) < len(cautions):
             yield warnings_table(cautions)
 
     def lead(self) -> str:
-        """How much there is, and whether anything is odd."""
+        """Return the size of the data, and the number of problems."""
         runs, doubts = len(self.subject.systems), len(self.doubts)
         text = f"{words.counted(runs, 'run')} on {self.subject.queries}"
         if not doubts:
@@ -60,7 +61,7 @@ class DataPart(PagePart):
         return f"{text}; {words.counted(doubts, 'warning')} to read first."
 
     def caution(self) -> str:
-        """The first of the doubts, without what is said of others like it: one that makes a comparison unfair, of the best runs first."""
+        """Return the first caveat without its siblings: one that makes a comparison unfair, of the best runs first."""
         place = {system: i for i, system in enumerate(self.subject.merit())}
 
         def of_best(caution: Caution) -> int:
@@ -98,15 +99,15 @@ def alike(subject: Subject[Any]) -> Iterator[str]:
 
 # --- runs ----------------------------------------------------------------------------------------
 
-# what may be odd about a run: header, what it counts, what there is none of where it is nothing for all runs, the entry of Health
+# possible problems of a run: header, meaning, the sentence if no run has any, the entry of Health
 SIZES = (
     ("rows", "documents in all rankings", "documents", "rows"),
     ("ranked", "queries that have a ranking in the run", "ranked queries", "queries"),
     ("judged", "queries in the qrels", "judged queries", "judged_queries"),
     ("missing", "judged queries without a ranking in the run", "judged queries without a ranking", "missing_queries"),
-    ("empty", "judged queries whose ranking is there but holds no document", "empty rankings", "empty_queries"),
+    ("empty", "judged queries with an empty ranking", "empty rankings", "empty_queries"),
     ("extra", "queries of the run that are not in the qrels", "queries without judgments", "extra_queries"),
-    ("none relevant", "judged queries of which no document is of grade 1 or more", "queries without a relevant document",
+    ("none relevant", "judged queries without a document of grade 1 or more", "queries without a relevant document",
      "queries_without_relevant"),
 )  # fmt: skip
 ODD = (
@@ -140,7 +141,7 @@ def _of_runs(scores: Scores) -> Iterator[Block]:
 
 
 def _facts(health: Sequence[Health]) -> Iterator[tuple[Column, str, Callable[[Health], Value]]]:
-    """What is shown of runs: sizes first, then what may be odd, as counts and shares."""
+    """Return the columns of the runs: sizes first, then problems as counts and shares."""
     known = sorted({k for h in health for k in h.unjudged_at_cutoff})
     cutoffs = sorted(
         sorted(known, key=lambda k: (abs(k - NEAR), k))[:CUTOFFS]
@@ -167,7 +168,7 @@ def _ties(health: Health, k: int) -> Value:
 
 
 def _of_panels(subject: Subject[Any]) -> Table:
-    """What there is to say of scores alone: a row a metric."""
+    """Return the facts of scores without rankings: one row per metric."""
     rows = tuple((p.name, len(p.systems), len(p.units), int(np.isnan(p.values).sum())) for p in subject.panels)
     columns = (
         Column("scores of"), Column("runs", "count"), Column("queries", "count"),

@@ -1,4 +1,4 @@
-"""Where runs differ: by how much on each metric, query by query, each against each, in parts of the queries, and in costs."""
+"""Differences of runs: by metric, by query, by pair, by slice, and by cost."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ class DifferencesPart(PagePart):
     name, title, of_comparison = "differences", "Differences", True
 
     def blocks(self) -> Iterator[Any]:
-        """Forest plots, what is not drawn, and queries better, same and worse."""
+        """Yield forest plots, omissions, and queries better, same and worse."""
         family = self.comparison.family
         yield from forests(family)
-        bare = [c for c in family.contrasts if value_range(c.difference, c.adjusted) is None]
+        bare = [c for c in family.contrasts if value_range(c.difference, c.shown) is None]
         if bare:
             c = bare[0]
-            reason = c.adjusted.reason or c.bounds.reason or "it has no end"
+            reason = c.shown.reason or c.bounds.reason or "it has no end"
             more = f" (and {words.count(len(bare) - 1)} more)" if len(bare) > 1 else ""
             text = f"Not drawn, without an interval: {c.title}{more}: {reason}."
             yield Paragraph(text, quiet=True)
@@ -104,7 +104,7 @@ class ByQueryPart(PagePart):
             yield Paragraph(text, quiet=True)
 
     def lead(self) -> str:
-        """How few queries account for the difference of the first rival."""
+        """Return the share of queries that account for the difference of the first rival."""
         c = self.rivals[0]
         pair, queries = c.title, words.counted(c.queries, "query")
         if not c.differing:
@@ -119,7 +119,7 @@ class ByQueryPart(PagePart):
 
 
 def _lead_lost(c: Contrast) -> str:
-    """How many queries must go for the lead to vanish; nothing without one, of too few queries, or if all that favour it must go."""
+    """Return the number of queries that carry the lead; empty without one, or for too few queries."""
     if c.favourable is None or c.queries < FEWEST:
         return ""
     count, part = c.favourable
@@ -142,7 +142,7 @@ class PairsPart(PagePart):
     name, title, of_comparison = "pairs", "Each run against each", True
 
     def blocks(self) -> Iterator[Any]:
-        """The picture, the p-values where there is room, and the table of pairs."""
+        """Yield the picture, the p-values if they fit, and the table of pairs."""
         family, mine, order = self.comparison.family, self.mine, self.subject.merit()
         if not family.each_pair:
             return
@@ -157,7 +157,7 @@ class PairsPart(PagePart):
             yield replace(table, note=note, name="pairs", title=f"Pairs on {family.primary.name}")
 
     def lead(self) -> str:
-        """How many pairs differ clearly."""
+        """Return the number of pairs that differ clearly."""
         family, mine = self.comparison.family, self.mine
         clear, alpha = words.count(sum(c.verdict in CLEAR for c in mine)), words.percent(family.method.alpha)
         return (
@@ -170,7 +170,7 @@ class PairsPart(PagePart):
 
 
 class SlicesPart(PagePart):
-    """The main metric slice by slice, with what reverses."""
+    """The main metric by slice, with reversals."""
 
     name, title, of_comparison = "slices", "Slices", True
     warned = frozenset({"RS404"})
@@ -182,7 +182,7 @@ class SlicesPart(PagePart):
         return [p for p in found.slices.contrasts if p.contrast.metric == found.primary] if found.slices else []
 
     def blocks(self) -> Iterator[Any]:
-        """Reversals, a chart a rival, the table of slices and what it rests on."""
+        """Yield reversals, one chart per rival, the table of slices and its conventions."""
         found, parts = self.comparison, self.parts
         if found.slices is None:
             return
@@ -199,7 +199,7 @@ class SlicesPart(PagePart):
         yield from (Paragraph(note, quiet=True) for note in found.slices.notes)
 
     def lead(self) -> str:
-        """How many slices go which way for the first rival, and whether some go against the whole."""
+        """Return the number of slices in each direction for the first rival, and its reversals."""
         if not self.parts:
             return "No attribute makes slices."
         whole = self.subject.rivals[0]
@@ -231,7 +231,7 @@ class SlicesPart(PagePart):
             rows: list[tuple[Value, ...]] = [
                 (label, value, c.queries, c.verdict, int(c.verdict in CLEAR))
                 for label, c in parts
-                if (value := value_range(c.difference, c.adjusted)) is not None
+                if (value := value_range(c.difference, c.shown)) is not None
             ]
             if len(rows) < 2:
                 continue
@@ -254,7 +254,7 @@ class SlicesPart(PagePart):
 
 
 class CostsPart(PagePart):
-    """What the runs cost against the main metric, a chart and a table a cost, with the front."""
+    """The costs of runs against the main metric, one chart and table per cost, with the Pareto front."""
 
     name, title, of_comparison = "costs", "Quality and cost", True
 
@@ -273,7 +273,7 @@ class CostsPart(PagePart):
                 yield block
 
     def lead(self) -> str:
-        """What is on the Pareto front by the first cost, and that only means were compared."""
+        """Return the Pareto front of the first cost; it compares only means."""
         found = self.comparison.tradeoffs
         assert found is not None
         column = found.costs.columns[0]

@@ -1,4 +1,4 @@
-"""What ranks do: values at every cutoff and recall, where a difference comes from, what a rank is worth, how alike rankings are."""
+"""Numbers by rank: values at every cutoff and recall, differences by rank, weights of ranks, overlap of rankings."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
+from rankscope.analysis.bands import Band, reach_by_rank
+from rankscope.analysis.curves import Curve, RecallCurve, by_cutoff, by_recall
+from rankscope.analysis.overlap import RunOverlaps, overlaps_of
 from rankscope.blocks import Chart, Column, Paragraph, Table, Value
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Array
 from rankscope.metrics import Metric, parse
-from rankscope.metrics.base import LARGEST
+from rankscope.metrics.base import MAX_EXPONENTIAL_GRADE
 from rankscope.metrics.browsing import ERR
 from rankscope.metrics.rank_weights import DEPTH, TOP, chart, table, weight_below, weights_of
 from rankscope.reporting.subject import LINES, PagePart
-from rankscope.scoring.bands import Band, reach_by_rank
-from rankscope.scoring.curves import Curve, RecallCurve, by_cutoff, by_recall
-from rankscope.scoring.overlap import RunOverlaps, overlaps_of
 from rankscope.scoring.rescore import judged_of
 from rankscope.verbs.explain.explain import explain_origin, why_not_by_rank
 from rankscope.verbs.explain.result import Origin
@@ -38,7 +38,7 @@ class CutoffsPart(PagePart):
     left_out: str
 
     def blocks(self) -> Iterator[Any]:
-        """A chart and a table a metric, and what is not drawn."""
+        """Yield one chart and table per metric, and the omissions."""
         runs, self.left_out = self.subject.few_runs()
         self.curves, reasons = by_cutoff(self.scores, runs, self.subject.metric)
         for curve in self.curves:
@@ -47,7 +47,7 @@ class CutoffsPart(PagePart):
         yield from (Paragraph(text, quiet=True) for text in [*reasons, *more])
 
     def lead(self) -> str:
-        """Which run leads at which cutoffs, and of which metric that is."""
+        """Return the leading run by cutoff, for the first metric."""
         if not self.curves:
             return ""
         first, lead = self.curves[0], self.subject.metric
@@ -65,7 +65,7 @@ class RecallPart(PagePart):
     curve: RecallCurve | str | None
 
     def blocks(self) -> Iterator[Any]:
-        """The chart and its table, or why there are none."""
+        """Return the chart and its table, or the reason why there are none."""
         runs, left_out = self.subject.few_runs()
         self.curve = by_recall(self.scores, runs, float(getattr(self.subject.metric, "level", 1.0)))
         if isinstance(self.curve, str):
@@ -75,7 +75,7 @@ class RecallPart(PagePart):
             yield from [Paragraph(left_out, quiet=True)] if left_out else []
 
     def lead(self) -> str:
-        """What half of the relevant documents cost."""
+        """Return the precision at half of the relevant documents."""
         return self.curve.sentence(self.subject.first_run) if isinstance(self.curve, RecallCurve) else ""
 
 
@@ -109,7 +109,7 @@ class AgreementPart(PagePart):
         return self.overlaps.sentence() if self.overlaps.known else ""
 
 
-# --- what a rank is worth --------------------------------------------------------------------------------
+# --- the weight of a rank --------------------------------------------------------------------------------
 
 DRAWN = {
     "RR: 1/rank": "RR", "DCG, nDCG: 1/log2(rank+1)": "DCG", "RBP(p=0.95)": "RBP(p=0.95)", "RBP(p=0.8)": "RBP(p=0.8)",
@@ -117,16 +117,16 @@ DRAWN = {
 }  # fmt: skip
 RECIPROCAL, LOGARITHMIC, *_ = DRAWN
 REACH = "ERR reach, "
-OWN = 2  # runs whose readers are drawn beside the discounts
+OWN = 2  # runs whose readers are drawn next to the discounts
 SEEN = (12, 14, 17, 20, 25, 30, 40, 50, 65, 80, DEPTH)  # ranks below 10 that are drawn, on an axis of logarithms
 WORTH = (
-    "What a relevant document at each rank is worth, compared with rank 1. The sooner a line falls, the more its metric depends on the "
-    "first few ranks alone."
+    "The weight of a relevant document at each rank, relative to rank 1. The sooner a line falls, the more its metric depends on the "
+    "first few ranks."
 )
 ABOUT_REACH = (
-    "ERR reach is the share of readers still looking, not a discount: those who under {} still look at a rank of the run's own rankings, "
-    "as each document satisfies some of them, the better the more, and nobody looks beyond the end. What a document there can add is 1/rank, "
-    "the discount of ERR, times this share: rankscope metrics ERR --plot draws the discount alone."
+    "ERR reach is the share of readers still reading, not a discount: readers who under {} still read a rank of the run's own rankings, "
+    "as each document satisfies some of them, and all stop at the end. A document there can add 1/rank, "
+    "the discount of ERR, times this share: rankscope metrics ERR --plot draws only the discount."
 )
 
 
@@ -146,11 +146,11 @@ def _told_ranks(drawn: Chart) -> tuple[tuple[Value, ...], ...]:
 class DiscountsPart(PagePart):
     """The discounts of the usual metrics and of the main one; with rankings, how many readers are left at each rank."""
 
-    name, title, needs_scores = "discounts", "What a rank is worth", True
+    name, title, needs_scores = "discounts", "The weight of a rank", True
 
     @cached_property
     def weights(self) -> dict[str, Array]:
-        """The usual discounts, and that of the main metric where it falls in another way."""
+        """Return the usual discounts, and the main metric's own if it differs."""
         curves, metric = {name: weights_of(parse(spelling)) for name, spelling in DRAWN.items()}, self.subject.metric
         try:
             own = None if metric is None else weights_of(metric)
@@ -173,18 +173,18 @@ class DiscountsPart(PagePart):
         return {name: line for name, line in reach.items() if not np.isnan(line).any()}
 
     def blocks(self) -> Iterator[Any]:
-        """The chart, what the readers are, and the table."""
+        """Yield the chart, its readers, and the table."""
         curves = {**self.weights, **self.reach}
-        drawn = chart(curves, "discounts", "What each rank is worth", WORTH)
+        drawn = chart(curves, "discounts", "Weight of each rank", WORTH)
         yield replace(drawn, rows=_told_ranks(drawn), told=True)
         yield from [Paragraph(ABOUT_REACH.format(self._err()), quiet=True)] if self.reach else []
         yield table(curves, list(self.reach))
 
     def lead(self) -> str:
-        """How much of a metric depends on what nobody sees on a first page."""
+        """Return the share of a metric's weight that is beyond a first page."""
         log, reciprocal = (weight_below(self.weights[name]) for name in (LOGARITHMIC, RECIPROCAL))
         text = (
-            f"Down to rank {DEPTH}, {words.share(log)} of the weight of DCG lies below rank {TOP} and {words.share(reciprocal)} of 1/rank: "
+            f"Down to rank {DEPTH}, {words.share(log)} of the weight of DCG is below rank {TOP} and {words.share(reciprocal)} of 1/rank: "
             "metrics without a cutoff give much weight to ranks few people see."
         )
         for name, reach in list(self.reach.items())[:1]:
@@ -192,7 +192,7 @@ class DiscountsPart(PagePart):
         return text
 
     def _err(self) -> ERR | None:
-        """ERR as it was asked for; else on the scale of the judgments. None without rankings and without relevant documents."""
+        """Return the ERR of the page, otherwise one on the scale of the judgments. None without rankings or relevant documents."""
         scores = self.subject.scores
         if scores is None or not scores.evaluations:
             return None
@@ -200,25 +200,25 @@ class DiscountsPart(PagePart):
             if type(metric) is ERR:
                 return metric.having(cutoff=None)
         top = max(float(found.judged[0].grade.max(initial=0.0)) for found in scores.evaluations)
-        return ERR(max_grade=top) if 0 < top <= LARGEST else None
+        return ERR(max_grade=top) if 0 < top <= MAX_EXPONENTIAL_GRADE else None
 
 
-# --- where a difference comes from -----------------------------------------------------------------------
+# --- a difference by ranks --------------------------------------------------------------------------------
 
 PAIRS = 3  # pairs that are taken apart
 UNEARNED = "the policies give queries values that no document earned, or no query has a value for both runs."
-NOTHING = 1e-9  # what is left by rounding
+NOTHING = 1e-9  # rounding errors
 REST = "no rank"
 ADDS = (
-    "What the documents at these ranks add to the difference of the means: the bars of a pair sum to it. A bar above 0 raises the "
-    "value of the run named first against that of the other, one below 0 lowers it."
+    "The share of documents at these ranks in the difference of the means: the bars of a pair sum to it. A bar above 0 raises the "
+    "value of the run named first against the other, one below 0 lowers it."
 )
 
 
 class OriginPart(PagePart):
     """The difference of each of the first rivals by bands of ranks that sum to it."""
 
-    name, title, of_comparison, needs_scores = "origin", "Where in the ranking the difference comes from", True, True
+    name, title, of_comparison, needs_scores = "origin", "The difference by ranks", True, True
     origins: Sequence[Origin] = ()
 
     def blocks(self) -> Iterator[Any]:
@@ -247,14 +247,14 @@ class OriginPart(PagePart):
         return _in_words(self.origins[0]) if self.origins else ""
 
     def _why_not(self, metric: Metric) -> str:
-        """Why a difference does not part by rank; empty where it does."""
+        """Return the reason why a difference cannot be split by rank; empty if it can."""
         ties = self.scores.request.of_metric(metric).convention.ties
         if ties in {"expected", "best", "worst"}:
             return f"under ties={ties} a document has no one rank"
         return why_not_by_rank(metric)
 
     def _origin(self, after: str, before: str, metric: Metric) -> Origin | None:
-        """The parts of a difference, where there is one and they sum to it."""
+        """Return the parts of a difference, if they sum to it."""
         try:
             found = explain_origin(self.scores, before, after, metric)
         except DataError:  # no query has a value for both
@@ -264,14 +264,14 @@ class OriginPart(PagePart):
         return found if abs(whole - found.value) < NOTHING else None
 
     def _left_out(self, found: Mapping[tuple[str, str], Origin | None], more: int) -> Iterator[str]:
-        """What to say of pairs that are not shown, and why."""
+        """Yield sentences about omitted pairs, with the reason."""
         for pair, one in found.items():
             if one is None:
                 yield f"{' against '.join(pair)} is left out: {UNEARNED}"
             elif one not in self.origins:
                 yield f"{' against '.join(pair)} is left out: no rank adds to a difference."
         if more > 0:
-            yield f"Only the {PAIRS} pairs furthest ahead were looked at; {words.counted(more, 'is', 'are')} left out."
+            yield f"Only the {PAIRS} pairs with the largest leads are shown; {words.counted(more, 'is', 'are')} left out."
 
 
 def _pair(found: Origin) -> str:
@@ -280,7 +280,7 @@ def _pair(found: Origin) -> str:
 
 
 def _by_band(found: Sequence[Origin]) -> list[tuple[str, list[float]]]:
-    """The bands down to the deepest that adds something, with what each pair has there."""
+    """Return the bands down to the deepest with a share, for each pair."""
     last = max((band.first for one in found for band in one.bands if band.adds), default=0)
     ranks = {band.first: band.ranks for one in found for band in one.bands if band.first <= last}
     adds = [{band.first: band.adds for band in one.bands} for one in found]
@@ -291,7 +291,7 @@ def _by_band(found: Sequence[Origin]) -> list[tuple[str, list[float]]]:
 def _origin_chart(found: Sequence[Origin], bands: Sequence[tuple[str, list[float]]], metric: Metric) -> Chart:
     rows = tuple((ranks, add, _pair(one)) for ranks, adds in bands for one, add in zip(found, adds, strict=True))
     return Chart(
-        "origin", f"What each rank adds to the difference on {metric}", "bars",
+        "origin", f"Share of each rank in the difference on {metric}", "bars",
         (Column("ranks"), Column("adds", "value", hint=f"to the difference on {metric}"), Column("pair")),
         rows, x="ranks", y="adds", series="pair", caption=ADDS, guide="zero", told=True,
         axes=(("adds", f"adds to the difference on {metric}"),),

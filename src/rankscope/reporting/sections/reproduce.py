@@ -1,4 +1,4 @@
-"""How to get the same numbers again: command, versions, conventions, inputs; and how to tell of them in a paper."""
+"""How to reproduce the numbers: command, versions, conventions, inputs; and the text for a paper."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Fact = tuple[str, str]
 
 
 def reproduce(subject: Subject[Any], command: str | None) -> Section:
-    """What it takes to get the same page again. ``command`` is how it was made, None where that is not known.
+    """The section that reproduces a page. ``command`` is the command or call, None if unknown.
 
     It holds nothing that differs from one making of the page to the next: no time, no place but those the reader typed.
     """
@@ -38,12 +38,12 @@ def reproduce(subject: Subject[Any], command: str | None) -> Section:
 
 
 def reproduce_result(result: Result, command: str | None) -> Section:
-    """What any other result rests on: versions, conventions, what was read."""
+    """The facts of any other result: versions, conventions, inputs."""
     stated = dict(getattr(result, "conventions", {})).items()
     conventions = [
         (name.replace("_", " "), str(value)) for name, value in stated if isinstance(value, str | int | float)
     ]
-    inputs = [one for one in result.facts().get("inputs", ()) if one]
+    inputs = [one for one in result.json_header().get("inputs", ()) if one]
     rows = [(str(one.get("path", "")), one.get("sha256") or NO_HASH) for one in inputs]
     return _section(command, conventions, ("file", "SHA-256"), rows, list(getattr(result, "notes", ())))
 
@@ -59,13 +59,13 @@ def _section(
         heads = tuple(Column(name, "count" if name == "rows" else "text") for name in columns)
         blocks.append(Table(heads, rows, name="inputs", title="Inputs"))
     if notes:
-        blocks += [Heading("What was read"), *(Paragraph(note, quiet=True) for note in notes)]
-    lead = "What it takes to get the same numbers again."
+        blocks += [Heading("Inputs"), *(Paragraph(note, quiet=True) for note in notes)]
+    lead = "Everything needed to get the same numbers again."
     return Section("reproduce", "Reproduce", (*blocks, *more), lead, folded=True)
 
 
 def versions() -> Iterator[Fact]:
-    """The versions of what made the page."""
+    """Return the versions of the software."""
     yield "rankscope", __version__
     yield "Python", platform.python_version()
     for package in PACKAGES:
@@ -76,7 +76,7 @@ def versions() -> Iterator[Fact]:
 
 
 def notes_read(subject: Subject[Any]) -> list[str]:
-    """What was read, a line a file or a line for all of many, as the readers of the files say it; each once."""
+    """Return the notes of readers, one line per file or one for many, each once."""
     scores = subject.scores
     own = [] if scores is None else scores.reader_notes()
     known = set() if scores is None else set(scores.notes)
@@ -101,7 +101,7 @@ def _conventions(subject: Subject[Any], scores: Scores) -> Iterator[Fact]:
 
 
 def _method(subject: Subject[Any], found: Comparison) -> Iterator[Fact]:
-    """How runs were compared."""
+    """Yield the method of the comparison."""
     method = found.method
     yield "baseline", "every run against every other" if found.all_pairs else found.baseline
     yield "primary metric", f"{found.primary}{'' if found.primary_declared else ' (the first one)'}"
@@ -130,7 +130,7 @@ def _method(subject: Subject[Any], found: Comparison) -> Iterator[Fact]:
 
 
 def _inputs(subject: Subject[Any]) -> Iterator[tuple[Value, ...]]:
-    """What was read, with what identifies its content."""
+    """Return the inputs with the hash of their content."""
     scores, found = subject.scores, subject.comparison
     if scores is not None and subject.runs:
         for name, data in (("qrels", subject.qrels), *subject.runs.items()):

@@ -1,4 +1,4 @@
-"""The scoreboard: every run on every metric, what is clear of the baseline, which run leads."""
+"""The scoreboard: every run on every metric, clear differences from the baseline, the leading run."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ import numpy as np
 from rankscope import words
 from rankscope.blocks import Column, NumberText, Paragraph, Table, Value, ValueRange
 from rankscope.lists import Array
+from rankscope.panels.contrast_result import p_cell
 from rankscope.panels.families import discriminative_power
 from rankscope.panels.panel import Panel
 from rankscope.reporting.subject import PagePart, column_of
 from rankscope.scoring.scores import best_rows
 from rankscope.verbs.compare.charts import is_corrected, method_in_words, p_in_words
-from rankscope.verbs.compare.tables import MARKS, effects_table, p_cell, value_range
+from rankscope.verbs.compare.tables import MARKS, effects_table, value_range
 
-MOST_EFFECTS = 60  # pairs whose effect sizes are read
+MOST_EFFECTS = 60  # pairs with effect sizes
 
 
 class ScoresPart(PagePart):
-    """The scoreboard of ``evaluate``, with what each metric is."""
+    """The scoreboard of ``evaluate``, with the meaning of each metric."""
 
     name, title, of_comparison = "scoreboard", "Scoreboard", False
 
     def blocks(self) -> Iterator[Any]:
-        """The board, the best run first, and what it rests on."""
+        """Yield the board, the best run first, and its conventions."""
         board, place = self.scores.table(), self.subject.merit().index
         order = sorted(range(len(board.rows)), key=lambda i: place(str(board.rows[i][0])))
         hints = {panel.name: column_of(panel).hint for panel in self.subject.panels}
@@ -44,7 +45,7 @@ class ScoresPart(PagePart):
         yield from (Paragraph(text, quiet=True) for text in self.scores.queries_in_words())
 
     def lead(self) -> str:
-        """What stands on the board, and in which order."""
+        """Return the content of the board and its order."""
         systems = self.subject.systems
         if len(systems) == 1:
             return f"{systems[0]} on {self.subject.queries}, metric by metric. Point at a heading for the definition of its metric."
@@ -117,7 +118,7 @@ class ComparisonPart(ScoresPart):
         )  # fmt: skip
 
     def _left_out(self) -> Iterator[str]:
-        """How many queries have no value, metric by metric, and what was assumed."""
+        """Yield the number of undefined queries per metric, and the conventions."""
         for panel in self.subject.panels:
             unknown = np.isnan(panel.values)
             if unknown.any():
@@ -132,7 +133,7 @@ class ComparisonPart(ScoresPart):
             yield self.scores.request.small_print()
 
     def _marks(self) -> Table:
-        """The difference of each run from the baseline on each metric, marked where it is clear."""
+        """Return the difference of each run from the baseline on each metric, marked if clear."""
         found, panels = self.comparison, self.subject.panels
 
         def cell(run: str, metric: str) -> Value:
@@ -153,7 +154,7 @@ class ComparisonPart(ScoresPart):
         return Table(columns, rows, turns=True, note=note, name="against-baseline", title=title)
 
     def _effects(self) -> Table:
-        """How large the differences are in other units, on the main metric."""
+        """Return effect sizes on the main metric, in other units."""
         family, place = self.comparison.family, self.subject.merit().index
         table = effects_table(family, family.primary)
         rows = [(*row, p_cell(c.p_value_adjusted)) for row, c in zip(table.rows, self.mine, strict=True)]
@@ -169,7 +170,7 @@ class ComparisonPart(ScoresPart):
 
 
 def mean_of(panel: Panel, system: str, level: float) -> Value:
-    """The mean of a system with its interval, where it has one."""
+    """Return the mean of a system with its interval, if it has one."""
     mean = panel.means[system]
     return (None if panel.reason else value_range(mean, panel.interval(system, level))) or words.finite(mean)
 
@@ -179,7 +180,7 @@ def _best(panel: Panel, order: Sequence[str]) -> list[int]:
 
 
 def _counts(marked: Array) -> str:
-    """How many queries are marked, of systems x queries; the range where runs differ."""
+    """Return the number of marked queries of systems x queries; a range if runs differ."""
     counts = marked.sum(axis=1).tolist()
     low, high = min(counts), words.counted(max(counts), "query")
     return high if low == max(counts) else f"{words.count(low)} to {high} (it depends on the run)"

@@ -1,4 +1,4 @@
-"""How the values of the queries are spread: the mean hides the spread."""
+"""The distribution of query values, which the mean hides."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ COLUMNS = (
 
 
 class SpreadPart(PagePart):
-    """The distribution of the main metric over queries, its quantiles, and where first relevant documents stand."""
+    """The distribution of the main metric over queries, its quantiles, and the ranks of first relevant documents."""
 
     name, title = "spread", "How the queries are spread"
 
@@ -64,7 +64,7 @@ class SpreadPart(PagePart):
                 yield replace(rank_table([runs[name] for name in names]), name="first-relevant-ranks")
 
     def lead(self) -> str:
-        """What the mean of the best run hides, in numbers."""
+        """Return the spread behind the mean of the best run, in numbers."""
         panel = self.subject.lead
         system = next(system for system in self.subject.best(LINES) if values_of(panel, system).size)
         known, total = values_of(panel, system), panel.measure.aggregate == "sum"
@@ -85,7 +85,7 @@ class SpreadPart(PagePart):
         return f"The mean hides the spread: half of the queries of {system} score between {q25} and {q75} on {panel.name}{ends}."
 
     def _quantiles(self) -> Iterator[Table]:
-        """The quantiles of each run, of all metrics where there is room."""
+        """Return the quantiles of each run, of as many metrics as fit."""
         systems, panels, title = self.subject.merit(), self.subject.panels, "Values of the queries"
         if len(panels) * len(systems) > ROWS:
             panels = panels[:1]
@@ -115,7 +115,7 @@ def values_of(panel: Panel, system: str) -> Array:
 
 
 def _full(panel: Panel, known: Array) -> int | None:
-    """How many values are the highest possible; None where there is none."""
+    """Return the number of values at the maximum; None without a maximum."""
     top = panel.measure.range[1]
     return int(np.count_nonzero(known >= top)) if np.isfinite(top) else None
 
@@ -129,7 +129,7 @@ def _spread(panel: Panel, system: str) -> tuple[Value, ...]:
 def _quantile_table(
     rows: Sequence[tuple[Value, ...]], labels: Sequence[str], panels: Sequence[Panel], name: str, title: str
 ) -> Table:
-    """Quantiles under labels, with what they do not show of the means of some metrics."""
+    """Return quantiles under labels, with a note for metrics whose mean differs."""
     why: dict[str, list[str]] = {}
     for panel in panels:
         if more := unevenness(panel).strip():
@@ -139,17 +139,17 @@ def _quantile_table(
     columns = (
         *map(Column, labels),
         *(COLUMNS if len(labels) == 1 else (replace(column, hint="") for column in COLUMNS)),
-    )  # told above
+    )  # shown above
     return Table(columns, tuple(rows), labels=len(labels), name=name, title=title, note=note)
 
 
 class HeatMapPart(PagePart):
-    """The main metric, a row a run and a column a query: where all fail, where one does, where they disagree."""
+    """The main metric, one row per run and one column per query: queries where all fail, one fails, or they disagree."""
 
     name, title = "heatmap", "Runs and queries"
 
     def blocks(self) -> Iterator[Any]:
-        """The picture, where runs differ on some query."""
+        """Yield the picture, if runs differ on some query."""
         if len(self.subject.lead.systems) > 1 and gaps(self.subject.lead).any():
             yield heat_map_chart(self.subject.lead, self.subject.merit(), column_of(self.subject.lead))
 

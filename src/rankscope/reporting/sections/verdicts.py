@@ -19,7 +19,7 @@ from rankscope.verbs.diagnose.diagnose import diagnosis_of
 from rankscope.verbs.diagnose.losses import LABELS
 
 DOUBTFUL = {"RS101", "RS201", "RS204"}  # missing queries, ranks that contradict scores, much that is unjudged
-MEANS_ONLY = "By the means alone; whether a difference is real is another question."
+MEANS_ONLY = "By the means only; the verdict tests whether a difference is real."
 DECIDING = 3  # queries that are named for one rival
 EACH = 2  # and for each of several
 TONES: dict[str, Tone] = {
@@ -28,11 +28,11 @@ TONES: dict[str, Tone] = {
 
 
 def verdicts(subject: Subject[Any]) -> tuple[Verdict, ...]:
-    """The answers of a report, the first of them on the main metric.
+    """Return the answers of a report, the first on the main metric.
 
-    With a comparison: the best within the limits on costs, what each rival comes to (for more than three: all of them together, the
+    With a comparison: the best within the limits on costs, the verdict on each rival (for more than three: all of them together, the
     best, and the worst that is clearly worse), the top group, and what is inconclusive; each with the queries on which the two differ most.
-    With one run: what it scores, what it loses and why, and the queries that lose most.
+    With one run: its score, its losses and their causes, and the queries with the largest losses.
     """
     if subject.comparison is None:
         return tuple(_of_scores(subject))
@@ -48,12 +48,12 @@ def _of_contrasts(subject: Subject[Any], found: Comparison) -> Iterator[Verdict]
     if not each_pair and len(mine) <= FEW:
         for c in subject.rivals:
             alike = [one for one in found.contrasts if (one.run, one.baseline) == (c.run, c.baseline)]
-            yield _of_contrast(subject, c, [one.beside() for one in alike if one is not c])
+            yield _of_contrast(subject, c, [one.short_sentence() for one in alike if one is not c])
         return
     limited = found.tradeoffs is not None and found.tradeoffs.budget is not None
-    first, *others = list(found.sentences())[limited:]  # the best within limits is told already
+    first, *others = list(found.sentences())[limited:]  # the best within limits is shown already
     cards = [] if each_pair else _best_and_worst(subject, mine)
-    rest = [c for c in subject.rivals[:FEW] if c not in cards]  # what has a card of its own is linked there
+    rest = [c for c in subject.rivals[:FEW] if c not in cards]  # rivals without a card of their own
     several = [(c, one) for c in rest for one in deciding(c, EACH, both=each_pair)]
     queries, pairs = tuple(one for _, one in several), tuple((c.baseline, c.run) for c, _ in several)
     tones = {TONES.get(c.verdict, "plain") for c in mine}
@@ -67,7 +67,7 @@ def _of_contrasts(subject: Subject[Any], found: Comparison) -> Iterator[Verdict]
 
 
 def _of_contrast(subject: Subject[Any], c: Contrast, more: Sequence[str] = ()) -> Verdict:
-    """One contrast on the main metric, what the other metrics say of the same two runs, and what makes it doubtful."""
+    """Return one contrast on the main metric, the other metrics of the same two runs, and its caveats."""
     queries, small = deciding(c, DECIDING), (*more, *doubts(subject, c))
     tone, about = TONES.get(c.verdict, "plain"), c.sides
     return Verdict(c.sentence(), tone, about, queries, small, ((c.baseline, c.run),) * len(queries))
@@ -81,9 +81,9 @@ def _best_and_worst(subject: Subject[Any], mine: Sequence[Contrast]) -> list[Con
 
 
 def doubts(subject: Subject[Any], c: Contrast) -> Iterator[str]:
-    """What the data of two runs give to doubt about their verdict: judgments that are missing, queries, ranks that disagree.
+    """Yield the caveats in the data of two runs: missing judgments, missing queries, contradicting ranks.
 
-    It is what ``evaluate`` would warn of, had it been given these two runs alone.
+    These are the warnings of ``evaluate`` for the two runs.
     """
     scores = subject.scores
     if scores is None:
@@ -115,7 +115,7 @@ def deciding(c: Contrast, most: int, both: bool = False) -> tuple[tuple[str, str
 
 
 def _within_limits(found: Comparison) -> Iterator[Verdict]:
-    """The best run within the limits on costs, where there are such: whoever is beyond them is no choice."""
+    """Return the best run within the limits on costs, if there are limits."""
     tone: Tone
     budget = None if found.tradeoffs is None else found.tradeoffs.budget
     if budget is not None:
@@ -125,7 +125,7 @@ def _within_limits(found: Comparison) -> Iterator[Verdict]:
 
 
 def _beside(found: Comparison, others: Sequence[Verdict]) -> Iterator[Verdict]:
-    """After the first verdict: the others, who is tied for first, what is left open."""
+    """Yield further verdicts: the others, ties for first, open questions."""
     tone: Tone
     yield from others
     for group in found.groups:
@@ -138,7 +138,7 @@ def _beside(found: Comparison, others: Sequence[Verdict]) -> Iterator[Verdict]:
 
 
 def _left_open(found: Comparison, mine: Sequence[Contrast]) -> str:
-    """How many of many comparisons are inconclusive, and how many queries would settle the closest."""
+    """Return the number of inconclusive comparisons, and the queries that would settle the closest."""
     unclear = [c for c in mine if c.verdict == "cannot tell"]
     are = words.agree(len(unclear), "is")
     text = f"{words.count(len(unclear))} of {words.count(len(mine))} comparisons on {found.primary} {are} inconclusive"
@@ -157,7 +157,7 @@ def _left_open(found: Comparison, mine: Sequence[Contrast]) -> str:
 
 
 def _of_scores(subject: Subject[Any]) -> Iterator[Verdict]:
-    """What each run scores on the main metric, and what it loses."""
+    """Yield the score of each run on the main metric, and its losses."""
     scores = subject.scores
     assert scores is not None
     means = [mean for mean in scores.board if mean.metric == scores.metrics[0]]

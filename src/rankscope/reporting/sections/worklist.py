@@ -11,7 +11,7 @@ from rankscope.blocks import Paragraph, Table
 from rankscope.errors import RankscopeError
 from rankscope.reporting.explorer.pool import ranks_of, source_of
 from rankscope.reporting.subject import MANY, PagePart
-from rankscope.verbs.unjudged.result import NO_JUDGMENT, RANKED, DocumentToJudge, Turn, UnjudgedReport
+from rankscope.verbs.unjudged.result import NO_JUDGMENT, RANKED, DocumentToJudge, Reversal, UnjudgedReport
 from rankscope.verbs.unjudged.study import Study, study_of
 
 LISTED = 50  # documents to judge
@@ -34,7 +34,7 @@ class WorklistPart(PagePart):
     name, title, needs_rankings = "worklist", "What to judge next", True
     warned = frozenset({"RS204"})
     listed = False
-    turns: Sequence[Turn] = ()
+    turns: Sequence[Reversal] = ()
 
     def blocks(self) -> Iterator[Any]:
         """Bounds of the values, what would reverse a difference, and the worklist."""
@@ -98,7 +98,7 @@ class WorklistPart(PagePart):
             text = f"{tried} at the best ranks were tried, of {words.count(candidates)}; {WHOLE} takes a depth."
             yield Paragraph(text, quiet=True)
 
-    def _turns(self, study: Study) -> Iterator[Turn]:
+    def _turns(self, study: Study) -> Iterator[Reversal]:
         """What it would take to reverse a difference, for the pairs that are looked at first."""
         names = list(self.subject.run_names)
         for run, baseline in [pair for pair in self.subject.pairs if set(pair) <= set(names)][:PAIRS]:

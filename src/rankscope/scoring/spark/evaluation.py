@@ -33,7 +33,7 @@ def evaluate_frames(
 ) -> SparkScores:
     """Score runs that are Spark frames as a request asks; the rows of all runs go to the same place by their query, once.
 
-    Raises InputError for what cannot be used, and DataError where a run and the qrels share no query.
+    Raises InputError for what cannot be used, and DataError if a run and the qrels share no query.
     """
     spark.functions()
     _refuse_pooled(request)
@@ -79,7 +79,6 @@ def _refuse_pooled(request: Request) -> None:
 
 
 def _weighs(request: Request, metric: Metric) -> bool:
-    """Whether queries may weigh differently in the mean of a metric."""
     micro = any(m.convention.mean == "micro" for m in request.metrics if m.metric == metric)
     return request.policies.weights is not None or metric.aggregate == "weighted" or micro
 
@@ -87,7 +86,7 @@ def _weighs(request: Request, metric: Metric) -> bool:
 def _evaluate(task: Scoring, gathered: Gathered, values_of: Callable[[Any], ValueFrame]) -> tuple[ValueFrame, Tally]:
     """The values of all queries, kept by Spark, and their tally. Raises what a part found wrong with its data.
 
-    Spark gives a job up where an executor is lost with rows that others have fetched, and these rows come in another order when they are
+    Spark gives a job up if an executor is lost with rows that others have fetched, and these rows come in another order when they are
     packed again; the job is then done anew, with nothing left of what was kept.
     """
     for again in range(TRIES):
@@ -103,7 +102,6 @@ def _evaluate(task: Scoring, gathered: Gathered, values_of: Callable[[Any], Valu
 
 
 def _tally_of(values: ValueFrame) -> Tally:
-    """What is known of all queries together; the job runs here. Raises what a part found wrong with its data."""
     found = spark.collect(values.frame.where("tally is not null").select("tally"))
     records = [json.loads(one) for one in found["tally"].to_list()]
     if errors := sorted((one["error"], one["message"]) for one in records if "error" in one):
@@ -138,7 +136,6 @@ def _refuse(request: Request, tally: Tally, gathered: Gathered) -> None:
 
 
 def _board(request: Request, runs: Sequence[RunScores], tallies: Sequence[RunTally]) -> Iterator[Mean]:
-    """The means of all runs, each with its interval, which is made when it is first looked at."""
     for run, tallied in zip(runs, tallies, strict=True):
         for m, metric in zip(request.metrics, tallied.metrics, strict=True):
             interval = partial(_bounds, request, run, m.metric, metric)
@@ -149,7 +146,6 @@ def _board(request: Request, runs: Sequence[RunScores], tallies: Sequence[RunTal
 
 
 def _by_sums(request: Request) -> bool:
-    """Whether intervals can be made of sums: t and wilson, of queries that are not in clusters."""
     interval = request.intervals.interval
     return request.intervals.clusters is None and (
         interval is None or interval.by_moments or isinstance(interval, wilson)

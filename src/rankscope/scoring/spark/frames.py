@@ -57,7 +57,6 @@ class SparkSource:
 
 
 def _fitting(role: str, column: str, kind: str, label: str) -> tuple[str, str]:
-    """The column of a part that holds a role, and the type that it has there."""
     if role in IDS:
         if kind not in {"text", "whole", "float"}:
             remedy = f'; cast it: withColumn("{column}", col("{column}").cast("string"))'
@@ -74,7 +73,7 @@ def _fitting(role: str, column: str, kind: str, label: str) -> tuple[str, str]:
 class Gathered:
     """All inputs of an evaluation as Spark frames by their numbers: the rows of a run, judgments, or queries that are judged.
 
-    ``judgments`` are those of all queries where they are few enough to be sent to every executor. ``source`` is where judgments that
+    ``judgments`` are those of all queries if they are few enough to be sent to every executor. ``source`` is where judgments that
     were read here came from.
     """
 
@@ -127,13 +126,12 @@ def gather(qrels: Any, runs: Sequence[tuple[str | None, Any]], request: Request)
 
 
 def _queries_frame(sources: Sequence[SparkSource], queries: pl.Series) -> Any:
-    """A Spark frame of queries that are judged."""
     frame = pl.DataFrame({"query_id": queries}, schema={"query_id": pl.String})
     return spark.of_polars(sources[0].frame.sparkSession, frame)
 
 
 def _with_local(qrels: Any, sources: tuple[SparkSource, ...], request: Request, limit: int, ordered: bool) -> Gathered:
-    """Judgments from here beside runs of Spark."""
+    """Judgments from here next to runs of Spark."""
     from rankscope.files import qrels_of
 
     table = qrels_of(read_any("qrels", qrels, reading=request.policies))
@@ -156,6 +154,5 @@ def _with_local(qrels: Any, sources: tuple[SparkSource, ...], request: Request, 
 
 
 def _needs_order(request: Request) -> bool:
-    """Whether the order of the rows of a frame matters."""
     keeps = request.policies.duplicates != "error" or request.policies.folding is not None
     return keeps or any(m.convention.ties == "input" for m in request.metrics)

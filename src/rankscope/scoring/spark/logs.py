@@ -14,9 +14,10 @@ from typing import Any
 import polars as pl
 
 from rankscope._version import __version__
-from rankscope.engines import queries, spark
+from rankscope.engines import remote_queries as queries
+from rankscope.engines import spark
 from rankscope.engines.packing import PartStream
-from rankscope.engines.queries import ORDER, RowReading
+from rankscope.engines.remote_queries import ORDER, RowReading
 from rankscope.errors import DataError, InputError, RankscopeError
 from rankscope.files.log_formats.inputs import EXPECTED
 from rankscope.files.log_rows import LogRows
@@ -81,7 +82,6 @@ class FrameRows:
         return pl.concat(answers) if answers else queries.answer(query, pl.DataFrame(schema=self.schema))
 
     def _asked(self, task: LogQuery, reading: RowReading, together: bool) -> Any:
-        """A Spark frame of the answers."""
         given = [name for name, _ in reading.given]
         if not together:
             rows = spark.option(self.frame, "rankscope.part.rows")
@@ -164,7 +164,6 @@ def told(record: Mapping[str, Any]) -> pl.DataFrame:
 
 
 def _check(found: pl.DataFrame) -> None:
-    """Raise what a part found wrong, and where not each row came once."""
     records = [json.loads(one) for one in found["told"].drop_nulls()]
     if errors := sorted((one["error"], one["message"]) for one in records if "error" in one):
         kind, message = errors[0]

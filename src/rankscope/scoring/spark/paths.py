@@ -11,9 +11,10 @@ from typing import Any
 
 from rankscope.engines import spark
 from rankscope.errors import InputError
+from rankscope.files.catalogue import kind_of
+from rankscope.files.columns import SEPARATORS
 from rankscope.files.long import EXPECTED, FLOAT_ID, QRELS_LINE, RUN_LINE, stem
 from rankscope.files.raw import open_raw
-from rankscope.files.readers import SEPARATORS, kind_of
 from rankscope.files.roles import ID_ROLES, ColumnRoles, known_header, roles_of
 from rankscope.scoring.inputs import Kind, distinct_names
 from rankscope.scoring.request import Request
@@ -66,7 +67,7 @@ def read_path(session: Any, path: str, kind: str, what: str, given: ColumnRoles 
         for line in spark.head_of(session, path, 200):
             keys |= dict.fromkeys(_keys(line))
         if not keys:
-            raise InputError(f"{path}: the first lines are no JSON objects; JSONL has one object a line")
+            raise InputError(f"{path}: the first lines are no JSON objects; JSONL has one object per line")
         return spark.read_jsonl(session, path, list(keys))
     columns, width, line = (RUN_COLUMNS, 6, RUN_LINE) if what == "run" else (QRELS_COLUMNS, 4, QRELS_LINE)
     return spark.read_lines(session, path, columns, width, line)
@@ -81,7 +82,6 @@ def _keys(line: str) -> list[str]:
 
 
 def _kind_of(path: str, what: Kind, named: Mapping[str, str]) -> str:
-    """The format of a file, or of the first file of a folder; of what lies elsewhere it is told by the name."""
     if "://" in path:
         return next((kind for ending, kind in ENDINGS.items() if ending in path.lower()), "trec")
     raw = open_raw(_first_file(path), EXPECTED[what])
@@ -97,7 +97,6 @@ def _kind_of(path: str, what: Kind, named: Mapping[str, str]) -> str:
 
 
 def _first_file(path: str) -> str:
-    """The file itself, or the first that a folder holds as Spark writes them: hidden ones and _SUCCESS are passed over."""
     folder = Path(os.path.expanduser(path))  # as the readers do
     if not folder.is_dir():
         return path
@@ -111,7 +110,6 @@ def _first_file(path: str) -> str:
 
 
 def _tag_of(session: Any, path: str) -> str | None:
-    """The tag of a TREC run, as its first row has it."""
     rows = (line.split() for line in spark.head_of(session, path, 200) if line.strip() and not line.startswith("#"))
     first = next(rows, [])
     return first[5] if len(first) == 6 else None

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ValueFrame:
-    """The values of all queries as a Spark frame, a row a run and query: ``v0`` is of the first metric, and so on.
+    """The values of all queries as a Spark frame, one row per run and query: ``v0`` is of the first metric, and so on.
 
-    ``weighted`` tells which metrics have a column of weights beside them, ``facts`` names what is no number.
+    ``weighted`` tells which metrics have a column of weights next to them, ``facts`` names what is no number.
     """
 
     frame: Any
@@ -42,7 +42,7 @@ class ValueFrame:
         _let_go(self.frame)
 
     def long(self, names: Sequence[str]) -> Any:
-        """run, query_id, metric, value (null: undefined): one row a query and metric."""
+        """run, query_id, metric, value (null: undefined): one row per query and metric."""
         F = spark.functions()
         run = F.element_at(F.array(*map(F.lit, names)), F.col("run") + 1).alias("run")
         pairs = [
@@ -145,7 +145,7 @@ class SparkScores(Scores):
 
     @property
     def per_query(self) -> Any:
-        """run, query_id, metric, value (null: undefined): one row a query and metric, as a Spark frame."""
+        """run, query_id, metric, value (null: undefined): one row per query and metric, as a Spark frame."""
         assert self.values is not None
         return self.values.long([run.name for run in self.runs])
 
@@ -165,7 +165,7 @@ class SparkScores(Scores):
         return self.collect().per_query if table == "per_query" else super().to_polars(table)
 
     def reader_notes(self) -> list[str]:
-        """What was said of each input."""
+        """Return the notes of each input."""
         return list(self.notes)
 
     def charts(self) -> Iterator[Chart]:

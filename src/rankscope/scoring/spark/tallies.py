@@ -30,7 +30,7 @@ class Mergeable:
         return type(self)(**{name: self.merged(name, mine[name], theirs[name]) for name in mine})
 
     def merged(self, name: str, one: Any, other: Any) -> Any:
-        """What becomes of a field."""
+        """Return the sum of a field."""
         return _add(one, other)
 
 
@@ -86,7 +86,7 @@ class MetricTally(Mergeable):
         )
 
     def merged(self, name: str, one: Any, other: Any) -> Any:
-        """Ends are the farther ones; all else adds up."""
+        """Keep the farther ends, and add everything else."""
         return (min(one[0], other[0]), max(one[1], other[1])) if name in {"values", "weights"} else _add(one, other)
 
     def mean(self, metric: Metric) -> float:
@@ -101,7 +101,7 @@ class MetricTally(Mergeable):
 
     @property
     def error(self) -> float | None:
-        """The standard error of the mean that comes from sampling the orders of tied documents; None where none was sampled."""
+        """The standard error of the mean that comes from sampling the orders of tied documents; None if none was sampled."""
         if not self.sampled:
             return None
         whole = self.weight.value
@@ -131,7 +131,6 @@ class MetricTally(Mergeable):
         return found.clipped(low, high)
 
     def _estimate(self) -> Estimate:
-        """The mean of what each query adds and its error; a weighted mean is linearised around its value."""
         held = self.moments
         if not held.count:
             return Estimate.of(math.nan, math.nan, 0)
@@ -222,7 +221,6 @@ def tally_run(metrics: Sequence[MetricTally], health: Health, retrieved: Array, 
     shown = {str(k): int(np.minimum(retrieved, k).sum()) for k in health.unjudged_at_cutoff}
 
     def whole(of: Mapping[int, float]) -> dict[str, float]:
-        """Shares as counts, whole but for those that are expected over all orders of equal scores."""
         counts = {str(k): of[k] * shown[str(k)] for k in of}
         return {k: round(count) if abs(count - round(count)) < 1e-6 else count for k, count in counts.items()}
 
@@ -240,7 +238,7 @@ class Tally(Mergeable):
 
     ``judgments`` counts their rows, ``judged`` their queries, of which ``listed`` stand in a list of queries; ``ids`` are some of them.
     ``weighted`` counts the scored queries that were given a weight. ``rows_more`` is how many rows were judged less those that were
-    read, and ``rows_check`` the same by the place they went to (to 64 bits): 0 where each row came once.
+    read, and ``rows_check`` the same by the place they went to (to 64 bits): 0 if each row came once.
     """
 
     runs: tuple[RunTally, ...] = ()

@@ -19,7 +19,7 @@ from rankscope._version import __version__
 from rankscope.engines import local
 from rankscope.engines.packing import Part, PartStream
 from rankscope.errors import DataError, InputError, RankscopeError
-from rankscope.files.long import NO_ROWS, Findings, make_table, named_grades
+from rankscope.files.long import NO_ROWS, ReaderNotes, make_table, named_grades
 from rankscope.lists import Array, Ids
 from rankscope.parallel import limits
 from rankscope.scoring.evaluation import check_grades, evaluate_judged, mark_averaged, run_scores, weight_of
@@ -56,7 +56,7 @@ def row_place(label: str, query: str | None) -> str:
 
 @dataclass(frozen=True)
 class Scoring:
-    """Scores parts by a request; ``judgments`` are those of all queries as Arrow bytes where they do not lie beside the runs.
+    """Scores parts by a request; ``judgments`` are those of all queries as Arrow bytes where they do not lie next to the runs.
 
     ``request`` is what was asked for, pickled, so that an executor of another version says so before it reads it.
     """
@@ -72,7 +72,7 @@ class Scoring:
     token: str = field(default_factory=lambda: f"{os.getpid()} {time.time_ns()}")
 
     def parts(self, parts: PartStream) -> Iterator[pl.DataFrame]:
-        """A frame a part, a row a run and query, and last a row with the tally of them all; or, alone, what is wrong with the data."""
+        """One frame per part, one row per run and query, and last a row with the tally of them all; or, alone, what is wrong with the data."""
         if self.version != __version__:
             yield told(
                 {
@@ -142,7 +142,6 @@ class Scoring:
     def _evaluate(
         self, layout: Layout, part: Part, grades: CleanInput, request: Request
     ) -> tuple[RunEvaluation, dict[str, Any]]:
-        """One run in a part, and what its rows say beside their scores."""
         table, found = read_part(layout, part[layout.number])
         run = clean(table, request.policies, "run")
         labels = (layout.label, "", "")
@@ -154,7 +153,7 @@ class Scoring:
         return evaluate_judged(judged, grades.duplicates, request), extra
 
     def _frame(self, number: int, run: RunScores, e: RunEvaluation) -> pl.DataFrame:
-        """The values of a run: null for a query that a metric does not average, NaN where it is undefined."""
+        """The values of a run: null for a query that a metric does not average, NaN if it is undefined."""
         at = np.flatnonzero(np.logical_or.reduce(list(e.inside)))
         columns: dict[str, Any] = {
             "run": pl.Series([number], dtype=pl.Int32).new_from_index(0, len(at)),
@@ -204,7 +203,7 @@ def told(record: Mapping[str, Any]) -> pl.DataFrame:
 
 @lru_cache(maxsize=4)
 def request_of(pickled: bytes) -> Request:
-    """What was asked for."""
+    """The request."""
     request: Request = pickle.loads(pickled)  # noqa: S301 - Spark hands functions over in the same way
     return request
 
@@ -215,12 +214,12 @@ def judgments_of(arrow: bytes) -> pl.DataFrame:
     return pl.read_ipc(io.BytesIO(arrow))
 
 
-def read_part(layout: Layout, rows: pl.DataFrame) -> tuple[Any, Findings]:
+def read_part(layout: Layout, rows: pl.DataFrame) -> tuple[Any, ReaderNotes]:
     """The run or the qrels of a part, made of its rows as any other table is; without rows an empty one.
 
     Raises InputError for the first row that cannot be used, named by its query.
     """
-    what, label, found = layout.kind, layout.label, Findings()
+    what, label, found = layout.kind, layout.label, ReaderNotes()
     if "fault" in rows.columns and (broken := rows["fault"].drop_nulls()).len():
         raise InputError(f"{label}: {broken.sort()[0]}")
     value = "score" if what == "run" else "grade"

@@ -11,7 +11,7 @@ from rankscope.blocks import Chart, Value, ValueRange, plain_value
 from rankscope.show.cells import numbers_in, text_of
 from rankscope.words import printable
 
-# what every object of JavaScript has: a runtime that keeps names as keys of objects finds these there before they are put in
+# properties of every JavaScript object: a runtime that uses names as keys would find these
 INHERITED = frozenset({
     "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf",
     "__proto__", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__",
@@ -20,7 +20,7 @@ UNSEEN = "\u200b"  # a space without width
 
 
 def safe(text: str) -> str:
-    r"""Text that a chart can hold: signs that do not print stand as their escapes, and no name is one that objects have.
+    r"""Text that a chart can hold: unprintable characters are escaped, and names of object properties avoided.
 
     >>> safe("bm25"), safe("a\x1b"), safe("constructor") == "constructor\u200b"
     ('bm25', 'a\\x1b', True)
@@ -34,7 +34,7 @@ def field_of(chart: Chart, header: str) -> str:
 
 
 def data_of(chart: Chart) -> list[dict[str, Any]]:
-    """The rows as records: ``c0``, ``c1``, ... by column, with ``c2_low`` and ``c2_high`` beside a ``ValueRange`` value.
+    """Return the rows as records: ``c0``, ``c1``, ... by column, with ``c2_low`` and ``c2_high`` for a ``ValueRange``.
 
     Numbers that are not finite are None, as are ends of an interval that are not known. Names are made ``safe``, and what names a
     bar, a colour or a panel is text, numbers too: where that changes a value of a column, ``c3_id`` beside ``c3`` holds its
@@ -54,7 +54,7 @@ def data_of(chart: Chart) -> list[dict[str, Any]]:
 
 
 def query_field(chart: Chart) -> str | None:
-    """The field that holds the id of the query to open at a click; None where a chart has none."""
+    """Return the field with the id of the query to open at a click; None if there is none."""
     if not chart.query:
         return None
     at = chart.at(chart.query)
@@ -62,7 +62,7 @@ def query_field(chart: Chart) -> str | None:
 
 
 def _display(chart: Chart, at: int) -> list[Any] | None:
-    """What a chart shows for the values of a column; None where these are shown as they are."""
+    """Return the texts of a column for display; None if the values are shown as they are."""
     plain = [_finite(row[at]) for row in chart.rows]
     shown: list[Any] = [safe(value) if isinstance(value, str) else value for value in plain]
     if at in {chart.at(header) for header in naming(chart)}:
@@ -79,7 +79,7 @@ def _cells(row: tuple[Value, ...]) -> Iterator[tuple[str, Any]]:
 
 
 def _finite(value: Value) -> str | float | int | None:
-    """A text as it is, a number where it is finite."""
+    """Return a text as it is, a number if it is finite."""
     value = plain_value(value)
     if value is None or isinstance(value, str):
         return value
@@ -96,7 +96,7 @@ def naming(chart: Chart) -> list[str]:
 
 
 def names_of(chart: Chart, header: str) -> list[str]:
-    """The names in a column, each once, in the order of the rows; none where there is no such column."""
+    """Return the names in a column, each once, in the order of the rows; empty without such a column."""
     if not header:
         return []
     at = chart.at(header)
@@ -119,7 +119,7 @@ def _name(chart: Chart, at: int, row: tuple[Value, ...]) -> str | None:
 
 
 def has_intervals(chart: Chart, header: str) -> bool:
-    """Whether some value of a column has an interval."""
+    """True if some value of a column has an interval."""
     at = chart.at(header)
     return any(isinstance(row[at], ValueRange) for row in chart.rows)
 

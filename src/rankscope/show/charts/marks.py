@@ -1,4 +1,4 @@
-"""What charts are made of: axes, colours of series, tooltips, and the marks of each form."""
+"""The elements of charts: axes, colours of series, tooltips, and the marks of each form."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from rankscope.show.cells import number_headers
 from rankscope.show.charts.data import field_of, has_intervals, names_of, numbers_of, parts_of, safe
 from rankscope.show.charts.theme import BLUE, DASHES, GREY, MEANINGS, ORANGE, PALETTE, SHAPES
 
-SPEAKABLE = 200  # as many marks are read out one by one; more of them would only be noise
-APART = 5.0  # panels whose values reach so many times as far as those of another have scales of their own
-UPRIGHT = (14, 16)  # as many names, as long, have room below upright bars
-WRITTEN = 150  # as many cells of a heat chart have their values written in
-MOST_HOVER_POINTS = 2000  # as many rows of a line chart have a point each to point at
-MOST_DOTS = 25  # as many places on x have their points shown
-WIDE = 160  # as many bars in order have room to stand side by side
+MAX_SPOKEN_MARKS = 200  # screen readers read marks one by one up to this number
+MIN_SCALE_RATIO = 5.0  # panels get their own scales if their spans differ by this factor
+MAX_UPRIGHT_NAMES, MAX_UPRIGHT_LENGTH = 14, 16
+MAX_CELLS_WITH_TEXT = 150
+MAX_HOVER_POINTS = 2000
+MAX_DOTS = 25
+MAX_BARS = 160
 Plot = tuple[list[Any], float]
 """Layers, from the lowest up, and the height of the plot in pixels."""
 
 
 @dataclass(frozen=True)
 class Canvas:
-    """A chart, the module it is drawn with, and how wide it becomes in pixels (None: as wide as where it is put)."""
+    """A chart, the module that draws it, and its width in pixels (None: as wide as its place)."""
 
     chart: Chart
     alt: Any
@@ -40,15 +40,15 @@ class Canvas:
 
     @property
     def size(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(self.chart.rows)
 
     def mark(self, kind: str, **looks: Any) -> Any:
-        """A mark of one kind for each row, with what is told of it."""
+        """Return a mark of one kind for each row, with its tooltip."""
         told = tellings(self.chart)
         if self.chart.query:
             looks["cursor"] = "pointer"
-        spoken = self.size <= SPEAKABLE and self.width is not None  # a page says it by a table
+        spoken = self.size <= MAX_SPOKEN_MARKS and self.width is not None  # a page has a table for screen readers
         base = getattr(self.alt.Chart(), f"mark_{kind}")(aria=spoken, **looks)
         hover = ", ".join(f"{json.dumps(header)}: {text}" for header, text in told)
         base = base.encode(tooltip=self.alt.TooltipValue({"expr": f"{{{hover}}}"}))
@@ -58,20 +58,20 @@ class Canvas:
         return base
 
     def plain(self, kind: str, **looks: Any) -> Any:
-        """A mark that tells nothing by itself: the second part of another."""
+        """Return a mark without a tooltip: the second part of another."""
         return getattr(self.alt.Chart(), f"mark_{kind}")(aria=False, tooltip=None, **looks)
 
     def once(self, kind: str, **looks: Any) -> Any:
-        """A mark that is drawn once, whatever the rows."""
+        """Return a mark that is drawn once."""
         return self.plain(kind, **looks).properties(data=self.alt.sequence(0, 1, as_="once"))
 
 
 def tellings(chart: Chart) -> list[tuple[str, str]]:
-    """All that a row says: headers, each with an expression for the text of its value."""
+    """Return the tooltip of a row: headers, each with an expression for the text of its value."""
     told, headers = [], number_headers([safe(column.header) for column in chart.columns])
     for at, column in enumerate(chart.columns):
         if column.header in {chart.marked, chart.path}:
-            continue  # says how a mark is drawn, which is seen
+            continue  # visible in the mark itself
         value = f"datum['c{at}']"
         if column.kind == "text":
             text = f"isValid({value}) ? '' + {value} : '–'"
@@ -90,7 +90,7 @@ def tellings(chart: Chart) -> list[tuple[str, str]]:
 
 
 def name_axis(canvas: Canvas, header: str, channel: str, **looks: Any) -> Any:
-    """An axis of names, in the order of the rows, cut where they are long."""
+    """An axis of names, in the order of the rows, long ones cut."""
     most = 180 if canvas.width is None else max(90, min(180, round(canvas.width * 0.3)))
     limit = most if canvas.width else {"expr": f"max(90, min({most}, 0.3 * (containerSize()[0] || 600)))"}
     if canvas.chart.panel:
@@ -101,7 +101,7 @@ def name_axis(canvas: Canvas, header: str, channel: str, **looks: Any) -> Any:
 
 
 def value_axis(canvas: Canvas, header: str, channel: str, zero: bool = False, end: str = "") -> Any:
-    """An axis of numbers; ``zero`` says that 0 is on it, ``end`` that it is of one end of the intervals (_low, _high)."""
+    """An axis of numbers; ``zero`` includes 0, ``end`` is one end of the intervals (_low, _high)."""
     chart, alt = canvas.chart, canvas.alt
     log = log_scale(chart, header)
     domain = domain_of(chart, header, zero and not log)
@@ -126,7 +126,7 @@ def value_axis(canvas: Canvas, header: str, channel: str, zero: bool = False, en
 
 
 def log_scale(chart: Chart, header: str) -> bool:
-    """Whether an axis is logarithmic: where that was asked for and all values are above 0, so that none is lost."""
+    """True for a logarithmic axis: declared, and all values above 0."""
     if ("x" if header == chart.x else "y") not in chart.logs:
         return False
     at = chart.at(header)
@@ -136,7 +136,7 @@ def log_scale(chart: Chart, header: str) -> bool:
 
 
 def ticks(numbers: Sequence[float], chosen: bool = False) -> list[float]:
-    """Where a logarithmic axis is marked: at 1, 2 and 5 times powers of ten, or at the numbers where these were ``chosen`` and are few.
+    """Return the ticks of a logarithmic axis: 1, 2 and 5 times powers of ten, or the numbers if these are few and ``chosen``.
 
     >>> ticks([3.0, 80.0]), ticks([1.0, 3.0, 1000.0], chosen=True)
     ([5.0, 10.0, 20.0, 50.0], [1.0, 3.0, 1000.0])
@@ -159,12 +159,12 @@ def scale_of_values(chart: Chart) -> str:
 
 
 def apart(chart: Chart) -> bool:
-    """Whether panels have scales of their own: their values are of different sizes, so that one scale would hide some."""
+    """True if panels need their own scales: on a common one some would vanish."""
     if not chart.panel or chart.limits or chart.guide == "equal" or chart.form == "heat":
         return False
     parts = [numbers_of(part, scale_of_values(chart)) for part in parts_of(chart)]
     sizes = [size for numbers in parts if (size := max(map(abs, numbers), default=0.0)) > 0]
-    return bool(sizes) and max(sizes) > APART * min(sizes)
+    return bool(sizes) and max(sizes) > MIN_SCALE_RATIO * min(sizes)
 
 
 def limits_of(chart: Chart, header: str) -> tuple[float, float] | None:
@@ -174,7 +174,7 @@ def limits_of(chart: Chart, header: str) -> tuple[float, float] | None:
 
 
 def domain_of(chart: Chart, header: str, zero: bool = False) -> list[float] | None:
-    """The ends of an axis where they must be said: known ones, those that two axes share, and where 0 belongs to them."""
+    """Return the ends of an axis if they must be set: known ones, those shared by two axes, or 0."""
     same = chart.guide == "equal"
     numbers = [n for h in ((chart.x, chart.y) if same else (header,)) for n in numbers_of(chart, h)]
     limits = limits_of(chart, header)
@@ -193,7 +193,7 @@ def domain_of(chart: Chart, header: str, zero: bool = False) -> list[float] | No
 
 @dataclass(frozen=True)
 class Series:
-    """The names that colours stand for, and how each is drawn."""
+    """The names of colours, and the look of each."""
 
     header: str
     names: tuple[str, ...]
@@ -203,7 +203,7 @@ class Series:
 
 
 def series_of(chart: Chart) -> Series | None:
-    """What each series looks like: a colour of its own for the first eight, grey for the rest; None where there are none."""
+    """Return the look of each series: its own colour for the first eight, grey for the rest; None without series."""
     names = names_of(chart, chart.series)
     if not names:
         return None
@@ -221,7 +221,7 @@ def series_of(chart: Chart) -> Series | None:
 
 
 def _legend(canvas: Canvas, series: Series, **looks: Any) -> Any:
-    """A legend in as many columns as there is room for, which says how many series are grey for want of colours."""
+    """Return a legend in as many columns as fit, with the number of grey series."""
     chart, alt = canvas.chart, canvas.alt
     if series.header in {chart.x, chart.y, chart.panel, chart.label}:
         return None
@@ -237,13 +237,13 @@ def _legend(canvas: Canvas, series: Series, **looks: Any) -> Any:
 
 
 def _differ(canvas: Canvas, series: Series, channel: str, looks: Sequence[Any], legend: Any) -> Any:
-    """What tells series apart in a channel, as by colour."""
+    """Return the encoding of series in a channel, like colour."""
     scale = canvas.alt.Scale(domain=list(series.names), range=list(looks))
     return getattr(canvas.alt, channel)(f"{canvas.field(series.header)}:N", sort=None, legend=legend, scale=scale)
 
 
 def colour_of(canvas: Canvas, form: str = "") -> dict[str, Any]:
-    """The encodings of series: a colour, and beside it a ``form``, for colour never tells alone.
+    """Return the encodings of series: a colour and a ``form``, as colour is not enough for all eyes.
 
     A form is ``shape``, ``dash``, or ``line``: the colour of what goes with lines that have dashes.
     """
@@ -261,14 +261,14 @@ def colour_of(canvas: Canvas, form: str = "") -> dict[str, Any]:
 
 
 def outline(canvas: Canvas) -> Any:
-    """The colour of series as that of an outline."""
+    """Return the colour of series as an outline."""
     if (series := series_of(canvas.chart)) is None:
         return canvas.alt.value(PALETTE[0])
     return _differ(canvas, series, "Stroke", series.colours, _legend(canvas, series))
 
 
 def faint(canvas: Canvas, seen: float = 1.0, unseen: float = 0.65) -> dict[str, Any]:
-    """How much a mark shows: less in rows that are not ``marked``."""
+    """Return the opacity of a mark: lower in rows that are not ``marked``."""
     chart, alt = canvas.chart, canvas.alt
     if not chart.marked:
         return {"opacity": alt.value(seen)} if seen != 1.0 else {}
@@ -277,7 +277,7 @@ def faint(canvas: Canvas, seen: float = 1.0, unseen: float = 0.65) -> dict[str, 
 
 
 def labels(canvas: Canvas, x: Any, y: Any, middle: float | None) -> list[Any]:
-    """What is written at the marks: to their right in the left half (below ``middle``), else to their left."""
+    """Return the labels of marks: to the right in the left half (below ``middle``), otherwise to the left."""
     chart, alt = canvas.chart, canvas.alt
     if not chart.label:
         return []
@@ -289,14 +289,14 @@ def labels(canvas: Canvas, x: Any, y: Any, middle: float | None) -> list[Any]:
 
 
 def zero_line(canvas: Canvas, channel: str) -> list[Any]:
-    """A line where the value is 0."""
+    """Return a line at the value 0."""
     if canvas.chart.guide != "zero" or log_scale(canvas.chart, getattr(canvas.chart, channel)):
         return []
     return [canvas.once("rule", style="reference").encode(**{channel: canvas.alt.datum(0)})]
 
 
 def _beside(chart: Chart, header: str) -> int:
-    """How many series stand side by side for one name: 1 where each name has one row only."""
+    """Return the number of series side by side for one name: 1 if each name has one row."""
     series = series_of(chart)
     if series is None or chart.series == header:
         return 1
@@ -306,7 +306,7 @@ def _beside(chart: Chart, header: str) -> int:
 
 
 def intervals(canvas: Canvas) -> Plot:
-    """A point and its interval with caps at both ends, a name a line."""
+    """Draw a point and its interval with caps, one name per line."""
     chart, alt = canvas.chart, canvas.alt
     field, beside = canvas.field(chart.x), _beside(chart, chart.y)
     y = name_axis(canvas, chart.y, "Y", grid=True, zindex=0)
@@ -331,17 +331,17 @@ def intervals(canvas: Canvas) -> Plot:
     return [*layers, point, *labels(canvas, x, y, None)], (14 * beside + 10 if beside > 1 else 24)
 
 
-def lying(chart: Chart) -> bool:
-    """Whether bars lie on their sides, for their names have no room below them."""
+def is_horizontal(chart: Chart) -> bool:
+    """True if bars are horizontal, as names do not fit below upright ones."""
     names = names_of(chart, chart.x)
     longest = max(map(len, names), default=0)
-    return len(names) > UPRIGHT[0] or longest > UPRIGHT[1] or len(names) * _beside(chart, chart.x) > 36
+    return len(names) > MAX_UPRIGHT_NAMES or longest > MAX_UPRIGHT_LENGTH or len(names) * _beside(chart, chart.x) > 36
 
 
 def bars(canvas: Canvas) -> Plot:
-    """Bars side by side, upright where names have room below them, else lying."""
+    """Draw bars side by side: upright if names fit below, otherwise horizontal."""
     chart, alt = canvas.chart, canvas.alt
-    names, beside, flat = names_of(chart, chart.x), _beside(chart, chart.x), lying(chart)
+    names, beside, flat = names_of(chart, chart.x), _beside(chart, chart.x), is_horizontal(chart)
     along, across = ("Y", "X") if flat else ("X", "Y")
     slanted = not flat and sum(max(len(name), 3) for name in names) > (24 if chart.panel else 36)
     looks: dict[str, Any] = {"labelAngle": -40 if slanted else 0} if not flat else {}
@@ -364,7 +364,7 @@ def bars(canvas: Canvas) -> Plot:
 
 
 def stack(canvas: Canvas) -> Plot:
-    """Counts of a name one after the other, written where there is room."""
+    """Draw the counts of a name in one bar, with numbers if they fit."""
     chart, alt = canvas.chart, canvas.alt
     series = series_of(chart)
     field = canvas.field(chart.x)
@@ -401,7 +401,7 @@ def _totals(chart: Chart) -> dict[Any, float]:
 
 
 def heat(canvas: Canvas) -> Plot:
-    """Cells with a value as colour, and as text where there is room for it."""
+    """Draw cells with a value as colour, and as text if it fits."""
     chart, alt = canvas.chart, canvas.alt
     field = canvas.field(chart.colour)
     across, down = names_of(chart, chart.x), names_of(chart, chart.y)
@@ -418,7 +418,7 @@ def heat(canvas: Canvas) -> Plot:
     legend = alt.Legend(title=safe(chart.colour), gradientLength=160, format="," if counts else ".2~f")
     colour = alt.Color(f"{field}:Q", scale=alt.Scale(**_shades(chart)), legend=legend)
     layers = [canvas.mark("rect").encode(x=x, y=y, color=colour)]
-    if len(chart.rows) <= WRITTEN and len(across) <= 12:
+    if len(chart.rows) <= MAX_CELLS_WITH_TEXT and len(across) <= 12:
         how = ",.4~f" if counts else ".2f"
         ink = ink_on(f"scale('color', datum['{field}'])")
         said = f"isNumber(datum['{field}']) ? format(datum['{field}'], '{how}') : '–'"
@@ -435,7 +435,7 @@ def ink_on(paper: str) -> str:
 
 
 def _shades(chart: Chart) -> dict[str, Any]:
-    """The colours of values: from little to much, or parted at the middle and as far to both sides."""
+    """Return the colours of values: from low to high, or diverging from the middle."""
     numbers = [*numbers_of(chart, chart.colour), *(chart.limits or ())]
     low, high = min(numbers, default=0.0), max(numbers, default=1.0)
     if chart.middle is None:
@@ -445,7 +445,7 @@ def _shades(chart: Chart) -> dict[str, Any]:
 
 
 def ordered(canvas: Canvas) -> Plot:
-    """A bar a row from 0: side by side, or as lines where there are more of them than pixels."""
+    """Draw one bar per row from 0, side by side, or as lines if there are more than pixels."""
     chart, alt = canvas.chart, canvas.alt
     field = canvas.field(chart.x)
     places = numbers_of(chart, chart.x)
@@ -459,7 +459,7 @@ def ordered(canvas: Canvas) -> Plot:
     title = chart.columns[chart.at(chart.x)].hint or chart.x
     axis = alt.Axis(title=safe(title), grid=False, format=",d", tickMinStep=1)
     down = {} if log_scale(chart, chart.y) else {"y2": alt.datum(0)}
-    if canvas.size <= WIDE:
+    if canvas.size <= MAX_BARS:
         start, end = f"datum['{field}'] - 0.42", f"datum['{field}'] + 0.42"
         mark = canvas.mark("bar", minBandSize=1).transform_calculate(start=start, end=end)
         mark = mark.encode(x=alt.X("start:Q", scale=scale, axis=axis), x2="end:Q", y=y, **down)
@@ -472,7 +472,7 @@ def ordered(canvas: Canvas) -> Plot:
 
 
 def points(canvas: Canvas) -> Plot:
-    """A point a row, with a line through some of them, and what is written beside."""
+    """Draw one point per row, with a line through some, and labels."""
     chart, alt = canvas.chart, canvas.alt
     x, y = value_axis(canvas, chart.x, "X"), value_axis(canvas, chart.y, "Y")
     layers = [*zero_line(canvas, "y"), *_diagonal(canvas)]
@@ -497,7 +497,7 @@ def points(canvas: Canvas) -> Plot:
 
 
 def lines(canvas: Canvas) -> Plot:
-    """A line a series, with a band where values have intervals."""
+    """Draw one line per series, with a band if values have intervals."""
     chart, alt = canvas.chart, canvas.alt
     level: dict[str, Any] = {"interpolate": "step-after"} if chart.form == "steps" else {}
     x, y = value_axis(canvas, chart.x, "X"), value_axis(canvas, chart.y, "Y")
@@ -508,19 +508,19 @@ def lines(canvas: Canvas) -> Plot:
         low = value_axis(canvas, chart.y, "Y", end="_low")
         band = canvas.plain("area", opacity=0.14, line=False, **level)
         layers.append(band.encode(x=x, y=low, y2=alt.Y2(f"{canvas.field(chart.y)}_high:Q"), **colour))
-    line = canvas.plain("line", strokeWidth=2.2 if canvas.size <= MOST_HOVER_POINTS else 1.6, **level)
+    line = canvas.plain("line", strokeWidth=2.2 if canvas.size <= MAX_HOVER_POINTS else 1.6, **level)
     layers.append(line.encode(x=x, y=y, **colour_of(canvas, "dash")))
     places = len(set(numbers_of(chart, chart.x)))
-    if places <= MOST_DOTS and not level:
+    if places <= MAX_DOTS and not level:
         point = canvas.mark("point", filled=True, size=34 if series is not None and len(series.names) > 1 else 40)
         layers.append(point.encode(x=x, y=y, **colour, **faint(canvas)))
-    elif canvas.size <= MOST_HOVER_POINTS:
+    elif canvas.size <= MAX_HOVER_POINTS:
         layers.append(canvas.mark("point", filled=True, size=90, opacity=0).encode(x=x, y=y, **colour))
     return [*layers, *labels(canvas, x, y, _middle(canvas))], -300
 
 
 def _middle(canvas: Canvas) -> float | None:
-    """Where the left half of x ends."""
+    """Return the middle of x."""
     numbers = numbers_of(canvas.chart, canvas.chart.x)
     if not numbers:
         return None

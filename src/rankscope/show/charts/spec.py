@@ -11,7 +11,19 @@ from typing import Any, cast
 from rankscope.blocks import Chart
 from rankscope.errors import InputError
 from rankscope.show.charts.data import data_of, field_of, names_of, parts_of, query_field, safe
-from rankscope.show.charts.marks import Canvas, Plot, apart, bars, heat, intervals, lines, lying, ordered, points, stack
+from rankscope.show.charts.marks import (
+    Canvas,
+    Plot,
+    apart,
+    bars,
+    heat,
+    intervals,
+    is_horizontal,
+    lines,
+    ordered,
+    points,
+    stack,
+)
 from rankscope.show.charts.theme import PAPER, PICTURE_FONT, config_of
 from rankscope.show.extra import import_extra
 from rankscope.words import printable
@@ -21,7 +33,7 @@ FORMS: dict[str, Callable[[Canvas], Plot]] = {
     "steps": lines, "heat": heat,
 }  # fmt: skip
 ROLES = ("role-title", "role-mark")  # a title and marks, drawn or not, are in every picture
-AXIS = 44  # characters of a line of what an axis says where there is no title
+AXIS = 44  # characters per line of an axis label without a title
 NARROW = 200  # a panel that has room on a phone, in pixels
 
 
@@ -29,12 +41,12 @@ def spec_of(chart: Chart) -> dict[str, Any]:
     """A chart as a specification of Vega-Lite, to be drawn over the rows of ``data_of`` under the name ``rows``.
 
     It is as wide as the element it is put in, and without colours of paper and ink, which are the business of a theme, and without
-    its title, which stands beside it on a page. ``usermeta`` holds the chart's ``name``, ``query``, which is the field with the id of
-    the query that a mark stands for (or None), and ``panels``, how many small charts there are. Several are put one below the other,
+    its title, as a page shows it beside. ``usermeta`` holds the chart's ``name``, ``query``, which is the field with the id of
+    the query of a mark (or None), and ``panels``, the number of small charts. Several are put one below the other,
     each narrow enough for a phone, for their width must be a number. A page with more room sets ``columns`` and ``spec.width``:
-    ``usermeta.left`` is the room in pixels for what stands left of a panel, or of a whole line of panels where it is ``shared``.
+    ``usermeta.left`` is the width in pixels left of a panel, or of a row of panels if it is ``shared``.
 
-    ``usermeta.level`` says that its height is that of a plot, not of names below each other, so that it may be less on paper.
+    ``usermeta.level`` is true for the height of a plot, which may be lower on paper; names below each other need theirs.
 
     Raises MissingExtraError without the extra ``report``.
     """
@@ -76,17 +88,17 @@ def _single(canvas: Canvas) -> Any:
 
 
 def _downward(chart: Chart) -> str:
-    """The header of the names that stand below each other, if there are such."""
+    """Return the header of the names below each other, or empty."""
     return chart.x if chart.form == "bars" else chart.y
 
 
 def _height(names: int, step: float) -> int:
-    """Pixels for as many names, or as they are said where less than 0."""
+    """Return the height of these names in pixels, or the given one if it is lower."""
     return round(-step if step < 0 else max(names, 1) * step)
 
 
 def _facet(canvas: Canvas, panels: list[str]) -> Any:
-    """A small chart a panel, with names and scales in common where they are alike."""
+    """Draw one small chart per panel, with common names and scales if they are alike."""
     chart, alt = canvas.chart, canvas.alt
     columns = 1 if canvas.width is None else max(1, min(len(panels), canvas.width // 300))
     layers, step = FORMS[chart.form](canvas)
@@ -104,20 +116,20 @@ def _facet(canvas: Canvas, panels: list[str]) -> Any:
 
 
 def _panel_width(chart: Chart, width: int, columns: int, alike: bool) -> int:
-    """Pixels for a panel where several stand side by side."""
+    """Return the width of a panel among several."""
     left = _pixels_left(chart) * (1 if alike else columns)
     return max(NARROW - 60, (width - 20 - left - 24 * (columns - 1)) // columns)
 
 
 def _pixels_left(chart: Chart) -> int:
-    """Pixels for what is written left of a panel: names, or an axis of numbers."""
+    """Return the width left of a panel: names, or an axis of numbers."""
     if not _name_down(chart):
         return 68
     return min(110, max(map(len, names_of(chart, _downward(chart))), default=0) * 7) + 20
 
 
 def _alike(chart: Chart) -> bool:
-    """Whether panels share what is written to their left: the same names in all, or numbers on one scale."""
+    """True if panels share their left side: the same names in all, or numbers on one scale."""
     if not _name_down(chart):
         return not apart(chart)
     sets = [names_of(part, _downward(chart)) for part in parts_of(chart)]
@@ -125,13 +137,13 @@ def _alike(chart: Chart) -> bool:
 
 
 def _name_down(chart: Chart) -> bool:
-    return chart.form in {"intervals", "stacked", "heat"} or (chart.form == "bars" and lying(chart))
+    return chart.form in {"intervals", "stacked", "heat"} or (chart.form == "bars" and is_horizontal(chart))
 
 
 def svg_of(chart: Chart, dark: bool = False, width: int = 640, *, title: bool = True) -> str:
-    """A chart as SVG with its title and caption, or without where a paper has its own, on no paper of its own.
+    """Return a chart as SVG, with its title and caption or without (for a paper), on a transparent background.
 
-    Raises InputError where it cannot be drawn, MissingExtraError without the extra ``report``.
+    Raises InputError if it cannot be drawn, MissingExtraError without the extra ``report``.
     """
     return _number_ids(_draw(chart, width, _config(dark), title))
 
@@ -139,7 +151,7 @@ def svg_of(chart: Chart, dark: bool = False, width: int = 640, *, title: bool = 
 def png_of(chart: Chart, dark: bool = False, width: int = 640, scale: float = 2, *, title: bool = True) -> bytes:
     """A chart as PNG with its title and caption, or without, on paper of the theme: a picture gets pasted anywhere.
 
-    ``scale`` is how many dots a pixel has. Raises InputError where it cannot be drawn, MissingExtraError without the extra ``report``.
+    ``scale`` is the number of dots per pixel. Raises InputError if it cannot be drawn, MissingExtraError without the extra ``report``.
     """
     config = {**_config(dark), "background": PAPER["dark" if dark else "light"], "padding": 12}
     drawn: bytes = import_extra("vl_convert").svg_to_png(_draw(chart, width, config, title), scale=scale)
@@ -149,7 +161,7 @@ def png_of(chart: Chart, dark: bool = False, width: int = 640, scale: float = 2,
 def pdf_of(chart: Chart, width: int = 640, *, title: bool = True) -> bytes:
     """A chart as PDF with its title and caption, or without, on no paper of its own: for LaTeX.
 
-    Raises InputError where it cannot be drawn, MissingExtraError without the extra ``report``.
+    Raises InputError if it cannot be drawn, MissingExtraError without the extra ``report``.
     """
     drawn: bytes = import_extra("vl_convert").svg_to_pdf(_draw(chart, width, _config(False), title))
     return drawn
@@ -166,7 +178,7 @@ def runtime() -> str:
 
 
 def _draw(chart: Chart, width: int, config: dict[str, Any], title: bool) -> str:
-    """The picture as SVG. The runtime only logs what fails while it draws, and gives an empty picture: that is an error, too."""
+    """Return the picture as SVG. The runtime only logs failures and returns an empty picture, which is an error as well."""
     convert, spec = import_extra("vl_convert"), _fill(chart, width, title)
     try:
         drawn: str = convert.vegalite_to_svg(spec, vl_version=_version(), config=config, allowed_base_urls=[])
@@ -178,7 +190,7 @@ def _draw(chart: Chart, width: int, config: dict[str, Any], title: bool) -> str:
 
 
 def _first(error: ValueError) -> str:
-    """The first line of an error, without where in a script it came from."""
+    """Return the first line of an error, without its place in a script."""
     lines = str(error).strip().splitlines()
     return printable(lines[0])[:200] if lines else "no reason was given"
 
@@ -195,7 +207,7 @@ def _config(dark: bool) -> dict[str, Any]:
 
 
 def _version() -> str:
-    """The version of Vega-Lite that the specifications are written for, or else the newest of its kind that is there."""
+    """Return the version of Vega-Lite of the specifications, otherwise the newest installed one."""
     spoken = import_extra("altair").SCHEMA_VERSION.lstrip("v").split(".")
     there: list[str] = import_extra("vl_convert").get_vegalite_versions()
     exact = ".".join(spoken[:2])
@@ -204,7 +216,7 @@ def _version() -> str:
 
 
 def _name_axes(spec: Any, names: Mapping[str, Sequence[str]]) -> Any:
-    """A specification whose axes have these names, each in lines, in place of their own."""
+    """Return a specification with these axis labels, each in lines."""
     if isinstance(spec, list):
         return [_name_axes(part, names) for part in spec]
     if not isinstance(spec, dict):
@@ -226,7 +238,7 @@ def _fill(chart: Chart, width: int, titled: bool) -> dict[str, Any]:
     """The specification of a picture with its title, caption and rows; ids as they are stay out, for a picture opens nothing and must hold no control character."""
     rows = [{key: value for key, value in row.items() if not key.endswith("_id")} for row in data_of(chart)]
     spec = {**_spec(chart, width), "datasets": {"rows": rows}}
-    if not titled:  # what a title or a caption would say, the axes say
+    if not titled:  # axis labels replace the title and caption
         told = {c.header: f"{c.header} ({c.hint})" for c in chart.columns if c.hint} | dict(chart.axes)
         lines = {safe(header): textwrap.wrap(safe(text), AXIS) for header, text in told.items()}
         return cast(dict[str, Any], _name_axes(spec, {header: line for header, line in lines.items() if line}))

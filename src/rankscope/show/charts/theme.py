@@ -6,8 +6,8 @@ from typing import Any
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 
-# eight colours, told apart by eyes that see no red, no green or no blue, each at 3:1 or more from paper of either theme;
-# orange is none of them: it says worse, and nothing else
+# eight colours, distinct for every kind of colour blindness, each at 3:1 or more from the paper of either theme;
+# orange is reserved for worse
 BLUE, ORANGE, GREY = "#1f6fc6", "#de6a0c", "#8a8f98"
 PALETTE = (BLUE, "#c0609c", "#549c54", "#904890", "#249cd8", "#c0300c", "#247854", "#6c78fc")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
@@ -35,7 +35,7 @@ PARTED = {
 
 
 def config_of(dark: bool = False) -> dict[str, Any]:
-    """The configuration of Vega-Lite for one theme: what a chart looks like, and nothing of what it says.
+    """Return the configuration of Vega-Lite for one theme: the look of charts, without content.
 
     >>> config_of()["background"], config_of(dark=True)["axis"]["labelColor"]
     ('transparent', '#b7bdc8')

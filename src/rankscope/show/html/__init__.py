@@ -1,1 +1,1 @@
-"""Pages: blocks as one HTML file that needs nothing else, and as HTML for a notebook."""
+"""Pages: blocks as one self-contained HTML file, and as HTML for a notebook."""

@@ -34,9 +34,9 @@ _BLOCK, _TRAILING = (
 _ROOM = re.compile(
     r"(?<=[:;{},>])\s+|\s+(?=[{}>])|;(?=\s*})"
 )  # of a style sheet; a space before a colon means something
-# what would end a script or a line of it, and halves of characters, which no file can hold
+# text that would end a script or a line of it, and lone surrogates, which no file can hold
 _UNSAFE = re.compile("[<\u2028\u2029\ud800-\udfff]")
-_TEXT = re.compile(r"[\"'`/]")  # what may be text, or an expression, in which every space counts
+_TEXT = re.compile(r"[\"'`/]")  # possibly text or a regular expression, in which every space counts
 _SPACED = re.compile(r"\s*(===|!==|=>|&&|\|\||[=<>?:,;{}()])\s*")
 
 
@@ -89,7 +89,7 @@ def as_data(thing: Any) -> str:
 
 
 def safe(text: str) -> str:
-    r"""JSON in which nothing can end the script element it stands in, nor a line of it; halves of characters are escaped, too.
+    r"""JSON that cannot end its script element or a line of it; lone surrogates are escaped.
 
     >>> safe('"</script>"')
     '"\\u003c/script>"'

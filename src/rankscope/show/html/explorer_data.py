@@ -17,11 +17,11 @@ from rankscope.show.html.assets import safe
 from rankscope.show.html.tables import visible, visible_id
 
 ROWS = 500  # of the table that needs no script: more would be no reading, unless the page links to more
-RUNS = 8  # as many columns of values as a page has room for
+RUNS = 8  # columns of values that fit a page
 TEXT = 160  # characters of a query's text in a cell
 ID = 80
 
-# what would end a script or a line of it, and halves of characters, which no file can hold
+# text that would end a script or a line of it, and lone surrogates, which no file can hold
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
@@ -59,7 +59,7 @@ def encode(explorer: Explorer) -> str:
 
 
 def _query(query: Query, grades: dict[float | None, int], texts: dict[str, int]) -> dict[str, Any]:
-    """A query with one-letter keys: there are thousands of them."""
+    """Return a query with one-letter keys: there are thousands of queries."""
     documents = query.documents
     told: dict[str, Any] = {
         "i": query.query_id,
@@ -95,13 +95,13 @@ def _grades(queries: Sequence[Query]) -> dict[float | None, int]:
 
 
 def _texts(queries: Sequence[Query]) -> dict[str, int]:
-    """All texts of documents, each once, and their codes; code 0 is no text."""
+    """Return all texts of documents, each once, and their codes; code 0 means no text."""
     texts = dict.fromkeys(document.text for query in queries for document in query.documents if document.text)
     return {text: code for code, text in enumerate(["", *texts])}
 
 
 def _short(value: float) -> float | int | None:
-    """A number with 6 significant digits, whole ones without a point, undefined ones as None."""
+    """Round a number to 6 significant digits; whole ones without a point, undefined ones as None."""
     if value == 0:
         return 0
     if not math.isfinite(value):
@@ -115,7 +115,7 @@ def _shorts(values: Iterable[float]) -> list[float | int | None]:
 
 
 def _sparse(values: Iterable[float]) -> list[float | int | None]:
-    """Places and values of those that are not 0, by turns: most documents add nothing."""
+    """Return positions and values of the non-zero numbers, alternating: most documents add nothing."""
     return _flat((place, _short(value)) for place, value in enumerate(values) if value != 0)
 
 
@@ -125,7 +125,7 @@ def _flat(pairs: Iterable[tuple[Any, Any]]) -> list[Any]:
 
 @dataclass(frozen=True)
 class QueryTable:
-    """The queries as a table: ``heads`` above ``rows``, and in ``note`` what is not in it.
+    """The queries as a table: ``heads`` above ``rows``; ``note`` lists the omissions.
 
     A row is its anchor, the id, the text and the numbers as they are to be written.
     """
@@ -138,7 +138,7 @@ class QueryTable:
 def query_table(explorer: Explorer, linked: Container[str] = ()) -> QueryTable:
     """The queries as a table that needs no script, largest loss first, and 8 runs at most.
 
-    It holds the queries that the page links to, whose fragments are in ``linked``, and of the others as many as 500 leave room for.
+    It holds the queries that the page links to, whose fragments are in ``linked``, and as many others as fit into 500.
     """
     runs, metric = explorer.runs[:RUNS], explorer.metrics[0] if explorer.metrics else ""
     differs = len(runs) > 1
@@ -151,7 +151,7 @@ def query_table(explorer: Explorer, linked: Container[str] = ()) -> QueryTable:
 
 
 def _keep(ordered: Sequence[Query], linked: Container[str]) -> list[Query]:
-    """The queries that have a row, in their order: a link to one that has none would lead nowhere."""
+    """Return the queries with a row, in order: a link to any other would be dead."""
     asked = [fragment(query.query_id) in linked for query in ordered]
     room, kept = ROWS - sum(asked), list[Query]()
     for query, one in zip(ordered, asked, strict=True):
@@ -162,7 +162,7 @@ def _keep(ordered: Sequence[Query], linked: Container[str]) -> list[Query]:
 
 
 def _loss(explorer: Explorer) -> Any:
-    """What the list is ordered by: the worst for the first rival, or for the only run, comes first; no value comes last."""
+    """The sort key: the worst for the first rival, or for the only run, first; undefined values last."""
     way = -1.0 if explorer.better == "lower" else 1.0
 
     def key(query: Query) -> tuple[bool, float]:
@@ -183,7 +183,7 @@ def _query_row(query: Query, runs: int, differs: bool) -> tuple[str, str, str, t
 
 
 def _omissions(explorer: Explorer, rows: int) -> str:
-    """What the table does not show, in sentences."""
+    """Return the omissions of the table, in sentences."""
     said = []
     queries, runs = len(explorer.queries) - rows, len(explorer.runs) - RUNS
     if queries > 0:
@@ -197,7 +197,7 @@ def _omissions(explorer: Explorer, rows: int) -> str:
 
 
 def fragment(query_id: str, pair: Sequence[str] = ()) -> str:
-    """What follows the ``#`` of the address of a query, and of two runs if these are given, as ``encodeURIComponent`` writes it.
+    """Return the fragment of the address of a query, optionally with two runs, as ``encodeURIComponent`` writes it.
 
     >>> fragment("a b/ü"), fragment("1", ("bm25", "a&b"))
     ('q=a%20b%2F%C3%BC', 'q=1&a=bm25&b=a%26b')

@@ -24,7 +24,7 @@ MARKS: dict[Tone, str] = {
 def fragment(blocks: Iterable[Block | Chart | Explorer | Verdict], dark: bool | None = None) -> str:
     """Blocks as HTML for a notebook.
 
-    Charts are pictures for a dark notebook or a light one; on paper of their own where ``dark`` is None. Raises
+    Charts are pictures for a dark or a light notebook, on white if ``dark`` is None. Raises
     MissingExtraError without the packages of ``[report]``.
 
     >>> print(fragment([Paragraph("30 judged <queries>")]))
@@ -65,8 +65,8 @@ def _svg(chart: Chart, dark: bool | None) -> str:
 def render(page: Page) -> str:
     """A page as HTML: the same page gives the same bytes.
 
-    Styles, scripts and data stand in the file; its content security policy lets nothing else in. Tables and verdicts are
-    static, so that they can be read where no script runs. Raises MissingExtraError without the packages of ``[report]``.
+    The file contains its styles, scripts and data; its content security policy allows nothing else. Tables and verdicts are
+    static, so that they can be read without scripts. Raises MissingExtraError without the packages of ``[report]``.
     """
     markup = import_extra("markupsafe").Markup
     parts = PageBlocks(page)
@@ -89,7 +89,7 @@ def render(page: Page) -> str:
 
 
 def _scripts(drawn: bool, explored: bool) -> Iterator[str]:
-    """The scripts of a page in their order; the runtime of the charts is none of them: they run it when the first chart is drawn."""
+    """Return the scripts of a page in order, without the runtime of charts: it runs when the first chart is drawn."""
     yield from map(assets.static, assets.SCRIPTS)
     if drawn:
         yield from map(assets.static, assets.CHART_SCRIPTS)
@@ -108,7 +108,7 @@ def _section(section: Section, parts: PageBlocks) -> dict[str, Any]:
 def _groups(blocks: Sequence[Any], folded: bool) -> Iterator[tuple[str, Sequence[Any]]]:
     """The blocks of a section, those to be folded under a title: in a folded section each chart but the first, with all up to the next.
 
-    Charts that follow each other stand side by side, and are folded together; what is said at the end stays open.
+    Consecutive charts are side by side and folded together; the last paragraphs stay open.
     """
     drawn = [isinstance(block, Chart) for block in blocks]
     starts = [i for i, here in enumerate(drawn) if here and not (i and drawn[i - 1])][1:] if folded else []

@@ -23,13 +23,13 @@ from rankscope.show.html.tables import TONES, HtmlTable, Link, slug, table_of, v
 P_VALUE = re.compile(r"\bp (?:=|&lt;) [\d.]*\d")  # in text that is escaped
 MANY = 200  # rows: more numbers are saved, not shown
 QUERY = 60  # signs of the text of a query that decides a verdict
-RUN = 40  # signs of the name of a run beside it
-HEIGHT = 260  # pixels kept free for a chart whose height is not known before it is drawn
+RUN = 40  # characters of the name of a run
+HEIGHT = 260  # pixels reserved for a chart of unknown height
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart with an id of its own, the name of its files, its data as JSON, and its numbers as a table where they are few."""
+    """A chart with its own id, the name of its files, its data as JSON, and its numbers as a table if they are few."""
 
     anchor: str
     chart: Chart
@@ -74,7 +74,7 @@ def _column(values: Sequence[Any]) -> Any:
 
 @cache
 def environment() -> Any:
-    """Where templates are found and how they write: everything escaped, nothing undefined, no control characters."""
+    """Return the environment of templates: everything escaped, nothing undefined, no control characters."""
     jinja = import_extra("jinja2")
     markup = import_extra("markupsafe").Markup
 
@@ -96,9 +96,9 @@ def environment() -> Any:
 
 @dataclass(frozen=True)
 class Deciding:
-    """A query that decides a verdict: its address, its id, what to say of it, and its text.
+    """A query that decides a verdict: its address, its id, its sentence, and its text.
 
-    Where names of runs in the ``sentence`` are cut, ``whole_sentence`` has them in full, and where the ``text`` is, ``whole_text`` does.
+    If names of runs in the ``sentence`` are cut, ``whole_sentence`` has them in full, and ``whole_text`` has the ``text``.
     """
 
     address: str
@@ -120,19 +120,19 @@ class PageBlocks:
         explorer = self.page.explorer
         self.texts = {query.query_id: query.text for query in explorer.queries} if explorer else {}
         self.runs = {run: run for run in explorer.runs} if explorer else {}
-        # the mean of several runs has no ranking: the first of them stands for it
+        # the mean of several runs has no ranking: its first run is shown
         self.runs |= {system: runs[0] for system, runs in explorer.members} if explorer else {}
-        # the addresses of each query with two runs: places that a link leads to where no script runs
+        # the addresses of each query with two runs: targets of links without scripts
         self.places: dict[str, list[str]] = {}
         self.decided: list[list[str]] = []
 
     def pair(self, systems: tuple[str, ...]) -> tuple[str, ...]:
-        """The two runs of the explorer that two systems stand for; nothing where it does not hold them."""
+        """Return the two runs of the explorer for two systems; empty if it lacks them."""
         runs = tuple(self.runs[name] for name in systems if name in self.runs)
         return runs if len(runs) == 2 and runs[0] != runs[1] else ()
 
     def link(self, query_id: str, systems: tuple[str, ...] = ()) -> str:
-        """The address of a query, with two runs where they are known; nothing where it cannot be looked into."""
+        """Return the address of a query, with two runs if known; empty if the page does not show it."""
         if query_id not in self.texts:
             return ""
         runs = self.pair(systems)
@@ -143,7 +143,7 @@ class PageBlocks:
         return f"#{address}"
 
     def answer(self, answer: Answer) -> dict[str, Any]:
-        """What a template needs of the first screen."""
+        """Return the data of the first screen for its template."""
         titles = {section.name: section.title for section in self.page.sections}
         pairs = answer.pairs or ((),) * len(answer.queries)
         links = [self._deciding(*query, pair) for query, pair in zip(answer.queries, pairs, strict=True)]
@@ -158,7 +158,7 @@ class PageBlocks:
         }
 
     def deciding(self, verdict: Verdict) -> list[Deciding]:
-        """The queries that decide a verdict; none where a verdict before it has named them all with the same runs."""
+        """Return the queries that decide a verdict; none if an earlier verdict named them all with the same runs."""
         pairs = verdict.pairs or ((),) * len(verdict.queries)
         found = [self._deciding(*query, pair) for query, pair in zip(verdict.queries, pairs, strict=True)]
         addresses = [one.address or one.query_id for one in found]
@@ -176,10 +176,10 @@ class PageBlocks:
         return Deciding(self.link(query_id, systems), visible_id(query_id), brief, told, short, whole)
 
     def part(self, block: Block | Chart | Explorer | Verdict, section: Section) -> dict[str, Any]:
-        """What a template needs of a block."""
+        """Return the data of a block for its template."""
         if isinstance(block, Explorer):
             data = import_extra("markupsafe").Markup(encode(block))
-            # what the page links to is known when all of it is made ready
+            # links are known only when all parts are ready
             rows = partial(query_table, block, self.places)
             return {"kind": "explorer", "data": data, "listed": rows, "places": self.places}
         if isinstance(block, Verdict):

@@ -15,7 +15,7 @@ from rankscope.words import printable
 
 LONG = 12  # rows: of longer tables the first 10 are shown
 WIDE = 48  # characters of a name, more are cut
-Link = Callable[[str], str]  # the address of a query, or nothing where it cannot be looked into
+Link = Callable[[str], str]  # the address of a query, or empty
 _ENDS = re.compile(r"^ +| +$")
 JOINERS = ("\u200c", "\u200d")  # scripts need them to be spelled right, and they do no harm
 TONES: dict[Tone, tuple[str, str]] = {
@@ -29,7 +29,7 @@ TONES: dict[Tone, tuple[str, str]] = {
 
 
 def visible(text: str) -> str:
-    r"""Text in which control characters, and what turns the direction of text around, stand as escapes.
+    r"""Text with escapes for control characters and for changes of text direction.
 
     >>> print(visible("a\x00b"))
     a\x00b
@@ -40,7 +40,7 @@ def visible(text: str) -> str:
 
 
 def visible_id(query_id: str) -> str:
-    r"""An id as the explorer writes it: spaces at its ends, which would not show, stand as ␣.
+    r"""An id as the explorer writes it: spaces at its ends are shown as ␣.
 
     >>> print(visible_id(" a b"))
     ␣a b
@@ -49,7 +49,7 @@ def visible_id(query_id: str) -> str:
 
 
 def exact(value: Value) -> str:
-    """A number in full, as a script reads it; nothing where there is no value.
+    """Return a number in full for scripts; empty without a value.
 
     >>> exact(0.1 + 0.2), exact(3), exact(None), exact(float("-inf"))
     ('0.30000000000000004', '3', '', '-Infinity')
@@ -94,7 +94,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class HtmlTable:
-    """A table with an id of its own, the name of its files, and what to call it; ``zeros`` places 0 in columns with such a line."""
+    """Return a table with its own id, the name of its files, and its label; ``zeros`` is the position of 0 in columns with a line."""
 
     anchor: str
     table: Table
@@ -108,12 +108,12 @@ class HtmlTable:
 
     @property
     def heads(self) -> tuple[str | None, ...]:
-        """The headers as JSON, where their text on the page is another one."""
+        """Return the headers as JSON, if the page shows another text."""
         return tuple(own(column.header) for column in self.table.columns)
 
     @property
     def hints(self) -> tuple[tuple[int, Column], ...]:
-        """The columns that say what they stand for, with their places."""
+        """Return the columns with an explanation, and their numbers."""
         return tuple((i, column) for i, column in enumerate(self.table.columns) if column.hint)
 
 
@@ -159,7 +159,7 @@ def _cell(value: Value, column: Column, scale: tuple[float, float] | None, link:
 
 
 def own(value: Value, numbers: bool = False) -> str | None:
-    r"""A value as JSON where its text on a page is another one; of ``numbers`` this can be said, too.
+    r"""A value as JSON if the page shows another text; with ``numbers`` also for numbers.
 
     >>> own("bm25"), own("a\x00"), own(3), own(3, numbers=True)
     (None, '"a\\u0000"', None, '3')
@@ -171,7 +171,7 @@ def own(value: Value, numbers: bool = False) -> str | None:
 
 
 def _scale(values: Sequence[Value], zero: bool = False) -> tuple[float, float] | None:
-    """The ends of all intervals of a column, with ``zero`` among them; None where there is nothing to compare."""
+    """Return the ends of all intervals of a column, including ``zero``; None without intervals."""
     ranged = [value for value in values if isinstance(value, ValueRange)]
     ends = [end for value in ranged for end in (value.lower, value.upper) if math.isfinite(end)]
     ends += [0.0] if zero and ends else []

@@ -1,4 +1,4 @@
-"""Say which metrics and cutoffs fit the data and the task, which one to declare in advance, and what not to use."""
+"""Advise on metrics and cutoffs for the data and the task: the one to declare in advance, and those to avoid."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from rankscope.verbs.advise.result import Advice, Recommendation, Sensitivity
 from rankscope.verbs.advise.situation import RESTS, RunFacts, Situation, situation_of
 from rankscope.verbs.advise.tasks import SHARED_LAST, WITH_ASPECTS, Pick, Task, guess_task, misfits_of, task_called
 
-LOOK = 10  # how far down the data are looked at before a task is known
-USUAL_DEVIATION = 0.2  # of the differences of two runs, where nothing else is known
+PREVIEW_DEPTH = 10  # before a task is known
+USUAL_DEVIATION = 0.2  # of the differences of two runs
 
 
 def advise(
@@ -41,7 +41,7 @@ def advise(
     columns: Mapping[str, str] | str | None = None,
     grades: Mapping[str, float] | str | None = None,
 ) -> Advice:
-    """Say which metrics and cutoffs fit judgments and a task, which one to declare in advance, and what not to use.
+    """Advise on metrics and cutoffs for judgments and a task: the one to declare in advance, and those to avoid.
 
     ``qrels`` and ``runs`` are what ``evaluate`` takes; with ``runs`` the advice also goes by how deep they are, how much of them is
     unjudged, and how their scores vary. ``task`` is one of known-item, question-answering, web, exploratory, recall, entity,
@@ -90,7 +90,7 @@ def advise(
 
 
 def _stated(policies: Policies, name: str) -> str:
-    """What a policy says, as an option takes it; empty where it is not used."""
+    """Return the value of a policy as an option takes it; empty if it is not used."""
     value = getattr(policies, name)
     return "" if value is None else str(POLICIES[name].statement(value, ()))
 
@@ -107,13 +107,13 @@ def _refuse_nothing(data: Situation) -> None:
 def _preview(grades: Any, named: Sequence[tuple[str | None, Any]], data: Situation, duplicates: str) -> Scores | None:
     if not named:
         return None
-    metrics = [f"Judged@{LOOK}"] + ([f"StRecall@{LOOK}"] if data.holds("aspects") else [])
+    metrics = [f"Judged@{PREVIEW_DEPTH}"] + ([f"StRecall@{PREVIEW_DEPTH}"] if data.holds("aspects") else [])
     return evaluate_request(grades, named, Request.of(metrics, {"duplicates": duplicates}))
 
 
 def _at_ranks(data: Situation, preview: Scores | None, task: Task | None, k: int | None) -> Situation:
     """The situation at the ranks of a task, which go no deeper than the runs do unless that is asked for."""
-    own, deep = (task.k, task.deep) if task else (LOOK, 100)
+    own, deep = (task.k, task.deep) if task else (PREVIEW_DEPTH, 100)
     found = preview.evaluations if preview else ()
     reach = min((int(run.judged[0].retrieved.max(initial=0)) for run in found), default=0) or max(own, deep)
     seen = k or min(own, reach)
@@ -134,7 +134,7 @@ def _run_facts(preview: Scores, number: int, k: int) -> RunFacts:
         cut=len(lists) > 1 and 2 * int((lists == deepest).sum()) > len(lists),
         unjudged=(shown - known) / shown if shown else 0.0,
         unjudged_in_all=1 - int(judged.in_run.sum()) / int(lists.sum()) if len(lists) else 0.0,
-        tied_in_top_10=health.tied_at_cutoff[LOOK], missing_queries=health.missing_queries,
+        tied_in_top_10=health.tied_at_cutoff[PREVIEW_DEPTH], missing_queries=health.missing_queries,
     )  # fmt: skip
 
 
@@ -181,7 +181,7 @@ def _run_argument(name: str | None, read: Any) -> str:
 
 
 def _has_user_column(source: Any) -> bool:
-    """Whether the column of queries is called user: in a frame, or in the first line of a file that can be read as text."""
+    """Return True if the column of queries is called user: in a frame, or in the first line of a text file."""
     columns: Any = getattr(source, "columns", None)
     if columns is None and isinstance(source, str | Path) and Path(source).suffix.lower() in {".csv", ".tsv"}:
         try:

@@ -1,4 +1,4 @@
-"""What ``advise`` gives: the metrics that fit, those to avoid, what the queries can detect, and the commands to go on with."""
+"""The result of ``advise``: metrics that fit, metrics to avoid, the detectable difference, and the next commands."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rankscope.declared import plain
 from rankscope.metrics import Metric
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Result, Shown, View, input_record
+from rankscope.syntax import in_caller_syntax
 from rankscope.verbs.advise.situation import HOLES, RESTS, Situation
 from rankscope.verbs.advise.tasks import Guess, Misfit, Task
 
@@ -34,7 +35,7 @@ class Recommendation:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """What difference these queries detect with 80% power at 5%, and where the spread comes from.
+    """The difference that these queries detect with 80% power at 5%, and the source of the spread.
 
     ``spread_from`` is "pairs" (the median over ``pairs`` of the runs given), "scores" (of the one run given) or "assumed".
     """
@@ -51,7 +52,7 @@ METRIC = Col("metric", head="metric", of=lambda one: str(one.metric))
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Advice(Result):
-    """Which metrics fit judgments and a task, and which do not.
+    """Metrics that fit judgments and a task, and metrics that do not.
 
     ``recommended`` holds the metrics that fit, the primary one first, and ``avoid`` what not to use. ``task`` is the one named, or
     the one that fits the data best; ``sure`` says how sure that is and ``likeliest`` holds the two that fit best. ``showable`` is
@@ -111,7 +112,7 @@ class Advice(Result):
 
     @property
     def comparison_metrics(self) -> list[str]:
-        """Those of them that have a direction, as a comparison takes them."""
+        """The recommended metrics that have a direction, for a comparison."""
         return [str(one.metric) for one in self.recommended if one.metric.better != "neither"]
 
     def __str__(self) -> str:
@@ -121,13 +122,13 @@ class Advice(Result):
 
     @property
     def verdict(self) -> str:
-        """The answer: the primary metric, the task it is for, and what it rests on."""
+        """The answer: the primary metric, its task, and its reason."""
         first = self.recommended[0]
         return f"Declare {first.metric} in advance: for the task {self.task.name}, {first.why} ({first.rests_on})."
 
     @property
     def cutoff(self) -> str:
-        """Why the results are looked at down to this rank."""
+        """The reason for the cutoff."""
         k = self.situation.k
         ends = f", and the lists of your runs end at {k}" if self.situation.reach == k else ""
         reason = self.task.reason if self.own_cutoff is None else f"as you say, in place of {self.task.k} for this task"
@@ -135,7 +136,7 @@ class Advice(Result):
 
     @property
     def detection(self) -> str:
-        """What difference the queries at hand can detect."""
+        """The difference that these queries can detect, in a sentence."""
         seen, primary = self.showable, self.primary
         if seen is None:
             return "How large a difference these queries can detect is not known: two runs that differ would show it."
@@ -152,8 +153,8 @@ class Advice(Result):
         return f"{queries_at_hand} can detect a difference of about {size} in {primary} with 80% power ({how})."
 
     def doubts(self) -> Iterator[str]:
-        """What to doubt: the task where none was named, the level, unjudged documents, ties, queries without an answer."""
-        yield from map(words.keywords, self._doubts())
+        """Yield doubts: a guessed task, the level, unjudged documents, ties, queries without an answer."""
+        yield from map(in_caller_syntax, self._doubts())
 
     def _doubts(self) -> Iterator[str]:
         if self.sure != "said":
@@ -211,13 +212,13 @@ class Advice(Result):
 
     @property
     def _kept(self) -> list[tuple[str, str]]:
-        """The options of reading that all further calls need, too."""
+        """The options of reading that all further calls need."""
         chosen = {"duplicates": self.duplicates.replace("error", ""), "columns": self.columns, "grades": self.grades}
         return [(name, value) for name, value in chosen.items() if value]
 
     @property
     def next(self) -> list[str]:
-        """The commands (calls, where nothing was read from files) to go on with."""
+        """The next commands; calls if the input was not read from files."""
         primary, directed, runs = str(self.primary), self.comparison_metrics, self.runs
         if self.qrels is None or "" in runs:
             kept = "".join(f", {name}={value!r}" for name, value in self._kept)
@@ -254,13 +255,13 @@ class Advice(Result):
         out.append(Paragraph("or as settings in pyproject.toml, for all commands and the pytest fixture:"))
         return [*out, Code(tuple(self.settings.splitlines()))]
 
-    def envelope(self, **_: Any) -> dict[str, Any]:
+    def json_document(self, **_: Any) -> dict[str, Any]:
         """All of the advice; keys are added to it but never renamed."""
-        whole = super().envelope()
+        whole = super().json_document()
         return {key: whole[key] for key in whole if key not in {"results", "warnings"}}
 
-    def facts(self) -> Mapping[str, Any]:
-        """What JSON holds beside the metrics: the data in numbers, the task, what the queries detect, and what to do next."""
+    def json_header(self) -> Mapping[str, Any]:
+        """Return the header of the JSON: the data in numbers, the task, the detectable difference, and the next steps."""
         seen = self.showable
         return {
             "verdict": [self.verdict],

@@ -1,4 +1,4 @@
-"""The judgments and runs in numbers, as far as the choice of a metric depends on them, and what can be asked of them."""
+"""Judgments and runs in the numbers that decide on a metric, and conditions on them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rankscope import words
 from rankscope.declared import parameters, plain
 from rankscope.lists import Array
 from rankscope.metrics import CATALOGUE, Metric, parse
-from rankscope.scoring.health import level_of, stars
+from rankscope.scoring.health import level_of, looks_like_ratings
 from rankscope.tables import Qrels
 
 ROUND = re.compile(r"-?\d*\.\d+")
 USER = re.compile(r"(user|usr|uid|u|customer|cust|visitor|session|playlist|pid)[-_:#]?\d+", re.IGNORECASE)
 ENTITY = re.compile(r"<?dbpedia:|Q\d+$|https?://\S*(dbpedia|wikidata|wikipedia)\.|enwiki:|wd:Q\d+")
 SHARED = 3  # queries a document is judged for: few in search, many where users rate the same items
-HOLES = 0.1  # of the top k unjudged
+HOLES = 0.1  # the share of unjudged documents in the top k that matters
 LOW = 0.9  # a ceiling below this is worth a word
 LONGEST_TABLE = 12  # grades in a table of gains
 EXPONENTIAL = 5  # the highest grade for which 2^grade - 1 does not drown the others
@@ -112,7 +112,7 @@ class Situation:
 
     @property
     def reach(self) -> int:
-        """How deep the shallowest run goes; 0 without runs."""
+        """The depth of the shallowest run; 0 without runs."""
         return min((run.deepest for run in self.runs), default=0)
 
     @property
@@ -139,11 +139,11 @@ class Situation:
         return [value for gain in gains if (value := math.fsum(gain.tolist())) > 0]
 
     def holds(self, *when: str) -> bool:
-        """Whether all of these ``CONDITIONS`` hold, which are named: ``("graded", "not one")``."""
+        """Return True if all of these ``CONDITIONS`` hold, like ``("graded", "not one")``."""
         return all(CONDITIONS[name.removeprefix("not ")][1](self) != name.startswith("not ") for name in when)
 
     def metric(self, name: str, at: str = "", args: str = "") -> Metric:
-        """A metric with what these data need: a cutoff ("k", "deep", "uncut" or a number), a level, gains, the top grade."""
+        """Return a metric with the arguments for these data: a cutoff ("k", "deep", "uncut" or a number), a level, gains, the top grade."""
         known = parameters(CATALOGUE[name])
         arguments = [args.format(top=plain(self.top))] if args else []
         if "level" in known and "level" not in args and self.level != 1:
@@ -158,7 +158,7 @@ class Situation:
 
     @property
     def gain(self) -> str:
-        """The gain of grades on a scale of ratings, or of counts; empty where the grade itself will do."""
+        """The gain for ratings or counts; empty if the grade itself is the gain."""
         if self.holds("counts"):
             return "'binary'"
         below = [grade for grade in self.positive if grade < self.level]
@@ -217,7 +217,7 @@ def _alike(ids: Sequence[str], like: re.Pattern[str]) -> bool:
     return bool(some) and sum(like.match(i) is not None for i in some) >= 0.9 * len(some)
 
 
-# What a declaration may name in ``when``: what it means, and whether it holds.
+# Conditions that a declaration may name in ``when``: their meaning, and a test.
 CONDITIONS: Mapping[str, tuple[str, Callable[[Situation], bool]]] = {
     "one": ("Most queries have exactly one relevant document", lambda data: data.singles >= 0.8 * max(len(data.with_relevant), 1)),
     "many": ("The median query has ten relevant documents or more", lambda data: data.median >= 10),
@@ -227,7 +227,7 @@ CONDITIONS: Mapping[str, tuple[str, Callable[[Situation], bool]]] = {
         lambda data: len(data.positive) > 1 and data.top <= 100,
     ),
     "counts": ("The grades are too large for grades: how often something was played, bought or clicked", lambda data: data.top > 100),
-    "stars": ("The grades are a scale without a 0, as of ratings, in which the low ones mean no", lambda data: stars(data.grades)),
+    "stars": ("The grades are a scale without a 0, as of ratings, in which the low ones mean no", lambda data: looks_like_ratings(data.grades)),
     "negative": ("Documents have a negative grade: pooled, but not judged", lambda data: data.negative > 0),
     "odd_top": (
         "Grades that do not end at 4, which ERR takes for the top unless told otherwise",
@@ -275,7 +275,7 @@ def _of_queries(data: Situation, number: int) -> str:
 
 
 def grades_in_words(data: Situation) -> str:
-    """Which grades there are, and how often."""
+    """Return the grades and their shares in words."""
     if len(data.grades) > 8:
         return f"{len(data.grades)} different grades from {words.amount(min(data.grades))} to {words.amount(data.top)}"
     total = sum(data.grades.values())
@@ -283,7 +283,7 @@ def grades_in_words(data: Situation) -> str:
 
 
 def relevant_in_words(data: Situation) -> str:
-    """How many relevant documents queries have."""
+    """Return the number of relevant documents per query in words."""
     low, high = int(data.with_relevant.min()), int(data.with_relevant.max())
     if low == high:
         return f"every query that has any has {words.counted(low, 'relevant document')}"

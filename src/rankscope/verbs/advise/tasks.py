@@ -1,4 +1,4 @@
-"""What is known of tasks, as data: the metrics that fit each, the signs by which it is recognised, and what to avoid.
+"""Tasks as data: the metrics that fit each task, the signals by which it is recognised, and the metrics to avoid.
 
 Each is one entry, taken ``when`` all its ``CONDITIONS`` hold. The first pick taken for a task is the
 primary metric.
@@ -40,9 +40,9 @@ class Pick:
 
 @dataclass(frozen=True)
 class Task:
-    """A kind of task. ``k`` is how far down people look, and ``reason`` why; ``deep`` is the rank of a deeper look.
+    """A kind of task. ``k`` is the number of results that people see, with the ``reason``; ``deep`` is a deeper rank.
 
-    ``taste`` says that low grades are dislikes.
+    If ``taste``, low grades are dislikes.
     """
 
     name: str
@@ -56,8 +56,8 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Sign:
-    """Something in the data that speaks for a task, with so many points."""
+class TaskSignal:
+    """A signal in the data for a task, with its points."""
 
     task: str
     points: int
@@ -67,7 +67,7 @@ class Sign:
 
 @dataclass(frozen=True)
 class Guess:
-    """A task that fits the data: its points, and the signs that speak for it."""
+    """A task that fits the data, with its points and signals."""
 
     task: str
     points: int
@@ -274,7 +274,7 @@ BY_NAME = {_fold_name(name): task for task in TASKS for name in (task.name, *tas
 
 
 def task_called(name: Any) -> Task:
-    """The task of this name, or of another name of it; InputError with the nearest where there is none.
+    """Return the task with this name or alias. Raises InputError with the nearest for an unknown name.
 
     >>> task_called("Legal").name, task_called("first_stage").name
     ('recall', 'candidates')
@@ -300,34 +300,34 @@ def task_called(name: Any) -> Task:
     raise InputError(f"no task is called {name!r}{words.hint(name.casefold(), names, ':')} there are {there}")
 
 
-SIGNS = (
-    Sign("exploratory", 7, ("aspects",), "documents have grades by subtopic"),
-    Sign("web", 4, ("graded", "both", "not one", "not stars"), "several grades, and documents judged as not relevant"),
-    Sign("web", 3, ("stars", "not users", "not shared"), "labels on a scale of five"),
-    Sign("web", 1, ("graded", "not both", "not one", "not users", "not stars"), "several grades"),
-    Sign("web", 1, ("negative",), "negative grades, as spam has in web collections"),
-    Sign("benchmark", 2, ("both", "many"), "many relevant documents per query, and documents judged as not relevant"),
-    Sign("benchmark", 1, ("not users",), "any collection can be a benchmark"),
-    Sign("benchmark", 1, ("long",), "runs of a thousand documents"),
-    Sign("question-answering", 4, ("one", "thousands", "not users"), "a thousand queries or more, nearly all with one relevant document"),
-    Sign("known-item", 4, ("one", "not thousands", "not users"), "nearly every query has exactly one relevant document"),
-    Sign("known-item", 3, ("one", "thousands", "not users"), "nearly every query has exactly one relevant document"),
-    Sign("feed", 4, ("users", "not one"), "the queries are users, with several items each"),
-    Sign("feed", 2, ("users", "one"), "the queries are users"),
-    Sign("feed", 2, ("stars",), "grades that look like ratings"),
-    Sign("feed", 2, ("stars", "shared", "not users"), "the same documents are rated for query after query, as items are by users"),
-    Sign("next-item", 4, ("users", "one"), "the queries are users or sessions, nearly all with one item"),
-    Sign("next-item", 2, ("users", "not one", "not stars"), "the queries are users or sessions"),
-    Sign("clicks", 5, ("users", "both", "not graded"), "users with items of both kinds"),
-    Sign("clicks", 2, ("all_judged", "both", "not graded"), "everything returned is judged as clicked or not"),
-    Sign("re-ranking", 5, ("all_judged", "both", "graded"), "everything returned is judged: fixed candidates are reordered"),
-    Sign("re-ranking", 2, ("all_judged", "both", "not graded"), "everything returned is judged: fixed candidates are reordered"),
-    Sign("recall", 3, ("hundreds", "not users"), "a hundred relevant documents or more for the median query"),
-    Sign("recall", 2, ("many", "not graded", "not users"), "many relevant documents per query, none better than the others"),
-    Sign("recall", 1, ("many", "not users"), "many relevant documents per query"),
-    Sign("entity", 5, ("entities",), "the documents look like entities"),
-    Sign("rag", 3, ("short", "not users"), "lists of ten documents or fewer"),
-    Sign("candidates", 2, ("long", "not both", "not users"), "deep lists, with judgments of relevant documents only"),
+TASK_SIGNALS = (
+    TaskSignal("exploratory", 7, ("aspects",), "documents have grades by subtopic"),
+    TaskSignal("web", 4, ("graded", "both", "not one", "not stars"), "several grades, and documents judged as not relevant"),
+    TaskSignal("web", 3, ("stars", "not users", "not shared"), "labels on a scale of five"),
+    TaskSignal("web", 1, ("graded", "not both", "not one", "not users", "not stars"), "several grades"),
+    TaskSignal("web", 1, ("negative",), "negative grades, as spam has in web collections"),
+    TaskSignal("benchmark", 2, ("both", "many"), "many relevant documents per query, and documents judged as not relevant"),
+    TaskSignal("benchmark", 1, ("not users",), "any collection can be a benchmark"),
+    TaskSignal("benchmark", 1, ("long",), "runs of a thousand documents"),
+    TaskSignal("question-answering", 4, ("one", "thousands", "not users"), "a thousand queries or more, nearly all with one relevant document"),
+    TaskSignal("known-item", 4, ("one", "not thousands", "not users"), "nearly every query has exactly one relevant document"),
+    TaskSignal("known-item", 3, ("one", "thousands", "not users"), "nearly every query has exactly one relevant document"),
+    TaskSignal("feed", 4, ("users", "not one"), "the queries are users, with several items each"),
+    TaskSignal("feed", 2, ("users", "one"), "the queries are users"),
+    TaskSignal("feed", 2, ("stars",), "grades that look like ratings"),
+    TaskSignal("feed", 2, ("stars", "shared", "not users"), "the same documents are rated for query after query, as items are by users"),
+    TaskSignal("next-item", 4, ("users", "one"), "the queries are users or sessions, nearly all with one item"),
+    TaskSignal("next-item", 2, ("users", "not one", "not stars"), "the queries are users or sessions"),
+    TaskSignal("clicks", 5, ("users", "both", "not graded"), "users with items of both kinds"),
+    TaskSignal("clicks", 2, ("all_judged", "both", "not graded"), "everything returned is judged as clicked or not"),
+    TaskSignal("re-ranking", 5, ("all_judged", "both", "graded"), "everything returned is judged: fixed candidates are reordered"),
+    TaskSignal("re-ranking", 2, ("all_judged", "both", "not graded"), "everything returned is judged: fixed candidates are reordered"),
+    TaskSignal("recall", 3, ("hundreds", "not users"), "a hundred relevant documents or more for the median query"),
+    TaskSignal("recall", 2, ("many", "not graded", "not users"), "many relevant documents per query, none better than the others"),
+    TaskSignal("recall", 1, ("many", "not users"), "many relevant documents per query"),
+    TaskSignal("entity", 5, ("entities",), "the documents look like entities"),
+    TaskSignal("rag", 3, ("short", "not users"), "lists of ten documents or fewer"),
+    TaskSignal("candidates", 2, ("long", "not both", "not users"), "deep lists, with judgments of relevant documents only"),
 )  # fmt: skip
 
 
@@ -335,7 +335,7 @@ def guess_task(data: Situation) -> tuple[list[Guess], str]:
     """The two tasks that fit best, and how sure that is: "clear", "likely" or "a guess"."""
     found = []
     for task in TASKS:
-        signs = [sign for sign in SIGNS if sign.task == task.name and data.holds(*sign.when)]
+        signs = [sign for sign in TASK_SIGNALS if sign.task == task.name and data.holds(*sign.when)]
         found.append(Guess(task.name, sum(s.points for s in signs), tuple(s.reason for s in signs)))
     found.sort(key=lambda guess: -guess.points)  # of equals the first in the list of tasks
     ahead = found[0].points - found[1].points

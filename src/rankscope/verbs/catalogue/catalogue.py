@@ -13,10 +13,10 @@ from rankscope.verbs.catalogue.result import Catalogue, all_metrics, usual
 
 
 def catalogue(name: str | Sequence[str] | None = None) -> Catalogue | OnlineCatalogue:
-    """Say what a metric means: formula, what to watch out for, parameters, a worked example, its source; without a name all metrics.
+    """Explain metrics: formula, pitfalls, parameters, a worked example and the source; by default list all metrics.
 
-    ``name`` is a metric, an alias, any spelling such as ``ndcg_cut_10``, a set such as ``official``, or a family such as
-    ``diversity``; or several of these. Online metrics such as ``CTR`` are told, too, and ``online`` lists them. Raises InputError
+    ``name`` is a metric, an alias, any spelling like ``ndcg_cut_10``, a set like ``official``, or a family like
+    ``diversity``; or several of these. Online metrics like ``CTR`` work, and ``online`` lists them. Raises InputError
     for a name that no metric has.
 
     >>> import rankscope as rs
@@ -47,18 +47,20 @@ def catalogue(name: str | Sequence[str] | None = None) -> Catalogue | OnlineCata
 
 
 def _together(names: Sequence[str], found: Sequence[Catalogue | OnlineCatalogue]) -> Catalogue | OnlineCatalogue:
-    """Several as one; InputError where some are of judgments and others of logs, which have not the same traits."""
+    """Join several catalogues. Raises InputError for a mix of offline and online metrics, which have different traits."""
     ours = [one for one in found if isinstance(one, Catalogue)]
     online = [one for one in found if not isinstance(one, Catalogue)]
     if ours and online:
-        raise InputError(f"{online[0].name} is a metric of logs, and {ours[0].name} of judgments: ask for either alone")
+        raise InputError(
+            f"{online[0].name} is a metric of logs, and {ours[0].name} of judgments: ask for one at a time"
+        )
     if ours:
         return Catalogue(tuple(dict.fromkeys(cls for one in ours for cls in one.metrics)), " ".join(names))
     return type(online[0])(tuple(dict.fromkeys(cls for one in online for cls in one.metrics)), " ".join(names))
 
 
 def find_metric(name: str) -> type[Metric]:
-    """The metric of a name, an alias or any spelling such as ``ndcg_cut_10``; or an error that offers the nearest."""
+    """Return the metric of a name, an alias or any spelling like ``ndcg_cut_10``; an error suggests the nearest."""
     try:
         return Metric.catalogue.get(name) or class_like(Metric, name, name)  # type: ignore[no-any-return]
     except InputError:
@@ -84,14 +86,14 @@ def find_usual(spelling: str) -> Metric:
 
 
 def find_set(name: str) -> list[tuple[str, Metric]]:
-    """The metrics of a set such as ``official``, each with the name that the set has for it; none for other names."""
+    """Return the metrics of a set like ``official``, each with its name in the set; empty for other names."""
     return parse_many(name) if name in NICKNAMES else []
 
 
 def spellings(cutoffs: Sequence[int]) -> Iterator[tuple[str, str]]:
-    """What to offer to someone who types, each with what it rewards: the names of metrics, or with ``cutoffs`` what can be computed.
+    """Yield names for completion, each with its meaning: the metrics, or with ``cutoffs`` computable spellings.
 
-    What a metric needs beside a cutoff it has as in its first example: ``IPrec@0.5``.
+    Parameters other than a cutoff are those of the first example: ``IPrec@0.5``.
     """
     for cls in all_metrics():
         about, needed = rewards(cls), required_parameters(cls)

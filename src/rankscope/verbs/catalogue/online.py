@@ -1,4 +1,4 @@
-"""The online metrics there are, told from their declarations."""
+"""The catalogue of online metrics, from their declarations."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from rankscope.blocks import EMPTY, Block, Chart, Facts, Heading, Paragraph
 from rankscope.declared import doc_of, parameters, plain, required_parameters
 from rankscope.errors import InputError
 from rankscope.show.result import Col, Result, View
+from rankscope.syntax import by_caller
 
-if TYPE_CHECKING:  # which loads Polars, and is not needed where metrics of judgments are told
+if TYPE_CHECKING:  # loads Polars, which offline metrics do not need
     from rankscope.logs.base import OnlineMetric
 
-TITLE = "Online: what users did, from a log of what they were shown (rankscope online)"
+TITLE = "Online: user behaviour, from a log of impressions (rankscope online)"
 DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neither": "neither way is better"}
 FAMILY = "online"
-CLOSE = 0.75  # how near a name must be to that of an online metric to be offered
+CLOSE = 0.75  # least similarity of a name to an online metric that is suggested
 
 
 def online_metrics() -> list[type[OnlineMetric]]:
-    """Every online metric of the package, each once, then those of others."""
+    """Return every online metric of the package, each once, then those of other packages."""
     from rankscope.logs import metrics as declared
     from rankscope.logs.base import OnlineMetric
 
@@ -31,7 +32,7 @@ def online_metrics() -> list[type[OnlineMetric]]:
 
 
 def find_online(name: str) -> type[OnlineMetric] | None:
-    """The online metric of a name, an alias or a spelling such as ``Retention@7``; None where there is none such."""
+    """Return the online metric of a name, an alias or a spelling like ``Retention@7``, or None."""
     from rankscope.logs.base import parse_online
 
     by_fold = {one.casefold(): cls for cls in online_metrics() for one in (cls.__name__, *cls.aliases)}
@@ -44,7 +45,7 @@ def find_online(name: str) -> type[OnlineMetric] | None:
 
 
 def online_catalogue(name: str) -> OnlineCatalogue | None:
-    """The online metrics of a name: one, or all as ``online``; None where there is none such. Raises InputError where one is near."""
+    """Return the online metrics of a name: one, or all for ``online``, or None. Raises InputError if a name is near."""
     if name == FAMILY:
         return OnlineCatalogue(tuple(online_metrics()), name)
     if (cls := find_online(name)) is not None:
@@ -55,30 +56,30 @@ def online_catalogue(name: str) -> OnlineCatalogue | None:
 
 
 def online_spellings() -> Iterator[tuple[str, str]]:
-    """What to offer to someone who types, each with what it is."""
+    """Yield names for completion, each with its meaning."""
     return ((_usual(cls), meaning(cls)) for cls in online_metrics())
 
 
 def meaning(cls: type[OnlineMetric]) -> str:
-    """What it is, in one line."""
+    """Return the meaning of a metric in one line."""
     return doc_of(cls).splitlines()[0].rstrip(".")
 
 
 def _usual(cls: type[OnlineMetric]) -> str:
-    """How it is mostly spelled: with columns of its own where it is of columns."""
+    """Return the usual spelling: with its own columns for a metric of columns."""
     if cls.example:
         return cls.example
     return f"{cls.__name__}({', '.join(name.upper() for name in cls.of_columns)})" if cls.of_columns else str(cls())
 
 
 def formula(cls: type[OnlineMetric]) -> str:
-    """What is summed above the line and below it; of a quantile, which has no line, what it is."""
+    """Return the numerator and the denominator; for a quantile, which has neither, its definition."""
     return f"{cls.above} / {cls.below}" if cls.below else cls.above
 
 
 def direction(cls: type[OnlineMetric]) -> str:
-    """Which way is better, and whether that can be said otherwise."""
-    return f"{DIRECTIONS[cls.better]}{', unless better= says otherwise' if 'better' in parameters(cls) else ''}"
+    """Return the better direction, and the parameter that changes it."""
+    return f"{DIRECTIONS[cls.better]}{', unless better= changes it' if 'better' in parameters(cls) else ''}"
 
 
 def needs(cls: type[OnlineMetric]) -> list[str]:
@@ -87,7 +88,7 @@ def needs(cls: type[OnlineMetric]) -> list[str]:
 
 
 def online_list() -> list[Block]:
-    """All of them, a line each."""
+    """Return all metrics, one line each."""
     facts = tuple((cls.__name__, meaning(cls)) for cls in online_metrics())
     return [Heading(TITLE), Facts(facts, max(len(name) for name, _ in facts))]
 
@@ -107,7 +108,7 @@ def _in_full(cls: type[OnlineMetric]) -> list[Block]:
         f"of each {cls.unit}",
         direction(cls),
         f"range {_span(cls)}",
-        *(["counts only those who were observed for long enough"] if cls.windowed else []),
+        *(["counts only units that were observed for long enough"] if cls.windowed else []),
     )
     facts = {
         "formula": formula(cls),
@@ -127,7 +128,7 @@ def _in_full(cls: type[OnlineMetric]) -> list[Block]:
         blocks += [EMPTY, Heading("Parameters"), Facts(tuple(_parameters(cls)))]
     spelling = _usual(cls)
     asked = f'"{spelling}"' if "(" in spelling else spelling
-    step = words.either(f"rankscope online log.csv -m {asked}", f'rs.online("log.csv", "{spelling}")')
+    step = by_caller(f"rankscope online log.csv -m {asked}", f'rs.online("log.csv", "{spelling}")')
     return [*blocks, EMPTY, Paragraph(f"next: {step}", quiet=True)]
 
 
@@ -171,7 +172,7 @@ VIEW = View("metrics", COLUMNS_OF_VIEW, lambda catalogue: catalogue.metrics)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OnlineCatalogue(Result):
-    """Online metrics explained: all of them, or some by their names."""
+    """Explanations of online metrics: all, or some by their names."""
 
     metrics: tuple[type[OnlineMetric], ...]
     name: str = ""
@@ -180,16 +181,16 @@ class OnlineCatalogue(Result):
     formats = ("table", "json", "jsonl", "csv", "markdown")
     views = (VIEW,)
 
-    def envelope(self, **_: Any) -> dict[str, Any]:
+    def json_document(self, **_: Any) -> dict[str, Any]:
         """The metrics for other programs, under ``metrics``."""
-        found = super().envelope()
+        found = super().json_document()
         return {"schema": found["schema"], "rankscope": found["rankscope"], "metrics": found["results"]}
 
     def blocks(self, *, traits: bool = False, **_: Any) -> list[Block | Chart]:
-        """Metrics in full, all of them a line each, or with ``traits`` a table that compares them."""
+        """Return metrics in full, all of them one line each, or with ``traits`` a table that compares them."""
         if traits:
             return [self.table()]
         if self.name == FAMILY:
-            step = words.either("rankscope metrics CTR", 'rs.catalogue("CTR")')
-            return [*online_list(), EMPTY, Paragraph(f"next: {step} tells one in full", quiet=True)]
+            step = by_caller("rankscope metrics CTR", 'rs.catalogue("CTR")')
+            return [*online_list(), EMPTY, Paragraph(f"next: {step} explains one", quiet=True)]
         return [block for i, cls in enumerate(self.metrics) for block in [*([EMPTY] if i else []), *_in_full(cls)]]

@@ -1,4 +1,4 @@
-"""The metrics there are, told from their declarations: a list, a table of traits, one in full."""
+"""The catalogue of metrics, from their declarations: a list, a table of traits, one in full."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rankscope.declared import Lookup, parameters, plain, required_parameters
 from rankscope.metrics import DEFAULT, NICKNAMES, Example, Metric, describe_family, families, family_of, parse
 from rankscope.metrics.description import DIRECTIONS, rewards, unfit_for
 from rankscope.show.result import Col, Result, View
+from rankscope.syntax import by_caller
 from rankscope.verbs.catalogue.online import OnlineCatalogue, online_list, online_metrics
 
 BETTER = {"higher": "high", "lower": "low", "neither": "-"}
@@ -26,8 +27,8 @@ OVER_QUERIES = {
     "pooled": "one value over all queries together",
 }
 COLUMNS = (
-    "order: no where it matters only which documents are among those it looks at (the top k), not how they are ordered; metrics of pairs, "
-    "such as AUC, see the order alone, not how far apart scores are · counts: one where the first relevant document settles the value"
+    "order: no if only the documents in the top k matter, not their order; metrics of pairs, "
+    "such as AUC, see only the order, not how far apart scores are · counts: one if the first relevant document settles the value"
 )
 GRADES = {"binary": "relevant or not", "graded": "graded relevance", "none": "needs no relevance"}
 
@@ -38,7 +39,7 @@ def all_metrics() -> list[type[Metric]]:
 
 
 def usual(cls: type[Metric]) -> Metric:
-    """A metric as it is mostly asked for: without parameters, or as in its first example where it needs some."""
+    """Return the usual spelling of a metric: without parameters, or as in its first example if it needs some."""
     needed = required_parameters(cls)
     if not needed:
         return cls()
@@ -58,12 +59,12 @@ def _list(groups: Mapping[str, Sequence[type[Metric]]]) -> list[Block]:
         title = describe_family(name)
         blocks += [Heading(title), Facts(tuple((cls.__name__, rewards(cls)) for cls in group), room), EMPTY]
     if len(groups) == 1:
-        step = words.either(f"rankscope metrics --table {name}", f'rs.catalogue("{name}").to_polars()')
+        step = by_caller(f"rankscope metrics --table {name}", f'rs.catalogue("{name}").to_polars()')
         return [*blocks, Paragraph(f"next: {step} compares them", quiet=True)]
     blocks += [*online_list(), EMPTY]
     usually = f"Without -m, evaluate computes {', '.join(DEFAULT)}. Sets: {', '.join(NICKNAMES)}."
-    step = words.either(
-        "rankscope metrics ERR tells one in full · rankscope metrics --table compares them",
+    step = by_caller(
+        "rankscope metrics ERR explains one · rankscope metrics --table compares them",
         'rs.catalogue("ERR") tells one in full · rs.catalogue().to_polars() compares them',
     )
     return [*blocks, Paragraph(usually, quiet=True), Paragraph(f"next: {step}", quiet=True)]
@@ -73,7 +74,7 @@ def _set(name: str, metrics: Sequence[tuple[str, Metric]]) -> list[Block]:
     """The metrics of a set, one line each: the name in the set and the spelling here."""
     facts = Facts(tuple((own, str(metric)) for own, metric in metrics), max(len(own) for own, _ in metrics))
     command, call = f"rankscope evaluate qrels.txt my.run -m {name}", f'rs.evaluate(qrels, run, "{name}")'
-    step = Paragraph(f"next: {words.either(command, call)}", quiet=True)
+    step = Paragraph(f"next: {by_caller(command, call)}", quiet=True)
     return [Heading(f"{name}: trec_eval's set of {len(metrics)} metrics"), EMPTY, facts, EMPTY, step]
 
 
@@ -111,7 +112,7 @@ def _in_full(cls: type[Metric]) -> list[Block]:
         title = "Worked example" if len(cls.examples) == 1 else "Worked examples"
         blocks += [EMPTY, Heading(title), Code(tuple(_example_lines(cls)))]
     spelling = f'"{m}"' if any(sign in str(m) for sign in "()'* ") else str(m)
-    step = words.either(f"rankscope evaluate qrels.txt my.run -m {spelling}", f'rs.evaluate(qrels, run, "{spelling}")')
+    step = by_caller(f"rankscope evaluate qrels.txt my.run -m {spelling}", f'rs.evaluate(qrels, run, "{spelling}")')
     return [*blocks, EMPTY, Paragraph(f"next: {step}", quiet=True)]
 
 
@@ -130,7 +131,7 @@ def _parameters(cls: type[Metric]) -> Iterator[tuple[str, str]]:
 
 
 def takes(cls: type[Metric], name: str) -> str:
-    """The words and kinds that a parameter takes, where its meaning does not say so."""
+    """Return the words and types that a parameter takes, if its meaning does not list them."""
     hint = parameters(cls)[name][0]
     kinds = get_args(hint) if isinstance(hint, UnionType) or get_origin(hint) is Union else (hint,)
     choices = [repr(value) for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
@@ -143,7 +144,7 @@ def default_of(cls: type[Metric], name: str) -> Any:
 
 
 def _example_lines(cls: type[Metric]) -> Iterator[str]:
-    """The examples as arithmetic, with what it comes to."""
+    """Return the examples as arithmetic, with their values."""
     for example in cls.examples:
         yield f"{example.metric} of grades {grades_of(example)}"
         yield f"  = {example.value}"
@@ -151,7 +152,7 @@ def _example_lines(cls: type[Metric]) -> Iterator[str]:
 
 
 def grades_of(example: Example) -> str:
-    """The grades of a worked example, best rank first, and what else is known of it."""
+    """Return the grades of a worked example, best rank first, and its other inputs."""
     more = "".join(f", {name} {value}" for name, value in (example.more or {}).items())
     return " ".join(map(_grade_in_words, example.grades)) + more
 
@@ -169,13 +170,13 @@ def _grade_in_words(grade: Any) -> str:
 
 
 def value_of(example: Example) -> float:
-    """What a worked example comes to; the laws say that its arithmetic agrees."""
+    """Return the value of a worked example; a law checks its arithmetic."""
     return float(parse(example.metric).of(list(example.grades), **(example.more or {})))
 
 
 def _empty(m: Metric) -> str:
     if isinstance(m.empty, str):
-        return {"judgments": "as the judgments say, whatever is returned", "varies": "depends on the query"}[m.empty]
+        return {"judgments": "by the judgments, for any ranking", "varies": "depends on the query"}[m.empty]
     return "undefined: left out of the mean, and counted" if m.empty is None else f"scores {words.amount(m.empty)}"
 
 
@@ -220,9 +221,9 @@ def _parameter_record(cls: type[Metric], name: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Catalogue(Result):
-    """Metrics explained: all of them, those of a set or a family, or some by their names.
+    """Explanations of metrics: all, a set or a family, or some by their names.
 
-    ``name`` is what was asked for, empty for all; ``members`` are the metrics of a set such as ``official``, each with the name that the set has for it.
+    ``name`` is the name of a set or a family, empty for all; ``members`` are the metrics of a set like ``official``, each with its name in the set.
     """
 
     metrics: tuple[type[Metric], ...]
@@ -268,16 +269,16 @@ class Catalogue(Result):
         ),
     )  # fmt: skip
 
-    def envelope(self, **_: Any) -> dict[str, Any]:
-        """The metrics for other programs, under ``metrics``; where all are asked for, those of logs under ``online_metrics``."""
-        found = super().envelope()
+    def json_document(self, **_: Any) -> dict[str, Any]:
+        """Return the metrics for other programs, under ``metrics``; with all, online metrics under ``online_metrics``."""
+        found = super().json_document()
         whole = {"schema": found["schema"], "rankscope": found["rankscope"], "metrics": found["results"]}
         if self.name:
             return whole
         return {**whole, "online_metrics": OnlineCatalogue(tuple(online_metrics())).to_dicts()}
 
     def blocks(self, *, traits: bool = False, **_: Any) -> list[Block | Chart]:
-        """Metrics in full, those of a set or a family a line each, or with ``traits`` tables that compare them."""
+        """Return metrics in full, a set or a family one line each, or with ``traits`` tables that compare them."""
         if traits:
             return [self.table(), Paragraph(COLUMNS, quiet=True), EMPTY, self.table("formulas")]
         if self.members:

@@ -1,1 +1,1 @@
-"""What is odd about the data, and what it does to the numbers."""
+"""Check data for problems that make numbers wrong."""

@@ -1,4 +1,4 @@
-"""Everything a rule may look at: the input with its faults, the numbers it gives, and what the caller states about it."""
+"""The data of one call of ``check``: the input with its faults, its numbers, and further inputs of the caller."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ import numpy as np
 
 from rankscope import words
 from rankscope.blocks import Caution
+from rankscope.diagnostics.rankings import BREAKS_TIES
+from rankscope.diagnostics.rule import MAX_EXAMPLES, Rule
 from rankscope.dialects.base import Convention
 from rankscope.engines.base import Order, map_kernels
-from rankscope.engines.orders import score_under_ties
 from rankscope.engines.pairs import PAIR, Frame
+from rankscope.engines.tie_orders import score_under_ties
 from rankscope.engines.top import top
 from rankscope.errors import InputError, RankscopeError
 from rankscope.files.interactions import interactions_of
@@ -30,7 +32,8 @@ from rankscope.panels.method import method_of
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import EVEN, Measure, leaders, mean
 from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.health import BREAKS
+from rankscope.scoring.health import Raised
+from rankscope.scoring.input_checks import DEPTH_OF_IDS
 from rankscope.scoring.inputs import clean
 from rankscope.scoring.measurements import CUTOFFS, panels_of
 from rankscope.scoring.ranking import one_order
@@ -42,14 +45,11 @@ from rankscope.tables import Qrels, Run, Source
 
 TableT = TypeVar("TableT", Run, Qrels)
 
-EXAMPLES = 5  # queries, documents and places that a finding names
-LOOKED_AT = 20  # documents at the top of a ranking that are compared with judged ones
-
 Means = Mapping[str, float]  # by run
 
 
 def against(one: float, other: float) -> str:
-    """Two means beside each other.
+    """Return two means for comparison.
 
     >>> against(0.5, 0.4)
     '0.5000 vs 0.4000'
@@ -59,7 +59,7 @@ def against(one: float, other: float) -> str:
 
 @dataclass(frozen=True)
 class Alternative:
-    """A metric and another one in its place: the means of all runs ``now``, and those they would have ``then``."""
+    """A metric and another one in its place: the means of all runs ``now`` and with the other metric (``then``)."""
 
     metric: Metric
     other: Metric
@@ -68,29 +68,29 @@ class Alternative:
 
     @property
     def moves(self) -> dict[str, float]:
-        """By run, how far the mean would move."""
+        """The change of the mean by run."""
         return {n: self.then[n] - v for n, v in self.now.items() if not math.isnan(self.then.get(n, math.nan) - v)}
 
     @property
     def most(self) -> tuple[str, float]:
-        """The run whose mean would move most, and how far."""
+        """The run with the largest change, and the change."""
         return max(self.moves.items(), key=lambda move: abs(move[1]), default=(next(iter(self.now)), 0.0))
 
     @property
     def swaps(self) -> list[tuple[str, str]]:
-        """Pairs of runs that the two metrics order differently, the one ahead now named first."""
+        """Pairs of runs that the two metrics order differently, the run that is ahead now first."""
         names, now, then = list(self.moves), self.now, self.then
         return [(a, b) for a in names for b in names if now[a] - now[b] > EVEN and then[b] - then[a] > EVEN]
 
     @property
     def rivals(self) -> tuple[str, str] | None:
-        """Who leads under each metric, where no run leads under both; None where one does, or all are even."""
+        """The leading run under each metric; None if one run leads under both, or all are even."""
         one, two = leaders(self.now, self.metric.better), leaders(self.then, self.metric.better)
         return None if not one or not two or set(one) & set(two) else (one[0], two[0])
 
     @property
     def winners(self) -> str:
-        """In words, who leads under each metric, where no run leads under both; empty where one does, or all are even.
+        """The leading runs in words; empty if one run leads under both metrics, or all are even.
 
         >>> from rankscope.metrics import AP, nDCG
         >>> Alternative(AP(), nDCG(), {"a": 0.5, "b": 0.1}, {"a": 0.3, "b": 0.6}).winners
@@ -107,14 +107,14 @@ class Alternative:
 
 @dataclass(frozen=True, eq=False)
 class InputTable(Generic[TableT]):
-    """A run or qrels: the ``table`` as it was read, with its faults and repeated rows, under the ``name`` that messages use."""
+    """A run or qrels: the ``table`` as it was read, with its faults and repeated rows, and its ``name`` in messages."""
 
     name: str
     table: TableT
 
     @cached_property
     def sound(self) -> TableT:
-        """The table without what cannot be scored: faulty lines, NaN scores, infinite grades. Repeated rows stay."""
+        """The table without rows that cannot be scored: faulty lines, NaN scores, infinite grades. Repeated rows stay."""
         table = self.table
         if len(table.nan_rows):
             table = table._having(table.frame[self._sound_rows])
@@ -132,11 +132,8 @@ class InputTable(Generic[TableT]):
         return np.delete(np.arange(self.table.frame.height), self.table.nan_rows)
 
     def places(self, rows: Array, *, of_sound: bool = True) -> list[str]:
-        """Where the first of some rows stand in the file, and what they are: ``bm25.run line 7: document d1 of query q2``.
-
-        Rows are those of ``sound``, or those of ``table`` as it was read.
-        """
-        at = (self._sound_rows[rows[:EXAMPLES]] if of_sound else rows[:EXAMPLES]).tolist()
+        """Return the lines of the first rows, like ``bm25.run line 7: document d1 of query q2``; rows of ``sound``, or of ``table``."""
+        at = (self._sound_rows[rows[:MAX_EXAMPLES]] if of_sound else rows[:MAX_EXAMPLES]).tolist()
         frame, source = self.table.frame, self.table.source
         return [f"{source.at(row)}: document {frame['doc_id'][row]} of query {frame['query_id'][row]}" for row in at]
 
@@ -148,10 +145,7 @@ class InputTable(Generic[TableT]):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ScoredRun(RunScores):
-    """A run that was scored: beside its values its ``input``, its ``evaluation``, and its ``means`` as ``evaluate`` prints them.
-
-    ``request`` is that of the metrics that could be computed.
-    """
+    """A scored run: its values, ``input``, ``evaluation``, ``means``, and the ``request`` of the metrics that could be computed."""
 
     input: InputTable[Run]
     evaluation: RunEvaluation
@@ -160,18 +154,17 @@ class ScoredRun(RunScores):
 
     @cached_property
     def at(self) -> Array:
-        """Where the queries that are averaged for some metric stand among all of the ``evaluation``."""
+        """The places of the averaged queries among all queries of the ``evaluation``."""
         return places_of(self.query_ids, self.evaluation)
 
     def judged(self, metric: Metric | None = None) -> Judged:
-        """The judged documents as a metric sees them (the first metric unless named); queries are those of the ``evaluation``."""
+        """Return the judged documents as a metric sees them (the first metric by default), for all queries of the ``evaluation``."""
         return self.evaluation.judged[0 if metric is None else self.request.place(metric)]
 
     def mean_over(self, metric: Metric, values: Array | None = None, without: Collection[str] = ()) -> float:
-        """The mean of a metric over other ``values`` of its queries (its own unless given), or ``without`` some queries.
+        """Return the mean of a metric over other ``values`` of its queries, or ``without`` some queries; NaN for a pooled metric.
 
-        Queries that are undefined or left out stay so. NaN for a metric whose mean is made of the documents of all queries
-        together (``pooled``).
+        Undefined queries stay undefined.
         """
         if metric.aggregate == "pooled":
             return math.nan
@@ -181,18 +174,18 @@ class ScoredRun(RunScores):
         return mean(metric, value[kept], self.weights.get(metric, np.ones(len(value)))[kept])
 
     def shifts(self, values: Mapping[Metric, Array]) -> dict[Metric, float]:
-        """By metric, how far other values of the queries would move the mean."""
+        """Return the change of the mean by metric under other values of the queries."""
         return {metric: self.mean_over(metric, value) - self.means[metric] for metric, value in values.items()}
 
     def cost(self, queries: Collection[str]) -> dict[Metric, float]:
-        """By metric, the mean as it is less the mean without some queries."""
+        """Return, by metric, the mean minus the mean without some queries."""
         left = frozenset(queries)
         return {m: v - self.mean_over(m, without=left) for m, v in self.means.items() if m.aggregate != "sum"}
 
     def under(self, metrics: Sequence[Metric], ties: str = "") -> list[Array]:
-        """The values that other metrics, or another tie policy, have: nothing is read or judged again.
+        """Return the values of other metrics, or under another tie policy, one per query of ``query_ids``, from the same judgments.
 
-        One value a query of ``query_ids``. A metric must need no more of the judgments (aspects, scores) than those of the request.
+        A metric must not need more of the judgments (aspects, scores) than the metrics of the request.
         """
         judged, policies = self.judged(), self.request.policies
         judged = judged if len(self.at) == len(judged) else judged.of(self.at)
@@ -200,18 +193,17 @@ class ScoredRun(RunScores):
         return [v.value for v in score_under_ties(judged, metrics, ties, policies.depth, policies.seed)]
 
     def of_lists(self, metric: Metric, kernel: Callable[[Lists], Array]) -> Array:
-        """What a plain function gives for the queries, over the lists that a metric sees."""
+        """Return the result of a function over the lists that a metric sees, one per query."""
         return map_kernels(self.judged(metric), [kernel])[0][self.at]
 
 
 @dataclass(frozen=True, eq=False)
 class CheckCase:
-    """One call of ``check``: its input, and on demand the numbers it gives.
+    """One call of ``check``: its input, and on demand its numbers.
 
-    ``qrels`` and ``runs`` are as read. ``scores`` are evaluated over what is sound in them, the first of repeated documents kept,
-    for the metrics that can be computed and the runs that share a query with the qrels; ``refused`` has what could not be computed.
-    The caller may state the lowest and the highest grade (``scale``), what a recommender was trained on (``train``) and the texts of
-    documents (``docs_text``): both are as they were given, and read where a rule looks at them.
+    ``qrels`` and ``runs`` are as read. ``scores`` are evaluated over their sound rows, keeping the first of repeated documents, for the
+    metrics that can be computed and the runs that share a query with the qrels. ``scale`` is the lowest and the highest grade, ``train``
+    the training data of a recommender, ``docs_text`` the texts of documents; the last two are read when a rule needs them.
     """
 
     qrels: InputTable[Qrels]
@@ -225,17 +217,17 @@ class CheckCase:
 
     @property
     def sources(self) -> list[Source]:
-        """Where the qrels and the runs came from."""
+        """The sources of the qrels and the runs."""
         return [self.qrels.table.source, *(run.table.source for run in self.runs)]
 
     @property
     def conventions(self) -> Mapping[str, Any]:
-        """The policies under which the numbers were computed; none where nothing could be scored."""
+        """The policies of the numbers; empty if nothing could be scored."""
         return self.scores.conventions if self.scores else {}
 
     @property
     def data_health(self) -> Mapping[str, Any]:
-        """The state of the data of each run; nothing where nothing could be scored."""
+        """The state of the data of each run; empty if nothing could be scored."""
         return self.scores.data_health if self.scores else {}
 
     @cached_property
@@ -245,7 +237,7 @@ class CheckCase:
 
     @cached_property
     def _attempt(self) -> tuple[Scores | None, dict[str, str]]:
-        """The scores of the metrics that go together, and why the others do not."""
+        """The scores of the metrics that can be computed, and the reasons against the others."""
         if not self.comparable:
             return None, {}
         try:
@@ -265,17 +257,17 @@ class CheckCase:
 
     @property
     def scores(self) -> Scores | None:
-        """The scores; None where no metric could be computed or no run shares a query with the qrels."""
+        """The scores; None if no metric could be computed or no run shares a query with the qrels."""
         return self._attempt[0]
 
     @property
     def refusals(self) -> Mapping[str, str]:
-        """By metric, as the caller spelled it, why ``evaluate`` refuses to compute it."""
+        """The reason of ``evaluate`` against a metric, by its spelling."""
         return self._attempt[1]
 
     @cached_property
     def scored_runs(self) -> list[ScoredRun]:
-        """The runs with their values and means; none where nothing could be scored."""
+        """The runs with their values and means; empty if nothing could be scored."""
         if self.scores is None:
             return []
         means: dict[str, dict[Metric, float]] = {run.name: {} for run in self.scores.runs}
@@ -295,79 +287,79 @@ class CheckCase:
 
     @property
     def several(self) -> bool:
-        """Whether there is more than one run to compare."""
+        """True if there is more than one scored run."""
         return len(self.scored_runs) > 1
 
-    def cautions(self, code: str, *runs: ScoredRun) -> list[Caution]:
-        """What ``evaluate`` warns of under a code, for these runs alone; for all together without any."""
+    def raised(self, rule: type[Rule], *runs: ScoredRun) -> list[Raised]:
+        """Return the warnings of ``evaluate`` of a rule, with their numbers: for these runs, or for all runs together."""
         health = {run.name: run.health for run in runs or self.scored_runs}
-        return [c for c in self.request.with_metrics(*self.metrics).cautions(health) if c.code == code]
+        return [one for one in self.request.with_metrics(*self.metrics).raised(health) if issubclass(one[0], rule)]
 
     @property
     def convention(self) -> Convention:
-        """The conventions of the first metric: how equal scores are ordered, which queries are averaged."""
+        """The conventions of the first metric: the order of ties, the averaged queries."""
         return self.request.metrics[0].convention
 
     @property
     def plain(self) -> bool:
-        """Whether values are as metrics give them: no policy for queries without relevant documents, or with nothing found."""
+        """True without a policy for queries that have no relevant document, or find nothing."""
         conventions = [m.convention for m in self.request.metrics]
         return all(c.no_relevant == "metric" and c.nothing_found == "metric" for c in conventions)
 
     @property
     def whole(self) -> bool:
-        """Whether rankings are looked at down to their end: no depth was stated."""
+        """True if rankings are not cut at a depth."""
         return self.request.policies.depth is None
 
     @property
     def breaks_ties(self) -> bool:
-        """Whether equal scores stand in one of several orders that they could have."""
-        return self.whole and self.convention.ties in BREAKS
+        """True if ties are put in one of several possible orders."""
+        return self.whole and self.convention.ties in BREAKS_TIES
 
     @property
     def cutoff(self) -> int:
-        """The cutoff of interest: of those of the metrics the one nearest to 10."""
+        """The cutoff of the metrics that is nearest to 10."""
         return min(self.request.orders[0].cutoffs, key=lambda k: (abs(k - 10), k))
 
     def means(self, metric: Metric) -> dict[str, float]:
-        """By run, the mean of a metric."""
+        """Return the mean of a metric by run."""
         return {run.name: run.means[metric] for run in self.scored_runs}
 
     def other_means(self, pairs: Collection[tuple[Metric, Metric]]) -> dict[Metric, dict[str, float]]:
-        """By metric and run, the means of other metrics, each under the conventions (ties, queries) of one of the request.
+        """Return the means of other metrics by metric and run; empty if one of them cannot be computed on these judgments.
 
-        ``pairs`` are of a metric of the request and the other one, which must need no more of the judgments. Nothing is read or
-        judged again. Empty where one of them cannot be computed on these judgments.
+        ``pairs`` are a metric of the request, which gives the conventions, and the other metric, which must not need more of the
+        judgments.
         """
         out: dict[Metric, dict[str, float]] = {}
         try:
-            for found in rescore(self.scores, list(pairs)) if self.scores else ():
-                out.setdefault(found.metric, {})[found.run] = found.value
+            for mean in rescore(self.scores, list(pairs)) if self.scores else ():
+                out.setdefault(mean.metric, {})[mean.run] = mean.value
         except RankscopeError:
             return {}
         return out
 
     def alternatives(self, others: Mapping[Metric, Metric]) -> list[Alternative]:
-        """Metrics of the request, each with another one in its place; none where one of these cannot be computed."""
+        """Return metrics of the request, each with another one in its place; empty if one of these cannot be computed."""
         means = self.other_means(others.items())
         return [Alternative(m, other, self.means(m), means[other]) for m, other in others.items()] if means else []
 
     def is_clear(self, metric: Metric, one: str, other: str, like: Metric | None = None) -> bool:
-        """Whether ``compare`` tells two runs apart on a metric, corrected for all runs that are compared with the first.
+        """Return True if ``compare`` finds a clear difference of two runs on a metric, corrected for all comparisons with the first.
 
-        What changes which of two runs is ahead is worth a warning only then: of runs that are even anything decides. A metric that is
-        not in the request has the conventions of the one that it is ``like``.
+        Only then is a change of the leading run worth a warning: anything decides between even runs. A metric that is not in the
+        request has the conventions of the metric that it is ``like``.
         """
         if (metric, one) not in self._clear:
-            self._clear[metric, one] = self._told_apart(metric, one, like)
+            self._clear[metric, one] = self._differs_clearly_from(metric, one, like)
         return other in self._clear[metric, one]
 
     @cached_property
     def _clear(self) -> dict[tuple[Metric, str], frozenset[str]]:
         return {}
 
-    def _told_apart(self, metric: Metric, run: str, like: Metric | None) -> frozenset[str]:
-        """The runs that ``compare`` tells apart from one; none where it cannot compare them."""
+    def _differs_clearly_from(self, metric: Metric, run: str, like: Metric | None) -> frozenset[str]:
+        """Return the runs with a clear difference from a run; empty if they cannot be compared."""
         known = metric in self.metrics
         try:
             scores = self.scores if known else self._evaluate(self.request.with_metrics(metric, like=like or metric))
@@ -380,22 +372,21 @@ class CheckCase:
             return frozenset()
 
     def decides(self, one: Alternative) -> bool:
-        """Whether an alternative names another winner than the metric does, and both tell these two runs apart."""
+        """Return True if an alternative names another winner, and the two runs differ clearly on both metrics."""
         if one.rivals is None or not self.is_clear(one.metric, *one.rivals):
             return False
         return self.is_clear(one.other, *one.rivals, like=one.metric)
 
-    def another_wins(self, one: Alternative) -> str:
-        """Who wins instead, as the end of a message; empty where the same run does."""
-        if not one.winners:
-            return ""
-        lead = "another run wins" if self.decides(one) else "another run is ahead, if not clearly"
-        return f"; {lead}: {one.winners}"
+    def other_winner(self, one: Alternative | None) -> dict[str, str]:
+        """Return the runs that lead under each metric: ``winners`` if the lead is clear, else ``leaders``; empty if one run leads."""
+        if one is None or not one.winners:
+            return {}
+        return {"winners" if self.decides(one) else "leaders": one.winners}
 
     def evaluated_means(self, metrics: Sequence[Metric], like: Metric) -> dict[Metric, dict[str, float]]:
-        """By metric and run, means that need more of the rankings than was kept: all runs are judged again.
+        """Return means by metric and run that need all runs to be judged again; empty if they cannot be computed.
 
-        Conventions are those of the metric ``like``, without weights of queries. Empty where they cannot be computed.
+        Conventions are those of the metric ``like``, without weights of queries.
         """
         request = self.request.with_metrics(*metrics, like=like).with_policies(weights=None)
         try:
@@ -407,9 +398,9 @@ class CheckCase:
     def again(
         self, run: InputTable[Run], *, table: Run | None = None, qrels: Qrels | None = None, **policies: Any
     ) -> dict[Metric, float]:
-        """The means of a run with another run or qrels ``table``, or under other policies; empty where there are none.
+        """Return the means of a run with another run or qrels ``table``, or under other policies; empty if there are none.
 
-        It is judged and scored again, so this is for telling what a finding costs, not for looking.
+        The run is judged and scored again: use this for the effect of a finding, not to find it.
         """
         request = (self.scores.request if self.scores else self.request).with_policies(**policies)
         try:
@@ -419,7 +410,7 @@ class CheckCase:
         return {m.metric: m.value for m in board if not math.isnan(m.value)}
 
     def change(self, run: InputTable[Run], **other: Any) -> dict[Metric, float]:
-        """By metric, how far the mean of a run would move under what ``again`` takes; empty where it has none now."""
+        """Return the change of the means of a run under the arguments of ``again``; empty if the run has no means now."""
         for scored in self.scored_runs:
             if scored.input is run:
                 return {m: v - scored.means[m] for m, v in self.again(run, **other).items()}
@@ -427,7 +418,7 @@ class CheckCase:
 
     @cached_property
     def doubts(self) -> list[Caution]:
-        """What ``compare`` would doubt about these runs against the first, over the metrics with a direction and a value a query."""
+        """The doubts of ``compare`` about these runs against the first, for metrics with a direction and one value per query."""
         metrics = [m for m in self.metrics if m.better != "neither" and m.aggregate != "pooled"]
         if self.scores is None or not self.several or not metrics:
             return []
@@ -440,7 +431,7 @@ class CheckCase:
             return []
 
     def _curve(self, metric: Metric) -> list[Panel]:
-        """The means of a metric at several cutoffs, each as if there were one query: only the means are looked at."""
+        """Return the means of a metric at several cutoffs as panels of one query."""
         cutoff, policies = getattr(metric, "cutoff", None), self.request.policies
         if cutoff is None or metric.aggregate != "mean" or policies.dialect:
             return []
@@ -453,35 +444,34 @@ class CheckCase:
         return [Panel(Measure.of(m), systems, ("mean",), value) for m, value in values.items()]
 
     def top(self, run: InputTable[Run], k: int) -> Frame:
-        """The documents of a run in the top k, 20 or the cutoff at most: ``query_id``, ``doc_id`` and the 1-based ``rank``.
+        """Return the top k documents of a run (at most 20 or the cutoff): ``query_id``, ``doc_id`` and the 1-based ``rank``.
 
-        They are those that were scored: in the same order, cut at the same depth, repeated ones and self-matches handled alike.
-        Under all orders of equal scores, and for a run that cannot be ordered as asked, the order is trec_eval's. Queries
-        without judgments are there, too.
+        Order, depth, repeated documents and self-matches are as in the scores; under all orders of ties the order is trec_eval's.
+        Queries without judgments are included.
         """
         if run.name not in self._tops:
             table = clean(run.sound, self.request.policies, "run").data
-            depth, deepest = self.request.policies.depth, max(LOOKED_AT, self.cutoff)
+            depth, deepest = self.request.policies.depth, max(DEPTH_OF_IDS, self.cutoff)
             order = Order(one_order(self.convention.ties, self.request.metrics[0].metric), depth)
             try:
                 self._tops[run.name] = top(table, order, deepest, run.name)
             except InputError:
                 self._tops[run.name] = top(table, Order(depth=depth), deepest, run.name)
-        found = self._tops[run.name]
-        return found.filter(found["rank"] <= k)
+        documents = self._tops[run.name]
+        return documents.filter(documents["rank"] <= k)
 
     @cached_property
     def _tops(self) -> dict[str, Frame]:
         return {}
 
     def judged_top(self, run: ScoredRun) -> Frame:
-        """The top ``cutoff`` of a run, for judged queries only."""
-        found = self.top(run.input, self.cutoff)
-        return found.filter(found["query_id"].is_in(list(self.qrels.query_set)))
+        """Return the top ``cutoff`` of a run, for judged queries only."""
+        documents = self.top(run.input, self.cutoff)
+        return documents.filter(documents["query_id"].is_in(list(self.qrels.query_set)))
 
     @cached_property
     def texts(self) -> Texts | None:
-        """The texts of the documents in the top ``cutoff`` of judged queries; None where none were given."""
+        """The texts of the documents in the top ``cutoff`` of judged queries; None without texts."""
         if self.docs_text is None:
             return None
         return texts_of(self.docs_text, {doc for run in self.scored_runs for doc in self.judged_top(run)["doc_id"]})
@@ -494,7 +484,7 @@ class CheckCase:
 
     @cached_property
     def judgments(self) -> Frame:
-        """The sound judgments: ``query_id``, ``doc_id``, ``grade``; one row a pair, the first of repeated ones."""
+        """The sound judgments: ``query_id``, ``doc_id``, ``grade``; one row per pair, the first of repeated ones."""
         frame = self.qrels.sound.frame.select(*PAIR, "grade")
         return frame.unique(PAIR, keep="first", maintain_order=True) if len(self.qrels.sound.repetitions) else frame
 
@@ -505,7 +495,7 @@ class CheckCase:
 
     @cached_property
     def grades(self) -> dict[float, int]:
-        """How many judgments there are of each grade, the lowest first; pooled documents without a grade are left out."""
+        """The number of judgments by grade, the lowest first, without pooled documents that have no grade."""
         grade = self.judgments["grade"].to_numpy()
         values, counts = np.unique(grade[(grade >= 0) & np.isfinite(grade)], return_counts=True)
         return dict(zip(values.tolist(), counts.tolist(), strict=True))

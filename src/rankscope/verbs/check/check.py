@@ -1,23 +1,23 @@
-"""Look for what can make a number wrong: a linter for evaluations."""
+"""Find problems that make a number wrong: a linter for evaluations."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
-from rankscope import words
+from rankscope.diagnostics.codes import all_rules, rule_named
 from rankscope.errors import InputError
 from rankscope.files import qrels_of, run_of
 from rankscope.scoring.inputs import distinct_names, label_of, read_inputs
 from rankscope.scoring.logs import log_of
 from rankscope.scoring.policies import refuse_unknown
-from rankscope.scoring.request import Request, heeded
+from rankscope.scoring.request import Request, active_cautions
+from rankscope.syntax import option_named
 from rankscope.verbs.check.case import CheckCase, InputTable
 from rankscope.verbs.check.log_case import LogCase
 from rankscope.verbs.check.result import Inspection, RuleBook
-from rankscope.verbs.check.rule import Rule
-from rankscope.verbs.check.rules import all_rules, rule_named, select_rules
+from rankscope.verbs.check.rules import applies, findings_of, select_rules
 
 SINGLE = "no run was given: rankscope check QRELS RUN..., like rankscope check qrels.txt my.run"
 NUMBER = r"[+-]?\d+(?:\.\d+)?"
@@ -36,18 +36,17 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     covariates: Iterable[str] = (),
     **policies: Any,
 ) -> Inspection:
-    """Look for what can make the numbers of these rankings wrong, unfair or misleading, by rules with stable codes.
+    """Find problems that make the numbers of these rankings wrong, unfair or misleading, by rules with stable codes.
 
-    Takes what ``evaluate`` takes, and reads what it refuses: malformed lines, repeated documents and NaN scores are all listed at
-    once. ``select`` and ``ignore`` take codes or the start of a family's codes (``"RS101"``, ``"RS1"``). ``scale`` is the intended
+    The inputs are those of ``evaluate``, but malformed lines, repeated documents and NaN scores are all listed at once. ``select`` and ``ignore`` take codes or the start of a family's codes (``"RS101"``, ``"RS1"``). ``scale`` is the intended
     scale of the grades (``"0-3"`` or a pair), ``train`` the interactions that a recommender was trained on (read like qrels),
     ``docs_text`` the texts of documents: ``{id: text}``, a data frame, or a file (JSONL, TSV, CSV, Parquet, TREC documents ...).
     Policies are those of ``evaluate``, under the same names.
 
-    One input alone, which has the columns of a log (see ``read_log``; ``columns`` gives roles), is looked at as a log of what users were
-    shown and did: ``covariates`` are columns that were measured before an experiment began.
+    A single input with the columns of a log (see ``read_log``; ``columns`` gives roles) is checked as a log of shown items and actions:
+    ``covariates`` are columns that were measured before an experiment began.
 
-    Raises InputError for what cannot be read at all, for a rule that does not exist, and for wrong options.
+    Raises InputError for unreadable input, an unknown rule, and wrong options.
 
     >>> import rankscope as rs
     >>> found = rs.check({"q1": {"a": 1}, "q2": {"a": 1, "b": 0}}, {"q1": {"a": 1.0}}, "RR", select=["RS101"])
@@ -62,7 +61,7 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
         raise InputError(
             "covariates are columns of a log, which is given alone: leave them out, or give a log without runs"
         )
-    chosen = select_rules(select, ignore)
+    select_rules(select, ignore)  # an unknown rule is refused before anything is read
     policies["ignore"] = ignore
     refuse_unknown(policies, "check")
     lenient = {} if policies.get("duplicates", "error") != "error" else {"duplicates": "first"}
@@ -73,22 +72,23 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     labels = [label_of(data, name, number) for number, (name, data) in enumerate(read, start=1)]
     tables = [InputTable(name, run_of(data)) for name, (_, data) in zip(distinct_names(labels), read, strict=True)]
     case = CheckCase(InputTable(grades.source.label, grades), tables, request, span, train, docs_text)
-    applied = [rule for rule in chosen if rule.applies(case)]
-    findings = [finding for rule in applied for finding in rule.find(case)]
-    findings = heeded(findings)
+    return _inspection(case, select, ignore)
+
+
+def _inspection(case: CheckCase | LogCase, select: str | Iterable[str], ignore: str | Iterable[str]) -> Inspection:
+    """Apply the chosen rules; rules for another kind of input are listed as not applied only if they were selected."""
+    chosen = select_rules(select, ignore)
+    applied = [rule for rule in chosen if applies(rule, case)]
+    findings = active_cautions([finding for rule in applied for finding in findings_of(rule, case)])
     findings.sort(key=lambda finding: (finding.severity != "warning", finding.code))
-    return Inspection(findings, applied, case, _not_applied(chosen, applied, "judgments", select))
-
-
-def _not_applied(chosen: Sequence[Rule], applied: Sequence[Rule], of: str, select: Iterable[str]) -> list[Rule]:
-    """The rules that were chosen and not applied; those of other inputs only where they were named."""
-    return [rule for rule in chosen if rule not in applied and (rule.of == of or select)]
+    left = [rule for rule in chosen if rule not in applied and (rule.of == case.of or select)]
+    return Inspection(findings, applied, case, left)
 
 
 def _check_log(
     source: Any, select: Iterable[str], ignore: Iterable[str], covariates: Iterable[str], policies: dict[str, Any]
 ) -> Inspection:
-    """Look at one input, which must have the columns of a log. Raises InputError where it has not."""
+    """Check one input. Raises InputError if it lacks the columns of a log."""
     log = log_of(source, columns=policies.pop("columns", None))
     if log is None:
         raise InputError(
@@ -97,14 +97,9 @@ def _check_log(
     refuse_unknown({name: value for name, value in policies.items() if name != "metrics"}, "check")
     if policies:
         raise InputError(
-            f"{words.option(next(iter(policies)))} is about rankings, and {log.label} is a log: leave it out"
+            f"{option_named(next(iter(policies)))} is about rankings, and {log.label} is a log: leave it out"
         )
-    chosen = select_rules(select, ignore)
-    case = LogCase(log, [covariates] if isinstance(covariates, str) else list(covariates))
-    applied = [rule for rule in chosen if rule.applies(case)]
-    findings = [finding for rule in applied for finding in rule.find(case)]  # type: ignore[arg-type] # of logs, by `applies`
-    findings.sort(key=lambda finding: (finding.severity != "warning", finding.code))
-    return Inspection(findings, applied, case, _not_applied(chosen, applied, "log", select))
+    return _inspection(LogCase(log, [covariates] if isinstance(covariates, str) else list(covariates)), select, ignore)
 
 
 def scale_of(scale: Any) -> tuple[float, float] | None:
@@ -129,7 +124,7 @@ def scale_of(scale: Any) -> tuple[float, float] | None:
 
 
 def rules(code: str | None = None) -> RuleBook:
-    """What ``check`` looks for: every rule, or one of them in full, by its code or name. Raises InputError where there is none such.
+    """Return every rule of ``check``, or one in full by its code or name. Raises InputError for an unknown rule.
 
     >>> print(rules("RS101").to_dicts()[0]["code"])
     RS101

@@ -1,4 +1,4 @@
-"""What ``check`` gives: the findings, and the rules themselves, one or all of them."""
+"""The results of ``check``: findings, and the rules themselves."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import Any, ClassVar
 
 from rankscope import words
 from rankscope.blocks import EMPTY, Caution, Code, Facts, Paragraph
-from rankscope.show.result import Col, Result, Shown, View, input_record
+from rankscope.diagnostics.rule import Finding, Rule
+from rankscope.show.result import Col, Result, Shown, View
+from rankscope.syntax import by_caller, in_caller_syntax
 from rankscope.tables import Source
-from rankscope.verbs.check.rule import Finding, Rule
+from rankscope.verbs.check.finders import what_is_wrong
 
 PLACES = 3  # places that the table names; JSON has two more
 SHORT = {"warning": "warning", "information": "info"}
@@ -26,24 +28,25 @@ def _message(finding: Finding) -> str:
     return f"{finding.message}: {' · '.join(places)}{rest}"
 
 
-def _why_not(rule: Rule, of: str = "") -> str:
+def _why_not(rule: type[Rule], of: str = "") -> str:
     if of and rule.of != of:
         return (
             "about a log alone: rankscope check LOG"
             if rule.of == "log"
             else "about judgments and runs: rankscope check QRELS RUN..."
         )
-    needs = words.keywords(f"needs --{rule.needs.replace('_', '-')}")
+    needs = in_caller_syntax(f"needs --{rule.needs.replace('_', '-')}")
     return f"reported by {rule.other_verb}" if rule.other_verb else needs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Inspection(Result):
-    """What ``check`` found: ``findings``, warnings first; the ``rules`` that were applied; the ``case`` they looked at.
+    """The ``findings`` of ``check``, warnings first, with the ``rules`` that were applied and the ``case``.
 
-    ``not_applied`` holds rules that were chosen but need what was not stated, or are for another command.
+    ``not_applied`` holds selected rules that need a further input, or another command.
     """
 
+    header: ClassVar[tuple[str, ...]] = ("conventions", "inputs", "data_health")
     schema: ClassVar[str] = "check/1"
     views: ClassVar[tuple[View, ...]] = (
         View(
@@ -71,6 +74,7 @@ class Inspection(Result):
                 Col("findings", head="findings", kind="count", of=lambda pair: pair[1]),
             ),
             lambda inspection: inspection.tallies,
+            held=lambda _: False,  # in JSON these are the results
         ),
         View(
             "not_applied",
@@ -83,68 +87,62 @@ class Inspection(Result):
     )
 
     findings: Sequence[Finding]
-    rules: Sequence[Rule]
+    rules: Sequence[type[Rule]]
     case: Any  # a CheckCase, or of a log a LogCase
-    not_applied: Sequence[Rule] = ()
+    not_applied: Sequence[type[Rule]] = ()
 
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
 
     @property
     def warnings(self) -> Sequence[Finding]:
-        """What to deal with before trusting the numbers."""
+        """The findings to deal with before trusting the numbers."""
         return [finding for finding in self.findings if finding.severity == "warning"]
 
     @property
     def conventions(self) -> Mapping[str, Any]:
-        """The policies under which the numbers were computed; none where nothing could be scored."""
+        """The policies of the numbers; empty if nothing could be scored."""
         found: Mapping[str, Any] = self.case.conventions
         return found
 
     @property
-    def sources(self) -> list[Source]:
-        """Where what was looked at came from."""
-        found: list[Source] = self.case.sources
-        return found
+    def inputs(self) -> list[Source]:
+        """The files and tables that were checked."""
+        sources: list[Source] = self.case.sources
+        return sources
+
+    @property
+    def data_health(self) -> Mapping[str, Any]:
+        """The state of the data."""
+        health: Mapping[str, Any] = self.case.data_health
+        return health
 
     @property
     def notes(self) -> list[str]:
-        """How the files were read."""
-        return [note for source in self.sources for note in source.notes]
+        """Notes of the readers of the files."""
+        return [note for source in self.inputs for note in source.notes]
 
     @property
-    def tallies(self) -> list[tuple[Rule, int]]:
+    def tallies(self) -> list[tuple[type[Rule], int]]:
         """The rules that were applied, each with the number of its findings."""
         number = Counter(finding.code for finding in self.findings)
         return [(rule, number[rule.code]) for rule in self.rules]
 
     @property
     def exit_code(self) -> int:
-        """1 with a warning, 0 without: information alone is no reason to stop."""
+        """1 with a warning, 0 without."""
         return 1 if self.warnings else 0
 
-    def facts(self) -> Mapping[str, Any]:
-        """The policies, what was read, and the state of the data."""
-        return {
-            **super().facts(),
-            "inputs": [input_record(source) for source in self.sources],
-            "data_health": self.case.data_health,
-        }
-
-    def envelope(self, **options: Any) -> dict[str, Any]:
+    def json_document(self, **options: Any) -> dict[str, Any]:
         """All of the result: how many findings each rule has under ``results``, all findings under ``warnings``."""
         findings = [
             {key: value for key, value in record.items() if value is not None or key == "run"}
             for record in self.to_dicts()
         ]
-        return super().envelope(**options) | {"results": self.to_dicts("rules"), "warnings": findings}
-
-    def beside(self, **_: Any) -> Iterator[str]:
-        """The rules that were not applied: those that were are the results."""
-        yield "not_applied"
+        return super().json_document(**options) | {"results": self.to_dicts("rules"), "warnings": findings}
 
     def sentences(self) -> Iterator[str]:
-        """How many warnings and notes there are, and how many rules were applied; why, where none was."""
+        """Yield the number of warnings, notes and applied rules; the reason if no rule was applied."""
         if not self.rules:
             why = {rule.code: _why_not(rule, self.case.of) for rule in self.not_applied}
             alike = {text: [code for code in why if why[code] == text] for text in why.values()}
@@ -160,12 +158,12 @@ class Inspection(Result):
         yield f"{', '.join(parts)} · {applied}"
 
     def blocks(self, **_: Any) -> list[Shown]:
-        """The findings, warnings first, each with places where there are any; then how many, and the next step."""
+        """Return the findings, warnings first, with their places, then their number and the next step."""
         summary = [Paragraph(text) for text in self.sentences()]
         if not self.findings:
             return [*summary]
         code = self.findings[0].code
-        step = words.either(f"next: rankscope check --explain {code}", f'next: rs.rules("{code}")')
+        step = by_caller(f"next: rankscope check --explain {code}", f'next: rs.rules("{code}")')
         return [self.table(), EMPTY, *summary, Paragraph(step, quiet=True)]
 
     def __str__(self) -> str:
@@ -176,7 +174,7 @@ class Inspection(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RuleBook(Result):
-    """Rules of ``check``: what each is about, why it matters for the number, and what to do. A single one is explained at length."""
+    """Rules of ``check``: the problem, why it matters for the number, and what to do. A single rule is explained at length."""
 
     schema: ClassVar[str] = "rules/1"
     views: ClassVar[tuple[View, ...]] = (
@@ -186,22 +184,22 @@ class RuleBook(Result):
                 Col("code", head="code"),
                 Col("rule", of=lambda rule: rule.name),
                 Col("severity", head="severity", cell=lambda rule: SHORT[rule.severity]),
-                Col("what", of=lambda rule: rule.what(), head="what is wrong", wraps=True),
+                Col("what", of=what_is_wrong, head="what is wrong", wraps=True),
                 Col("why"),
-                Col("remedy", of=lambda rule: words.keywords(rule.remedy)),
+                Col("remedy", of=lambda rule: in_caller_syntax(rule.remedy)),
             ),
             lambda book: book.rules,
         ),
     )
 
-    rules: Sequence[Rule]
+    rules: Sequence[type[Rule]]
     conventions: ClassVar[Mapping[str, Any]] = {}
     notes: ClassVar[Sequence[str]] = ()
     warnings: ClassVar[Sequence[Caution]] = ()
 
-    def envelope(self, **_: Any) -> dict[str, Any]:
+    def json_document(self, **_: Any) -> dict[str, Any]:
         """The rules; there are no conventions and no warnings."""
-        whole = super().envelope()
+        whole = super().json_document()
         return {key: whole[key] for key in ("schema", "rankscope", "results")}
 
     def blocks(self, **_: Any) -> list[Shown]:
@@ -214,11 +212,11 @@ class RuleBook(Result):
         return [
             Paragraph(f"{rule.code} {rule.name} ({rule.severity})"),
             EMPTY,
-            Facts((("what", rule.what()), ("why", rule.why), ("to do", remedy)), room=6),
+            Facts((("what", what_is_wrong(rule)), ("why", rule.why), ("to do", remedy)), room=6),
             EMPTY,
             Code(
                 (
-                    words.either(
+                    by_caller(
                         f"rankscope check {'LOG' if rule.of == 'log' else 'QRELS RUN...'} --select {rule.code}", call
                     ),
                 )
@@ -228,4 +226,4 @@ class RuleBook(Result):
     def sentences(self) -> Iterator[str]:
         """Each rule in one line."""
         for rule in self.rules:
-            yield f"{rule.code}: {rule.what()}"
+            yield f"{rule.code}: {what_is_wrong(rule)}"

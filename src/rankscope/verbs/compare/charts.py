@@ -13,9 +13,10 @@ from rankscope.blocks import Chart, Column, Table, Value
 from rankscope.lists import Array
 from rankscope.metrics.description import DIRECTIONS
 from rankscope.panels.contrast import CLEAR, Contrast
+from rankscope.panels.contrast_result import p_cell
 from rankscope.panels.families import Family
 from rankscope.panels.panel import Panel
-from rankscope.verbs.compare.tables import FEW, ROOM, how, p_cell, value_range
+from rankscope.verbs.compare.tables import FEW, ROOM, how, value_range
 
 LARGE = 2.0  # differences on a metric of a wider range have a scale of their own
 MOST = 30  # queries of a table: as many as are shown without folding
@@ -78,7 +79,7 @@ def _forest(family: Family, panels: Sequence[Panel], name: str, by_metric: bool 
     for panel in panels:
         label = f"{panel.name} (lower is better)" if panel.sign < 0 else panel.name
         for c in _in_order(family, panel):
-            value = value_range(c.difference, c.adjusted)
+            value = value_range(c.difference, c.shown)
             if value is not None:
                 names = (label, c.run) if by_metric else (name_of(family, c), label)
                 rows.append((*names, value, p_cell(c.p_value_adjusted), c.verdict, c.queries, int(c.verdict in CLEAR)))

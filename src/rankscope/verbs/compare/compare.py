@@ -24,7 +24,7 @@ def compare(  # noqa: PLR0913 - the options of the command line, each with its d
     qrels: Any, runs: Any = None, metrics: Any = None, *,
     baseline: str | None = None, all_pairs: bool = False, primary: Any = None,
     test: Any = None, interval: Any = None, correction: Any = "holm", family: str = "metric", alpha: float = 0.05,
-    margin: float | Mapping[str, float] | None = None, bayes: bool = False,
+    margin: Any = None, bayes: bool = False,
     clusters: Any = None, slices: Any = None, costs: Any = None, limits: Any = None,
     systems: Mapping[str, str] | str | None = None, tried: int | None = None,
     seed: int = 0, progress: Callable[[str], None] | None = None, **policies: Any,
@@ -41,7 +41,7 @@ def compare(  # noqa: PLR0913 - the options of the command line, each with its d
     - ``test``: a paired test (t; where fewer than six queries differ, the exact sign-flip test); ``interval``: that of the differences (t).
     - ``correction``: for several comparisons (holm); it holds within each metric, or with ``family="all"`` over all of them.
     - ``alpha``: the share of false differences that is accepted.
-    - ``margin``: a difference that would not matter, for all metrics or by metric; equivalence is tested then.
+    - ``margin``: a difference that would not matter, for all metrics or by metric, ``0.01`` or ``"1%"`` of the baseline; tests equivalence.
     - ``bayes``: also the probabilities by the Bayesian bootstrap.
     - ``clusters``: the user, session or topic of each query.
     - ``slices``: a table of query attributes; runs are compared within each slice, too.
@@ -69,11 +69,10 @@ def compare(  # noqa: PLR0913 - the options of the command line, each with its d
     given = measure(
         qrels, runs, metrics, primary=primary, clusters=clusters, systems=systems, as_given=method.in_order, progress=progress, seed=seed, **policies,
     )
-    if method.margin is not None:
-        method.check_margins([panel.name for panel in given.panels])
     names = given.panels[0].systems
     chosen = baseline_of(baseline, names)
     compared = Family(given.panels, pairs_of(names, chosen, all_pairs), method, None if all_pairs else chosen)
+    compared.check_margins()
     parts = None if slices is None else slices_of(slices, compared)
     given, priced = (given, None) if costs is None else _tradeoffs(given, costs, within, chosen)
     if not any(c.queries for c in compared.contrasts):

@@ -11,16 +11,15 @@ from rankscope import words
 from rankscope.blocks import EMPTY, Block, Caution, Chart, Heading, Notes, Paragraph, Table
 from rankscope.metrics import spelled
 from rankscope.panels.contrast import Contrast
+from rankscope.panels.contrast_result import ContrastResult, p_cell
 from rankscope.panels.doubts import doubts_of
 from rankscope.panels.families import Family, TopGroup, anova_of, discriminative_power
-from rankscope.panels.method import Method
-from rankscope.panels.panel import Panel
 from rankscope.panels.slices import SliceContrast, Slices
 from rankscope.scoring.measurements import Measurements
 from rankscope.scoring.policies import POLICIES
-from rankscope.scoring.request import heeded
+from rankscope.scoring.request import active_cautions
 from rankscope.scoring.scores import Scores
-from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_notes, input_record
+from rankscope.show.result import FORMATS, Col, Shown, View, caution_notes, input_record
 from rankscope.verbs.compare.tables import (
     FEW,
     LEGEND,
@@ -30,7 +29,6 @@ from rankscope.verbs.compare.tables import (
     contrast_table,
     effects_table,
     how,
-    p_cell,
     record_columns,
     slice_board,
     slice_table,
@@ -152,7 +150,7 @@ VIEWS = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Result):
+class Comparison(ContrastResult):
     """Which runs are better, by how much, and whether the difference is real.
 
     ``comparison["hybrid", "nDCG@10"]`` is the contrast of a run with the baseline (in a comparison of all pairs, say both runs:
@@ -176,39 +174,14 @@ class Comparison(Result):
     # -- what was compared --------------------------------------------------------------------------
 
     @property
-    def contrasts(self) -> Sequence[Contrast]:
-        """Every run against its baseline on every metric."""
-        return self.family.contrasts
-
-    @property
-    def method(self) -> Method:
-        """How runs were compared."""
-        return self.family.method
+    def families(self) -> Sequence[Family]:
+        """The one family: every run against its baseline on every metric."""
+        return (self.family,)
 
     @property
     def all_pairs(self) -> bool:
         """Whether every run is compared with every other."""
         return self.family.baseline is None
-
-    @property
-    def panels(self) -> Sequence[Panel]:
-        """The metrics that are compared, the primary one first."""
-        return self.measurements.panels
-
-    @property
-    def primary(self) -> str:
-        """The metric that leads the verdict."""
-        return self.panels[0].name
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """All runs, the baseline among them."""
-        return self.panels[0].systems
-
-    @property
-    def metrics(self) -> list[str]:
-        """The metrics, the primary one first."""
-        return self.family.metrics
 
     @property
     def scores(self) -> Scores | None:
@@ -230,24 +203,11 @@ class Comparison(Result):
         """What to know before believing the verdict: of the data, then of the comparison."""
         cautions = self.measurements.scores.warnings if self.measurements.scores is not None else []
         found = [*cautions, *doubts_of(self.family, self.slices, self.measurements.curve)]
-        return heeded(found, self.measurements.ignored)
+        return active_cautions(found, self.measurements.ignored)
 
-    def of(self, metric: str) -> list[Contrast]:
-        """The contrasts on one metric."""
-        return self.family.of(metric)
-
-    def __getitem__(self, key: Any) -> Contrast:
-        *runs, metric = key if isinstance(key, tuple) else (key,)
-        found = self.of(str(metric)) or self.of(spelled(metric))
-        if not found:
-            raise KeyError(f"{metric} was not compared: there are {', '.join(self.metrics)}")
-        chosen = [c for c in found if tuple(runs) in {(), (c.run,), (c.run, c.baseline)}]
-        if len(chosen) != 1:
-            pairs = ", ".join(f"{c.run} against {c.baseline}" for c in found[:5])
-            raise KeyError(
-                f"say which runs, like comparison['run', 'metric'] or comparison['run', 'baseline', 'metric']: there are {pairs}"
-            )
-        return chosen[0]
+    def spelling(self, metric: Any) -> str:
+        """Return the canonical spelling of a metric."""
+        return spelled(metric)
 
     # -- for programs -------------------------------------------------------------------------------
 
@@ -256,6 +216,9 @@ class Comparison(Result):
         """Under which policies runs were scored, and how they were compared."""
         method = self.method
         usual = "paired t test; where fewer than 6 queries differ, the exact sign-flip test"
+        if pooled := [panel.name for panel in self.panels if panel.pools]:
+            by = "bootstrap over queries" if self.panels[0].clusters is None else "bootstrap over clusters"
+            usual = by if len(pooled) == len(self.panels) else f"{usual}; {by} for {words.listing(pooled)}"
         return {
             **(self.scores.conventions if self.scores is not None else {}),
             "baseline": self.family.baseline,
@@ -276,7 +239,7 @@ class Comparison(Result):
             **self.measurements.ignoring(),
         }
 
-    def facts(self) -> dict[str, Any]:
+    def json_header(self) -> dict[str, Any]:
         """The verdict, the conventions, what was read, and the state of the data."""
         scores = self.scores
         inputs = self.measurements.inputs if scores is None else map(input_record, scores.inputs)
@@ -290,7 +253,7 @@ class Comparison(Result):
             out["discriminative_power"] = {m: words.finite(discriminative_power(self.of(m))) for m in self.metrics}
         return out
 
-    def beside(self, **options: Any) -> Iterator[str]:
+    def extra_views(self, **options: Any) -> Iterator[str]:
         """The views that JSON holds beside the contrasts: means, top groups, and what was asked for."""
         yield from ("means", "top_groups")
         asked = {
@@ -334,7 +297,7 @@ class Comparison(Result):
         for run in sorted(runs, key=lambda run: run in beyond):
             first, *others = (c for c in family.contrasts if run in {c.run, c.baseline})
             excess = [f"Beyond the limit ({beyond[run][0]} {words.amount(beyond[run][1])}):"] if run in beyond else []
-            yield " ".join([*excess, first.sentence(), *(c.beside() for c in others)])
+            yield " ".join([*excess, first.sentence(), *(c.short_sentence() for c in others)])
 
     def table(self, name: str = "", *, most: int | None = None) -> Table:
         """A view as a printed table; without a name the contrasts on the primary metric."""
@@ -362,7 +325,7 @@ class Comparison(Result):
         blocks += [EMPTY, *([Notes(tuple(doubts))] if doubts else [])]
         return [*blocks, Paragraph(" · ".join(self._small_print()), quiet=True)]
 
-    def paper(self, **_: Any) -> list[Shown]:
+    def document_blocks(self, **_: Any) -> list[Shown]:
         """What goes into a document: runs and metrics, significance marks, and what the marks mean."""
         blocks: list[Shown] = [*map(Paragraph, self.sentences())]
         if self.all_pairs:
@@ -545,14 +508,10 @@ def _of_pairs(family: Family) -> Iterator[str]:
 def _margins(c: Contrast) -> Iterator[str]:
     """What a margin and the Bayesian bootstrap say, where they were asked for."""
     pair = f"{c.run} against {c.baseline} on {c.metric}"
-    margin = c.method.margin_of(c.metric)
-    within = "" if margin is None else f"within ±{words.amount(margin)}"
-    if c.equivalence is not None and margin is not None:
-        worse = (
-            ""
-            if c.not_worse is None
-            else f"; not worse by {words.amount(margin)} or more: {words.p_value(c.not_worse)}"
-        )
+    margin = c.margin_in_words
+    within = "" if c.margin is None else f"within ±{margin}"
+    if c.equivalence is not None:
+        worse = "" if c.not_worse is None else f"; not worse by {margin} or more: {words.p_value(c.not_worse)}"
         yield f"{pair}: {within}: {words.p_value(c.equivalence.p_value)} (two one-sided t tests){worse}"
     if c.chances is not None:
         better, worse, equal = (words.number(chance) for chance in c.chances.values())

@@ -13,6 +13,7 @@ from rankscope import words
 from rankscope.blocks import NumberText, Table, Value, ValueRange
 from rankscope.inference.base import Bounds
 from rankscope.panels.contrast import CLEAR, Contrast
+from rankscope.panels.contrast_result import WITH_MARGIN, columns_named, lift_interval_cell, number_cell, p_cell
 from rankscope.panels.families import Family
 from rankscope.panels.panel import Panel
 from rankscope.panels.slices import SliceContrast
@@ -25,24 +26,16 @@ MANY = 300  # comparisons beyond which the sign-flip test beside each would take
 
 # --- for programs ----------------------------------------------------------------------------------------
 
-CONTRAST = (
-    Col("run"),
-    Col("baseline"),
-    Col("metric"),
-    Col("value", "baseline_value", "difference", kind="value"),
-    Col("ci_lower", "ci_upper", of=lambda c: (c.bounds.lower, c.bounds.upper), kind="value"),
-    Col("p_value", "p_value_adjusted", kind="value"),
-    Col("ci_lower_adjusted", "ci_upper_adjusted", of=lambda c: (c.adjusted.lower, c.adjusted.upper), kind="value"),
-    Col("test"),
-    Col("correction", of=lambda c: str(c.method.correction)),
-    Col("comparisons", kind="count"),
-)
+CONTRAST = columns_named(
+    "run", "baseline", "metric", "value", "baseline_value", "difference", "ci", "p_value", "p_value_adjusted", "ci_adjusted", "test",
+    "correction", "comparisons",
+)  # fmt: skip
 FLIPS = Col("sign_flip_p_value", of=lambda c: c.sign_flip, kind="value")
 NO_FLIPS = Col("sign_flip_p_value", of=lambda _: None, kind="value")
 MORE = (
-    Col("wins", "losses", "ties", "queries", kind="count"), Col("verdict"), Col("interval", of=lambda c: c.bounds.method),
+    Col("wins", "losses", "ties", "queries", kind="count"), *columns_named("verdict"), Col("interval", of=lambda c: c.bounds.method),
     Col("relative_difference", of=lambda c: c.relative[0], kind="value"),
-    Col("relative_ci_lower", "relative_ci_upper", of=lambda c: (c.relative[1].lower, c.relative[1].upper), kind="value"),
+    *columns_named("relative_ci"),
     Col("standardised_effect", of=lambda c: c.effect, kind="value"),
     Col("probability_of_superiority", of=lambda c: c.superiority, kind="value"),
     Col("detectable_difference", "detectable_lower", "detectable_upper",
@@ -50,16 +43,8 @@ MORE = (
     Col("queries_needed", kind="count"),
     Col("queries_that_carry_it", of=lambda c: c.favourable and c.favourable[0], kind="count"),
     Col("share_that_carries_it", of=lambda c: c.favourable and c.favourable[1], kind="value"),
+    *columns_named("relative", "units"),
 )  # fmt: skip
-WITH_MARGIN = (
-    Col("margin", of=lambda c: c.equivalence and c.method.margin_of(c.metric), kind="value", rare=True, fill=None),
-    Col(
-        "equivalence_p_value", of=lambda c: c.equivalence and c.equivalence.p_value, kind="value", rare=True, fill=None
-    ),
-    Col("equivalence_ci_lower", of=lambda c: c.equivalence and c.equivalence.lower, kind="value", rare=True, fill=None),
-    Col("equivalence_ci_upper", of=lambda c: c.equivalence and c.equivalence.upper, kind="value", rare=True, fill=None),
-    Col("noninferiority_p_value", of=lambda c: c.not_worse, kind="value"),
-)
 CHANCES = ("better", "worse", "practically_equal")
 WITH_BAYES = (
     Col(*(f"chance_{name}" for name in CHANCES), of=lambda c: [c.chances and c.chances[n] for n in CHANCES], kind="value"),
@@ -72,7 +57,7 @@ def record_columns(family: Family) -> tuple[Col, ...]:
         *CONTRAST,
         FLIPS if len(family.contrasts) <= MANY else NO_FLIPS,
         *MORE,
-        *(WITH_MARGIN if family.method.margin is not None else ()),
+        *(columns_named(*WITH_MARGIN) if family.method.margin is not None else ()),
         *(WITH_BAYES if family.method.bayes else ()),
     )
 
@@ -99,18 +84,16 @@ class Row:
     def of(cls, c: Contrast, flip: float = math.nan, part: str = "", ahead: bool = False) -> Row:
         """The row of a contrast; with ``ahead`` the one that is ahead stands first."""
         turned = ahead and (c.difference < 0 if not c.panel.sign else not c.is_gain and bool(c.difference))
-        sign, low, high = (
-            (-1, -c.adjusted.upper, -c.adjusted.lower) if turned else (1, c.adjusted.lower, c.adjusted.upper)
-        )
+        sign, low, high = (-1, -c.shown.upper, -c.shown.lower) if turned else (1, c.shown.lower, c.shown.upper)
         difference = sign * c.difference
         change = f"{words.in_table(words.number(difference, sign=True))} {'*' if c.verdict in CLEAR else ' '}"
-        ends = words.in_table(words.interval(low + 0.0, high + 0.0, between=", "))
+        ends = words.in_table(words.interval(low + 0.0, high + 0.0))
         return cls(
             c.baseline if turned else c.run,
             c.baseline_value if turned else c.value,
             c.run if turned else c.baseline,
             change if math.isnan(difference) else NumberText(change, difference),
-            ValueRange(difference, low + 0.0, high + 0.0, ends) if c.adjusted.known else None,
+            ValueRange(difference, low + 0.0, high + 0.0, ends) if c.shown.known else None,
             p_cell(c.p_value_adjusted),
             p_cell(flip),
             (c.losses, c.wins, c.ties) if turned else (c.wins, c.losses, c.ties),
@@ -149,21 +132,11 @@ def value_range(value: float, bounds: Bounds) -> ValueRange | None:
     return ValueRange(*ends) if all(map(math.isfinite, ends)) else None
 
 
-def p_cell(value: float) -> Value:
-    """A p-value in a table; None where there is none."""
-    return None if math.isnan(value) else NumberText(words.p_cell(value), value)
-
-
-def _number_text(text: str, value: float) -> Value:
-    """A number as it is written; None where there is none."""
-    return NumberText(text, value) if math.isfinite(value) else None
-
-
 def _detects(c: Contrast | None) -> Value:
     """The smallest difference that could be detected, where none is clear."""
     if c is None or c.verdict in CLEAR or c.verdict == "same":
         return ""
-    return _number_text(words.in_table(words.number(c.detectable.difference)), c.detectable.difference)
+    return number_cell(words.number(c.detectable.difference), c.detectable.difference)
 
 
 def how(family: Family) -> str:
@@ -294,23 +267,15 @@ def slice_board(family: Family, contrasts: Sequence[SliceContrast]) -> Table:
     return table_of(columns, rows, 2)
 
 
-def _relative_interval(c: Contrast) -> Value:
-    share, bounds = c.relative
-    if not bounds.known:
-        return None
-    ends = ", ".join(words.in_table(words.relative(end)) for end in (bounds.lower, bounds.upper))
-    return ValueRange(share, bounds.lower, bounds.upper, ends)
-
-
 EFFECTS = (
     Col(head="run", cell=lambda c: c.run),
     Col(head="against", cell=lambda c: c.baseline),
     Col(head="relative", kind="value", hint="the difference relative to the mean of the run it is compared with",
-        cell=lambda c: _number_text(words.in_table(words.relative(c.relative[0])), c.relative[0])),
+        cell=lambda c: number_cell(words.relative(c.relative[0]), c.relative[0])),
     Col(head="interval", kind="value", hint="of the relative difference (Fieller), of this comparison alone: not corrected for others",
-        cell=_relative_interval),
+        cell=lambda c: lift_interval_cell(c, c.relative)),
     Col(head="in sd", kind="value", hint="the difference in standard deviations of the differences of the queries",
-        cell=lambda c: _number_text(words.cell(c.effect, 2, sign=True), c.effect)),
+        cell=lambda c: number_cell(words.cell(c.effect, 2, sign=True), c.effect)),
     Col(head="queries better", kind="value", hint="share of the queries on which the run is better (or higher, where neither is better)",
         cell=lambda c: NumberText(words.share(c.wins / c.queries, 1), c.wins / c.queries) if c.queries and c.pair.by_unit else None),
     Col(head="carried by", kind="value",

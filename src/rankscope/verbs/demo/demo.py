@@ -18,7 +18,7 @@ UNJUDGED = "No person judged them: the grades, 0 to 3, follow from how the docum
 
 
 def folder() -> Path:
-    """Where the files of the demo lie."""
+    """Return the folder of the demo's files."""
     return Path(__file__).resolve().parents[2] / "demo"
 
 
@@ -29,7 +29,7 @@ def demo() -> Scores:
 
 
 def copy_files(to: str) -> list[Path]:
-    """Copy the demo's files into a folder, which is made if need be: all or none, and nothing there is overwritten."""
+    """Copy the demo's files into a new or empty folder: all or none, without overwriting."""
     target = Path(to)
     sources = sorted(path for path in folder().iterdir() if path.is_file() and not path.name.startswith("."))
     there = [path.name for path in sources if (target / path.name).exists()]
@@ -41,7 +41,7 @@ def copy_files(to: str) -> list[Path]:
         for path, copy in zip(sources, copies, strict=True):
             write_file(copy, [path.read_bytes()])
     except (OSError, InputError) as error:
-        for copy in copies:  # all of them or none: a second try must find the place free
+        for copy in copies:  # after a failure a second try must find the folder empty
             with suppress(OSError):
                 copy.unlink(missing_ok=True)
         reason = getattr(error, "strerror", None) or str(error)
@@ -50,7 +50,7 @@ def copy_files(to: str) -> list[Path]:
 
 
 def introduction(scores: Scores, brief: bool = False) -> list[Block]:
-    """What the demo is, its numbers, how to read them, and what to type next; the numbers alone where it is ``brief``."""
+    """Return the demo: its data, its numbers, how to read them, and the next commands; only the numbers if ``brief``."""
     if brief:
         return [scores.table()]
     nDCG, RR, recall = ({run: scores[run, name] for run in RUNS} for name in ("nDCG@10", "RR@10", "R@100"))
@@ -63,7 +63,7 @@ def introduction(scores: Scores, brief: bool = False) -> list[Block]:
         f"nDCG@10: how close the first ten come to the best ten that were possible; {max(nDCG, key=nDCG.__getitem__)} is ahead. "
         f"RR@10: one over the rank of the first good answer; {words.number(best, digits=2)} is as good as rank {words.number(1 / best, digits=1)} "
         f"for every query. R@100: the share of the known good answers among the first 100; {max(recall, key=recall.__getitem__)} "
-        f"finds {words.share(max(recall.values()))}. Judged@10 says how far to trust them: {words.share(min(unjudged))} to {words.share(max(unjudged))} of the "
+        f"finds {words.share(max(recall.values()))}. Judged@10 measures how reliable they are: {words.share(min(unjudged))} to {words.share(max(unjudged))} of the "
         f"first ten were never judged and count as wrong."
     )
     own = Code(
@@ -80,7 +80,7 @@ def introduction(scores: Scores, brief: bool = False) -> list[Block]:
         EMPTY,
         scores.table(),
         EMPTY,
-        Heading("How to read it"),
+        Heading("Reading the result"),
         Paragraph(reading),
         EMPTY,
     ]

@@ -1,1 +1,1 @@
-"""What a run loses, and why."""
+"""The losses of a run, and their causes."""

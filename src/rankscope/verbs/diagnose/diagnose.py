@@ -1,4 +1,4 @@
-"""What is wrong with a ranking, over all queries: what it loses and why, which queries fail, and how."""
+"""The losses of rankings over all queries, their causes, and the kinds of failure."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
+from rankscope.analysis.ceilings import ceilings
 from rankscope.declared import whole_number
 from rankscope.errors import InputError
-from rankscope.scoring.ceilings import ceilings
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import read_inputs
 from rankscope.scoring.request import Request
@@ -31,12 +31,12 @@ def diagnose(
     progress: Callable[[str], None] | None = None,
     **policies: Any,
 ) -> Diagnosis:
-    """Say what rankings lose on a metric and why, which queries fail, and in what way.
+    """Compute the losses of rankings on a metric, their causes, and the kinds of failure.
 
-    Each query's loss against an ideal ranking has two parts: what was never retrieved, and what was ranked too low. The value with
+    Each query's loss against an ideal ranking has two parts: documents never retrieved, and documents ranked too low. The value with
     all that was retrieved in the best order is the ceiling of a re-ranker. Every query is of one kind of ``KINDS``.
     ``queries_shown`` is how many of the worst queries are listed; further ``policies`` (``ties``, ``queries``, ``depth`` ...) are
-    those of ``evaluate``. Raises InputError for several metrics at once, and what ``evaluate`` raises.
+    those of ``evaluate``. Raises InputError for several metrics at once, and for invalid input of ``evaluate``.
 
     >>> import rankscope as rs
     >>> found = rs.diagnose({"q1": {"a": 1, "b": 1}}, {"q1": {"c": 3.0, "a": 2.0}}, "P@2")
@@ -58,7 +58,7 @@ def diagnose(
 
 
 def diagnosis_of(scores: Scores, qrels: Any, runs: Mapping[str, Any], queries_shown: int = 10) -> Diagnosis:
-    """The diagnosis of what was evaluated already, on its first metric; ``qrels`` and ``runs`` (by name) are only read for documents."""
+    """Diagnose scores on their first metric; ``qrels`` and ``runs`` (by name) are only read for documents."""
     diagnoses = [_diagnose_run(run, scores) for run in scores.runs]
     return Diagnosis(scores.metrics[0], diagnoses, scores, queries_shown, Examples(qrels, runs, scores))
 
@@ -70,7 +70,7 @@ def _diagnose_run(run: RunScores, scores: Scores) -> RunDiagnosis:
     judged = judged.of(places) if len(places) < len(judged) else judged
     value = run.values[metric]
     facts = facts_of(metric, judged, np.full(len(value), np.nan))
-    # queries whose value a policy gives, because no relevant document is known (or, in some dialects, retrieved)
+    # queries whose value is set by a policy, because no relevant document is known (or, in some dialects, retrieved)
     none = (facts.relevant_retrieved if convention.looks_at == "list" else facts.known) == 0
     fixed = none & (convention.no_relevant != "metric")
     limit = ceilings(metric, judged, value, convention.mean == "micro", fixed)

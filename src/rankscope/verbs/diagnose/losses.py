@@ -1,4 +1,4 @@
-"""What one run loses on a metric, query by query, and how each query fails: in exactly one kind, declared with its rule and remedy."""
+"""The losses of one run on a metric, per query, and the kind of each query's failure, declared with its rule and remedy."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from rankscope.analysis.ceilings import Ceilings, worthy
 from rankscope.lists import Array, Judged
 from rankscope.metrics import RR, Metric
 from rankscope.panels.samples import mean
-from rankscope.scoring.ceilings import Ceilings, worthy
 from rankscope.scoring.inputs import clean
 from rankscope.scoring.ranking import Ranking, order_of, part_of, ranking_of
 from rankscope.scoring.scores import Scores
@@ -27,11 +27,11 @@ FEW = 3  # examples of each thing
 
 @dataclass(frozen=True, eq=False)
 class QueryFacts:
-    """What is true of each query; all arrays have one entry a query.
+    """Facts of each query; all arrays have one entry per query.
 
     ``known`` relevant documents exist, ``relevant_retrieved`` of them were retrieved anywhere and ``in_top`` within rank ``k``;
-    ``first`` is the rank of the first (0: none retrieved). ``retrieved`` counts all documents, ``top`` those within rank k, and ``unjudged`` how many
-    of the latter are not in the qrels. ``loss`` is how much more an ideal ranking scores; NaN where that is not known.
+    ``first`` is the rank of the first (0: none retrieved). ``retrieved`` counts all documents, ``top`` those within rank k, and ``unjudged``
+    the latter that are not in the qrels. ``loss`` is the gap to an ideal ranking; NaN if unknown.
     """
 
     k: int
@@ -46,13 +46,13 @@ class QueryFacts:
 
     @property
     def perfect(self) -> Array:
-        """Whether nothing is lost; where the loss is not known, whether the top k starts with a relevant document and holds all the relevant ones it can."""
+        """True if nothing is lost; for an unknown loss, if the top k starts with a relevant document and holds all the relevant ones it can."""
         packed = self.in_top >= np.minimum(self.known, self.k)
         return np.asarray(np.where(np.isnan(self.loss), packed & self.leads, self.loss <= EQUAL))
 
     @property
     def leads(self) -> Array:
-        """Whether the first document is relevant."""
+        """True if the first document is relevant."""
         return np.asarray(self.first == 1)
 
 
@@ -60,7 +60,7 @@ class QueryFacts:
 class FailureKind:
     """A way to fail: its ``name`` for programs, and the ``label`` that people read.
 
-    ``rule`` says of each query whether it is so; of several rules that hold, the first of ``KINDS`` counts.
+    ``rule`` returns one boolean per query; of several rules that hold, the first of ``KINDS`` counts.
     """
 
     name: str
@@ -86,7 +86,7 @@ KINDS = (
         lambda f: (f.in_top == 0) & (2 * f.unjudged >= f.top),
     ),
     FailureKind(
-        "nothing relevant retrieved", "nothing relevant retrieved", "relevant documents exist and none is in the ranking, at any rank",
+        "nothing relevant retrieved", "nothing relevant retrieved", "relevant documents exist, but the ranking has none at any rank",
         "a re-ranker cannot help: check the wording of query and documents, the filters, the depth", lambda f: f.relevant_retrieved == 0,
     ),
     FailureKind(
@@ -95,11 +95,11 @@ KINDS = (
     ),
     FailureKind(
         "low in the top", "relevant, but not first", "a relevant document is in the top k, but not first",
-        "look at what is ranked above it", lambda f: ~f.leads,
+        "check the documents ranked above it", lambda f: ~f.leads,
     ),
     FailureKind(
         "partly found", "partly found", "a relevant document is first, but something is lost further down",
-        "see what is missing with `rankscope explain --query`", lambda f: f.leads,
+        "find the missing documents with `rankscope explain --query`", lambda f: f.leads,
     ),
 )  # fmt: skip
 
@@ -109,7 +109,7 @@ NOTHING = ("nothing returned", "top unjudged", "nothing relevant retrieved", "be
 
 
 def kind_of(facts: QueryFacts) -> Array:
-    """The number in ``KINDS`` of each query's kind: the first whose rule holds. Every query has exactly one.
+    """Return the number in ``KINDS`` of each query's kind: the first whose rule holds. Every query has exactly one.
 
     >>> one = np.array([1])
     >>> facts = QueryFacts(10, 2 * one, one, one, 4 * one, 10 * one, 10 * one, 6 * one, np.array([0.5]))
@@ -122,7 +122,7 @@ def kind_of(facts: QueryFacts) -> Array:
 
 
 def facts_of(metric: Metric, judged: Judged, loss: Array) -> QueryFacts:
-    """What is true of each query, from its judged documents."""
+    """Compute the facts of each query from its judged documents."""
     k = int(getattr(metric, "cutoff", None) or TOP)
     count, retrieved = len(judged), judged.retrieved
     judged = _visible(metric, judged)
@@ -147,7 +147,7 @@ def facts_of(metric: Metric, judged: Judged, loss: Array) -> QueryFacts:
 
 
 def _visible(metric: Metric, judged: Judged) -> Judged:
-    """The documents at the ranks that the metric sees: without unjudged ones, where it leaves these out."""
+    """Return the documents at the ranks that the metric sees, without unjudged ones if it drops these."""
     if not getattr(metric, "judged_only", False):
         return judged
     graded = (judged.rank > 0) & (judged.grade >= 0)
@@ -174,12 +174,12 @@ class DepthCounts:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """The total over all bands."""
         return sum(self.bands) + self.never
 
 
 def depths_of(metric: Metric, judged: Judged) -> list[DepthCounts]:
-    """How deep relevant documents were found, grade by grade, the highest first."""
+    """Count the ranks of relevant documents by grade, the highest first."""
     relevant = worthy(metric, judged.grade)
     grades = np.unique(judged.grade[relevant])[::-1].tolist()
     return [DepthCounts.of(grade, judged.rank[relevant & (judged.grade == grade)]) for grade in grades]
@@ -187,7 +187,7 @@ def depths_of(metric: Metric, judged: Judged) -> list[DepthCounts]:
 
 @dataclass(frozen=True)
 class RankCounts:
-    """What stands at one rank, in how many queries: relevant, judged and not relevant, not judged, or nothing at all."""
+    """The documents at one rank over all queries: relevant, not relevant, unjudged, or missing."""
 
     rank: int
     relevant: int
@@ -197,7 +197,7 @@ class RankCounts:
 
 
 def at_ranks(metric: Metric, judged: Judged) -> list[RankCounts]:
-    """What stands at the first ranks; documents that were pooled and left without a grade count as not judged."""
+    """Count the documents at the first ranks; documents that were pooled and left without a grade count as unjudged."""
     relevant = worthy(metric, judged.grade)
     out = []
     for rank in HIGH:
@@ -209,7 +209,7 @@ def at_ranks(metric: Metric, judged: Judged) -> list[RankCounts]:
 
 
 def typical(first: Array) -> tuple[float, float]:
-    """The typical rank of a first relevant document: the harmonic mean of the ranks, and the lower median. None found is infinitely deep.
+    """The typical rank of a first relevant document: the harmonic mean of the ranks, and the lower median. A query without one counts as infinitely deep.
 
     >>> typical(np.array([1, 2, 0, 4]))  # 4 / (1 + 1/2 + 0 + 1/4), and the second of 1, 2, 4, never
     (2.2857142857142856, 2.0)
@@ -223,11 +223,11 @@ def typical(first: Array) -> tuple[float, float]:
 
 @dataclass(frozen=True, kw_only=True)
 class Loss:
-    """What is lost on a metric against ideal rankings, and why: over all queries of a run, or on one of them.
+    """The loss on a metric against ideal rankings and its causes, over all queries of a run, or on one of them.
 
-    ``loss = never_retrieved + ordered_badly``, none of them below 0: what was not among the documents retrieved, and what those
+    ``loss = never_retrieved + ordered_badly``, both at least 0: documents that were not retrieved, and the gain if the retrieved
     retrieved would score more in the best order. ``ceiling`` is the value in that order, ``tops[n]`` the value if only the first n
-    were put in the best order. NaN where it is not known. ``sign`` is -1 where lower is better.
+    ones were put in the best order. NaN if unknown. ``sign`` is -1 if lower is better.
     """
 
     value: float
@@ -238,30 +238,30 @@ class Loss:
 
     @property
     def never_retrieved(self) -> float:
-        """What is lost because documents were not retrieved."""
+        """The loss because documents were not retrieved."""
         return self.sign * (self.best - self.ceiling)
 
     @property
     def ordered_badly(self) -> float:
-        """What is lost by the order of what was retrieved."""
+        """The loss because of the order of the retrieved documents."""
         return self.sign * (self.ceiling - self.value)
 
     @property
     def total(self) -> float:
-        """How much better an ideal ranking is."""
+        """The gap to an ideal ranking."""
         return self.never_retrieved + self.ordered_badly
 
     @property
     def share(self) -> float | None:
-        """The share of it that was never retrieved; None where nothing is lost."""
+        """The share of the loss that was never retrieved; None without a loss."""
         return self.never_retrieved / self.total if self.total > 0 else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class QueryDiagnosis(Loss):
-    """One query of one run: its value, what it could be, and how it fails.
+    """One query of one run: its value, its ceilings, and the kind of its failure.
 
-    ``regret`` is how much better the best of the runs is on it, which is ``best_run``. NaN where a number is not known.
+    ``regret`` is the gap to the best of the runs on it, ``best_run``. NaN if a number is unknown.
     """
 
     run: str
@@ -275,16 +275,16 @@ class QueryDiagnosis(Loss):
 
     @property
     def loss(self) -> float:
-        """How much better an ideal ranking is."""
+        """The gap to an ideal ranking."""
         return self.total
 
 
 @dataclass(frozen=True, eq=False)
 class RunDiagnosis:
-    """One run: what it loses over all queries, and how each query fails.
+    """One run: its losses over all queries, and the kinds of failures.
 
     ``whole`` is the value over all queries, as ``evaluate`` gives it. Arrays have one entry a query: those that the metric averages,
-    the undefined among them; for a pooled metric, which is no mean, the values of the queries are those of each query alone.
+    the undefined among them; for a pooled metric the values of the queries are those of each query on its own.
     """
 
     name: str
@@ -299,12 +299,12 @@ class RunDiagnosis:
 
     @property
     def sign(self) -> float:
-        """1 where higher is better, -1 where lower is."""
+        """1 if higher is better, -1 if lower is."""
         return -1.0 if self.metric.better == "lower" else 1.0
 
     @cached_property
     def loss(self) -> Loss:
-        """What is lost over all queries, and why."""
+        """The loss over all queries, and its causes."""
         limits = self.ceilings
         tops = {depth: self._mean(top) for depth, top in limits.tops.items() if depth is not None}
         ceiling, best = self._mean(limits.ceiling), self._mean(limits.best)
@@ -320,28 +320,28 @@ class RunDiagnosis:
 
     @cached_property
     def kinds(self) -> dict[str, int]:
-        """How many queries fail in each way; they sum to the queries."""
+        """The number of queries of each kind; they sum to the queries."""
         count = np.bincount(self.kind, minlength=len(KINDS)).tolist()
         return dict(zip((kind.name for kind in KINDS), count, strict=True))
 
     @cached_property
     def high(self) -> list[RankCounts]:
-        """What stands at the first ranks."""
+        """The documents at the first ranks."""
         return at_ranks(self.metric, self.judged)
 
     @cached_property
     def depths(self) -> list[DepthCounts]:
-        """How deep relevant documents were found, grade by grade."""
+        """The depth of relevant documents, by grade."""
         return depths_of(self.metric, self.judged)
 
     @property
     def depth(self) -> DepthCounts:
-        """How deep relevant documents of any grade were found."""
+        """The depth of relevant documents of any grade."""
         return DepthCounts.of(math.nan, self.judged.rank[worthy(self.metric, self.judged.grade)])
 
     @cached_property
     def typical(self) -> tuple[float, float]:
-        """The typical ranks of the first relevant document: the harmonic mean, which is 1 / RR, and the lower median; infinite where half of the queries or more show none."""
+        """The typical ranks of the first relevant document: the harmonic mean, which is 1 / RR, and the lower median; infinite if at least half of the queries have no relevant document."""
         first = self.facts.first
         if isinstance(self.metric, RR):  # below its cutoff nothing is found, and a query without a value does not count
             first = np.where(first > (self.metric.cutoff or np.inf), 0, first)[~np.isnan(self.value)]
@@ -375,7 +375,7 @@ class RunDiagnosis:
 
 @dataclass(frozen=True)
 class ExampleDocument:
-    """One document as an example: ``rank`` is None where it was not retrieved."""
+    """One document as an example: ``rank`` is None if it was not retrieved."""
 
     run: str
     what: str
@@ -387,7 +387,7 @@ class ExampleDocument:
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Finds examples with the ids of their documents in what was evaluated."""
+    """Finds examples with the ids of their documents in an evaluation."""
 
     qrels: Any
     runs: Mapping[str, Any]
@@ -396,7 +396,7 @@ class Examples:
     def of(self, run: RunDiagnosis) -> list[ExampleDocument]:
         """Documents judged not relevant at the first ranks, relevant ones never retrieved, and those found far down.
 
-        A few of each, from the queries that lose most, a document a query.
+        A few of each kind, from the queries with the largest losses, one document per query.
         """
         rows = list(_rows(run))
         queries = list(dict.fromkeys(run.query_ids[query] for _, query, _ in rows))
@@ -409,7 +409,7 @@ class Examples:
 
 
 def _rows(run: RunDiagnosis) -> Iterator[tuple[str, int, int]]:
-    """The examples: what each is of, its query, and its row among the judged documents."""
+    """Return the examples: the kind, the query, and the row among the judged documents."""
     judged = run.judged
     query = np.repeat(np.arange(len(judged)), judged.size)
     place = np.argsort(run.worst_first)

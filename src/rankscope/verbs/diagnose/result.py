@@ -1,4 +1,4 @@
-"""What ``diagnose`` gives: what runs lose and why, how queries fail, the worst of them, and documents to look at."""
+"""The result of ``diagnose``: losses of runs and their causes, kinds of failures, the worst queries, and documents to inspect."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from operator import attrgetter
 from typing import Any, ClassVar
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Chart, Column, Heading, Paragraph, Table, Value
+from rankscope.blocks import Chart, Column, Heading, Table, Value
 from rankscope.metrics import RR, Metric
 from rankscope.scoring.policies import OVER_ORDERS
 from rankscope.scoring.scores import OfScores, Scores
-from rankscope.show.result import Col, Shown, View, caution_block
+from rankscope.show.result import Col, Shown, View
+from rankscope.syntax import by_caller
 from rankscope.verbs.diagnose.losses import (
     BANDS,
     EQUAL,
@@ -101,7 +102,7 @@ def _depth_records(run: RunDiagnosis) -> list[dict[str, Any]]:
 
 
 EXAMPLES = (
-    Col("run"), Col("what", head="documents to look at"), Col("query_id", head="query"),
+    Col("run"), Col("what", head="documents to inspect"), Col("query_id", head="query"),
     Col("doc_id", head="document"), Col("grade", head="grade", cell=lambda d: words.amount(d.grade)),
     Col("rank", head="rank", kind="count"),
 )  # fmt: skip
@@ -109,7 +110,7 @@ EXAMPLES = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagnosis(OfScores):
-    """What runs lose on a metric and why, and how their queries fail.
+    """The losses of runs on a metric, their causes, and the failures of queries.
 
     ``runs`` are in the order given, ``queries`` hold every query of every run. ``hardest`` are the queries that lose most (with
     several runs, in the run that is best on them), ``regrets`` the queries on which a run is furthest below the best run.
@@ -125,6 +126,7 @@ class Diagnosis(OfScores):
 
     schema = "diagnose/1"
     main = "per_query"
+    header = ("metric", "summary", "conventions", "inputs", "data_health")
     views: ClassVar[tuple[View, ...]] = (
         View("per_query", _query_columns, lambda d: d.queries),
         View("results", _run_columns, lambda d: d.runs),
@@ -141,12 +143,12 @@ class Diagnosis(OfScores):
 
     @property
     def several(self) -> bool:
-        """Whether there is more than one run."""
+        """True if there is more than one run."""
         return len(self.runs) > 1
 
     @property
     def reason(self) -> str:
-        """Why no ceiling is known; empty where one is."""
+        """The reason why no ceiling is known; empty if one is."""
         return self.runs[0].ceilings.reason
 
     @cached_property
@@ -168,7 +170,7 @@ class Diagnosis(OfScores):
 
     @cached_property
     def hardest(self) -> list[QueryDiagnosis]:
-        """The queries that lose most, each once; without a known loss those of the worst values."""
+        """The queries with the largest losses, each once; without a known loss those with the worst values."""
         if self.metric.better == "neither":
             return []
         chosen = [q for q in self.queries if q.best_run in ("", q.run) and not math.isnan(q.value)]
@@ -181,16 +183,13 @@ class Diagnosis(OfScores):
         """The queries on which a run is furthest below the best run; empty for one run."""
         return sorted((q for q in self.queries if q.regret > EQUAL), key=lambda q: -q.regret)[: self.queries_shown]
 
-    def facts(self) -> dict[str, Any]:
-        """What JSON holds beside the tables."""
-        return {
-            "metric": str(self.metric), "summary": list(self.sentences()), **super().facts(),
-            "data_health": self.scores.data_health, "no_ceiling": self.reason or None,
-            "kinds": [{"kind": k.name, "meaning": k.meaning, "remedy": k.remedy} for k in KINDS],
-        }  # fmt: skip
+    def json_header(self) -> dict[str, Any]:
+        """Return the declared header, the reason why no ceiling is known, and the kinds of failures."""
+        kinds = [{"kind": k.name, "meaning": k.meaning, "remedy": k.remedy} for k in KINDS]
+        return {**super().json_header(), "no_ceiling": self.reason or None, "kinds": kinds}
 
     def sentences(self) -> Iterator[str]:
-        """What is lost and why, of each run or, where there are many, of the best; how queries fail; the typical first rank."""
+        """Yield the losses and causes of each run or, for many, of the best; the failures of queries; the typical first rank."""
         runs = list(self.runs) if len(self.runs) <= FEW else [self._leader()]
         yield from map(self._loss, runs)
         if len(runs) == 1:
@@ -198,7 +197,7 @@ class Diagnosis(OfScores):
         if self.reason:
             yield f"No ceiling is known: {self.reason}."
         if self.metric.aggregate == "pooled":
-            yield "The values of single queries are those of each query alone; their mean is another number."
+            yield "The values of single queries are those of each query on its own; their mean is another number."
 
     def _leader(self) -> RunDiagnosis:
         if self.metric.better == "neither":
@@ -223,15 +222,11 @@ class Diagnosis(OfScores):
             f"reach {words.number(loss.ceiling)} (now {value}; an ideal ranking scores {words.number(loss.best)})."
         )
 
-    def blocks(self, **_: Any) -> list[Shown]:
-        """The sentences, the tables, what to doubt, the conventions, and the next step."""
-        blocks: list[Shown] = [*map(Paragraph, self.sentences())]
+    def body(self, **_: Any) -> Iterator[Sequence[Shown]]:
+        """Yield the tables that have rows, each below its title."""
         for title, table in self._tables():
             if table.rows:
-                blocks += [EMPTY, *([Heading(title)] if title else []), table]
-        blocks += [EMPTY, *caution_block(self.warnings), Paragraph(" · ".join(self._small_print()), quiet=True)]
-        step = self.next_step()
-        return [*blocks, Paragraph(step, quiet=True)] if step else blocks
+                yield [*([Heading(title)] if title else []), table]
 
     def _tables(self) -> Iterator[tuple[str, Table]]:
         if self.several or not self.reason:
@@ -240,9 +235,9 @@ class Diagnosis(OfScores):
             yield f"{self.metric} if the first N documents were in the best order", self._reach()
         yield "queries by how they fail", self._kinds()
         yield "relevant documents by the rank at which they were found", self._depths()
-        yield f"queries by what is at {'rank 1' if self.several else 'the first ranks'}", self._ranks()
+        yield f"queries by the document at {'rank 1' if self.several else 'the first ranks'}", self._ranks()
         each = ", each in the run that is best on it" if self.several else ""
-        yield f"queries that {'score worst' if self.reason else 'lose most'}{each}", self.table("hardest")
+        yield f"queries with {'the worst scores' if self.reason else 'the largest losses'}{each}", self.table("hardest")
         yield "queries on which a run is furthest below the best run", self.table("regrets")
         if not self.several:
             yield "", self.table("documents")
@@ -266,7 +261,7 @@ class Diagnosis(OfScores):
         return _counts("", heads, rows, Column("that is", wraps=True))
 
     def _meaning(self, kind: FailureKind) -> str:
-        """What a kind is, with the cutoff in numbers; where no ideal ranking is known, none is perfect for scoring like it."""
+        """Return the meaning of a kind, with the cutoff in numbers; without a known ideal ranking, perfect is a good top k."""
         meaning = kind.meaning
         if kind.name == "perfect" and self.reason:
             meaning = "a relevant document is first, and the top k holds all it can"
@@ -291,21 +286,22 @@ class Diagnosis(OfScores):
         rows = [(name, at.relevant, at.not_relevant, at.unjudged, at.nothing) for name, at in counts]
         return _counts("run" if self.several else "", ("relevant", "not relevant", "unjudged", "nothing"), rows)
 
-    def _small_print(self) -> Iterator[str]:
+    def small_print(self) -> Iterator[str]:
+        """Yield the conventions of the tables and of the scores."""
         metric, policies = self.metric, self.scores.request.small_print()
         if "relevant: " not in policies:
             gain, level = getattr(metric, "gain", None), getattr(metric, "level", None)
             grade = "grade above 0" if level is None else f"grade ≥ {words.amount(level)}"
             yield f"relevant: {'a gain above 0' if gain is not None and level is None else grade}"
         if metric.looks_below:
-            yield f"{metric} does not count what was never retrieved"
+            yield f"{metric} ignores documents that were never retrieved"
         if not self.reason:
             yield "all: the judged documents that were retrieved, in the best order"
             yield "ideal: any judged documents, in the best order"
         yield policies
 
     def next_step(self) -> str:
-        """The command that takes apart the worst query; empty where there is none."""
+        """Return the command that explains the worst query; empty if there is none."""
         worst = next(iter(self.hardest or self.regrets), None)
         if worst is None:
             return ""
@@ -318,16 +314,16 @@ class Diagnosis(OfScores):
         plain = request.with_policies(ties="trec") if request.policies.ties in OVER_ORDERS else request
         given = f"{qrels!r}, {run!r}" if from_files else "qrels, run"
         call = f'rs.explain({given}, "{self.metric}", query={worst.query_id!r})'
-        return f"next: {words.either(f'rankscope explain {shlex.join(parts)}{plain.options()}', call)}"
+        return f"next: {by_caller(f'rankscope explain {shlex.join(parts)}{plain.options()}', call)}"
 
     def charts(self) -> Iterator[Chart]:
-        """What each run loses, and why."""
+        """Yield the chart of losses and causes."""
         if self.reason:
             return
         columns = (Column("run"), Column("lost", "value"), Column("because"))
         parts = {"never_retrieved": "never retrieved", "ordered_badly": "ranked too low"}
         rows = tuple((run.name, getattr(run.loss, name), why) for run in self.runs for name, why in parts.items())
-        title = f"What is lost of {self.metric}, and why"
+        title = f"Loss of {self.metric}, by cause"
         yield Chart("lost", title, "stacked", columns, rows, x="lost", y="run", series="because")
 
 
@@ -367,7 +363,7 @@ def _typical(run: RunDiagnosis) -> str:
     if not math.isfinite(rank):
         return "No relevant document was retrieved."
     median = (
-        "half of the queries show none"
+        "half of the queries have none"
         if math.isinf(middle)
         else f"half of the queries have one by rank {words.count(middle)}"
     )

@@ -27,12 +27,12 @@ def evaluate_arrays(
 ) -> BatchScores:
     """Score labels by the scores of a model: arrays in, means and per-query values out, with no table between.
 
-    ``labels`` are grades, NaN where a document was not judged, and ``scores`` the model's, higher is better. Both are of one shape:
+    ``labels`` are grades, NaN if a document was not judged, and ``scores`` the model's, higher is better. Both are of one shape:
 
-    - flat, a row a document, as LightGBM and XGBoost have them: ``group`` is the number of rows of each query, or a query id for each row
+    - flat, one row per document, as LightGBM and XGBoost have them: ``group`` is the number of rows of each query, or a query id for each row
       (an array as long as the labels is taken for ids; rows of a query may lie apart). Without it all rows are one query;
-    - two-dimensional, a query a row: ``mask`` is true where there is a document, or ``lengths`` says how many there are in each row,
-      or labels and scores are both NaN where there is none. Without any, every place holds a document.
+    - two-dimensional, a query a row: ``mask`` is true if there is a document, or ``lengths`` says how many there are in each row,
+      or labels and scores are both NaN if there is none. Without any, every place holds a document.
 
     They may be of NumPy, PyTorch, JAX, CuPy or anything else that speaks DLPack or ``__array__``; on the processor they are read where they
     lie, from a device they are copied, and ``notes`` say so. ``metrics`` are named as in ``evaluate``.

@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from rankscope.errors import InputError
+from rankscope.scoring.dispatch import evaluate_local_or_spark
 from rankscope.scoring.keywords import PolicyOptions, with_policies
-from rankscope.scoring.places import evaluate_in_place
 from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 
 HIGHEST = 10  # a level from 1 to here is that of grades: no interval has it, and a percentage is above
 
 if TYPE_CHECKING:
-    from rankscope.scoring.partial import PartialScores
+    from rankscope.scoring.evaluation import Judge
+    from rankscope.scoring.inputs import CleanInput
+    from rankscope.sharding.partial import PartialScores
 
 
 @overload
@@ -63,7 +65,7 @@ def evaluate(  # noqa: PLR0913
 
     {policies}
 
-    Raises InputError for what cannot be used and DataError where run and qrels share no query.
+    Raises InputError for what cannot be used and DataError if run and qrels share no query.
 
     >>> import rankscope as rs
     >>> scores = rs.evaluate({"q1": {"a": 2, "b": 0}}, {"q1": {"a": 0.3, "b": 0.9}}, ["nDCG@10", "RR"])
@@ -80,10 +82,10 @@ def evaluate(  # noqa: PLR0913
             raise InputError("a partition is kept in its own file: leave out resume, or partition")
         if slices is not None:
             raise InputError("a partition has no means yet: leave out slices, or partition")
-        from rankscope.scoring.partition import evaluate_partition
+        from rankscope.sharding.partition import evaluate_partition
 
         return evaluate_partition(qrels, runs, request, partition)
-    scores = evaluate_in_place(qrels, runs, request, progress, resume)
+    scores = evaluate_local_or_spark(qrels, runs, request, progress, None if resume is None else _judging_in(resume))
     if slices is None:
         return scores
     from rankscope.verbs.evaluate.slices import with_slices
@@ -91,6 +93,12 @@ def evaluate(  # noqa: PLR0913
     return with_slices(scores, slices)
 
 
+def _judging_in(folder: str | Path) -> Callable[[CleanInput, Request], Judge]:
+    from rankscope.sharding.resume import KeptWork, check_parent
+
+    check_parent(folder)
+    return lambda grades, request: KeptWork(folder, grades, request).judge
+
+
 def _is_grade(level: Any) -> bool:
-    """Whether a level is one of grades, and none of intervals."""
     return isinstance(level, int | float) and level is not True and 1 <= level <= HIGHEST

@@ -9,8 +9,7 @@ import numpy as np
 
 from rankscope.engines.base import SEVERAL, Values, score
 from rankscope.engines.prepared import PreparedQrels
-from rankscope.scoring.evaluation import evaluate_request, values_of
-from rankscope.scoring.inputs import clean, read_any
+from rankscope.scoring.evaluation import evaluate_request, read_judgments, values_of
 from rankscope.scoring.keywords import PolicyOptions, with_policies
 from rankscope.scoring.policies import OVER_ORDERS, POLICIES
 from rankscope.scoring.request import Request
@@ -29,7 +28,7 @@ class Evaluator:
     the data is not looked at, so there are no warnings (``missing`` names judged queries without a ranking). Paths, data frames and
     ``Run`` are taken too. The numbers are those of ``evaluate``, to the last bit.
 
-    Raises InputError for what cannot be used, DataError where a run and the qrels share no query.
+    Raises InputError for what cannot be used, DataError if a run and the qrels share no query.
 
     >>> import rankscope as rs
     >>> evaluator = rs.Evaluator({"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}, ["RR", "nDCG@10"])
@@ -46,13 +45,7 @@ class Evaluator:
         {policies}
         """
         self.request = Request.of(metrics, policies)
-        grades = clean(
-            read_any("qrels", qrels, reading=self.request.policies),
-            self.request.policies,
-            "qrels",
-            [m.metric for m in self.request.metrics],
-        )
-        self.qrels = grades.data
+        self.qrels = read_judgments(qrels, self.request).data
         self._prepared = None
         if _goes_by_lookup(self.request):
             self._prepared = PreparedQrels(self.qrels if isinstance(self.qrels, dict) else self.qrels.mapping)
@@ -82,7 +75,6 @@ class Evaluator:
 
 
 def _goes_by_lookup(request: Request) -> bool:
-    """Whether documents that are looked up by their ids, in one order, are all that is asked for."""
     policies, orders = request.policies, request.orders
     one_order = len(set(orders)) == 1 and orders[0].ties != "rank" and not orders[0].needs & SEVERAL
     whole = (
@@ -96,7 +88,6 @@ def _goes_by_lookup(request: Request) -> bool:
 
 
 def _is_nested(run: Any) -> bool:
-    """Whether this is a dict of queries with dicts of scores, and no dict of named runs."""
     if not isinstance(run, dict) or not all(isinstance(ranking, dict) for ranking in run.values()):
         return False
     first: dict[Any, Any] = next((ranking for ranking in run.values() if ranking), {})
@@ -104,7 +95,6 @@ def _is_nested(run: Any) -> bool:
 
 
 def _of_scores(scores: Scores) -> BatchScores:
-    """What ``evaluate`` found for one run."""
     run = scores.runs[0]
     ones = np.ones(len(run.query_ids))
     metrics = [m.metric for m in scores.request.metrics]

@@ -24,7 +24,7 @@ class BatchScores(Result):
     """What ``evaluate_arrays`` and an ``Evaluator`` found.
 
     ``scores["nDCG@10"]`` is the mean as a float, and ``means`` has all of them by name. ``per_query["nDCG@10"]`` is a NumPy array of
-    the value of each query in the order of ``query_ids``, NaN where a query has none. Nothing else is made before it is asked for:
+    the value of each query in the order of ``query_ids``, NaN if a query has none. Nothing else is made before it is asked for:
     ``bounds_of`` the interval of a mean, ``conventions`` what was assumed, ``to_dicts()``, ``to_polars()`` and the other formats. ``notes``
     say what was done with what was given (a copy from a device), ``missing`` which judged queries had no ranking and scored as empty.
     ``found`` are the values as they were computed, ``pooled`` those of metrics that are one value over all documents.
@@ -61,7 +61,7 @@ class BatchScores(Result):
         return self.means[metric] if known else self.mean_of(metric).value
 
     def mean_of(self, metric: Any) -> Mean:
-        """The mean of a metric, named as in ``scores[metric]``, with the number of queries. Raises KeyError where there is none."""
+        """The mean of a metric, named as in ``scores[metric]``, with the number of queries. Raises KeyError if there is none."""
         for mean in self.board:
             if metric in (mean.spelling, str(mean.metric)) or metric == mean.metric:
                 return mean
@@ -111,7 +111,7 @@ class BatchScores(Result):
         return ()
 
     def sentences(self) -> Iterator[str]:
-        """How many lists were scored, and what was assumed."""
+        """The number of scored lists, and what was assumed."""
         yield f"{words.counted(len(self.query_ids), 'query', 'queries')} · {self.request.small_print()}"
         yield from self.notes
 

@@ -24,7 +24,7 @@ from rankscope.scoring.slices import SliceMean
 def with_slices(scores: Scores, source: Any) -> Scores:
     """Scores with the means of every run and metric on each slice that a table of query attributes makes.
 
-    An attribute of very many values is left out, with a note. Raises DataError where the table shares no query with the runs, InputError
+    An attribute of very many values is left out, with a note. Raises DataError if the table shares no query with the runs, InputError
     for a metric made of documents that are not here.
     """
     ids = list(dict.fromkeys(query for run in scores.runs for query in run.query_ids))
@@ -43,7 +43,6 @@ def with_slices(scores: Scores, source: Any) -> Scores:
 
 
 def _mean_of(scores: Scores, number: int, metric: Metric, inside: Array, clusters: Array | None) -> Mean:
-    """The mean of a metric over some of the queries of a run, by its place."""
     run, request = scores.runs[number], scores.request
     values = run.values[metric][inside]
     weights = run.weights[metric][inside] if metric in run.weights else None
@@ -61,7 +60,6 @@ def _mean_of(scores: Scores, number: int, metric: Metric, inside: Array, cluster
 def _pooled(
     scores: Scores, number: int, metric: Metric, run: RunScores, inside: Array, clusters: Array | None
 ) -> tuple[float, Callable[[], Bounds]]:
-    """One value over the documents of these queries, and what makes its interval."""
     if not scores.evaluations:
         raise InputError(
             f"{metric} is made of the documents of all queries, which are not kept here: leave it out, or slices"

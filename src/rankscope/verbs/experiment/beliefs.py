@@ -5,8 +5,8 @@ from __future__ import annotations
 from rankscope import words
 from rankscope.inference.beliefs import LiftPosterior, Prior, posterior_of_lift
 from rankscope.panels.contrast import Contrast
+from rankscope.panels.contrast_result import lift_interval_in_words
 from rankscope.show.result import Col
-from rankscope.verbs.experiment.cells import lift_interval
 
 CAUTION = (
     "Such a probability depends on the prior, and who stops as soon as it is high chooses wrongly more often than it says. "
@@ -35,7 +35,7 @@ def columns_of(prior: Prior) -> tuple[Col, ...]:
         Col("expected_loss", of=lambda c: each(c).expected_loss, head="expected loss", kind="value",
             cell=lambda c: words.share(each(c).expected_loss, 2)),
         Col("credible_lower", "credible_upper", of=ends, head="credible interval of lift", kind="value",
-            cell=lambda c: words.in_table(lift_interval(each(c).credible))),
+            cell=lambda c: words.in_table(lift_interval_in_words(each(c).credible))),
     )  # fmt: skip
 
 
@@ -49,5 +49,5 @@ def sentence(c: Contrast, prior: Prior) -> str:
     loss = f"choosing it loses {words.share(found.expected_loss, 2)} of {c.metric} on average; " if c.panel.sign else ""
     return (
         f"Given {given}, {c.run} is {how} than {c.baseline} on {c.metric} with a probability of {words.share(found.chance_better, 1)}; "
-        f"{loss}the lift is {lift_interval(found.credible)} with a probability of {words.percent(c.method.level)}."
+        f"{loss}the lift is {lift_interval_in_words(found.credible)} with a probability of {words.percent(c.method.level)}."
     )

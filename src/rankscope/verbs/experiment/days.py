@@ -10,13 +10,13 @@ from datetime import date
 from rankscope import words
 from rankscope.blocks import Chart, Column, ValueRange
 from rankscope.errors import InputError
+from rankscope.experiments.novelty import panels_by_day
+from rankscope.experiments.variants import Variants
 from rankscope.inference.base import Bounds
 from rankscope.logs.base import OnlineMetric
 from rankscope.panels.contrast import Contrast, contrast
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import Method
-from rankscope.panels.novelty import panels_by_day
-from rankscope.panels.variants import Variants
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,12 +126,12 @@ def over_days(variants: Variants, metric: OnlineMetric, method: Method) -> OverD
     pairs = pairs_of(variants.names, baseline, all_pairs=False)
     start = found.early[0]
     days = [
-        DayContrast(day, (day - start).days + 1, contrast(panel, *pair, method))
+        DayContrast(day, (day - start).days + 1, contrast(panel, *pair, method, variants.validity))
         for pair in pairs
         for day, panel in found.days
     ]
-    halves = [[contrast(panel, *pair, method) for panel in found.halves] for pair in pairs]
-    corrected = Family([found.change], pairs, method, baseline).contrasts
+    halves = [[contrast(panel, *pair, method, variants.validity) for panel in found.halves] for pair in pairs]
+    corrected = Family([found.change], pairs, method, baseline, variants.validity).contrasts
     changes = [Change(early, late, c) for (early, late), c in zip(halves, corrected, strict=True)]
     return OverDays(str(metric), days, found.early, found.late, changes, found.without_time)
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from rankscope.errors import InputError
+from rankscope.experiments.variants import Variants, variants_of
 from rankscope.inference.beliefs import Prior
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.cuts import attribute_columns
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import Method, method_of
-from rankscope.panels.variants import Variants, variants_of
 from rankscope.scoring.logs import read_experiment
-from rankscope.scoring.request import heeded
+from rankscope.scoring.request import active_cautions
 from rankscope.verbs.experiment.days import check_by, over_days
 from rankscope.verbs.experiment.result import Experiment
 from rankscope.verbs.experiment.roles import Role, roles_of
@@ -76,11 +76,11 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
         given, list(roles), baseline=baseline, split=split, covariates=covariates, strata=strata, winsorise=winsorise,
     )
     families = _compare(variants, roles, method)
-    cautions = heeded(variants.cautions(roles, method.test))
+    cautions = active_cautions(variants.cautions(roles, method.test))
     lead = next(iter(roles))
     parts, tests, notes = slices_of(variants, attributes, lead, method)
     days = over_days(variants, lead, method) if over else None
-    return Experiment(variants, roles, families, tuple(parts), tuple(cautions), method, believed, tuple(tests), days, tuple(notes))
+    return Experiment(variants, roles, families, tuple(parts), tuple(cautions), believed, tuple(tests), days, tuple(notes))
 # fmt: on
 
 
@@ -91,16 +91,12 @@ def _compare(variants: Variants, roles: Mapping[OnlineMetric, Role], method: Met
     """The primary metric by itself; all others together; each guardrail that has a margin with it."""
     names, baseline = variants.names, variants.names[0]
     panels = {metric: variants.panel(metric) for metric in roles}
-    allowed = {panels[m].name: (panels[m], role.margin) for m, role in roles.items() if role.margin is not None}
-    margins = {name: margin.of(panel.estimate(baseline).mean) for name, (panel, margin) in allowed.items()}
-    for name, (panel, _) in allowed.items():
-        if not margins[name] and any(panel.means.values()):
-            raise InputError(
-                f"margin of {name}: {baseline} is at 0, and a share of that is nothing: give a number, like 0.01"
-            )
-    margins = {name: margin for name, margin in margins.items() if margin}  # of 0 where all are at 0, and the same
-    said = {name: str(margin) for name, (_, margin) in allowed.items() if margin.relative}
-    method = replace(method, margin=margins or None, margin_words=said)
+    margins = {panels[metric].name: role.margin for metric, role in roles.items() if role.margin is not None}
+    method = replace(method, margin=margins or None)
     pairs = pairs_of(names, baseline, all_pairs=False)
     first, *others = panels.values()
-    return [Family([first], pairs, method, baseline), *([Family(others, pairs, method, baseline)] if others else [])]
+    Family([*panels.values()], pairs, method, baseline).check_margins()
+    return [
+        Family([first], pairs, method, baseline, variants.validity),
+        *([Family(others, pairs, method, baseline, variants.validity)] if others else []),
+    ]

@@ -5,28 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from rankscope import words
 from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Paragraph, ValueRange
+from rankscope.experiments.heterogeneity import Heterogeneity
+from rankscope.experiments.split import SampleRatio, name_of_test
+from rankscope.experiments.variants import Variants
 from rankscope.impressions import Log
 from rankscope.inference.beliefs import Prior
 from rankscope.logs.base import OnlineMetric, parse_online
 from rankscope.logs.metrics import Quantile
-from rankscope.logs.rollup import Units
+from rankscope.logs.rollup import UnitTotals
 from rankscope.panels.contrast import CLEAR, Contrast
-from rankscope.panels.experiments import SampleRatio, name_of_test
+from rankscope.panels.contrast_result import ContrastResult, lift_interval_in_words
 from rankscope.panels.families import Family
-from rankscope.panels.heterogeneity import Heterogeneity
-from rankscope.panels.method import Method
-from rankscope.panels.variants import Variants
-from rankscope.show.result import Result, Shown, caution_block, input_record
-from rankscope.verbs.experiment import beliefs, cells
+from rankscope.show.result import Shown, caution_block, input_record
+from rankscope.verbs.experiment import beliefs
 from rankscope.verbs.experiment.days import OverDays
 from rankscope.verbs.experiment.roles import Role
 from rankscope.verbs.experiment.slices import Slice, sentences_of_slices
-from rankscope.verbs.experiment.tables import VIEWS, WITHHELD
+from rankscope.verbs.experiment.tables import VIEWS
 
 FEW_OPEN = 3  # variants that cannot be told from the baseline have a sentence each up to so many
 WITHIN = frozenset({"equivalent", "not worse"})  # what a margin allows to be said
@@ -34,20 +33,20 @@ WITHIN = frozenset({"equivalent", "not worse"})  # what a margin allows to be sa
 
 def _beyond_margin(c: Contrast, *, guards: bool = False) -> str:
     """Why a margin that was asked for says nothing, where there is no verdict."""
-    margin, found = c.method.margin_of(c.metric), c.equivalence
+    margin, found = c.margin, c.equivalence_adjusted
     if c.verdict != "cannot tell" or margin is None or found is None or not math.isfinite(found.lower):
         return ""
     ends = words.interval(found.lower, found.upper, sign=True, digits=c.panel.measure.decimals)
     if guards and c.not_worse is not None:
-        return f" A loss of {c.method.margin_in_words(c.metric)} or more cannot be ruled out ({words.p_value(c.not_worse or 0)})."
+        return f" A loss of {c.margin_in_words} or more cannot be ruled out ({words.p_value(c.not_worse or 0)})."
     return (
         f" Nor can it be told that they are practically the same: the {words.percent(found.level)} interval, {ends}, "
-        f"reaches beyond ±{c.method.margin_in_words(c.metric)}."
+        f"reaches beyond ±{c.margin_in_words}."
     )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Experiment(Result):
+class Experiment(ContrastResult):
     """Which variant is better for users, by how much, and whether that can be believed.
 
     ``found["B", "CTR"]`` is the contrast of a variant with the baseline. ``sample_ratio`` is the check of the split: where it fails,
@@ -59,13 +58,13 @@ class Experiment(Result):
     families: Sequence[Family]
     slices: Sequence[Slice]
     warnings: Sequence[Caution]
-    method: Method
     prior: Prior | None = None
     heterogeneity: Sequence[Heterogeneity] = ()
     days: OverDays | None = None
     slice_notes: Sequence[str] = ()
 
     schema = "experiment/1"
+    system = "variant"
     views = VIEWS
 
     # -- what was compared --------------------------------------------------------------------------
@@ -76,7 +75,7 @@ class Experiment(Result):
         return self.variants.log
 
     @property
-    def units(self) -> Units:
+    def units(self) -> UnitTotals:
         """What the log was rolled up to."""
         return self.variants.arms.units
 
@@ -95,27 +94,12 @@ class Experiment(Result):
         """The variant that others are compared with."""
         return self.variants.names[0]
 
-    @cached_property
-    def contrasts(self) -> list[Contrast]:
-        """Every variant against the baseline, the primary metric first."""
-        return [c for family in self.families for c in family.contrasts]
-
-    @property
-    def primary(self) -> str:
-        """The metric that decides."""
-        return self.families[0].primary.name
-
     @property
     def split(self) -> list[tuple[str, int, float, float]]:
         """Each variant with its units, their share, and the share that was planned."""
         ratio = self.sample_ratio
         whole = sum(ratio.counts.values())
         return [(name, number, number / whole, ratio.expected[name]) for name, number in ratio.counts.items()]
-
-    @property
-    def exit_code(self) -> int:
-        """0, or 3 where the split was not the one that was planned."""
-        return 0 if self.sample_ratio.holds else 3
 
     @property
     def notes(self) -> Sequence[str]:
@@ -126,18 +110,9 @@ class Experiment(Result):
         """The part of a contrast's metric in the verdict."""
         return next(role.part for metric, role in self.roles.items() if str(metric) == c.metric)
 
-    def verdict_of(self, c: Contrast) -> str:
-        """The verdict of a contrast: better, worse, cannot tell ...; withheld where the split was not as planned."""
-        return c.verdict if self.sample_ratio.holds else WITHHELD
-
-    def __getitem__(self, key: Any) -> Contrast:
-        *variants, metric = key if isinstance(key, tuple) else (key,)
-        name = str(parse_online(metric))
-        chosen = [c for c in self.contrasts if c.metric == name and tuple(map(str, variants)) in {(), (c.run,)}]
-        if len(chosen) != 1:
-            known = "; ".join(f"{c.run}, {c.metric}" for c in self.contrasts[:6])
-            raise KeyError(f"name the variant and the metric, like experiment['B', 'CTR']: there are {known}")
-        return chosen[0]
+    def spelling(self, metric: Any) -> str:
+        """Return the canonical spelling of an online metric."""
+        return str(parse_online(metric))
 
     # -- for programs -------------------------------------------------------------------------------
 
@@ -147,7 +122,7 @@ class Experiment(Result):
         return {
             "unit": self.units.noun, "baseline": self.baseline, "primary": self.primary,
             "test": name_of_test(self.method.test),
-            "interval_of_lift": "of the logarithm of the ratio (delta method)", "alpha": self.method.alpha,
+            "interval_of_lift": "Fieller, with the error of the difference", "alpha": self.method.alpha,
             "correction": str(self.method.correction), "family": "the primary metric; all others together", **self.adjustment,
             **({"heterogeneity": "Cochran's Q with Welch's correction, corrected over attributes and variants"} if self.slices else {}),
             **({"change": "late less early half of the days, within units"} if self.days else {}),
@@ -155,7 +130,7 @@ class Experiment(Result):
             **({"margin": margins} if (margins := {str(m): str(role.margin) for m, role in self.roles.items() if role.margin is not None}) else {}),
         }  # fmt: skip
 
-    def facts(self) -> dict[str, Any]:
+    def json_header(self) -> dict[str, Any]:
         """The verdict, the check of the split, the conventions and what was read."""
         return {
             "verdict": list(self.sentences()),
@@ -164,7 +139,7 @@ class Experiment(Result):
             "sample_ratio": self.sample_ratio.record(),
         }  # fmt: skip
 
-    def beside(self, **_: Any) -> Iterator[str]:
+    def extra_views(self, **_: Any) -> Iterator[str]:
         """The views that JSON holds beside the contrasts."""
         yield "variants"
         if self.slices:
@@ -232,8 +207,8 @@ class Experiment(Result):
             yield beliefs.CAUTION
 
     def _lift_of(self, c: Contrast) -> str:
-        _, bounds = c.relative
-        return f" Lift {cells.lift(c)} ({cells.lift_interval(bounds)})." if bounds.known else ""
+        value, bounds = c.relative_adjusted
+        return f" Lift {words.relative(value)} ({lift_interval_in_words(bounds)})." if bounds.known else ""
 
     def blocks(self, **_: Any) -> list[Shown]:
         """The verdict, the table, slices, cautions, and how it was done."""
@@ -266,7 +241,7 @@ class Experiment(Result):
         """The lift of each metric with its interval."""
         rows = []
         for c in self.contrasts:
-            value, bounds = c.relative
+            value, bounds = c.relative_adjusted
             if bounds.known:
                 rows.append(
                     (

@@ -12,7 +12,7 @@ from rankscope.errors import InputError
 from rankscope.impressions import Log
 from rankscope.logs.base import OnlineMetric, parse_online, parse_online_metrics
 from rankscope.logs.metrics import require_deciding
-from rankscope.panels.tolerance import Allowance
+from rankscope.panels.margin import Margin, read_margin
 
 WITH_MARGIN = re.compile(r"(.*\S)\s*=\s*([^()]*?)\s*", re.DOTALL)  # what stands in brackets is of the metric
 
@@ -22,7 +22,7 @@ class Role:
     """A metric's part in the verdict, and the ``margin``: how large a difference would not matter, or a loss that would be accepted."""
 
     part: Literal["primary", "secondary", "guardrail"] = "secondary"
-    margin: Allowance | None = None
+    margin: Margin | None = None
 
 
 def roles_of(log: Log, metrics: Any, primary: Any, guardrails: Any, margin: Any) -> dict[OnlineMetric, Role]:
@@ -60,7 +60,7 @@ def _guardrail(said: Any) -> tuple[OnlineMetric, Role]:
         raise InputError(f"{metric} is neither better nor worse when it is higher: it cannot be a guardrail{way}")
     if loss is None:
         return metric, Role("guardrail")
-    return metric, Role("guardrail", _allowance(loss, f"guardrail {metric}={loss}: the loss that would be accepted"))
+    return metric, Role("guardrail", read_margin(loss, f"guardrail {metric}={loss}", "the loss that would be accepted"))
 
 
 # --- margins ------------------------------------------------------------------------------------------------------
@@ -83,14 +83,14 @@ def _with_margins(roles: Mapping[OnlineMetric, Role], margin: Any) -> dict[Onlin
     return {m: role if role.margin is not None else replace(role, margin=everywhere) for m, role in out.items()}
 
 
-def _margins(said: Any) -> dict[OnlineMetric | None, Allowance]:
+def _margins(said: Any) -> dict[OnlineMetric | None, Margin]:
     """Margins by metric; by None the one that names no metric."""
     if said is None:
         return {}
     given: Iterable[Any] = (
         said.items() if isinstance(said, Mapping) else said if isinstance(said, list | tuple) else [said]
     )
-    out: dict[OnlineMetric | None, Allowance] = {}
+    out: dict[OnlineMetric | None, Margin] = {}
     for one in given:
         name, _, value = one.rpartition("=") if isinstance(one, str) else ("", "", one)
         if isinstance(said, Mapping):
@@ -99,13 +99,5 @@ def _margins(said: Any) -> dict[OnlineMetric | None, Allowance]:
         what = f"margin of {metric}: {value}" if metric is not None else f"margin {value}"
         if metric in out:
             raise InputError(f"{'margin' if metric is None else f'margin of {metric}'} is given twice: give one")
-        out[metric] = _allowance(value, f"{what}: a difference that would not matter")
+        out[metric] = read_margin(value, what)
     return out
-
-
-def _allowance(said: Any, what: str) -> Allowance:
-    """A number above 0, or such a share of the baseline: ``0.01``, ``"1%"``."""
-    found = words.as_share(said)
-    if found is None or not 0 < found[0] < float("inf"):
-        raise InputError(f"{what} is a number above 0, like 0.01, or a share of the baseline, like 1%")
-    return Allowance(*found)

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rankscope import words
+from rankscope.experiments.heterogeneity import Heterogeneity, correct_heterogeneity, heterogeneity
+from rankscope.experiments.variants import Variants
 from rankscope.logs.base import OnlineMetric
-from rankscope.logs.rollup import Units
+from rankscope.logs.rollup import UnitTotals
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.families import Family, pairs_of
-from rankscope.panels.heterogeneity import Heterogeneity, correct_heterogeneity, heterogeneity
 from rankscope.panels.method import Method
-from rankscope.panels.variants import Variants
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +42,16 @@ def slices_of(
         if not found:
             continue
         pairs = pairs_of(variants.names, variants.names[0], all_pairs=False)
-        family = Family([panel for _, panel in found], pairs, replace(method, margin=None), variants.names[0])
+        family = Family(
+            [panel for _, panel in found], pairs, replace(method, margin=None), variants.names[0], variants.validity
+        )
         own = [Slice(attribute, value, str(metric), family.of(panel.name)) for value, panel in found]
         tests += heterogeneity(variants, metric, attribute, units, {part.value: part.contrasts for part in own})
         parts += own
     return parts, correct_heterogeneity(tests, method), notes
 
 
-def _left_out(attribute: str, metric: OnlineMetric, left: Sequence[str], units: Units) -> Iterator[str]:
+def _left_out(attribute: str, metric: OnlineMetric, left: Sequence[str], units: UnitTotals) -> Iterator[str]:
     """Which slices have too few units, and how many units are in none."""
     if left:
         several = words.plural(units.noun)

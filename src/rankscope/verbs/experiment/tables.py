@@ -6,39 +6,33 @@ from typing import Any
 
 from rankscope import words
 from rankscope.inference.beliefs import Prior
+from rankscope.panels.contrast_result import (
+    WITH_MARGIN,
+    columns_named,
+    difference_cell,
+    interval_cell,
+    lift_cell,
+    p_cell,
+)
 from rankscope.show.result import Col, View
-from rankscope.verbs.experiment import beliefs, cells
+from rankscope.verbs.experiment import beliefs
 from rankscope.verbs.experiment.slices import remark_on_slices
 
 WITHHELD = "withheld"
-WITH_MARGIN = (
-    Col("margin", of=lambda c: c.method.margin_of(c.metric), kind="value"),
-    Col("equivalence_p_value", of=lambda c: c.equivalence and c.equivalence.p_value, kind="value"),
-    Col("equivalence_ci_lower", of=lambda c: c.equivalence and c.equivalence.lower, kind="value"),
-    Col("equivalence_ci_upper", of=lambda c: c.equivalence and c.equivalence.upper, kind="value"),
-    Col("noninferiority_p_value", of=lambda c: c.not_worse, kind="value"),
-)
 
 
 def _of_contrast(found: Any) -> tuple[Col, ...]:
+    corrected = any(c.comparisons > 1 for c in found.contrasts)
+    with_margin = any(role.margin is not None for role in found.roles.values())
     return (
-        Col("metric", head="metric"),
-        Col("variant", of=lambda c: c.run, head="variant"),
-        Col("baseline"),
+        *columns_named("metric", "variant", "baseline"),
         Col("role", of=found.part_of),
-        Col("value", head="value", kind="value", cell=lambda c: cells.number(c, c.value)),
-        Col("baseline_value", head=found.baseline, kind="value", cell=lambda c: cells.number(c, c.baseline_value)),
-        Col("difference", head="difference", kind="value", cell=cells.difference),
-        Col("ci_lower", "ci_upper", of=lambda c: (c.bounds.lower, c.bounds.upper), kind="value", head="interval", cell=lambda c: cells.interval(c, c.bounds)),
-        Col("relative", of=lambda c: c.relative[0], kind="value", head="lift", cell=lambda c: words.in_table(cells.lift(c))),
-        Col("relative_ci_lower", "relative_ci_upper", of=lambda c: (c.relative[1].lower, c.relative[1].upper), kind="value", head="interval of lift", cell=lambda c: words.in_table(cells.lift_interval(c.relative[1]))),
-        Col("p_value", kind="value"),
-        Col("p_value_adjusted", kind="value", head="p, corrected" if any(c.comparisons > 1 for c in found.contrasts) else "p", cell=lambda c: words.p_cell(c.p_value_adjusted)),
-        Col("verdict", of=found.verdict_of, head="verdict"),
-        Col("test"),
-        Col("units", of=lambda c: c.queries, kind="count"),
-        Col("detectable_difference", of=lambda c: c.detectable.difference, kind="value"),
-        *(WITH_MARGIN if any(role.margin is not None for role in found.roles.values()) else ()),
+        *columns_named(
+            "value", "baseline_value", "difference", "ci", "relative", "relative_ci", "p_value", "p_value_adjusted", "verdict", "test", "units",
+            "detectable", "ci_adjusted", "relative_ci_adjusted", "correction", "comparisons",
+            baseline_value=found.baseline, p_value_adjusted="p, corrected" if corrected else "p",
+        ),
+        *(Col(*col.names, of=col.of, kind=col.kind) for col in (columns_named(*WITH_MARGIN) if with_margin else ())),
         *(Col(*col.names, of=col.of, kind=col.kind) for col in (beliefs.columns_of(found.prior) if found.prior else ())),
     )  # fmt: skip
 
@@ -54,7 +48,7 @@ def _of_heterogeneity(found: Any) -> tuple[Col, ...]:
         Col("shared", kind="count"),
         Col("statistic", kind="value"),
         Col("p_value", kind="value"),
-        Col("p_value_adjusted", kind="value", head="p, corrected", cell=lambda row: words.p_cell(row.p_value_adjusted)),
+        Col("p_value_adjusted", kind="value", head="p, corrected", cell=lambda row: p_cell(row.p_value_adjusted)),
         Col("verdict", of=lambda row: ("depends" if row.significant else "cannot tell") if holds else WITHHELD, head="verdict"),
     )  # fmt: skip
 
@@ -87,14 +81,14 @@ VIEWS: tuple[View, ...] = (
             Col("metric", of=lambda row: row[0].metric),
             Col("variant", of=lambda row: row[1].run, head="variant"),
             Col("baseline", of=lambda row: row[1].baseline),
-            Col("difference", of=lambda row: row[1].difference, kind="value", head="difference", cell=lambda row: cells.difference(row[1])),
-            Col("ci_lower", "ci_upper", of=lambda row: (row[1].adjusted.lower, row[1].adjusted.upper), kind="value", head="interval", cell=lambda row: cells.interval(row[1], row[1].adjusted)),
+            Col("difference", of=lambda row: row[1].difference, kind="value", head="difference", cell=lambda row: difference_cell(row[1])),
+            Col("ci_lower", "ci_upper", of=lambda row: (row[1].adjusted.lower, row[1].adjusted.upper), kind="value", head="interval", cell=lambda row: interval_cell(row[1])),
             Col("p_value", of=lambda row: row[1].p_value, kind="value"),
-            Col("p_value_adjusted", of=lambda row: row[1].p_value_adjusted, kind="value", head="p, corrected", cell=lambda row: words.p_cell(row[1].p_value_adjusted)),
+            Col("p_value_adjusted", of=lambda row: row[1].p_value_adjusted, kind="value", head="p, corrected", cell=lambda row: p_cell(row[1].p_value_adjusted)),
             Col("units", of=lambda row: row[1].queries, kind="count", head="units"),
             Col("verdict", of=lambda row: row[2], head="verdict"),
         ),
-        lambda found: [(part, c, found.verdict_of(c)) for part in found.slices for c in part.contrasts],
+        lambda found: [(part, c, c.verdict) for part in found.slices for c in part.contrasts],
         labels=3,
         note="corrected over the slices of each attribute",
     ),
@@ -116,9 +110,9 @@ VIEWS: tuple[View, ...] = (
             Col("baseline", of=lambda row: row.contrast.baseline),
             Col("value", of=lambda row: row.contrast.value, kind="value"),
             Col("baseline_value", of=lambda row: row.contrast.baseline_value, kind="value"),
-            Col("difference", of=lambda row: row.contrast.difference, kind="value", head="difference", cell=lambda row: cells.difference(row.contrast)),
-            Col("ci_lower", "ci_upper", of=lambda row: (row.contrast.bounds.lower, row.contrast.bounds.upper), kind="value", head="interval", cell=lambda row: cells.interval(row.contrast, row.contrast.bounds)),
-            Col("relative", of=lambda row: row.contrast.relative[0], kind="value", head="lift", cell=lambda row: words.in_table(cells.lift(row.contrast))),
+            Col("difference", of=lambda row: row.contrast.difference, kind="value", head="difference", cell=lambda row: difference_cell(row.contrast)),
+            Col("ci_lower", "ci_upper", of=lambda row: (row.contrast.bounds.lower, row.contrast.bounds.upper), kind="value", head="interval", cell=lambda row: interval_cell(row.contrast, row.contrast.bounds)),
+            Col("relative", of=lambda row: row.contrast.relative[0], kind="value", head="lift", cell=lambda row: lift_cell(row.contrast, row.contrast.relative)),
             Col("relative_ci_lower", "relative_ci_upper", of=lambda row: (row.contrast.relative[1].lower, row.contrast.relative[1].upper), kind="value"),
             Col("p_value", of=lambda row: row.contrast.p_value, kind="value"),
             Col("units", of=lambda row: row.contrast.queries, kind="count", head="units"),
@@ -134,16 +128,16 @@ VIEWS: tuple[View, ...] = (
             Col("variant", of=lambda row: row.contrast.run, head="variant"),
             Col("baseline", of=lambda row: row.contrast.baseline),
             Col("metric", of=lambda row: row.early.metric),
-            Col("early", of=lambda row: row.early.difference, kind="value", head="early", cell=lambda row: cells.difference(row.early)),
+            Col("early", of=lambda row: row.early.difference, kind="value", head="early", cell=lambda row: difference_cell(row.early)),
             Col("early_ci_lower", "early_ci_upper", of=lambda row: (row.early.bounds.lower, row.early.bounds.upper), kind="value"),
             Col("early_relative", of=lambda row: row.early.relative[0], kind="value"),
-            Col("late", of=lambda row: row.late.difference, kind="value", head="late", cell=lambda row: cells.difference(row.late)),
+            Col("late", of=lambda row: row.late.difference, kind="value", head="late", cell=lambda row: difference_cell(row.late)),
             Col("late_ci_lower", "late_ci_upper", of=lambda row: (row.late.bounds.lower, row.late.bounds.upper), kind="value"),
             Col("late_relative", of=lambda row: row.late.relative[0], kind="value"),
-            Col("change", of=lambda row: row.contrast.difference, kind="value", head="change", cell=lambda row: cells.difference(row.contrast)),
-            Col("ci_lower", "ci_upper", of=lambda row: (row.contrast.adjusted.lower, row.contrast.adjusted.upper), kind="value", head="interval", cell=lambda row: cells.interval(row.contrast, row.contrast.adjusted)),
+            Col("change", of=lambda row: row.contrast.difference, kind="value", head="change", cell=lambda row: difference_cell(row.contrast)),
+            Col("ci_lower", "ci_upper", of=lambda row: (row.contrast.adjusted.lower, row.contrast.adjusted.upper), kind="value", head="interval", cell=lambda row: interval_cell(row.contrast)),
             Col("p_value", of=lambda row: row.contrast.p_value, kind="value"),
-            Col("p_value_adjusted", of=lambda row: row.contrast.p_value_adjusted, kind="value", head="p", cell=lambda row: words.p_cell(row.contrast.p_value_adjusted)),
+            Col("p_value_adjusted", of=lambda row: row.contrast.p_value_adjusted, kind="value", head="p", cell=lambda row: p_cell(row.contrast.p_value_adjusted)),
             Col("units", of=lambda row: row.contrast.queries, kind="count"),
         ),
         lambda found: found.days.changes if found.days else (),

@@ -1,1 +1,1 @@
-"""What each position adds to a value, for one run or for the difference of two."""
+"""The share of each position in a value, for one run or for the difference of two."""

@@ -1,4 +1,4 @@
-"""Explain a score, or the difference of two: one query position by position, or where a difference over all queries comes from."""
+"""Explain a score, or the difference of two: one query position by position, or all queries by ranks."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, overload
 import numpy as np
 
 from rankscope import words
+from rankscope.analysis.bands import bands_of, by_rank
 from rankscope.engines.base import TIES
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Array
 from rankscope.metrics import Metric, parse
-from rankscope.scoring.bands import bands_of, by_rank
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import clean, read_inputs
 from rankscope.scoring.measurements import panels_of
@@ -54,20 +54,20 @@ def explain(
     qrels: Any, runs: Any = None, metric: Any = "nDCG@10", *, query: str | None = None, ties: str = "trec",
     known: int | None = None, docs_text: Any = None, **policies: Any,
 ) -> Explanation | Difference | Origin:  # fmt: skip
-    """Say why a ranking scores what it scores, or why two differ.
+    """Explain the score of a ranking, or the difference of two.
 
-    With a ``query`` and one run: rank by rank the document, its grade, each factor of the metric, what it adds, what an ideal
-    ranking adds there, and what is lost. With two runs: what each document adds to the difference (second less first), as it
-    rose, fell, entered or left. What the rows add sums to the value (within 1e-12), for every metric. Without a query, for two
+    With a ``query`` and one run: one row per rank with the document, its grade, each factor of the metric, its share, the share at
+    this rank of an ideal ranking, and the loss. With two runs: the share of each document in the difference (second less first), as it
+    rose, fell, entered or left. The rows sum to the value (within 1e-12), for every metric. Without a query, for two
     runs: which ranks the difference of the means comes from, and which queries. (For one run over all queries there is
     ``diagnose``.)
 
-    A plain list of grades in rank order, None where nobody judged, is explained without a run: ``rs.explain([1, 0, 1], metric="AP")``.
-    ``known`` says how many relevant documents there are in all, where more than those in the list.
-    ``docs_text`` are texts of documents as ``report`` takes them: what stands in a ranking is shown with its beginning.
+    A plain list of grades in rank order, None for unjudged documents, is explained without a run: ``rs.explain([1, 0, 1], metric="AP")``.
+    ``known`` is the number of relevant documents that exist, if there are more than in the list.
+    ``docs_text`` are texts of documents as ``report`` takes them: the explanation shows the beginning of each ranked document.
 
     Takes what ``evaluate`` takes; ``ties`` is one order (``trec``, ``docid``, ``input`` or ``rank``). Raises InputError for a query
-    that is neither judged nor ranked, for more than two runs, and what ``evaluate`` raises.
+    that is neither judged nor ranked, for more than two runs, and for invalid input of ``evaluate``.
 
     >>> import rankscope as rs
     >>> why = rs.explain({"q": {"a": 2, "b": 1}}, {"q": {"x": 3.0, "a": 2.0}}, "nDCG@10", query="q")
@@ -83,7 +83,7 @@ def explain(
     if ties not in TIES:
         raise InputError(f"ties={ties!r}: an explanation is of one order: one of {words.listing(TIES, last='or')}")
     if query is None and docs_text is not None:
-        raise InputError("docs_text shows what the documents of a ranking say: name its query, or leave it out")
+        raise InputError("docs_text shows documents of one ranking: name its query, or leave it out")
     parsed = parse(metric)
     request = Request.of([parsed], {"ties": ties, **policies})
     grades, read = read_inputs(qrels, runs, request.policies)
@@ -111,7 +111,7 @@ def _of_list(grades: Any, metric: Metric, known: int | None) -> tuple[Any, Any, 
         or any(isinstance(one, list | tuple | str | dict) for one in plain)
     ):
         raise InputError(
-            "without a run a list of grades in rank order is explained, like [1, 0, 1]; of judgments give a run, too"
+            "without a run a list of grades in rank order is explained, like [1, 0, 1]; for judgments give a run as well"
         )
     judged = {f"d{n}": grade for n, grade in enumerate(plain, 1) if grade is not None and not math.isnan(grade)}
     level = getattr(metric, "level", None) or 1
@@ -142,7 +142,7 @@ def _explain_query(scores: Scores, grades: Any, runs: Sequence[Any], query: str)
         ranking = ranking_of(clean(data, policies, "run"), judgments, query, order)
         if query not in evaluation.query_id:
             raise DataError(
-                f"query {query!r} is not judged, so that no ranking of it has a value; --queries run scores such queries"
+                f"query {query!r} is not judged, so its rankings have no value; --queries run scores such queries"
             )
         judged = evaluation.judged[0].of(np.array([list(evaluation.query_id).index(query)]))
         part = Explanation(run=run.name, metric=metric, ranking=ranking, judged=judged, scores=scores)
@@ -155,8 +155,8 @@ def _explain_query(scores: Scores, grades: Any, runs: Sequence[Any], query: str)
 def explain_difference(before: Explanation, after: Explanation) -> Difference:
     """Compare two explanations of one query under one metric, by documents' shares.
 
-    A document adds its share in the second ranking (what it earns, over what the query is worth there) less its share in the
-    first. Where the query is worth another amount in the second (as where a value is divided by what was returned), a row says so.
+    A document adds its share in the second ranking (earned / worth of the query there) less its share in the
+    first. If the worth of the query differs (as for a value divided by the number of results), a row shows it.
     """
     docs = dict.fromkeys([*before.ranking.doc_ids, *after.ranking.doc_ids])
     documents = [change for doc in docs if (change := _change(doc, before, after)) is not None]
@@ -178,16 +178,16 @@ def _change(doc: str, before: Explanation, after: Explanation) -> DocumentChange
 
 
 def why_not_by_rank(metric: Metric) -> str:
-    """Why the difference of two means cannot be split by rank; empty where it can."""
+    """Return the reason why the difference of two means cannot be split by rank; empty if it can."""
     if metric.aggregate in {"pooled", "sum", "geometric"}:
         return f"{metric} is not a plain mean over queries, so its difference cannot be split by rank"
     return ""
 
 
 def explain_origin(scores: Scores, before: str, after: str, metric: Metric) -> Origin:
-    """Where the difference of two runs comes from, ``after`` less ``before``, on a metric that was evaluated under one order of equal scores.
+    """Split the difference of two runs, ``after`` less ``before``, by ranks, on a metric evaluated under one order of ties.
 
-    There must be no reason against it in ``why_not_by_rank``. Raises DataError where no query has a value for both runs.
+    ``why_not_by_rank`` must have no reason against it. Raises DataError if no query has a value for both runs.
     """
     names = [run.name for run in scores.runs]
     at = [names.index(before), names.index(after)]

@@ -1,4 +1,4 @@
-"""One value taken apart, rank by rank; and what it would be if documents stood at other ranks, or had other grades."""
+"""One value split by rank, and its change if documents had other ranks or other grades."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from rankscope.analysis.ceilings import candidates, why_not
 from rankscope.engines.base import map_kernels
-from rankscope.engines.orders import rerank
+from rankscope.engines.tie_orders import rerank
 from rankscope.lists import Array, Judged, Lists
 from rankscope.metrics import Metric
 from rankscope.metrics.base import Terms
-from rankscope.scoring.ceilings import candidates, why_not
 from rankscope.scoring.ranking import Ranking
 
 FEW = 10  # positions shown, and ranks tried, of a metric without a cutoff
 MOST = 200  # judged documents that are tried at other ranks
-ROUNDING = 1e-12  # what is smaller is due to rounding
+ROUNDING = 1e-12  # smaller amounts are due to rounding
 BELOW = "documents below these ranks"
 
 
@@ -37,11 +37,11 @@ class Rest:
 
 @dataclass(frozen=True)
 class Position:
-    """One rank: which document stands there, what the metric's factors are, and what it adds to the value.
+    """One rank: its document, the metric's factors, and its share of the value.
 
     ``doc_id`` is None at a rank that the ranking does not reach and an ideal one does. ``grade`` is None for an unjudged document,
     ``factors`` are empty then. ``ideal_grade`` and ``ideal_adds`` are those of an ideal ranking at this rank (None beyond its end,
-    or where the metric knows no ideal ranking).
+    or if the metric has no ideal ranking).
     """
 
     rank: int
@@ -53,16 +53,16 @@ class Position:
     ideal_grade: float | None = None
     ideal_adds: float | None = None
 
-    what: ClassVar[None] = None  # a row of the same table as the rest, which says what it is
+    what: ClassVar[None] = None  # only rows of the rest have a description
 
     @property
     def lost(self) -> float | None:
-        """What an ideal ranking earns here and this one does not."""
+        """The loss at this rank against an ideal ranking."""
         return None if self.ideal_adds is None else self.ideal_adds - self.adds
 
 
 class BestRanking(NamedTuple):
-    """The best ranking: its value, and rank by rank the grade and what it adds."""
+    """The best ranking: its value, and the grade and share of each rank."""
 
     value: float
     ranks: Sequence[tuple[float, float]]
@@ -70,7 +70,7 @@ class BestRanking(NamedTuple):
 
 @dataclass(frozen=True)
 class Swap:
-    """Two ranks whose exchange gains most, and the gain in the better direction."""
+    """Two ranks with the largest gain if they are exchanged, and the gain in the better direction."""
 
     upper: int
     lower: int
@@ -79,7 +79,7 @@ class Swap:
 
 @dataclass(frozen=True, eq=False)
 class ValueParts:
-    """The value of one query taken apart: ``judged`` holds this query alone, in the order of ``ranking``.
+    """The value of one query, split: ``judged`` holds only this query, in the order of ``ranking``.
 
     The law: the ``adds`` of ``positions`` and ``rest`` sum to the value within 1e-12, for every metric.
     """
@@ -90,7 +90,7 @@ class ValueParts:
 
     @cached_property
     def terms(self) -> Terms:
-        """The factors of the metric, what they earn, and what the query is worth."""
+        """The factors of the metric, their sum, and the worth of the query."""
         return self.metric.taken_apart(self._lists)
 
     @cached_property
@@ -104,12 +104,12 @@ class ValueParts:
 
     @property
     def earned(self) -> float:
-        """What is earned, before it is divided by what the query is worth."""
+        """The sum before it is divided by the worth of the query."""
         return math.fsum(self.terms.earned[0].tolist())
 
     @property
     def worth(self) -> float:
-        """What the query is worth."""
+        """The worth of the query (the denominator)."""
         return float(self.terms.worth[0])
 
     @cached_property
@@ -118,17 +118,17 @@ class ValueParts:
 
     @cached_property
     def by_rank(self) -> dict[int, float]:
-        """What each judged document adds, also below the positions shown."""
+        """The share of each judged document, also below the positions shown."""
         shares, counts = self.terms.shares[0], self.terms.lists.shown[0]
         return {rank: float(shares[j]) if counts[j] else 0.0 for rank, j in self._cells.items()}
 
     def adds_of(self, rank: int | None) -> float:
-        """What the document at a rank adds; 0 for one that was not retrieved."""
+        """Return the share of the document at a rank; 0 if it was not retrieved."""
         return 0.0 if rank is None else self.by_rank.get(rank, 0.0)
 
     @cached_property
     def last(self) -> int:
-        """The last rank that is shown: the cutoff, else the last that earns anything."""
+        """The last rank that is shown: the cutoff, otherwise the last with a share."""
         cutoff = getattr(self.metric, "cutoff", None)
         if cutoff is None or getattr(self.metric, "judged_only", False):
             cutoff = max([FEW, cutoff or 0, *(rank for rank, add in self.by_rank.items() if add)])
@@ -136,7 +136,7 @@ class ValueParts:
 
     @cached_property
     def ideal(self) -> BestRanking | None:
-        """The best ranking; None where no order is known to be best."""
+        """The best ranking; None if no order is known to be best."""
         metric, sign = self.metric, -1.0 if self.metric.better == "lower" else 1.0
         if why_not(metric):
             return None
@@ -150,7 +150,7 @@ class ValueParts:
 
     @property
     def best(self) -> float:
-        """The value of an ideal ranking, NaN where no order is known to be best."""
+        """The value of an ideal ranking, NaN if no order is known to be best."""
         return math.nan if self.ideal is None else self.ideal.value
 
     @cached_property
@@ -176,7 +176,7 @@ class ValueParts:
 
     @cached_property
     def rest(self) -> list[Rest]:
-        """What the positions do not earn: lower ranks, unjudged documents together, a constant, a transformation of the sum."""
+        """The rest of the value: lower ranks, unjudged documents together, a constant, a transformation of the sum."""
         terms = self.terms
         out = [Rest(BELOW, math.fsum(add for rank, add in self.by_rank.items() if rank > self.last))]
         if not math.isnan(self.value):
@@ -191,7 +191,7 @@ class ValueParts:
 
     @cached_property
     def largest_loss(self) -> Position | None:
-        """The position that loses most against an ideal ranking; None where none loses anything."""
+        """The position with the largest loss against an ideal ranking; None without a loss."""
         sign = -1.0 if self.metric.better == "lower" else 1.0
         losses = [(sign * (position.lost or 0.0), position) for position in self.positions]
         loss, worst = max(losses, key=itemgetter(0), default=(0.0, None))
@@ -199,7 +199,7 @@ class ValueParts:
 
     @cached_property
     def unjudged(self) -> tuple[int, float]:
-        """How many of the documents that the metric looks at are unjudged, and the value if all had the top grade of the query."""
+        """Count the unjudged documents that the metric considers, and compute the value if all had the top grade of the query."""
         judged = self.judged
         retrieved = int(judged.retrieved[0])
         depth = min(retrieved, getattr(self.metric, "cutoff", None) or retrieved)
@@ -216,7 +216,7 @@ class ValueParts:
 
     @cached_property
     def swap(self) -> Swap | None:
-        """The exchange of two retrieved documents that gains most; None where none gains anything."""
+        """Return the exchange of two retrieved documents with the largest gain; None without a gain."""
         metric, judged, value = self.metric, self.judged, self.value
         ranks = judged.rank[: int(judged.in_run[0])]
         count = min(len(ranks), MOST)
@@ -230,7 +230,7 @@ class ValueParts:
             return None
         moved, target = np.array(pairs).T
         ranks_tried = np.tile(ranks, (len(pairs), 1))
-        tried, at = np.nonzero(ranks_tried == target[:, None])  # a judged document stands there
+        tried, at = np.nonzero(ranks_tried == target[:, None])  # ranks with a judged document
         ranks_tried[tried, at] = ranks[moved[tried]]
         ranks_tried[np.arange(len(pairs)), moved] = target
         gains = sign * (_values(metric, _at_ranks(judged, ranks_tried)) - value)

@@ -1,4 +1,4 @@
-"""What ``explain`` gives: a value taken apart, the difference of two rankings of a query, or of two runs over all queries."""
+"""The results of ``explain``: a value split by rank, the difference of two rankings of a query, or of two runs over all queries."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from operator import attrgetter, itemgetter
 from typing import Any, ClassVar, Literal
 
 from rankscope import words
+from rankscope.analysis.bands import Band
 from rankscope.blocks import EMPTY, Caution, Chart, Column, Facts, Heading, Paragraph
+from rankscope.diagnostics.rankings import Unjudged, UnjudgedNewcomers
+from rankscope.diagnostics.rule import MIN_PRINTED_CHANGE
 from rankscope.files.texts import Texts
 from rankscope.metrics import Metric
-from rankscope.scoring.bands import Band
-from rankscope.scoring.health import NOTABLE, REMEDIES, warnings_of_judgments
-from rankscope.scoring.request import heeded
+from rankscope.scoring.health import warnings_of_judgments
+from rankscope.scoring.request import active_cautions
 from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.result import Col, Kind, Shown, View, caution_block
 from rankscope.verbs.explain.parts import ROUNDING, Position, Rest, ValueParts
@@ -30,7 +32,7 @@ Move = Literal["rose", "fell", "stayed", "entered", "left"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Explain(OfScores):
-    """What all three kinds of explanation have: the scores that they rest on. Printed, it is the whole answer."""
+    """The base of all explanations: they rest on scores, and print in full."""
 
     schema = "explain/1"
     main = "rows"
@@ -40,11 +42,11 @@ class _Explain(OfScores):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What was said while reading."""
+        """Messages of readers."""
         return [*self.scores.notes, *(() if self.texts is None else self.texts.notes)]
 
     def text_of(self, doc_id: str | None) -> str | None:
-        """The text of a document; None where it has none, or texts were not given."""
+        """Return the text of a document; None if it has none or texts are missing."""
         return None if self.texts is None else self.texts.by_id.get(doc_id or "")
 
     def _text_column(self) -> tuple[Col, ...]:
@@ -52,18 +54,18 @@ class _Explain(OfScores):
         return () if self.texts is None else (Col("text", of=lambda row: self.text_of(row.doc_id)),)
 
     def _text_blocks(self, doc_ids: Iterable[str | None]) -> list[Shown]:
-        """The beginnings of the texts of these documents, as far as they are known."""
+        """Return the beginnings of the known texts of these documents."""
         known = tuple(
             (doc, words.short(" ".join(text.split()), READ)) for doc in doc_ids if doc and (text := self.text_of(doc))
         )
-        return [EMPTY, Heading("what they say"), Facts(known)] if known else []
+        return [EMPTY, Heading("document texts"), Facts(known)] if known else []
 
-    def facts(self) -> dict[str, Any]:
-        """What JSON holds beside the rows."""
-        return {**self._about(), **super().facts()}
+    def json_header(self) -> dict[str, Any]:
+        """Return the explained value before the declared header."""
+        return {**self._about(), **super().json_header()}
 
     def _about(self) -> dict[str, Any]:
-        """What is explained, and its value: each kind of explanation says it."""
+        """Return the explained query, runs and value, for JSON."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -117,7 +119,7 @@ def _position_columns(explanation: Explanation) -> tuple[Col, ...]:
             "lost",
             "lost" if ideal else "",
             "value",
-            lambda p: words.cell(p.lost, 3) if p.lost and abs(p.lost) >= NOTABLE else words.UNDEFINED,
+            lambda p: words.cell(p.lost, 3) if p.lost and abs(p.lost) >= MIN_PRINTED_CHANGE else words.UNDEFINED,
         ),
         Col("what"),
         *explanation._text_column(),
@@ -158,7 +160,7 @@ class Explanation(_Explain, ValueParts):
         }  # fmt: skip
 
     def sentences(self) -> Iterator[str]:
-        """The value, what costs most, what would gain most, and what is not known."""
+        """Yield the value, the largest loss, the largest possible gain, and the unjudged documents."""
         yield self._headline()
         yield from self._remarks()
 
@@ -173,7 +175,7 @@ class Explanation(_Explain, ValueParts):
 
     def _remarks(self) -> Iterator[str]:
         if self.metric.aggregate == "pooled":
-            yield f"{self.metric} puts the documents of all queries into one value; this is its value for the query alone."
+            yield f"{self.metric} pools the documents of all queries into one value; this is its value for this query only."
         worst = self.largest_loss
         if worst is not None:
             grade = "unjudged" if worst.grade is None else f"grade {words.amount(worst.grade)}"
@@ -202,7 +204,7 @@ class Explanation(_Explain, ValueParts):
         )
 
     def blocks(self, **_: Any) -> list[Shown]:
-        """The value, the table of ranks, and what there is to say about it."""
+        """Return the value, the table of ranks, and the remarks."""
         table = self.table()
         out: list[Shown] = [Paragraph(self._headline()), EMPTY, table]
         left = len(self.positions) - SHOWN
@@ -213,14 +215,14 @@ class Explanation(_Explain, ValueParts):
         return [*out, *map(Paragraph, self._remarks()), *texts]
 
     def charts(self) -> Iterator[Chart]:
-        """What each rank adds."""
+        """Yield the chart of the share of each rank."""
         rows = [(f"{p.rank} {p.doc_id or 'nothing retrieved'}", p.adds) for p in self.positions if p.adds]
-        yield from _bars("adds", f"What each rank adds to {self.metric}, query {self.query_id}", "document", rows)
+        yield from _bars("adds", f"Share of each rank in {self.metric}, query {self.query_id}", "document", rows)
 
 
 @dataclass(frozen=True)
 class DocumentChange:
-    """One document in two rankings: where it stood, where it stands, and what that adds to the difference.
+    """One document in two rankings: its old and new rank, and its share of the difference.
 
     A rank is None where the ranking does not hold the document; it may lie below what the metric looks at. ``factors`` are those of
     the second ranking.
@@ -238,12 +240,12 @@ class DocumentChange:
 
     @property
     def adds(self) -> float:
-        """What it adds to the difference."""
+        """Its share of the difference."""
         return self.adds_after - self.adds_before
 
     @property
     def move(self) -> Move:
-        """What happened to it."""
+        """The kind of change."""
         if self.rank_before is None:
             return "entered"
         if self.rank is None:
@@ -265,7 +267,7 @@ class DocumentChange:
 
 def _rank(name: str, head: str) -> Col:
     def cell(row: Any) -> str:
-        rank = getattr(row, name, 0)  # 0: the rest, which has none
+        rank = getattr(row, name, 0)  # 0 for the rest
         return words.UNDEFINED if rank is None else words.count(rank) if rank else ""
 
     return Col(head=head, kind="value", cell=cell)
@@ -322,27 +324,24 @@ class Difference(_Explain):
 
     @cached_property
     def warnings(self) -> list[Caution]:
-        """What to know of the runs, and whether what is new in the second ranking was judged at all."""
-        return [*self.scores.warnings, *heeded(self._newcomers(), self.scores.request.policies.ignore)]
+        """Problems of the runs, and of new documents that are unjudged."""
+        return [*self.scores.warnings, *active_cautions(self._newcomers(), self.scores.request.policies.ignore)]
 
     def _newcomers(self) -> Iterator[Caution]:
-        """Where half of the documents that came into what the metric looks at, or more, are unjudged, though others are judged as not relevant."""
+        """Yield a warning if at least half of the new documents are unjudged, though others are judged as not relevant."""
         was, now = len(self.before.positions), len(self.after.positions)
         new = [d for d in self.documents if 0 < (d.rank or 0) <= now and not 0 < (d.rank_before or 0) <= was]
         unjudged = sum(d.grade is None for d in new)
         health = self.scores.runs[-1].health
         all_new = replace(health, unjudged_at_cutoff=dict.fromkeys(health.unjudged_at_cutoff, 1.0))
-        matters = any(code == "RS204" for code, _ in warnings_of_judgments({"": all_new}, [self.before.metric]))
+        matters = any(rule is Unjudged for rule, _ in warnings_of_judgments({"": all_new}, [self.before.metric]))
         if not unjudged or 2 * unjudged < len(new) or not matters:
             return
-        of = f"{words.count(unjudged)} of the" if unjudged < len(new) else "all"
-        noun = "document" if unjudged < len(new) == 1 else "documents"
-        yield Caution(
-            "RS204",
-            f"query {self.query_id}: {of} {words.count(len(new))} {noun} that {self.after.run} has in its top {now} and {self.before.run} "
-            f"has not {words.agree(unjudged, 'is')} unjudged and counted as not relevant, so the comparison may be unfair",
-            REMEDIES["RS204"],
-        )
+        partly = unjudged < len(new)
+        yield UnjudgedNewcomers.caution(
+            query=self.query_id, run=self.after.run, baseline=self.before.run, cutoff=now, count=unjudged, total=len(new),
+            part=unjudged if partly else None, all=None if partly else unjudged,
+        )  # fmt: skip
 
     def _about(self) -> dict[str, Any]:
         return {
@@ -363,7 +362,7 @@ class Difference(_Explain):
         yield from (f"{document}." for document in self.largest[:SENTENCES])
 
     def blocks(self, **_: Any) -> list[Shown]:
-        """What changed, document by document, the largest change first."""
+        """Return the changes by document, the largest first."""
         out: list[Shown] = [*map(Paragraph, self.sentences())]
         if not self.largest and not self.rest:
             return out
@@ -375,19 +374,19 @@ class Difference(_Explain):
         counts = ", ".join(f"{words.count(n)} {kind}" for kind, n in moves.items() if n) or "none moved"
         texts = self._text_blocks(d.doc_id for d in self.largest[:LISTED])
         own = caution_block(self.warnings[len(self.scores.warnings) :])
-        return [*out, *own, Paragraph(f"of the documents that the metric looks at: {counts}", quiet=True), *texts]
+        return [*out, *own, Paragraph(f"documents that the metric considers: {counts}", quiet=True), *texts]
 
     def charts(self) -> Iterator[Chart]:
-        """What each document adds to the difference."""
+        """Yield the chart of the share of each document."""
         rows = [(d.doc_id, d.adds) for d in self.largest]
         rows += [(part.what, part.adds) for part in self.rest if part.adds]
-        title = f"What each document adds to the difference, query {self.query_id}"
+        title = f"Share of each document in the difference, query {self.query_id}"
         yield from _bars("adds", title, "document", rows)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Origin(_Explain):
-    """Where the difference of two runs over all queries comes from.
+    """The difference of two runs over all queries, split by ranks.
 
     ``bands`` sum, with ``rest`` (what no rank adds), to ``value``, the mean of the second run less that of the first over the
     queries that both have a value for. ``by_query`` holds each query's difference, the largest first. ``favourable`` is how many
@@ -437,7 +436,7 @@ class Origin(_Explain):
 
     @property
     def _differing(self) -> int:
-        """How many queries differ; they come first in ``by_query``."""
+        """The number of queries that differ; they come first in ``by_query``."""
         return sum(bool(difference) for _, difference in self.by_query)
 
     def sentences(self) -> Iterator[str]:
@@ -464,12 +463,12 @@ class Origin(_Explain):
         ranks = self.table(most=len(self.bands) + (abs(self.rest) > ROUNDING))
         differ = f"{words.count(differing)} of {words.count(len(self.by_query))} differ"
         queries = self.table("by_query", most=min(LISTED, differing))
-        out += [EMPTY, Heading("where it comes from"), ranks]
+        out += [EMPTY, Heading("difference by ranks"), ranks]
         out += [EMPTY, Heading(f"queries with the largest differences ({differ})"), queries]
         out += [EMPTY, *caution_block(self.warnings)] if self.warnings else []
         return [*out, Paragraph(f"next: the same with --query {self.by_query[0][0]} shows its documents", quiet=True)]
 
     def charts(self) -> Iterator[Chart]:
-        """What each band of ranks adds."""
+        """Yield the chart of the bands of ranks."""
         rows = [(band.label, band.adds) for band in self.bands]
-        yield from _bars("origin", f"Where the difference of {self.metric} comes from", "ranks", rows)
+        yield from _bars("origin", f"Difference of {self.metric} by ranks", "ranks", rows)

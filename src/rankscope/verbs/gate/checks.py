@@ -20,7 +20,7 @@ FailOn = Literal["loss", "tolerance"]
 CODES: dict[Status, int] = {"pass": 0, "fail": 1, "cannot tell": 4}
 WORDS: dict[Status, str] = {"pass": "pass", "fail": "FAIL", "cannot tell": "cannot tell", "withheld": "WITHHELD"}
 WORST: tuple[Status, ...] = ("withheld", "fail", "cannot tell", "pass")
-NOTHING, LOSSES, FLIPS = "nothing changed", "losses alone", "sign flips"
+NOTHING, LOSSES, FLIPS, NO_SPREAD = "nothing changed", "losses alone", "sign flips", "no spread"
 MOST = 3  # checks that do not pass which get a sentence
 DIGITS = 4  # decimals of a change on a scale from 0 to 1
 
@@ -66,6 +66,7 @@ class Check:
     queries_needed: int | None = None
     variant: str = ""
     digits: int = DIGITS
+    test: str = "t"
 
     @property
     def ties(self) -> int:
@@ -178,10 +179,16 @@ class GateResult(Result):
         return sum(not math.isnan(check.p_value) for check in self.checks)
 
     @property
+    def tests(self) -> str:
+        """The tests that gave the p-values."""
+        known = dict.fromkeys(check.test for check in self.checks if not math.isnan(check.p_value))
+        return ", ".join(known) or str(self.method.test or "t")
+
+    @property
     def _corrected(self) -> str:
         return self.method.corrected_for(max(1, self.tested), "check")
 
-    def facts(self) -> dict[str, Any]:
+    def json_header(self) -> dict[str, Any]:
         """The verdict and its rule."""
         return {
             "status": self.status,
@@ -191,7 +198,7 @@ class GateResult(Result):
                 "fail_on": self.fail_on,
                 "alpha": self.method.alpha,
                 "interval": str(self.method.interval or "t"),
-                "test": str(self.method.test or "t"),
+                "test": self.tests,
                 "correction": str(self.method.correction),
                 "comparisons": self.tested,
             },
@@ -199,9 +206,9 @@ class GateResult(Result):
             "conventions": dict(self.conventions),
         }
 
-    def envelope(self, *, settings: str = "", **options: Any) -> dict[str, Any]:
+    def json_document(self, *, settings: str = "", **options: Any) -> dict[str, Any]:
         """All of a verdict as JSON has it; ``settings`` is where those of the project stand."""
-        return {**super().envelope(**options), "settings": settings or None}
+        return {**super().json_document(**options), "settings": settings or None}
 
     def to_junit(self) -> str:
         """The checks as JUnit XML: a failure where one fails, skipped where it cannot tell."""
@@ -278,7 +285,7 @@ class GateResult(Result):
         answer = [*map(Paragraph, self.sentences()), EMPTY, self.table(), EMPTY, *caution_block(self.warnings)]
         return [*answer, *self._small_print(), Paragraph(self._exit_line)]
 
-    def paper(self, **_: Any) -> list[Shown]:
+    def document_blocks(self, **_: Any) -> list[Shown]:
         """The verdict for a page, such as the summary of a job."""
         return [
             Heading(f"rankscope gate: {self.status} ({self.candidate} against {self.baseline})"),
@@ -298,7 +305,7 @@ class GateResult(Result):
         floor = "below 0" if self.fail_on == "loss" else "below minus the tolerance"
         yield f"{self.candidate} against {self.baseline}"
         yield f"pass: the interval lies above minus the tolerance{several}"
-        yield f"fail: the mean is {floor} by a {self.method.test or 't'} test (p{self._corrected})"
+        yield f"fail: the mean is {floor} by a {self.tests} test (p{self._corrected})"
         yield from self._remarks()
         if lower := dict.fromkeys(check.metric for check in self.checks if check.better == "lower"):
             yield f"{words.listing(lower)}: lower is better, so the sign is turned and a loss is negative"

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 from rankscope import words
 from rankscope.blocks import Caution, NumberText
-from rankscope.panels.experiments import SampleRatio, name_of_test
+from rankscope.experiments.split import SampleRatio, name_of_test
+from rankscope.experiments.variants import Variants
 from rankscope.panels.method import Method
-from rankscope.panels.variants import Variants
-from rankscope.scoring.request import heeded
+from rankscope.scoring.request import active_cautions
 from rankscope.show.junit import JUnitCase
 from rankscope.show.result import Col, View, input_record
 from rankscope.verbs.gate.checks import CODES, NOTHING, WORDS, Check, FailOn, GateResult
@@ -24,7 +24,7 @@ SPLIT = "units were not split as planned"
 def _change(check: Check) -> str:
     if math.isnan(check.lower):
         return "same" if check.method == NOTHING else "none"
-    return words.in_table(words.interval(check.lower, check.upper, True, check.digits, " … "))
+    return words.in_table(words.interval(check.lower, check.upper, True, check.digits))
 
 
 def _columns(gate: ExperimentGate) -> tuple[Col, ...]:
@@ -39,6 +39,7 @@ def _columns(gate: ExperimentGate) -> tuple[Col, ...]:
         Col("ci_lower", "ci_upper", of=lambda c: (c.lower, c.upper), kind="value", head=f"{words.percent(gate.method.level)} interval", cell=_change),
         Col("tolerance", head="tolerance", kind="value", cell=lambda c: words.cell(c.tolerance, c.digits_of_tolerance)),
         Col("p_value", kind="value"),
+        Col("test"),
         Col("p_value_adjusted", head="p", cell=lambda c: NumberText(words.p_cell(c.p_value_adjusted), c.p_value_adjusted), kind="value"),
         Col("value", kind="value"),
         Col("baseline_value", kind="value"),
@@ -109,7 +110,7 @@ class ExperimentGate(GateResult):
     @cached_property
     def warnings(self) -> list[Caution]:
         """What to know before trusting the verdict."""
-        return heeded(self.cautions, self.ignored)
+        return active_cautions(self.cautions, self.ignored)
 
     # -- for programs -------------------------------------------------------------------------------
 
@@ -122,10 +123,10 @@ class ExperimentGate(GateResult):
             "correction": str(self.method.correction), "family": "all checks", **self.variants.adjustment.statement(),
         }  # fmt: skip
 
-    def facts(self) -> dict[str, Any]:
+    def json_header(self) -> dict[str, Any]:
         """The verdict, its rule, the check of the split, and what was read."""
         return {
-            **super().facts(),
+            **super().json_header(),
             "inputs": [input_record(self.variants.log.source)],
             "sample_ratio": self.sample_ratio.record(),
             "notes": list(self.notes),

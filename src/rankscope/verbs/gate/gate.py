@@ -11,13 +11,13 @@ from rankscope.declared import one_of
 from rankscope.errors import DataError, InputError, RankscopeError
 from rankscope.inference.base import Bounds
 from rankscope.lists import Array
-from rankscope.metrics import Metric
+from rankscope.metrics import Metric, parse
 from rankscope.panels.contrast import contrast
 from rankscope.panels.doubts import few_clusters
+from rankscope.panels.margin import Margin
 from rankscope.panels.method import FEWEST, Method, method_of
 from rankscope.panels.panel import PairedValues, Panel
 from rankscope.panels.tolerance import (
-    Allowance,
     LossEvidence,
     differing_clusters,
     evidence_of_loss,
@@ -25,9 +25,9 @@ from rankscope.panels.tolerance import (
     queries_to_settle,
     tolerances_of,
 )
+from rankscope.scoring.dispatch import evaluate_local_or_spark
 from rankscope.scoring.keywords import PolicyOptions, with_policies
 from rankscope.scoring.measurements import in_clusters, panels_of
-from rankscope.scoring.places import evaluate_in_place
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
 from rankscope.verbs.gate.baseline import as_pair, stored_baseline
@@ -125,11 +125,11 @@ def _gate_of_runs(  # noqa: PLR0913 - the options that rankings have a use for
         request = Request.of(USUAL if metrics is None else metrics, policies)
     except RankscopeError as error:
         raise error_of_metrics(qrels, metrics, error) from None
-    allowances = tolerances_of(tolerance, [(m.spelling, m.metric) for m in request.metrics])
+    allowances = tolerances_of(tolerance, [(m.spelling, m.metric) for m in request.metrics], parse)
     stored = stored_baseline(baseline)
     runs = [candidate] if stored is not None else _name_runs(baseline, candidate)
     try:
-        scores = evaluate_in_place(qrels, runs, request, progress)
+        scores = evaluate_local_or_spark(qrels, runs, request, progress)
     except RankscopeError as error:
         raise error_of_judgments(qrels, policies.get("columns"), error) from error.__cause__
     _refuse_ungated(scores.metrics, stored is not None)
@@ -181,7 +181,7 @@ def _slices(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str | None, Arr
 
 
 def _drafts(
-    panels: Sequence[Panel], slices: Any, allowances: Mapping[Metric, Allowance], fail_on: FailOn, method: Method
+    panels: Sequence[Panel], slices: Any, allowances: Mapping[Metric, Margin], fail_on: FailOn, method: Method
 ) -> tuple[list[Check], list[str]]:
     parts, notes = _slices(slices, panels[0].units)
     checks = []
@@ -198,7 +198,7 @@ def _drafts(
     return checks, notes
 
 
-def _draft(panel: Panel, part: str | None, allowance: Allowance, fail_on: FailOn, method: Method) -> Check | None:
+def _draft(panel: Panel, part: str | None, allowance: Margin, fail_on: FailOn, method: Method) -> Check | None:
     """What is known about a metric of two systems, the baseline first; the status waits for all checks. None without queries."""
     baseline, run = panel.systems
     c = contrast(panel, run, baseline, method)
@@ -220,6 +220,6 @@ def _draft(panel: Panel, part: str | None, allowance: Allowance, fail_on: FailOn
         difference=panel.sign * c.difference, lower=lower, upper=upper, loss=losses_alone(c),
         tolerance=tolerance, tolerance_said=str(allowance), p_value=evidence.p_value, loses=evidence.loses,
         queries=c.queries, differing=c.differing, wins=c.wins, losses=c.losses, left_out=c.pair.undefined_for_one,
-        method=way if changed else NOTHING, differing_clusters=clusters,
+        method=way if changed else NOTHING, differing_clusters=clusters, test=c.test,
         queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None,
     )  # fmt: skip

@@ -10,33 +10,28 @@ from pathlib import Path
 from typing import Any
 
 from rankscope import words
+from rankscope.diagnostics.codes import codes_of
 from rankscope.errors import InputError, RankscopeError
+from rankscope.experiments.covariates import covariate_pairs
+from rankscope.experiments.variants import Variants, check_winsorise, shares_of, variants_of
 from rankscope.files.roles import said_columns
 from rankscope.impressions import Log
 from rankscope.inference.base import CLOSE, Bounds
-from rankscope.logs.base import OnlineMetric, parse_online_metrics
-from rankscope.logs.covariates import covariate_pairs
+from rankscope.logs.base import OnlineMetric, parse_online, parse_online_metrics
 from rankscope.logs.cuts import attribute_columns
 from rankscope.logs.metrics import require_deciding
 from rankscope.panels.contrast import Contrast, contrast
+from rankscope.panels.margin import Margin
 from rankscope.panels.method import FEWEST, Method
 from rankscope.panels.panel import Panel
-from rankscope.panels.tolerance import (
-    Allowance,
-    LossEvidence,
-    evidence_of_loss,
-    online_tolerances_of,
-    queries_to_settle,
-)
-from rankscope.panels.variants import Variants, check_winsorise, shares_of, variants_of
-from rankscope.scoring.codes import codes_of
+from rankscope.panels.tolerance import USUAL, LossEvidence, evidence_of_loss, queries_to_settle, tolerances_of
 from rankscope.scoring.logs import log_of, read_experiment
-from rankscope.verbs.gate.checks import DIGITS, NOTHING, Check, FailOn
+from rankscope.syntax import option_named
+from rankscope.verbs.gate.checks import DIGITS, NO_SPREAD, NOTHING, Check, FailOn
 from rankscope.verbs.gate.experiment import SPLIT, ExperimentGate
 from rankscope.verbs.gate.rule import refuse_undirected, settle_checks
 
 READING = ("columns", "ignore")  # what a log takes of the options of rankings
-NO_SPREAD = "no spread"
 NAMED = 5  # values of a slice that a note names
 
 
@@ -120,7 +115,7 @@ def refuse_experiments(options: Mapping[str, Any]) -> None:
     odd = next((name for name, value in options.items() if value is not None), None)
     if odd is not None:
         raise InputError(
-            f"{words.option(odd)} is for the log of an experiment: leave it out, or give a log in place of judgments and runs"
+            f"{option_named(odd)} is for the log of an experiment: leave it out, or give a log in place of judgments and runs"
         )
 
 
@@ -136,7 +131,7 @@ def gate_of_log(  # noqa: PLR0913 - the options of the command line that a log h
     chosen = parse_online_metrics(metrics) if metrics is not None else require_deciding(log)[:1]
     for metric in chosen:
         refuse_undirected(metric)
-    allowances = online_tolerances_of(tolerance, chosen)
+    allowances = tolerances_of(tolerance, [(str(m), m) for m in chosen], parse_online, Margin(USUAL, relative=True))
     attributes = attribute_columns(log, slices)
     variants = variants_of(log, chosen, baseline=None if baseline is None else str(baseline), **of_variants)
     candidates = _candidates(variants, candidate)
@@ -162,7 +157,7 @@ def _refuse_rankings(log: Log, options: Mapping[str, Any]) -> None:
     """One line for an option that only rankings have a use for."""
     odd = next((name for name, value in options.items() if value is not None and name not in READING), None)
     if odd is not None:
-        raise InputError(f"{words.option(odd)} is about rankings: leave it out for {log.label}")
+        raise InputError(f"{option_named(odd)} is about rankings: leave it out for {log.label}")
 
 
 def _candidates(variants: Variants, candidate: Any) -> list[str]:
@@ -196,7 +191,7 @@ def _parts(
 
 
 def _draft(
-    panel: Panel, metric: OnlineMetric, name: str, part: str | None, allowance: Allowance, fail_on: FailOn, method: Method
+    panel: Panel, metric: OnlineMetric, name: str, part: str | None, allowance: Margin, fail_on: FailOn, method: Method
 ) -> Check:  # fmt: skip
     """What is known about a metric of a variant against the baseline; the status waits for all checks."""
     c = contrast(panel, name, panel.systems[0], method)
@@ -205,14 +200,12 @@ def _draft(
     bounds, evidence = Bounds.none(f"fewer than {FEWEST} {units}"), LossEvidence(math.nan, loses=False, by_flips=False)
     if c.queries >= FEWEST:
         bounds, evidence = c.bounds, evidence_of_loss(c, tolerance if fail_on == "tolerance" else 0.0)
-        if not bounds.known and c.pair.means.error <= CLOSE * c.pair.means.largest:  # all of a variant are alike
-            bounds = Bounds(c.difference, c.difference, NO_SPREAD)
     lower, upper = (bounds.lower, bounds.upper) if panel.sign > 0 else (-bounds.upper, -bounds.lower)
     return Check(
         metric=str(metric), slice=part, better=panel.better, value=c.value, baseline_value=c.baseline_value,
         difference=panel.sign * c.difference, lower=lower, upper=upper, loss=math.nan, tolerance=tolerance,
         tolerance_said=str(allowance), p_value=evidence.p_value, loses=evidence.loses, queries=c.queries,
-        differing=c.differing, wins=0, losses=0, reason=f"there is no interval ({bounds.reason.replace('queries', units).replace('query', panel.measure.unit)})",
+        differing=c.differing, wins=0, losses=0, reason=f"there is no interval ({bounds.reason})", test=c.test,
         method=_way(c, bounds),
         queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None, digits=DIGITS if panel.measure.decimals is None else panel.measure.decimals,
     )  # fmt: skip
@@ -222,6 +215,6 @@ def _way(c: Contrast, bounds: Bounds) -> str:
     """What a check rests on."""
     if not c.differing:
         return NOTHING
-    if not bounds.known:
-        return "no interval"
-    return f"{bounds.method} interval" if bounds.method != NO_SPREAD else NO_SPREAD
+    if bounds.known:
+        return f"{bounds.method} interval"
+    return NO_SPREAD if c.queries >= FEWEST and c.pair.means.error <= CLOSE * c.pair.means.largest else "no interval"

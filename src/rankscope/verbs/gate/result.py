@@ -10,8 +10,10 @@ from typing import Any
 
 from rankscope import words
 from rankscope.blocks import Caution, NumberText, Paragraph
+from rankscope.diagnostics.comparisons import NothingFoundInGate, NotPairedInGate, UndefinedInGate
+from rankscope.diagnostics.inputs import MissingInCandidate
 from rankscope.panels.method import FEWEST, Method
-from rankscope.scoring.request import heeded
+from rankscope.scoring.request import active_cautions
 from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.result import Col, View
 from rankscope.verbs.gate.baseline import StoredBaseline, provenance
@@ -25,7 +27,7 @@ NO_PROMISE = (
 
 def _change(check: Check) -> str:
     if not math.isnan(check.lower):
-        return words.in_table(words.interval(check.lower, check.upper, True, 4, " … "))
+        return words.in_table(words.interval(check.lower, check.upper, True, 4))
     return {NOTHING: "same", FLIPS: FLIPS}.get(check.method, f"{LOSSES} {words.cell(-check.loss)}")
 
 
@@ -43,6 +45,7 @@ def _columns(gate: Gate) -> tuple[Col, ...]:
         ),
         Col("tolerance", head="tolerance", kind="value"),
         Col("p_value", kind="value"),
+        Col("test"),
         Col("p_value_adjusted", head="p", cell=lambda c: NumberText(words.p_cell(c.p_value_adjusted), c.p_value_adjusted), kind="value"),
         *(Col(name, kind="value") for name in ("value", "baseline_value", "loss")),
         *(Col(name, kind="count") for name in ("queries", "differing")),
@@ -91,7 +94,7 @@ class Gate(GateResult, OfScores):
     def warnings(self) -> list[Caution]:
         """What to know before trusting the verdict."""
         found = [*self.scores.warnings, *self._lost_queries(), *self._left_out()]
-        return heeded(found, self.scores.request.policies.ignore)
+        return active_cautions(found, self.scores.request.policies.ignore)
 
     def _lost_queries(self) -> Iterator[Caution]:
         """Where only queries in common count: those that only the baseline answers, which would else be losses."""
@@ -101,32 +104,25 @@ class Gate(GateResult, OfScores):
         lost = set(evaluations[-1].missing)
         lost = lost - evaluations[0].missing if self.stored_baseline is None else lost & self.stored_baseline.queries
         if lost:
-            yield Caution(
-                "RS101",
-                f"{self.candidate} has no ranking for {words.counted(len(lost), 'judged query')} that {self.baseline} answers; left out",
-                "find out why, or use --queries judged to count a missing ranking as a loss",
-            )
+            yield MissingInCandidate.caution(run=self.candidate, count=len(lost), baseline=self.baseline)
 
     def _left_out(self) -> Iterator[Caution]:
         queries = self.scores.request.statement_of("queries")
-        hint = "use --queries judged to count a missing ranking as a loss"
+        rule = NotPairedInGate
         if self.scores.request.statement_of("nothing_found") != "metric":
-            hint = "use --nothing-found metric to score a query that finds nothing"
+            rule = NothingFoundInGate
         elif queries != "run" and (queries != "both" or self.stored_baseline is None):
-            hint = "the metric itself may be undefined for a query (as AUC with one class); choose one that is not"
+            rule = UndefinedInGate
         for c in self.checks:
             if c.left_out and c.slice is None:
-                yield Caution(
-                    "RS407",
-                    f"{c.metric}: {words.counted(c.left_out, 'query has', 'queries have')} a value for only one of "
-                    f"{self.candidate} and {self.baseline} and cannot be paired: the gate looks at the other {words.count(c.queries)}",
-                    hint,
+                yield rule.caution(
+                    metric=c.metric, count=c.left_out, run=self.candidate, baseline=self.baseline, queries=c.queries
                 )
 
-    def facts(self) -> dict[str, Any]:
+    def json_header(self) -> dict[str, Any]:
         """The verdict, its rule, and what it rests on."""
         return {
-            **super().facts(),
+            **super().json_header(),
             "provenance": self.provenance,
             "data_health": self.scores.data_health,
             "notes": list(self.notes),

@@ -8,11 +8,12 @@ from dataclasses import replace
 
 from rankscope import words
 from rankscope.errors import InputError
+from rankscope.inference.base import is_significant
 from rankscope.logs.base import OnlineMetric
 from rankscope.metrics import Metric
 from rankscope.panels.method import Method
 from rankscope.panels.tolerance import ROUNDING, corrected_p
-from rankscope.verbs.gate.checks import FLIPS, NOTHING, Check, FailOn, Status
+from rankscope.verbs.gate.checks import FLIPS, NO_SPREAD, NOTHING, Check, FailOn, Status
 
 
 def refuse_undirected(metric: Metric | OnlineMetric) -> None:
@@ -52,6 +53,8 @@ def _status(check: Check, fail_on: FailOn, method: Method) -> tuple[Status, str]
     proved = _is_proved(check, -check.tolerance if fail_on == "tolerance" else 0.0, method)
     if check.method == NOTHING:
         return "pass", "nothing changed" if math.isnan(check.loss) else "no query changed"
+    if check.method == NO_SPREAD and check.difference > -check.tolerance:
+        return "pass", "all units of a variant have the same value, and no loss is above the tolerance"
     if math.isnan(check.lower) and math.isnan(check.loss):  # variants of an experiment: nobody is known to have lost
         return ("fail", "a loss is proved") if proved else ("cannot tell", check.reason)
     if math.isnan(check.lower):
@@ -72,4 +75,4 @@ def _status(check: Check, fail_on: FailOn, method: Method) -> tuple[Status, str]
 
 def _is_proved(check: Check, floor: float, method: Method) -> bool:
     """Whether the mean lies below a floor, the test sees a loss, too, and that is more than chance."""
-    return check.difference < floor and check.loses and check.p_value_adjusted < method.alpha
+    return check.difference < floor and check.loses and is_significant(check.p_value_adjusted, method.alpha)

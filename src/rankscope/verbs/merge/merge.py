@@ -10,9 +10,9 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.folders import files_of
 from rankscope.scoring.evaluation import evaluate_judged, scores_of
-from rankscope.scoring.partial import PartialScores, check_clusters, read_part
 from rankscope.scoring.scores import Scores
-from rankscope.scoring.shares import join_shares
+from rankscope.sharding.partial import PartialScores, check_clusters, read_part
+from rankscope.sharding.shares import join_shares
 
 
 def merge(parts: Any, *, ignore: str | Iterable[str] | None = None) -> Scores:
@@ -23,7 +23,7 @@ def merge(parts: Any, *, ignore: str | Iterable[str] | None = None) -> Scores:
     judgments are not read again, so that the hash of the run's file is not told. ``ignore`` names warnings to leave out, by their codes.
 
     Raises InputError for a part that is missing, given twice, cut short, damaged or none; for parts of other judgments, metrics, policies, runs,
-    numbers of partitions or versions of rankscope; and for a query whose rows stand in several partitions. Raises DataError where run
+    numbers of partitions or versions of rankscope; and for a query whose rows stand in several partitions. Raises DataError if run
     and qrels share no query.
 
     >>> import rankscope as rs

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
+from rankscope.diagnostics.codes import codes_of
 from rankscope.errors import DataError, InputError
 from rankscope.impressions import COLUMNS, Log
 from rankscope.inference.base import Bounds, check_between
@@ -19,10 +20,10 @@ from rankscope.logs.cuts import DAY, column_of, parts_by, slice_names, with_days
 from rankscope.logs.health import LogHealth, empty_sums, examine
 from rankscope.logs.metrics import Quantile, usual_metrics
 from rankscope.logs.quantiles import rows_of
-from rankscope.logs.rollup import Units, roll_up
+from rankscope.logs.rollup import UnitTotals, roll_up
 from rankscope.panels.panel import Panel
+from rankscope.panels.ratios import ratio_parts
 from rankscope.panels.samples import Measure
-from rankscope.scoring.codes import codes_of
 from rankscope.scoring.logs import read_log
 from rankscope.verbs.online.result import OnlineValue, OnlineValues
 
@@ -133,7 +134,7 @@ def _few_rows(values: Sequence[OnlineValue]) -> Iterator[str]:
 # --- one value ------------------------------------------------------------------------------------------------------
 
 
-def _value(units: Units, metric: OnlineMetric, inside: Array, level: float, **part: Any) -> OnlineValue:
+def _value(units: UnitTotals, metric: OnlineMetric, inside: Array, level: float, **part: Any) -> OnlineValue:
     """A metric over some of the units (by their places), with its interval."""
     if isinstance(metric, Quantile):
         return _quantile(units, metric, inside, level, **part)
@@ -147,18 +148,11 @@ def _value(units: Units, metric: OnlineMetric, inside: Array, level: float, **pa
     over, under = exact_sum(above) if len(above) else 0.0, exact_sum(below) if len(below) else 0.0
     value = over / under if under else np.nan
     return OnlineValue(
-        metric,
-        value,
-        _bounds(metric, above, below, value, level, units.noun),
-        len(above),
-        over,
-        under,
-        censored,
-        **part,
+        metric, value, _bounds(metric, above, below, level, units.noun), len(above), over, under, censored, **part
     )
 
 
-def _quantile(units: Units, metric: Quantile, inside: Array, level: float, **part: Any) -> OnlineValue:
+def _quantile(units: UnitTotals, metric: Quantile, inside: Array, level: float, **part: Any) -> OnlineValue:
     """A quantile over some of the units, with its interval; above the line are the rows at or below it."""
     rows = rows_of(units, metric, inside)
     found = quantile_of(rows.values, rows.units, metric.q, level)
@@ -167,12 +161,10 @@ def _quantile(units: Units, metric: Quantile, inside: Array, level: float, **par
     return OnlineValue(metric, found.value, found.bounds, count, below, known, needed=found.needed, **part)
 
 
-def _bounds(metric: OnlineMetric, above: Array, below: Array, value: float, level: float, noun: str) -> Bounds:
-    """The interval of a ratio of sums, from what each unit adds to it (linearised)."""
-    whole = exact_sum(below) if len(below) else 0.0
-    if not whole:
+def _bounds(metric: OnlineMetric, above: Array, below: Array, level: float, noun: str) -> Bounds:
+    if not (len(below) and exact_sum(below)):
         return Bounds.none(f"nothing below the line ({metric.below})")
-    parts = above if (below == 1).all() else value + (above - value * below) * (len(below) / whole)
+    parts = ratio_parts(above, below)
     measure = Measure(str(metric), metric.better, metric.range, unit=noun)
     found = Panel(measure, ("log",), (), parts[np.newaxis]).interval("log", level)
     reason = found.reason.replace("queries", words.plural(noun)).replace("query", noun)

@@ -14,7 +14,7 @@ from rankscope.inference.base import Bounds
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.health import LogHealth
 from rankscope.logs.metrics import Quantile
-from rankscope.scoring.request import heeded
+from rankscope.scoring.request import active_cautions
 from rankscope.show.result import Col, Result, Shown, View, input_record
 from rankscope.tables import Source
 
@@ -181,16 +181,16 @@ class OnlineValues(Result):
     @property
     def warnings(self) -> Sequence[Caution]:
         """What is wrong with the log."""
-        return heeded(self.health.facts, self.ignored)
+        return active_cautions(self.health.facts, self.ignored)
 
-    def facts(self) -> Mapping[str, Any]:
+    def json_header(self) -> Mapping[str, Any]:
         """How the numbers were made, what was read, and the state of the log."""
         return {
-            "verdict": list(self.sentences()), **super().facts(), "units": self.units, "inputs": [input_record(self.source)],
+            "verdict": list(self.sentences()), **super().json_header(), "units": self.units, "inputs": [input_record(self.source)],
             "data_health": {self.source.label: self.health.as_dict()},
         }  # fmt: skip
 
-    def beside(self, **_: Any) -> Iterator[str]:
+    def extra_views(self, **_: Any) -> Iterator[str]:
         """The parts that were asked for."""
         yield from (name for name, held in self._parts if held)
 

@@ -1,1 +1,1 @@
-"""Whether judgments favour the runs that they were made from."""
+"""Test if judgments favour the runs of their pool."""

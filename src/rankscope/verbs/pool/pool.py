@@ -1,4 +1,4 @@
-"""Leave each run out of the pool: what it would score if nobody had judged the documents that it alone found."""
+"""Leave each run out of the pool: score it without the judgments of documents that no other run found."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ USUAL = 100  # how deep pools of retrieval experiments go
 def pool(
     qrels: Any, runs: Any, metrics: Any = None, *, pool_depth: int = USUAL, **policies: Unpack[PolicyOptions],
 ) -> PoolReport:
-    """Say whether judgments favour the runs that they were made from, and whether metrics agree on the order of the systems.
+    """Test if judgments favour the runs of their pool, and if metrics agree on the order of the systems.
 
     Each run is left out of the pool: it is scored again without the judgments of the documents that it alone has among the first
     ``pool_depth`` of a query (Zobel, 1998). What it loses is what a new run, which nobody pooled, may lose. Kendall's tau tells how far
@@ -99,7 +99,7 @@ def _without_own(
 
 
 def _rank(scores: Scores, metric: Metric, run: str, value: float) -> int | None:
-    """The place of a run with this value among the others as they are; None where neither high nor low is better."""
+    """Return the place of a run with this value among the others; None if neither high nor low is better."""
     if metric.better == "neither":
         return None
     sign = 1 if metric.better == "higher" else -1

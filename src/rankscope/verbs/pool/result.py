@@ -1,4 +1,4 @@
-"""What ``pool`` found: runs without the documents that they alone found, and how far metrics order systems alike."""
+"""The result of ``pool``: runs without their unique documents, and the agreement of metrics on the order of systems."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Heading, Paragraph
 from rankscope.metrics import Metric
 from rankscope.scoring.scores import OfScores, Scores
-from rankscope.show.result import Col, Shown, View
+from rankscope.show.result import Col, View
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class OwnDocuments:
 
 @dataclass(frozen=True)
 class Contribution:
-    """How many judged documents a run has in the pool, how many of them it alone found, and how many of these are of grade 1 or more."""
+    """The number of judged documents of a run in the pool, of those that no other run found, and of relevant ones among them."""
 
     run: str
     judged: int
@@ -64,7 +62,7 @@ class Agreement:
 
 
 def kendall(one: Sequence[float], two: Sequence[float]) -> float:
-    """Kendall's tau-b of two rows of values of the same things; NaN where either has no order.
+    """Kendall's tau-b of two rows of values of the same things; NaN if one has no order.
 
     Source: Kendall, Rank Correlation Methods, 1948.
 
@@ -90,6 +88,8 @@ class PoolReport(OfScores):
     pool_depth: int
 
     schema = "pool/1"
+    header = ("conventions", "inputs", "pool_depth")
+    shown = ("contributions", "results", "orders", "agreements")
     views = (
         View(
             "results",
@@ -123,6 +123,7 @@ class PoolReport(OfScores):
                 Col("tau", of=lambda row: row[1], head="Kendall's tau", kind="value"),
             ),
             lambda report: report.orders,
+            title="orders of the systems: as they are, and each without its own documents",
         ),
         View(
             "agreements",
@@ -132,6 +133,7 @@ class PoolReport(OfScores):
                 Col("tau", head="Kendall's tau", kind="value"),
             ),
             lambda report: report.agreements,
+            title="how far metrics order the systems alike",
             labels=2,
         ),
     )
@@ -155,12 +157,8 @@ class PoolReport(OfScores):
             out.append((metric, kendall([one.value for one in mine], [one.without for one in mine])))
         return out
 
-    def facts(self) -> dict[str, Any]:
-        """What JSON holds before the tables."""
-        return {**super().facts(), "pool_depth": self.pool_depth}
-
     def sentences(self) -> Iterator[str]:
-        """How much of a value comes from documents that nobody else found, whether places change, and which metrics disagree most."""
+        """Yield the share of a value from unique documents, changes of places, and the metrics that disagree most."""
         directed = [one for one in self.left_out if one.rank is not None]
         moved = [one for one in directed if one.rank != one.rank_without]
         if worst := max(directed, key=lambda one: abs(one.without - one.value), default=None):
@@ -182,22 +180,8 @@ class PoolReport(OfScores):
                 return
             yield f"{least.metric} and {least.other} order the systems least alike: Kendall's tau {words.number(least.tau, digits=2)}."
 
-    def blocks(self, **_: Any) -> list[Shown]:
-        """The sentences, then the tables."""
-        small = (
-            f"own: judged documents among the first {words.count(self.pool_depth)} of a run that no other run has there; relevant: grade ≥ 1 · "
-            "place: among all runs, then: without the judgments of its own documents"
-        )
-        blocks: list[Shown] = [
-            *map(Paragraph, self.sentences()),
-            EMPTY,
-            self.table("contributions"),
-            EMPTY,
-            self.table(),
-        ]
-        if self.orders:
-            title = "orders of the systems: as they are, and each without its own documents"
-            blocks += [EMPTY, Heading(title), self.table("orders")]
-        if self.agreements:
-            blocks += [EMPTY, Heading("how far metrics order the systems alike"), self.table("agreements")]
-        return [*blocks, Paragraph(small, quiet=True)]
+    def small_print(self) -> Iterator[str]:
+        """Yield the meaning of the columns."""
+        depth = words.count(self.pool_depth)
+        yield f"own: judged documents among the first {depth} of a run that no other run has there; relevant: grade ≥ 1"
+        yield "place: among all runs, then: without the judgments of its own documents"

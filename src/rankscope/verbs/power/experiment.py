@@ -11,7 +11,7 @@ from rankscope import words
 from rankscope.blocks import EMPTY, Caution, Chart, Column, NumberText, Paragraph
 from rankscope.impressions import Log
 from rankscope.logs.base import OnlineMetric
-from rankscope.logs.rollup import Units
+from rankscope.logs.rollup import UnitTotals
 from rankscope.panels.reach import Aim
 from rankscope.show.result import Col, Result, Shown, View, input_record
 
@@ -55,7 +55,7 @@ class ExperimentPlan(Result):
     """
 
     log: Log
-    units: Units
+    units: UnitTotals
     reaches: Sequence[MetricReach]
     aim: Aim
     share: float
@@ -109,7 +109,7 @@ class ExperimentPlan(Result):
             "days": len(self.arrivals) or None, "covariates": dict(self.covariates),
         }  # fmt: skip
 
-    def facts(self) -> dict[str, Any]:
+    def json_header(self) -> dict[str, Any]:
         """The answer, what is planned for, and what was read."""
         return {
             "verdict": list(self.sentences()),
@@ -117,7 +117,7 @@ class ExperimentPlan(Result):
             "inputs": [input_record(self.log.source)],
         }
 
-    def beside(self, **_: Any) -> Iterator[str]:
+    def extra_views(self, **_: Any) -> Iterator[str]:
         """The view that JSON holds beside the results."""
         yield "metrics"
 

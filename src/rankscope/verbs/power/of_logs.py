@@ -10,15 +10,15 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
+from rankscope.experiments.covariates import covariates_of
+from rankscope.experiments.quantiles import deviation_of_quantile
 from rankscope.impressions import Log
 from rankscope.inference.power import detectable_of_variants, units_needed
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
-from rankscope.logs.covariates import covariates_of
 from rankscope.logs.metrics import Quantile, deciding_metrics
-from rankscope.logs.rollup import Units, arrivals, roll_up
+from rankscope.logs.rollup import UnitTotals, arrivals, roll_up
 from rankscope.moments import Moments
-from rankscope.panels.experiments import deviation_of_units
-from rankscope.panels.quantiles import deviation_of_quantile
+from rankscope.panels.ratios import deviation_of_units
 from rankscope.panels.reach import Aim
 from rankscope.verbs.power.experiment import ExperimentPlan, LiftTarget, MetricReach
 
@@ -59,7 +59,7 @@ def plan_of_log(
 
 def _reach(
     metric: OnlineMetric,
-    units: Units,
+    units: UnitTotals,
     covariates: Sequence[OnlineMetric],
     aim: Aim,
     share: float,
@@ -83,7 +83,7 @@ def _reach(
     )
 
 
-def _deviation(metric: OnlineMetric, units: Units, covariates: Sequence[OnlineMetric]) -> tuple[float, float]:
+def _deviation(metric: OnlineMetric, units: UnitTotals, covariates: Sequence[OnlineMetric]) -> tuple[float, float]:
     """The value of a metric, and the standard deviation between units of what it is made of (linearised)."""
     if isinstance(metric, Quantile):
         return deviation_of_quantile(metric, units)

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, cast, overload
 
 from rankscope import words
 from rankscope.declared import one_of, plain, whole_number
 from rankscope.errors import HUGE, DataError, InputError
+from rankscope.experiments.request import refuse_for_log
 from rankscope.panels.families import baseline_of, pairs_of
 from rankscope.panels.reach import Aim, reach_by, reach_of
 from rankscope.scoring.logs import log_of, read_log
 from rankscope.scoring.measurements import Measurements, measure
+from rankscope.scoring.policies import refuse_unknown
 from rankscope.verbs.power.experiment import ExperimentPlan
 from rankscope.verbs.power.result import VARIANCE_OF, Design, DesignKind, Plan
 
+OF_LOGS = (
+    "columns",
+    "lift",
+    "difference",
+    "covariates",
+    "share",
+    "power",
+    "alpha",
+    "comparisons",
+    "n",
+)  # options for a log
 USUAL = (0.01, 0.02, 0.05)  # differences that people ask for, on metrics from 0 to 1
 # the ways of planning that an option belongs to
 BELONGS = {
@@ -67,6 +80,7 @@ def power(  # noqa: PLR0913 - the options of the command line, each with its def
     >>> rs.power(design="t", variance=0.04, difference=0.1).sizes
     ((0.1, 34),)
     """
+    refuse_unknown(policies, "power")
     aim = _aim(power, alpha, comparisons, n)
     log = None if qrels is None or runs is not None else log_of(qrels, columns=policies.get("columns"))
     if log is None and qrels is not None and runs is None and lift is not None:
@@ -74,11 +88,10 @@ def power(  # noqa: PLR0913 - the options of the command line, each with its def
             log = read_log(qrels, columns=policies.get("columns"))
     if log is not None:
         from rankscope.verbs.power.of_logs import plan_of_log
-
+        strays = {"variance": variance, "width": width, "systems": systems, "deviation": deviation, "design": design, "baseline": baseline}
+        _refuse_strays({**strays, "all_pairs": all_pairs or None, "clusters": clusters, **policies})
         return plan_of_log(log, metrics, aim, lifts=lift, differences=_sizes("difference", difference), covariates=covariates, share=share)
-    stray = next((name for name, value in (("lift", lift), ("covariates", covariates), ("share", share)) if value is not None), None)
-    if stray is not None:
-        raise InputError(f"{stray} is for a plan from a log of what users did: leave it out, or give a log")
+    _refuse_log_options(lift=lift, covariates=covariates, share=share)
     way = _way(
         {"runs": qrels if runs is None else runs, "deviation": deviation, "design": design},
         variance=variance, width=width, systems=systems, n=n, baseline=baseline, all_pairs=all_pairs or None,
@@ -95,6 +108,16 @@ def power(  # noqa: PLR0913 - the options of the command line, each with its def
     measured = measure(qrels, runs, metrics, clusters=clusters, systems=systems, progress=progress, **policies)
     return _plan_of(measured, aim, sizes, baseline, all_pairs)
 # fmt: on
+
+
+def _refuse_strays(options: Mapping[str, Any]) -> None:
+    refuse_for_log([name for name, value in options.items() if value is not None], "power", OF_LOGS)
+
+
+def _refuse_log_options(**options: Any) -> None:
+    stray = next((name for name, value in options.items() if value is not None), None)
+    if stray is not None:
+        raise InputError(f"{stray} is for a plan from a log of what users did: leave it out, or give a log")
 
 
 def _plan_of(measured: Measurements, aim: Aim, sizes: Sequence[float], baseline: str | None, all_pairs: bool) -> Plan:

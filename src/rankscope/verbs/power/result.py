@@ -11,13 +11,13 @@ from typing import Any, ClassVar, Literal
 
 from rankscope import words
 from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Heading, NumberText, Paragraph, Table, Value
+from rankscope.diagnostics.comparisons import NoPlan, TooFewDifferForPlan
 from rankscope.inference.power import detectable_difference
 from rankscope.metrics import spelled
-from rankscope.panels.doubts import REMEDIES
 from rankscope.panels.method import FEWEST
 from rankscope.panels.reach import Aim, Reach, Summary, summary_of
 from rankscope.scoring.measurements import Measurements
-from rankscope.scoring.request import heeded
+from rankscope.scoring.request import active_cautions
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Result, Shown, View, caution_block, input_record
 
@@ -116,7 +116,7 @@ class Plan(Result):
     def warnings(self) -> list[Caution]:
         """Cautions about the data, then about the plan."""
         found = [*(self.scores.warnings if self.scores else []), *filter(None, map(_caution, self.reaches))]
-        return heeded(found, self.measurements.ignored if self.measurements else None)
+        return active_cautions(found, self.measurements.ignored if self.measurements else None)
 
     @property
     def conventions(self) -> dict[str, Any]:
@@ -128,7 +128,7 @@ class Plan(Result):
             "in_words": FORMULA, **({} if measured is None else measured.ignoring()),
         }  # fmt: skip
 
-    def facts(self) -> dict[str, Any]:
+    def json_header(self) -> dict[str, Any]:
         """The answer in words, what it assumes, and what it was made from."""
         return {
             "verdict": list(self.sentences()),
@@ -329,14 +329,16 @@ class Plan(Result):
 
 def _caution(reach: Reach) -> Caution | None:
     if reach.reason:
-        return Caution("RS408", reach.reason, REMEDIES["RS408"])
+        return NoPlan.caution(reason=reach.reason)
     if not 0 < reach.differing < FEWEST:
         return None
-    return Caution(
-        "RS405",
-        f"{reach.run} and {reach.baseline} differ on {reach.differing} of {words.counted(reach.queries, 'query')} on {reach.metric}; "
-        f"fewer than {FEWEST} tell little about how differences vary",
-        "treat the numbers as rough, or plan with runs that differ more",
+    return TooFewDifferForPlan.caution(
+        run=reach.run,
+        baseline=reach.baseline,
+        metric=reach.metric,
+        differing=reach.differing,
+        queries=reach.queries,
+        fewest=FEWEST,
     )
 
 
@@ -403,7 +405,7 @@ class Design(Result):
         yield Col("alpha", of=lambda _: self.aim.alpha, kind="value")
         yield Col("comparisons", of=lambda _: self.aim.comparisons, kind="count")
 
-    def facts(self) -> dict[str, Any]:
+    def json_header(self) -> dict[str, Any]:
         """The answer in words, and what is planned for."""
         return {"verdict": list(self.sentences()), "conventions": self.conventions}
 

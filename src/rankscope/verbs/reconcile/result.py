@@ -1,4 +1,4 @@
-"""What ``reconcile`` found: the number of every tool, the convention behind it, and what gives a number in question."""
+"""The result of ``reconcile``: the number of every tool, the convention behind it, and the source of a number in question."""
 
 from __future__ import annotations
 
@@ -12,31 +12,30 @@ from rankscope import words
 from rankscope.blocks import EMPTY, Column, Heading, Paragraph, Table, Value
 from rankscope.dialects import Convention
 from rankscope.metrics import Metric
+from rankscope.scoring.definitions import MetricDefinition
 from rankscope.scoring.policies import POLICIES
 from rankscope.scoring.scores import Scores
-from rankscope.scoring.ways import Way
 from rankscope.show.result import Col, Result, Shown, View, table_of
 from rankscope.verbs.reconcile.slips import SlipSearch
 
 CLOSE = 1e-9  # numbers closer than this are the same
-SLIPS = 3  # that a sentence names
-NAMED = 4  # tools that a sentence names
+MAX_SLIPS_NAMED = 3
+MAX_TOOLS_NAMED = 4
 SHORT = {
     "no_relevant": "queries without relevant documents",
     "nothing_found": "queries with nothing found",
     "mean": "kind of mean",
 }
 
-# what a departure from rankscope's default is, in a few words
 WORDS: dict[tuple[str, Any], str] = {
     ("gain", "exponential"): "exponential gain, 2^grade - 1",
     ("gain", "linear"): "linear gain",
-    ("gain", "binary"): "relevant or not, whatever the grade",
+    ("gain", "binary"): "binary gain: relevant or not",
     ("ideal", "judged_uncut"): "ideal of all judged documents, never cut at k",
     ("ideal", "judged_at_returned"): "ideal cut at the number of documents returned",
     ("ideal", "retrieved_topk"): "ideal of the documents in the top k only",
     ("ideal", "retrieved_all"): "ideal of the documents retrieved only",
-    ("ideal", "full_k"): "ideal of k relevant documents, whether they exist or not",
+    ("ideal", "full_k"): "ideal of k relevant documents, even if fewer exist",
     ("discount", "log2_rank"): "the first two ranks are worth the same",
     ("discount", "reciprocal"): "discount 1/rank",
     ("discount", "none"): "no discount by rank",
@@ -61,7 +60,7 @@ WORDS: dict[tuple[str, Any], str] = {
 
 
 def in_words(departure: tuple[str, Any]) -> str:
-    """A departure in words a reader knows."""
+    """A departure from rankscope's default, in words."""
     name, value = departure
     if name == "ties":
         return f"ties: {POLICIES['ties'].words(value)}"
@@ -74,15 +73,15 @@ def in_words(departure: tuple[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class ToolValues:
-    """What a tool prints for a metric: one value a run, None where its number is a ``defect`` that is never computed.
+    """The value that a tool prints for each run. None if its number is a ``defect``, which is never computed.
 
-    ``reasons`` are the departures from rankscope's default in the order of how much of the difference each
-    explains alone; those that change nothing here come last and are in ``idle``.
+    ``reasons`` are its departures from rankscope's default that change the value here, the one that explains most by itself first.
+    ``idle`` are the other departures.
     """
 
     dialect: str
     tool: str
-    way: Way | None = None
+    definition: MetricDefinition | None = None
     values: tuple[float, ...] | None = None
     reasons: tuple[tuple[str, Any], ...] = ()
     idle: tuple[tuple[str, Any], ...] = ()
@@ -90,7 +89,7 @@ class ToolValues:
 
     @property
     def reason(self) -> str:
-        """Why the number differs, or what it shares with ours although it is another convention."""
+        """The reason for the difference, or the departures that make no difference here."""
         if self.reasons:
             also = ", ".join(SHORT.get(name, name) for name, _ in self.reasons[1:])
             return in_words(self.reasons[0]) + (f" (also: {also})" if also else "")
@@ -101,19 +100,19 @@ class ToolValues:
 
 @dataclass(frozen=True)
 class Match:
-    """A way to compute the number in question, by what it departs in, and the tools that compute so."""
+    """A definition that gives the number in question, its departures from the default, and the tools that use it."""
 
-    way: Way
+    definition: MetricDefinition
     departures: tuple[tuple[str, Any], ...]
     dialects: tuple[str, ...]
     run: str
     value: float
 
     def record(self) -> dict[str, Any]:
-        """As it stands in JSON."""
-        convention, default = asdict(self.way.convention), asdict(Convention())
+        """The match in JSON."""
+        convention, default = asdict(self.definition.convention), asdict(Convention())
         return {
-            "metric": str(self.way.metric),
+            "metric": str(self.definition.metric),
             "convention": {name: value for name, value in convention.items() if value != default[name]},
             "departures": [in_words(d) for d in self.departures],
             "dialects": list(self.dialects),
@@ -124,9 +123,9 @@ class Match:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reconciliation(Result):
-    """What each tool prints for a metric, rankscope first, and which ways give the ``value`` in question; ``more`` holds other metrics.
+    """The values of each tool for a metric, rankscope first, and the definitions that give the ``value`` in question.
 
-    Where no convention gives it, ``slips`` has the arithmetic slips that were tried, and those that do.
+    If no convention gives it, ``slips`` holds the arithmetic slips that were tried. ``more`` holds the results of other metrics.
     """
 
     metric: Metric
@@ -150,21 +149,21 @@ class Reconciliation(Result):
 
     @property
     def parts(self) -> Sequence[Reconciliation]:
-        """What was found for each metric, this one first."""
+        """The results of all metrics, this one first."""
         return (self, *self.more)
 
     @property
     def notes(self) -> Sequence[str]:
-        """What was said while reading."""
+        """The notes of the readers."""
         return self.scores.notes
 
     @property
     def ours(self) -> tuple[float, ...]:
-        """The values of rankscope, one a run."""
+        """The values of rankscope, one per run."""
         return self.tools[0].values or ()
 
-    def facts(self) -> Mapping[str, Any]:
-        """For each metric what gives the value in question, and who calls which run the best."""
+    def json_header(self) -> Mapping[str, Any]:
+        """For each metric, the sources of the value in question, and the best run by tool."""
         return {
             "metrics": [
                 {
@@ -189,7 +188,7 @@ class Reconciliation(Result):
                     "tool": tool.tool,
                     "run": run,
                     "asked": self.spelling,
-                    "metric": str(tool.way.metric) if tool.way else None,
+                    "metric": str(tool.definition.metric) if tool.definition else None,
                     "value": value,
                     "same": tool is self.tools[0] or (value is not None and abs(value - ours) <= CLOSE),
                     "reason": _together(tool.reasons) or None,
@@ -198,7 +197,7 @@ class Reconciliation(Result):
 
     @cached_property
     def winners(self) -> dict[str, list[str]]:
-        """With two runs or more, the run that each tool would call the best (a tie is ""), ours as "rankscope"."""
+        """The best run (a tie is "") with the tools that find it best, if there are two runs or more."""
         out: dict[str, list[str]] = {}
         for tool in self.tools:
             if tool.values is not None and not any(map(math.isnan, tool.values)):
@@ -214,14 +213,14 @@ class Reconciliation(Result):
     # -- for people -----------------------------------------------------------------------------------
 
     def sentences(self) -> Iterator[str]:
-        """The answer first, metric by metric."""
+        """The answer, metric by metric."""
         for part in self.parts:
             yield part._about_tools() if part.value is None else part._about_value()
             if len(part.runs) > 1:
                 yield part._about_winners()
 
     def blocks(self, **_: Any) -> list[Shown]:
-        """The answer, the tools by what they print, the conventions that give the number, and the winners; one metric after the other."""
+        """Per metric: the answer, the tools by value, and the conventions that give the number."""
         return [block for part in self.parts for block in part._blocks()]
 
     def _blocks(self) -> Iterator[Shown]:
@@ -229,11 +228,12 @@ class Reconciliation(Result):
         yield from (EMPTY, self._tools())
         others = [match for match in self.matches if not match.dialects and match.departures]
         if others:
-            yield from (EMPTY, Heading(f"what else gives {self.value}"), self._ways(others))
+            yield from (EMPTY, Heading(f"other conventions that give {self.value}"), self._definitions(others))
         for tool in self.tools:
             if tool.values is None:
-                text = f"{tool.tool} prints something under this name that follows from no convention: {tool.defect}"
-                yield Paragraph(text, quiet=True)
+                yield Paragraph(
+                    f"{tool.tool} has a defect under this name, which no convention explains: {tool.defect}", quiet=True
+                )
         yield Paragraph(f"rankscope: {self.metric.convention}; ties: {POLICIES['ties'].words('trec')}", quiet=True)
 
     def _about_value(self) -> str:
@@ -245,30 +245,31 @@ class Reconciliation(Result):
                 groups.setdefault(tool.reason if tool.reasons else "", []).append(tool.dialect)
         if groups or ours:
             same = groups.pop("", [])
-            parts = [f"what {_names(['rankscope', *same], 'prints')}"] if ours else []
-            parts += [f"what {_names(names, 'prints')}: {why}" for why, names in groups.items()]
-            return f"{self.value} is {'; and '.join(parts)}."
+            parts = [f"by {words.listing(['rankscope', *same], MAX_TOOLS_NAMED)}"] if ours else []
+            parts += [f"by {words.listing(names, MAX_TOOLS_NAMED)}: {why}" for why, names in groups.items()]
+            return f"{self.value} is printed {'; and '.join(parts)}."
         if self.matches:
             first = self.matches[0]
-            way = f"{self.metric} of {first.run} with {_together(first.departures)}"
-            return f"{self.value} could be {way}; no tool known here computes it that way."
-        said = f"No convention known here gives {self.value}: {self._nearest()}."
+            definition = f"{self.metric} of {first.run} with {_together(first.departures)}"
+            return f"{self.value} could be {definition}. No known tool computes it so."
+        answer = f"No known convention gives {self.value}: {self._nearest()}."
         if self.slips is None:
-            return said
+            return answer
         if not self.slips.found:
-            return f"{said} Nor does a slip that was tried: {'; '.join(self.slips.tried)}."
-        found = [f"{slip.what} is {words.number(slip.value, digits=self._digits)}" for slip in self.slips.found[:SLIPS]]
-        rest = len(self.slips.found) - len(found)
-        more = f" ({words.counted(rest, 'more slip does', 'more slips do')}, too)" if rest else ""
-        return f"{said} A slip may: {'; or '.join(found)}{more}."
+            return f"{answer} No slip gives it either. Tried: {'; '.join(self.slips.tried)}."
+        slips = self.slips.found[:MAX_SLIPS_NAMED]
+        named = [f"{slip.what} is {words.number(slip.value, digits=self._digits)}" for slip in slips]
+        rest = len(self.slips.found) - len(named)
+        more = f" ({words.counted(rest, 'other slip also gives', 'other slips also give')} it)" if rest else ""
+        return f"{answer} A slip may: {'; or '.join(named)}{more}."
 
     @property
     def _digits(self) -> int:
-        """As many decimals as the number in question has, four at least."""
+        """The decimals of the number in question, at least four."""
         return min(max(len((self.value or "").rstrip("%").partition(".")[2]), 4), 12)
 
     def _nearest(self) -> str:
-        """Our value, the range of what tools print, and which of that is nearest to the number in question."""
+        """Our value, the range of the tools' values, and the nearest of these to the number in question."""
         digits, text = self._digits, self.value or ""
         number = float(text.rstrip("%")) / (100 if text.endswith("%") else 1)
         printed = [(v, tool.dialect) for tool in self.tools for v in tool.values or () if not math.isnan(v)]
@@ -289,9 +290,9 @@ class Reconciliation(Result):
         ours = _four(self.ours)
         same, others = tools.count(ours), len(set(tools) - {ours})
         if not tools:
-            return f"No tool known here has {self.metric}."
+            return f"No known tool has {self.metric}."
         if not others:
-            return f"All {len(tools)} tools known here that have {self.metric} agree: {', '.join(ours)}."
+            return f"All {len(tools)} known tools that have {self.metric} agree: {', '.join(ours)}."
         agree = f"{same} {words.agree(same, 'agrees')} ({', '.join(ours)})"
         return f"{len(tools)} tools have {self.metric}: {agree}; the rest give {words.counted(others, 'other value')}."
 
@@ -305,7 +306,7 @@ class Reconciliation(Result):
         return f"The choice of convention changes which run is best: {'; '.join(parts)}."
 
     def _tools(self) -> Table:
-        """A row a number and reason: who prints it, and the one reason why."""
+        """One row per number and reason, with the tools that print it."""
         groups: dict[tuple[str, ...], dict[str, list[ToolValues]]] = {}
         for tool in self.tools:
             if tool.values is not None:
@@ -322,7 +323,7 @@ class Reconciliation(Result):
         )
         return Table(columns, tuple(rows), labels=0)
 
-    def _ways(self, matches: Sequence[Match]) -> Table:
+    def _definitions(self, matches: Sequence[Match]) -> Table:
         run = (Col("run", head="run"),) if len(self.runs) > 1 else ()
         value = Col("value", head="value", kind="value")
         by = Col(head="by", cell=lambda match: _together(match.departures), wraps=True)
@@ -330,7 +331,6 @@ class Reconciliation(Result):
 
 
 def _four(values: Sequence[float]) -> tuple[str, ...]:
-    """Values as they are told apart."""
     return tuple(words.number(value, digits=4) for value in values)
 
 
@@ -339,5 +339,4 @@ def _together(departures: Sequence[tuple[str, Any]]) -> str:
 
 
 def _names(names: Sequence[str], verb: str) -> str:
-    """Tools and what they do."""
-    return f"{words.listing(names, NAMED)} {words.agree(len(names), verb)}"
+    return f"{words.listing(names, MAX_TOOLS_NAMED)} {words.agree(len(names), verb)}"

@@ -1,4 +1,4 @@
-"""Arithmetic slips that make another number of the same values: what was tried where no convention gives a number, and what gives it."""
+"""Arithmetic slips that turn the same values into another number, tried if no convention gives it."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ from rankscope.metrics import Metric, parse
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000)
 OTHERS = ("nDCG", "AP", "RR", "P", "R", "Success", "DCG", "F")
-# kinds of slips, in the order in which they are told
 QUERIES_ROUNDED = "the value of each query rounded or cut off before the mean"
 MEAN_CUT = "the mean cut off instead of rounded"
 DIGITS = "two digits swapped, or the point misplaced"
 OTHER_CUTOFF = "another cutoff"
 OTHER_METRIC = "another metric"
 OTHER_COUNT = "a mean over another number of queries"
-NO_MEAN = "the median, the best or the worst query, a sum, a product or 1 less the value in place of the mean"
+NO_MEAN = "the median, best or worst query, a sum, a product or 1 less the value instead of the mean"
 OF_RUNS = "a mean, a difference or a ratio of two runs"
 
 
 @dataclass(frozen=True)
 class Slip:
-    """A slip that gives the number in question: its kind, what it is in words, and the number."""
+    """A slip that gives the number in question: its kind, a description, and its value."""
 
     kind: str
     what: str
@@ -36,7 +35,7 @@ class Slip:
 
 @dataclass(frozen=True)
 class SlipSearch:
-    """The kinds of slips that were ``tried``, and those ``found`` to give the number."""
+    """The kinds of slips that were ``tried``, and the slips ``found`` to give the number."""
 
     tried: tuple[str, ...]
     found: tuple[Slip, ...]
@@ -50,10 +49,10 @@ def search_slips(
     others: Mapping[Metric, Mapping[str, float]],
     metric: Metric,
 ) -> SlipSearch:
-    """Try slips on the values of each run's queries and on its other metrics; ``text`` is the number that was printed.
+    """Try slips on the query values of each run and on its other metrics. ``text`` is the printed number.
 
-    ``counts`` are the numbers of queries that a mean of a run could have been taken over.
-    """  # fmt: skip
+    ``counts`` are the numbers of queries by which a run's mean could have been divided.
+    """
     every: list[Slip] = []
     for run, of_queries in values.items():
         if of_queries:
@@ -74,7 +73,7 @@ def search_slips(
 
 
 def other_metrics(metric: Metric) -> Iterator[Metric]:
-    """The same metric at other cutoffs, and other metrics at the same: what a number may be that stands in the wrong row."""
+    """The same metric at other cutoffs, and other metrics at the same cutoff: candidates for a number from a wrong row."""
     k = getattr(metric, "cutoff", None)
     if hasattr(metric, "cutoff"):
         for other in dict.fromkeys((*((k - 1, k + 1) if k else ()), *CUTOFFS, None)):
@@ -93,7 +92,6 @@ def other_metrics(metric: Metric) -> Iterator[Metric]:
 
 
 def _of_queries(values: Sequence[float], counts: Sequence[int], of: str) -> Iterator[Slip]:
-    """Slips in averaging the values of a run's queries."""
     count, whole = len(values), math.fsum(values)
     for digits in (1, 2, 3):
         scale = 10**digits
@@ -124,7 +122,6 @@ def _of_queries(values: Sequence[float], counts: Sequence[int], of: str) -> Iter
 
 
 def _of_text(text: str, mean: float, meets: Callable[[float], bool], of: str) -> Iterator[Slip]:
-    """Slips in writing a mean down."""
     decimals = len(text.partition(".")[2].rstrip("%"))
     cut = math.floor(mean * 10**decimals) / 10**decimals
     if decimals and meets(cut):
@@ -140,7 +137,6 @@ def _of_text(text: str, mean: float, meets: Callable[[float], bool], of: str) ->
 
 
 def _of_runs(means: Mapping[str, float]) -> Iterator[Slip]:
-    """Slips that take two runs together."""
     for one, two in permutations(means, 2):
         if one < two:
             yield Slip(OF_RUNS, f"the mean of {one} and {two}", (means[one] + means[two]) / 2)

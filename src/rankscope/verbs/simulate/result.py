@@ -13,8 +13,8 @@ from rankscope import words
 from rankscope.blocks import EMPTY, Chart, Column, Heading, Paragraph
 from rankscope.files.writers import write_rows
 from rankscope.logs.base import parse_online
-from rankscope.logs.simulation.log import Effect, Outcome, Scenario, by_arm, by_position, design_effect
 from rankscope.show.result import Col, Result, Shown, View
+from rankscope.worlds.log import Effect, Outcome, Scenario, by_arm, by_position, design_effect
 
 TOLD = (1, 2, 3, 10, 20)  # positions whose click-through rate is told in a sentence
 
@@ -179,7 +179,7 @@ class Simulation(Result):
             "interleaved": any(arm.rival is not None for arm in self.scenario.arms), "truth": self.truth_users,
         }  # fmt: skip
 
-    def facts(self) -> dict[str, Any]:
+    def json_header(self) -> dict[str, Any]:
         """How much was made, and under which parameters."""
         sums = (
             self.units.select("sessions", "lists", "impressions", "clicks", "orders", "revenue")

@@ -6,22 +6,22 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from rankscope import words
+from rankscope.behaviour.browsing import Browsing
+from rankscope.behaviour.policies import Fixed, LoggingPolicy, PlackettLuce
 from rankscope.declared import one_of, whole_number
 from rankscope.engines.base import Order
 from rankscope.engines.top import top
 from rankscope.errors import InputError
 from rankscope.logs.base import OnlineMetric, parse_online
 from rankscope.logs.metrics import CTR, CVR, RPM, ListCTR, Quantile, SatisfiedClicks, SessionsPerUser
-from rankscope.logs.simulation.behaviour import Arm, Behaviour
-from rankscope.logs.simulation.browsing import parse_browsing
-from rankscope.logs.simulation.items import Candidates, judged_candidates, made_candidates, quality_scores
-from rankscope.logs.simulation.log import Scenario, play, true_effects
-from rankscope.logs.simulation.policies import Fixed, LoggingPolicy, PlackettLuce, parse_policy
-from rankscope.logs.simulation.world import World
 from rankscope.parallel import check_memory
 from rankscope.scoring.inputs import clean, distinct_names, label_of, read_any, read_inputs
 from rankscope.scoring.request import Request
 from rankscope.verbs.simulate.result import Simulation
+from rankscope.worlds.events import Arm, Behaviour
+from rankscope.worlds.items import Candidates, judged_candidates, made_candidates, quality_scores
+from rankscope.worlds.log import Scenario, play, true_effects
+from rankscope.worlds.world import World
 
 KINDS = ("log", "experiment")
 QUALITY = {"log": (0.6,), "experiment": (0.5, 0.6)}  # of rankers, unless others are named
@@ -74,7 +74,7 @@ def simulate(  # noqa: PLR0913 - the options of the command line, each with its 
     candidates, scores = _rankers(world, kind, quality, qrels, runs)
     arms = _arms(scores, policies, world, experiment, interleave)
     shares = _shares(split, len(arms), experiment)
-    scenario = Scenario(Behaviour(world, candidates, parse_browsing(browsing)), arms, shares, experiment)
+    scenario = Scenario(Behaviour(world, candidates, Browsing.read(browsing)), arms, shares, experiment)
     everybody = _truth(truth, experiment)
     wanted = _metrics(metrics, experiment)
     return Simulation(kind, scenario, play(scenario), true_effects(scenario, wanted, everybody) if everybody else [], everybody)
@@ -85,7 +85,7 @@ def _policies(said: Any, experiment: bool, interleave: bool) -> list[LoggingPoli
     if said is None:
         return [Fixed() if experiment or interleave else PlackettLuce()]
     each = [said] if isinstance(said, str | type | LoggingPolicy) else list(said)
-    out = list(dict.fromkeys(parse_policy(one) for one in each))
+    out = list(dict.fromkeys(LoggingPolicy.read(one) for one in each))
     if len(out) != 1 and (experiment or not out):
         raise InputError(f"policy={said!r}: the variants of an experiment are shown by one policy; name one" if out else "policy=[]: name a policy, like Fixed")  # fmt: skip
     if interleave and out != [Fixed()]:

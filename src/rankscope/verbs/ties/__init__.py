@@ -1,1 +1,1 @@
-"""How far equal scores could move a number."""
+"""The range of a metric over all orders of ties."""

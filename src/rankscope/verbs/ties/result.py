@@ -1,4 +1,4 @@
-"""What ``ties`` found: how far each metric could move by reordering equal scores."""
+"""The result of ``ties``: the range of each metric over all orders of ties."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankscope import words
+from rankscope.diagnostics.rule import MIN_PRINTED_CHANGE
 from rankscope.metrics import Metric
-from rankscope.scoring.health import NOTABLE
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Result, View
+from rankscope.syntax import in_caller_syntax
 
 LEGEND = (
     "by id: score, then document id, both descending, as trec_eval · expected: the mean over all orders of equal scores · "
-    "queries: those whose value depends on the order · tied: share of the top k (10 without a cutoff) that shares its score"
+    "queries: with a value that depends on the order · tied: share of the top k (10 without a cutoff) that shares its score"
 )
 
 
 @dataclass(frozen=True)
 class TieRange:
-    """One metric of one run under all orders of equal scores.
+    """One metric of one run under all orders of ties.
 
-    ``value`` is the number under trec_eval's order, ``expected`` the mean over all orders, ``worst`` and
-    ``best`` the ends (None where neither higher nor lower is better). ``queries`` of ``of`` have a value that depends
-    on the order; ``tied`` is the share of the documents in the top k (10 without a cutoff) that are tied.
+    ``value`` uses trec_eval's order, ``expected`` is the mean over all orders, ``worst`` and ``best`` are the ends (None for a metric
+    without a better direction). The value of ``queries`` of ``of`` queries depends on the order. ``tied`` is the share of ties in the
+    top k (10 without a cutoff).
     """
 
     run: str
@@ -40,7 +41,7 @@ class TieRange:
 
     @property
     def width(self) -> float:
-        """How far the value could move."""
+        """The distance between worst and best."""
         return 0.0 if self.best is None or self.worst is None else abs(self.best - self.worst)
 
 
@@ -64,7 +65,7 @@ def _columns(report: TieReport) -> Iterator[Col]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TieReport(Result):
-    """What ``ties`` found: one ``TieRange`` a run and metric."""
+    """One ``TieRange`` per run and metric."""
 
     ranges: Sequence[TieRange]
     scores: Scores
@@ -85,23 +86,23 @@ class TieReport(Result):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What was said while reading."""
+        """The notes of the readers."""
         return self.scores.notes
 
     @property
     def conventions(self) -> dict[str, Any]:
-        """Which queries the numbers are averaged over."""
+        """The averaged queries."""
         stated = self.scores.conventions
         return {name: stated[name] for name in ("queries", "queries_in_words")}
 
     def sentences(self) -> Iterator[str]:
-        """Whether the order of equal scores matters here."""
+        """The effect of the order of ties."""
         widest = max(self, key=lambda s: s.width, default=None)
-        if widest is None or widest.worst is None or widest.best is None or widest.width < NOTABLE:
-            yield f"Equal scores do not matter here: no metric could move by {words.amount(NOTABLE)} or more."
+        if widest is None or widest.worst is None or widest.best is None or widest.width < MIN_PRINTED_CHANGE:
+            yield f"Equal scores do not matter here: no metric could move by {words.amount(MIN_PRINTED_CHANGE)} or more."
             return
         of = f" of {widest.run}" if len(self.scores.runs) > 1 else ""
-        advice = words.keywords("Give distinct scores, or report --ties expected.")
+        advice = in_caller_syntax("Give distinct scores, or report --ties expected.")
         yield (
             f"Equal scores matter: depending on their order, {widest.metric}{of} is between "
             f"{words.interval(widest.worst, widest.best, digits=4, between=' and ')} "

@@ -1,4 +1,4 @@
-"""How much equal scores matter: how many there are in the top k, and how far the metrics could move."""
+"""Measure the effect of ties: their share of the top k, and the range of each metric over their orders."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from rankscope.verbs.ties.result import TieRange, TieReport
 
 
 def ties(qrels: Any, runs: Any, metrics: Any = None, *, seed: int = 0, **policies: Any) -> TieReport:
-    """Say how much of the top k is tied, and how far each metric could move by reordering equal scores.
+    """Compute the share of ties in the top k, and the range of each metric over all orders of ties.
 
-    Takes what ``evaluate`` takes, but for ``ties`` and ``dialect``. Raises what ``evaluate`` raises.
+    Takes the options of ``evaluate`` except ``ties`` and ``dialect``. Raises the errors of ``evaluate``.
 
     >>> import rankscope as rs
     >>> report = rs.ties({"q1": {"a": 1}}, {"q1": {"a": 1.0, "b": 1.0, "c": 0.5}}, "RR")
@@ -38,7 +38,7 @@ def ties(qrels: Any, runs: Any, metrics: Any = None, *, seed: int = 0, **policie
 
     spellings = [mean.spelling for mean in plain.board if mean.run == plain.runs[0].name]
     directed = [metric for metric in plain.metrics if metric.better != "neither"]
-    ends = [found for order in ("worst", "best") if (found := under(order, directed)) is not None]
+    ends = [scores for order in ("worst", "best") if (scores := under(order, directed)) is not None]
     return TieReport(list(_ranges(plain, under("expected", spellings) or plain, ends)), plain)
 
 
@@ -46,11 +46,11 @@ def _ranges(plain: Scores, expected: Scores, ends: Sequence[Scores]) -> Iterator
     for at, run in enumerate(plain.runs):
         for metric in plain.metrics:
             mean = expected.mean_of((run.name, str(metric)))
-            known = [found for found in ends if metric in found.metrics]
-            worst, best = [found[run.name, str(metric)] for found in known] or (None, None)
-            values = [found.runs[at].values[metric] for found in known] or (np.zeros(1), np.zeros(1))
+            known = [scores for scores in ends if metric in scores.metrics]
+            worst, best = [scores[run.name, str(metric)] for scores in known] or (None, None)
+            values = [scores.runs[at].values[metric] for scores in known] or (np.zeros(1), np.zeros(1))
             tied = run.health.tied_at_cutoff
-            # the cutoff of a metric, or the one of the state of the data that comes nearest to 10
+            # the metric's cutoff, or the counted one nearest to 10
             depth = getattr(metric, "cutoff", None) or min(tied, key=lambda k: abs(k - 10), default=10)
             yield TieRange(
                 run=run.name,
@@ -59,7 +59,7 @@ def _ranges(plain: Scores, expected: Scores, ends: Sequence[Scores]) -> Iterator
                 expected=mean.value,
                 worst=worst,
                 best=best,
-                queries=int(np.count_nonzero(np.abs(values[1] - values[0]) > 1e-12)),  # NaN is no difference
+                queries=int(np.count_nonzero(np.abs(values[1] - values[0]) > 1e-12)),  # False for NaN
                 of=len(run.query_ids),
                 tied=tied.get(depth, 0.0),
                 error=mean.error,

@@ -1,1 +1,1 @@
-"""How far unjudged documents could move a number."""
+"""Bound numbers over the grades of unjudged documents."""

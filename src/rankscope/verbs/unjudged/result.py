@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Heading, Paragraph
+from rankscope.blocks import Heading, Paragraph
 from rankscope.metrics import Metric
 from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.result import Col, Shown, View
@@ -56,7 +56,7 @@ class ValueBounds:
 
     @property
     def top(self) -> str:
-        """What the metric looks at, in words."""
+        """The part of the ranking that the metric uses, in words."""
         return "ranking" if self.depth is None else f"top {words.count(self.depth)}"
 
     def __str__(self) -> str:
@@ -72,8 +72,8 @@ class ValueBounds:
 
 
 @dataclass(frozen=True)
-class Turn:
-    """What it would take to reverse the difference of two runs.
+class Reversal:
+    """The judgments that would reverse the difference of two runs.
 
     ``difference`` is run - baseline as judged, ``lower`` and ``upper`` its ends over ways of grading the ``unjudged`` documents in
     the top of either (``exact``: over all ways). ``needed`` of them, if of the best ``grade``, would reverse its sign and make it
@@ -97,7 +97,7 @@ class Turn:
 
     @property
     def ahead(self) -> str | None:
-        """The run of the larger value; None where both are the same."""
+        """The run with the larger value; None if both are the same."""
         if math.isnan(self.difference) or not self.difference:
             return None
         return self.run if self.difference > 0 else self.baseline
@@ -127,7 +127,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class DocumentToJudge:
-    """A document whose judgment could change much: the rank each run gives it, and the largest change that it could make."""
+    """A document to judge: its rank in each run, and the largest change that its judgment could make."""
 
     query_id: str
     doc_id: str
@@ -218,7 +218,7 @@ def _rank(name: str) -> Col:
     return Col(head=name, kind="count", cell=lambda d: d.ranks.get(name), hint=hint)
 
 
-def _count_to_reverse(turn: Turn) -> str | None:
+def _count_to_reverse(turn: Reversal) -> str | None:
     return None if turn.needed is None else f"{'' if turn.fewest else '≤ '}{words.count(turn.needed)}"
 
 
@@ -231,7 +231,7 @@ class UnjudgedReport(OfScores):
     """
 
     bounds: Sequence[ValueBounds]
-    turns: Sequence[Turn]
+    turns: Sequence[Reversal]
     worklist: Sequence[DocumentToJudge]
     candidates: int
     considered: int
@@ -239,6 +239,7 @@ class UnjudgedReport(OfScores):
     baseline: str
 
     schema = "unjudged/1"
+    header = ("conventions", "inputs", "verdict", "candidates", "considered")
     views: ClassVar[tuple[View, ...]] = (
         View("results", _bounds_columns, lambda report: report.bounds),
         View(
@@ -265,6 +266,7 @@ class UnjudgedReport(OfScores):
             "to_judge",
             (Col("query_id"), Col("doc_id"), Col("ranks", of=lambda d: d.ranks_in_words), Col("effect", kind="value")),
             lambda report: report.worklist,
+            held=lambda _: False,
         ),
     )
 
@@ -272,39 +274,28 @@ class UnjudgedReport(OfScores):
         return iter(self.bounds)
 
     def of(self, metric: Metric) -> UnjudgedReport:
-        """What it says of one metric."""
+        """Return the sentences about one metric."""
         bounds = [one for one in self.bounds if one.metric == metric]
         return replace(self, bounds=bounds, turns=[one for one in self.turns if one.metric == metric])
-
-    def facts(self) -> dict[str, Any]:
-        """What JSON holds beside the tables."""
-        own = {"verdict": list(self.sentences()), "candidates": self.candidates, "considered": self.considered}
-        return {**super().facts(), **own}
-
-    def beside(self, **_: Any) -> Iterator[str]:
-        """The tables that JSON holds beside the main one."""
-        yield from ("turns", "worklist")
 
     def sentences(self) -> Iterator[str]:
         """The answer for the first metric, run by run, and what would reverse the differences."""
         first = self.of(self.bounds[0].metric)
         yield from map(str, [*first.bounds[:SPELLED], *first.turns[:SPELLED]])
 
-    def blocks(self, **_: Any) -> list[Shown]:
-        """The answer, the tables behind it, the documents to judge, and what the numbers rest on."""
+    def body(self, **_: Any) -> Iterator[Sequence[Shown]]:
+        """Yield the bounds and turns, metric by metric, and the first documents to judge."""
         metrics = list(dict.fromkeys(b.metric for b in self.bounds))
-        out: list[Shown] = [*map(Paragraph, self.sentences()), EMPTY]
         for own in map(self.of, metrics):
-            out += [Heading(str(own.bounds[0].metric))] if len(metrics) > 1 else []
-            out += [own.table(), EMPTY]
-            out += [own.table("turns"), EMPTY] if own.turns else []
+            yield [*([Heading(str(own.bounds[0].metric))] if len(metrics) > 1 else []), own.table()]
+            yield [own.table("turns")] if own.turns else []
         if self.worklist:
-            what = f"a difference in {metrics[0]}" if self.turns else str(metrics[0])
-            head = Paragraph(f"Judging these documents could change {what} most:")
-            out += [head, self.table("worklist", most=SHOWN), EMPTY]
-        return [*out, *(Paragraph(text, quiet=True) for text in self._small_print())]
+            purpose = f"a difference in {metrics[0]}" if self.turns else str(metrics[0])
+            head = Paragraph(f"Judging these documents could change {purpose} most:")
+            yield [head, self.table("worklist", most=SHOWN)]
 
-    def _small_print(self) -> Iterator[str]:
+    def small_print(self) -> Iterator[str]:
+        """Yield the meaning of the columns and the conventions."""
         grades = ", ".join(dict.fromkeys(words.amount(b.grade) for b in self.bounds))
         sure = all(b.exact for b in self.bounds) and all(t.exact for t in self.turns)
         yield (
@@ -324,5 +315,7 @@ class UnjudgedReport(OfScores):
             considered, candidates = words.count(self.considered), words.count(self.candidates)
             yield f"the {considered} documents of the best ranks were tried one by one, of {candidates}"
         yield self.scores.request.small_print()
-        if self.worklist:
-            yield "next: --worklist judge.csv writes the documents to judge"
+
+    def next_step(self) -> str:
+        """Return the option that writes the worklist."""
+        return "next: --worklist judge.csv writes the documents to judge" if self.worklist else ""

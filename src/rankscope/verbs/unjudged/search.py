@@ -1,12 +1,12 @@
-"""The grades of unjudged documents under which values are lowest or highest, and those that reverse a difference.
+"""Search for grades of unjudged documents that make values lowest or highest, or reverse a difference.
 
-For a given number of documents of each grade, and where a better document moved above a worse one never hurts (the metric is
-``monotone``), a ranking is at its best with the good ones on top, and at its worst with them at the end. So few arrangements have to
-be tried, and the extremes are exact. For a difference of two runs this holds where each document earns on its own; for other metrics
-all ways of grading are tried where they are few, else the extremes are the widest that were found.
+If a better document moved above a worse one never hurts (the metric is ``monotone``), then for a given number of documents per grade
+a ranking is best with the good ones on top, and worst with them at the end. Few arrangements have to be tried, and the extremes are
+exact. For a difference of two runs this needs metrics in which each document earns on its own; for other metrics all ways of grading
+are tried if they are few, and otherwise the extremes are the widest ones tried.
 
-The engine gets a code as the grade of every unjudged document. So it finds for these, too, what it finds for judged ones (rank, ties,
-score); the code says which is which, and is replaced by a grade or taken out again.
+The engine gets a code as the grade of every unjudged document, so that it returns their ranks, ties and scores as well. The code
+identifies the document, and is replaced by a grade or removed again.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ DOCS = ("query_id", "doc_id")
 BUDGET = 6_000_000  # judged documents in all variants together
 MOST = 4096  # variants of a query
 ROOM = 4_000_000  # cells of grades at a time
-DEEP = 200  # the longest ranking that is made up
+DEEP = 200  # the longest ranking that is tried
 STEPS = 5000  # documents that are graded one after the other
-SAME = 1e-12  # a difference as small as this is none
+SAME = 1e-12  # a smaller difference is 0
 PLAIN = frozenset({"trec", "docid", "input", "rank"})
 
 
@@ -51,9 +51,9 @@ PLAIN = frozenset({"trec", "docid", "input", "rank"})
 class UnjudgedDocuments:
     """The unjudged documents in the top of some runs, each once.
 
-    ``frame`` has a row a document: ``query_id``, ``doc_id``, ``query`` (the number of the query in ``queries``) and ``place``
+    ``frame`` has one row per document: ``query_id``, ``doc_id``, ``query`` (the number of the query in ``queries``) and ``place``
     (the number of the document within its query). ``rank`` is runs x queries x places: the rank of each document in the top of
-    each run, 0 where it is not there. ``size`` counts all documents in the top of each run, judged or not.
+    each run, 0 if it is absent. ``size`` counts all documents in the top of each run, judged or not.
     """
 
     frame: pl.DataFrame
@@ -63,12 +63,12 @@ class UnjudgedDocuments:
 
     @cached_property
     def there(self) -> Array:
-        """Which of queries x places hold a document."""
+        """True for queries x places that hold a document."""
         return np.asarray((self.rank > 0).any(axis=0))
 
     @cached_property
     def counts(self) -> list[int]:
-        """How many of the documents are in the top of each run."""
+        """The number of the documents in the top of each run."""
         return [int((one > 0).sum()) for one in self.rank]
 
     @property
@@ -78,16 +78,16 @@ class UnjudgedDocuments:
 
     @cached_property
     def best_rank(self) -> Array:
-        """The best rank that any run gives each document; large where there is no document."""
+        """The best rank of each document in any run; large at places without a document."""
         return np.asarray(np.where(self.rank > 0, self.rank, np.iinfo(np.int64).max).min(axis=0))
 
 
 def unjudged_documents(
     tops: Sequence[pl.DataFrame], qrels: Qrels, queries: Sequence[Sequence[str]], again: str = ""
 ) -> UnjudgedDocuments:
-    """The documents of the tops that are not in the qrels, for the ``queries`` that each run is averaged over.
+    """Return the documents of the tops that are not in the qrels, for the ``queries`` in the mean of each run.
 
-    An id with ``again`` in it stands for a document that is there already, which is judged once.
+    An id with ``again`` in it repeats a document, which is judged once.
     """
     parts, size = [], []
     for number, (top, averaged) in enumerate(zip(tops, queries, strict=True)):
@@ -115,7 +115,7 @@ def unjudged_documents(
 
 
 def with_grades(qrels: Qrels, documents: pl.DataFrame, several: bool = False) -> Qrels:
-    """The judgments with more of them: ``documents`` have ``query_id``, ``doc_id`` and ``grade``.
+    """Return the judgments with further ones: ``documents`` have ``query_id``, ``doc_id`` and ``grade``.
 
     For a metric that takes ``several`` grades of a document, the grade is given for each subtopic or judge that the query has.
     """
@@ -132,7 +132,7 @@ def with_grades(qrels: Qrels, documents: pl.DataFrame, several: bool = False) ->
 
 
 def with_codes(qrels: Qrels, documents: UnjudgedDocuments) -> Qrels:
-    """The judgments with a code in the place of the grade of every unjudged document."""
+    """Return the judgments with a code as the grade of every unjudged document."""
     return with_grades(qrels, documents.frame.with_columns((pl.col("place") * STEP + CODE).alias("grade")))
 
 
@@ -140,7 +140,7 @@ def with_codes(qrels: Qrels, documents: UnjudgedDocuments) -> Qrels:
 class Cells:
     """One metric over some runs, with the unjudged documents among the judged ones.
 
-    ``request`` asks for the metric, ``judged`` is what the engine found for each run with ``with_codes`` judgments, and ``rows`` are
+    ``request`` asks for the metric, ``judged`` is the result of the engine for each run with ``with_codes`` judgments, and ``rows`` are
     the numbers of the queries there.
     """
 
@@ -149,9 +149,9 @@ class Cells:
     rows: Sequence[Array]
 
     def values(self, run: int, queries: Array, grades: Array) -> Array:
-        """The value of each variant: a query (by number), and a grade for each of its unjudged documents, NaN to leave it unjudged.
+        """Return the value of each variant: a query (by number), and a grade for each of its unjudged documents, NaN to leave it unjudged.
 
-        ``grades`` is variants x places. NaN where the metric has no value.
+        ``grades`` is variants x places. NaN if the metric has no value.
         """
         parts = [np.zeros(0)]
         size = np.maximum(self.judged[run].size[self.rows[run][queries]], 1)
@@ -182,7 +182,7 @@ class Cells:
 class Extremes(NamedTuple):
     """The grades (queries x places, NaN: not touched) under which a value is lowest and highest.
 
-    ``complete`` says that no other grades give less or more, query by query.
+    ``complete`` is True if no other grades give less or more, query by query.
     """
 
     lower: Array
@@ -192,10 +192,10 @@ class Extremes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """What is graded, and how: each of ``documents`` (queries x places) gets one of the ``levels``.
+    """A search over grades: each of ``documents`` (queries x places) gets one of the ``levels``.
 
-    ``parts`` says of which runs the value is made, and what each query counts there. ``in_order`` says that the extremes are among
-    the arrangements in the order of the ``key`` (least first) and its reverse.
+    ``parts`` maps runs to the weight of each query in the value. If ``in_order``, the extremes are among the arrangements in the order
+    of the ``key`` (least first) and its reverse.
     """
 
     cells: Cells
@@ -247,10 +247,10 @@ class Search:
 
 
 def ways(count: int, levels: Sequence[float], limit: int, ordered: bool) -> tuple[Array, bool]:
-    """Grades for ``count`` documents, a row a way, and whether no other way can be more extreme.
+    """Return grades for ``count`` documents, one row per way, and True if no other way can be more extreme.
 
-    All ways where there are no more than ``limit``; else those that rise or fall along the documents; else those of the lowest and
-    the highest grade alone; else some of these. ``ordered`` says that rising and falling ones are enough.
+    All ways if they are at most ``limit``; otherwise the ways that rise or fall along the documents; otherwise only those with the
+    lowest and the highest grade; otherwise some of these. If ``ordered``, rising and falling ways are enough.
 
     >>> ways(2, (0.0, 1.0), 100, ordered=True)[0].tolist()
     [[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]
@@ -267,15 +267,15 @@ def ways(count: int, levels: Sequence[float], limit: int, ordered: bool) -> tupl
 
 
 def exchanges(metric: Metric, ties: str) -> bool:
-    """Whether, for a given number of documents of each grade, a ranking is at its best with the good ones on top."""
+    """Return True if, for a given number of documents per grade, a ranking is best with the good ones on top."""
     return metric.monotone and metric.better != "neither" and ties in PLAIN
 
 
 def alone(metric: Metric, top: float, ties: str = "trec") -> bool:
-    """Whether every unjudged document earns on its own: the grades of the others make no difference to it.
+    """Return True if every unjudged document earns on its own, whatever the grades of the others.
 
-    This is tried on small rankings with some judged documents, in which every set of the others is graded. A metric that divides
-    by what the query is worth fails, as one more relevant document makes the query worth more.
+    Small rankings with some judged documents show it, by grading every set of the others. A metric that divides by the ideal fails,
+    as one more relevant document changes the ideal.
 
     >>> from rankscope.metrics import DCG, P, nDCG
     >>> alone(P @ 5, 1.0), alone(DCG @ 5, 2.0), alone(nDCG @ 5, 2.0)
@@ -320,9 +320,9 @@ def _probe(metric: Metric, top: float, deep: int) -> Judged:
 
 @dataclass(frozen=True, eq=False)
 class MeanParts:
-    """What the mean of a run is made of: ``total`` over ``whole``, of all queries.
+    """The parts of the mean of a run: ``total`` over ``whole``, of all queries.
 
-    ``value`` and ``weight`` are of the queries that have unjudged documents, in their order.
+    ``value`` and ``weight`` belong to the queries with unjudged documents, in their order.
     """
 
     value: Array
@@ -333,7 +333,7 @@ class MeanParts:
 
     @classmethod
     def of(cls, aggregate: str, values: Array, weights: Array, at: Array) -> MeanParts:
-        """Of the values of all queries (NaN: undefined); those with unjudged documents are at these places."""
+        """Make the parts from the values of all queries (NaN: undefined); queries with unjudged documents are at these places."""
         terms = as_terms(aggregate, values)
         defined = ~np.isnan(terms)
         weights = np.ones_like(weights) if aggregate == "sum" else weights
@@ -347,15 +347,15 @@ class MeanParts:
 
     @property
     def share(self) -> Array:
-        """What each of these queries counts in the mean."""
+        """The share of each query in the mean."""
         return self.weight / (self.whole or 1.0)
 
     def step_in_terms(self, step: Array) -> Array:
-        """A step of the mean as a step of what is added up for it."""
+        """Return a step of the mean as a step of its terms."""
         return np.log1p(step / math.exp(self.mean)) if self.aggregate == "geometric" else step
 
     def change(self, queries: Array, values: Array) -> Array:
-        """How the mean would change if these queries, each alone, had these values; NaN where there is no mean."""
+        """Return the change of the mean if one of these queries had its new value, for each query; NaN without a mean."""
         before, after = as_terms(self.aggregate, self.value[queries]), as_terms(self.aggregate, values)
         weight = self.weight[queries]
         had, has = ~np.isnan(before), ~np.isnan(after)
@@ -368,13 +368,13 @@ class MeanParts:
 
 
 def as_terms(aggregate: str, values: Array) -> Array:
-    """What is added up for a mean: the values, or their logarithms."""
+    """Return the terms of a mean: the values, or their logarithms."""
     return logs_of(values) if aggregate == "geometric" else values
 
 
 @dataclass(frozen=True, eq=False)
 class SingleEffects:
-    """What each unjudged document alone would do to the mean of each run: runs x queries x places, 0 where none was tried.
+    """The change of the mean of each run by one unjudged document: runs x queries x places, 0 if it was not tried.
 
     ``perfect`` is for the top grade, ``worthless`` for grade 0. ``considered`` marks the documents that were tried.
     """
@@ -395,7 +395,7 @@ def _reach(moves: Array) -> Array:
 
 
 def single_effects(cells: Cells, documents: UnjudgedDocuments, means: Sequence[MeanParts], top: float) -> SingleEffects:
-    """Judge every document alone; where they are too many, those of the best ranks."""
+    """Return the effect of judging each document; the best-ranked ones if there are too many."""
     queries, places = np.nonzero(documents.there)
     cost = np.asarray(sum(one.size[rows] for one, rows in zip(cells.judged, cells.rows, strict=True)))
     order = np.lexsort((places, queries, documents.best_rank[queries, places]))
@@ -425,10 +425,10 @@ def _changes(cells: Cells, run: int, mean: MeanParts, at: tuple[Array, Array], w
 def reversal(
     cells: Cells, means: Sequence[MeanParts], pair: tuple[int, int], effects: SingleEffects, top: float, alone: bool
 ) -> list[tuple[int, int]] | None:
-    """Documents (query and place) that would reverse the difference of two runs if they had the top grade; None where none were found.
+    """Return documents (query and place) that would reverse the difference of two runs with the top grade; None if the search fails.
 
-    The one that helps most is taken first, then the one that helps most beside it, and so on: the fewest there are where each
-    document earns on its own (``alone``), else no more than are needed for certain.
+    The document that helps most comes first, then the one that helps most together with it, and so on. If each document earns on its
+    own (``alone``) this is the smallest number, otherwise a number that is enough.
     """
     signs = dict(zip(pair, (1.0, -1.0), strict=True))
     difference = sum(sign * means[run].mean for run, sign in signs.items())
@@ -437,7 +437,7 @@ def reversal(
     side, left = math.copysign(1.0, difference), abs(difference)
 
     def gain_of(moves: Mapping[int, Array]) -> Array:
-        """What documents take from the difference, by how they move the mean of each run."""
+        """Return the part of the difference that documents remove, from the changes of the means."""
         return -side * np.nan_to_num(sum(sign * moves[run] for run, sign in signs.items()), nan=0.0)
 
     gain = gain_of({run: means[run].step_in_terms(effects.perfect[run]) for run in pair})
@@ -453,7 +453,7 @@ def reversal(
         gain[query, place] = 0.0
         if alone:
             continue
-        # the others of its query are worth another amount beside it
+        # with this grade, the others of its query have another effect
         others = np.flatnonzero(effects.considered[query] & np.isnan(grades[query]))
         rows = np.tile(grades[query], (len(others) + 1, 1))
         rows[np.arange(len(others)) + 1, others] = top

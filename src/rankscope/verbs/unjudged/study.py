@@ -1,4 +1,4 @@
-"""One metric over some runs: what the unjudged documents in their tops could do to it.
+"""One metric over some runs, and the possible effect of the unjudged documents in their tops.
 
 The search uses the judged documents that the engine found (``Cells``). The numbers that are reported come from the evaluation, on
 judgments to which the grades were added.
@@ -30,7 +30,7 @@ from rankscope.scoring.judging import judge_clean
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.scores import Scores
 from rankscope.tables import Qrels
-from rankscope.verbs.unjudged.result import NO_JUDGMENT, NONE_FOUND, DocumentToJudge, Turn, ValueBounds
+from rankscope.verbs.unjudged.result import NO_JUDGMENT, NONE_FOUND, DocumentToJudge, Reversal, ValueBounds
 from rankscope.verbs.unjudged.search import (
     CODE,
     SAME,
@@ -79,17 +79,17 @@ class Study:
 
     @property
     def considered(self) -> int:
-        """How many of the candidates were tried one by one."""
+        """The number of candidates that were tried one by one."""
         return 0 if self.reason or not self.candidates else int(self.singles.considered.sum())
 
     @cached_property
     def alone(self) -> bool:
-        """Whether every document earns on its own."""
+        """True if every document earns on its own."""
         return alone(self.metric, self.top, self.ties)
 
     @property
     def fewest(self) -> bool:
-        """Whether the greedy number is the smallest possible: each document earns on its own, and all were tried."""
+        """True if the greedy number is the smallest possible: each document earns on its own, and all were tried."""
         return self.alone and self.considered == self.candidates
 
     @cached_property
@@ -101,7 +101,7 @@ class Study:
 
     @cached_property
     def means(self) -> list[MeanParts]:
-        """What the mean of each run is made of."""
+        """The parts of the mean of each run."""
         out = []
         for run in self.scores.runs:
             values = run.values[self.metric]
@@ -114,7 +114,7 @@ class Study:
 
     @cached_property
     def singles(self) -> SingleEffects:
-        """What each document alone would do."""
+        """The effect of each document."""
         return single_effects(self.cells, self.documents, self.means, self.top)
 
     def bounds(self, run: int) -> ValueBounds:
@@ -148,15 +148,15 @@ class Study:
 
     @property
     def _levels(self) -> Sequence[float]:
-        """The grades that are tried; where each document earns on its own, the ends are enough."""
+        """The grades to try; only the ends if each document earns on its own."""
         return [0.0, self.top] if self.alone else self.levels
 
-    def turn(self, run: int, baseline: int, ends: bool = True) -> Turn:
+    def turn(self, run: int, baseline: int, ends: bool = True) -> Reversal:
         """The difference of two runs, its ends (NaN where these are not looked for), and what would reverse it."""
         low, high, exact = self._difference_bounds(run, baseline) if ends else (math.nan, math.nan, False)
         needed, reverse, reason = self.reversal(run, baseline)
         names = [one.name for one in self.scores.runs]
-        return Turn(
+        return Reversal(
             run=names[run], baseline=names[baseline], metric=self.metric,
             difference=self.values[run] - self.values[baseline], lower=low, upper=high, exact=exact,
             unjudged=int(self._of_either(run, baseline).sum()), needed=needed, fewest=needed is not None and self.fewest,
@@ -164,7 +164,7 @@ class Study:
         )  # fmt: skip
 
     def _of_either(self, run: int, baseline: int) -> Array:
-        """Which unjudged documents are in the top of either run."""
+        """Return True for the unjudged documents in the top of either run."""
         return np.asarray((self.documents.rank[run] > 0) | (self.documents.rank[baseline] > 0))
 
     def _difference_bounds(self, run: int, baseline: int) -> tuple[float, float, bool]:
@@ -252,7 +252,7 @@ def _places(queries: Iterable[str], among: Sequence[str]) -> Array:
 
 
 def metrics_beside(metric: Metric) -> dict[str, Metric]:
-    """What stands beside a metric: the same over judged documents alone, and its residual."""
+    """Return the companions of a metric: the same over judged documents only, and its residual."""
     out: dict[str, Metric] = {}
     if getattr(metric, "judged_only", None) is False:
         out["condensed"] = metric.having(judged_only=True)
@@ -307,7 +307,7 @@ def top_grade(metric: Metric, highest: float) -> float:
 
 
 def why_not_one_by_one(request: MetricRequest) -> str:
-    """Why values cannot be put together query by query, where they cannot."""
+    """Return the reason why values cannot be combined query by query; empty if they can."""
     metric, convention = request.metric, request.convention
     if metric.relevance == "none":
         return f"{metric} does not depend on grades"

@@ -1,4 +1,4 @@
-"""How much depends on unjudged documents: bounds, what would reverse a difference, what to judge next."""
+"""Bound values over unjudged documents, count the judgments that reverse a difference, and list documents to judge."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def unjudged(
     n: int = 50,
     **policies: Any,
 ) -> UnjudgedReport:
-    """Say how much depends on unjudged documents.
+    """Bound values over the grades of unjudged documents.
 
     For each run and metric: the value, and its bounds if the documents in the top that are not in the qrels get grades; with several
     runs, how many of them would have to be relevant to reverse the difference to the ``baseline`` (the first run unless named); and

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import rankscope as rs
+from rankscope.diagnostics.codes import rule_named
+from rankscope.diagnostics.rule import Finding
 from rankscope.verbs.check.check import check
-from rankscope.verbs.check.rule import Finding
-from rankscope.verbs.check.rules import rule_named
 
 QRELS = {f"q{i:02}": {"good": 1} for i in range(40)}
 

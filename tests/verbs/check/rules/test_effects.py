@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rankscope as rs
-from rankscope.verbs.check.rule import Finding
+from rankscope.diagnostics.rule import Finding
 
 METRICS = ["nDCG@10", "AP", "RR@10", "P@10"]
 

@@ -50,7 +50,7 @@ def test_query_ids_in_other_letters() -> None:
 def test_all_query_ids_written_otherwise() -> None:
     (found,) = of("RS113", QRELS, {f"q{q}": docs for q, docs in RUN.items()})
     assert found.count == 8
-    assert "RR would be 0.500" in found.message
+    assert "RR is 0.5000" in found.message
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 import rankscope as rs
+from rankscope.diagnostics.codes import all_rules, rule_named
+from rankscope.diagnostics.rule import Finding
 from rankscope.errors import InputError
-from rankscope.logs.health import MANY, examine
-from rankscope.verbs.check.rule import Finding
-from rankscope.verbs.check.rules import all_rules, rule_named
+from rankscope.logs.health import MAX_ROWS_FOR_GROUPED_CHECKS, examine
 
 CLEAN: dict[str, list[Any]] = {  # two lists of two users in an experiment, with all that rules look at
     "user": ["a", "a", "b", "b"],
@@ -126,13 +126,15 @@ def test_effects_are_arithmetic() -> None:
 
 def test_large_logs_are_grouped_where_the_whole_is_asked_for() -> None:
     log = rs.read_log(
-        pl.DataFrame({"list_id": ["l"], "item": ["x"], "click": [1]}).select(pl.all().repeat_by(MANY + 1).explode())
+        pl.DataFrame({"list_id": ["l"], "item": ["x"], "click": [1]}).select(
+            pl.all().repeat_by(MAX_ROWS_FOR_GROUPED_CHECKS + 1).explode()
+        )
     )
     quick, whole = examine(log), examine(log, whole=True)
     assert (quick.left, quick.of("RS604")) == (("RS604", "RS614"), ())
     assert whole.left == ()
-    assert whole.of("RS604")[0].count == MANY
-    assert quick.as_dict() == {"rows": MANY + 1, "RS604": None, "RS614": None}
+    assert whole.of("RS604")[0].count == MAX_ROWS_FOR_GROUPED_CHECKS
+    assert quick.as_dict() == {"rows": MAX_ROWS_FOR_GROUPED_CHECKS + 1, "RS604": None, "RS614": None}
     assert "RS604" in quick.remark()
 
 

@@ -6,27 +6,27 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rankscope import words
 from rankscope.declared import plain
+from rankscope.diagnostics import metrics as rules
+from rankscope.diagnostics.rule import Finding, changes
 from rankscope.errors import InputError
 from rankscope.metrics import CG, DCG, ERR, Metric, nDCG
 from rankscope.panels.samples import leaders
-from rankscope.scoring.health import REMEDIES
 from rankscope.verbs.check.case import Alternative, CheckCase, against
-from rankscope.verbs.check.rule import Finding, Rule, changes
+from rankscope.verbs.check.finders import finds
 
-MANY_GRADES = 5  # grades in use; with more of them 2^grade - 1 leaves little to all but the top one
-STEEP = 1000.0  # the highest grade of which 2^grade is taken
-STRAY = 0.01  # a smaller part of the judgments than this is no grade in use
+MAX_GRADES_FOR_EXPONENTIAL_GAIN = 5  # with more, the top grade holds almost all of the gain
+MAX_EXPONENT = 1000.0  # the highest grade for which 2^grade is computed
+MIN_SHARE_IN_USE = 0.01  # of the judgments; rarer grades are strays
 
 
 def _in_use(grades: Mapping[float, int]) -> bool:
-    """Whether there are several grades above 0, more than a stray one beside the lowest."""
-    return len(grades) > 1 and sum(grades.values()) - max(grades.values()) >= STRAY * sum(grades.values())
+    """Return True for several grades above 0, not counting strays."""
+    return len(grades) > 1 and sum(grades.values()) - max(grades.values()) >= MIN_SHARE_IN_USE * sum(grades.values())
 
 
-def _knows_no_grades(metric: Metric) -> bool:
-    """Whether a metric sees documents as relevant or not, and could see grades instead."""
+def _ignores_grades(metric: Metric) -> bool:
+    """Return True for a metric that sees documents as relevant or not, and could see grades instead."""
     return (
         metric.relevance == "binary"
         and metric.better == "higher"
@@ -37,214 +37,148 @@ def _knows_no_grades(metric: Metric) -> bool:
     )
 
 
-class BinaryOnGraded(Rule, code="RS301", severity="information"):
-    """A binary metric is used on graded judgments."""
-
-    why = (
-        "AP, RR, P, R and Success treat a document of the lowest relevant grade like the best one. A run that finds the best documents "
-        "gains nothing by it; if another run finds more of the passable ones, that one wins."
-    )
-    remedy = "report nDCG beside it, or say which grade counts, as in AP(level=2)"
-
-    def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding for all metrics; and one for each that names another winner than graded gain does, a warning where that is clear."""
-        grades = case.positive
-        metrics = [m for m in case.metrics if _knows_no_grades(m)]
-        if not _in_use(grades) or not metrics:
-            return
-        changed = self._winners(case, metrics) if case.several else {}
-        for metric, one in changed.items():
-            clear = case.decides(one)
-            changes_winner = "that changes the winner" if clear else "that changes which run is ahead, if not clearly"
-            yield self.finding(f"{metric} does not see grades, and {changes_winner}: {one.winners}", serious=clear)
-        same = [m for m in metrics if m not in changed]
-        if same:
-            lowest, highest, whole = min(grades), max(grades), sum(grades.values())
-            low, high = words.amount(lowest), words.amount(highest)
-            of_low, of_high = words.share(grades[lowest] / whole), words.share(grades[highest] / whole)
-            pair = f"difference between grades {low} and {high}"
-            between = pair if len(grades) == 2 else f"differences among grades {low} to {high}"
-            yield self.finding(
-                f"{words.listing(same, most=4)} {words.agree(len(same), 'ignores')} the {between} "
-                f"({of_low} of the judgments above 0 are {low}, {of_high} {high})"
-                + ("; seeing them would not change which run wins" if case.several else "")
-            )
-
-    def _winners(self, case: CheckCase, metrics: list[Metric]) -> dict[Metric, Alternative]:
-        """The metrics that name another winner than graded gain does, where it is the grades that decide, and who wins."""
-        graded = {m: self._with_gain(m, "linear") for m in metrics}
-        binary = {m: self._with_gain(m, {g: float(g >= m.level) for g in case.positive}) for m in metrics}  # type: ignore[attr-defined]
-        means = case.other_means([*graded.items(), *binary.items()])
-        out = {}
-        for m in metrics if means else ():
-            # not where it is the discount that decides: the same metric without grades must disagree, too
-            one, two = (Alternative(m, graded[m], now, means[graded[m]]) for now in (case.means(m), means[binary[m]]))
-            if one.winners and two.winners:
-                out[m] = one
-        return out
-
-    @staticmethod
-    def _with_gain(metric: Metric, gain: Any) -> Metric:
-        """The graded metric nearest to one that knows no grades: blind to order where that one is."""
-        known = {name: getattr(metric, name) for name in ("cutoff", "judged_only") if hasattr(metric, name)}
-        return nDCG(gain=gain, discount="log2" if metric.positions else "none", **known)
-
-
-class RatingScale(Rule, code="RS306"):
-    """Grades look like a scale of ratings, and a low one counts as relevant."""
-
-    why = (
-        "On a scale of stars without a 0 the lowest grades mean that somebody did not like it. Binary metrics count from grade 1 on unless "
-        "told otherwise: everything that was rated is then relevant, and the metric is about what was rated, not about what was liked."
-    )
-    remedy = REMEDIES["RS306"]
-
-    def find(self, case: CheckCase) -> Iterator[Finding]:
-        for caution in case.cautions(self.code):
-            yield self.finding(caution.message)
-
-
-class LowestGrade(Rule, code="RS302", severity="information"):
-    """The lowest grade above 0 counts as relevant, but in some collections means related only."""
-
-    why = (
-        "On some scales grade 1 means 'on the topic, does not answer' (TREC Deep Learning passages count from 2). Binary "
-        "metrics then count such documents as relevant: AP, R and P are about another set of documents."
-    )
-    remedy = "look up what the grades mean; use level=2, as in AP(level=2), if grade 1 is not relevant"
-
-    def find(self, case: CheckCase) -> Iterator[Finding]:
-        counts = {grade: number for grade, number in case.positive.items() if grade >= 1}
-        metrics = [m for m in case.metrics if _knows_no_grades(m) and getattr(m, "level", None) == 1]
-        if not _in_use(counts):
-            return
-        low, level, *_ = counts
-        stricter = case.alternatives({m: m.having(level=level) for m in metrics})
-        if not stricter:
-            return
-        run, _ = max((one.most for one in stricter), key=lambda most: abs(most[1]))
-        effect = {str(one.metric): one.moves[run] for one in stricter if run in one.moves}
-        moved = changes(effect) or "nothing changes"
-        by = f" ({run})" if case.several and changes(effect) else ""
-        other = max((one for one in stricter if one.winners), key=case.decides, default=None)
-        winners = "" if other is None else case.another_wins(other)
-        yield self.finding(
-            f"{words.share(counts[low] / sum(counts.values()))} of the relevant documents have grade {words.amount(low)}; counting only grade "
-            f"{words.amount(level)} and above: {moved}{by}{winners}",
-            serious=other is not None and case.decides(other), effect=effect, run=run if case.several else None,
-            hint=f"look up what grade {words.amount(low)} means; if it is not relevant, use {stricter[0].other}",
+@finds(rules.BinaryOnGraded)
+def _binary_on_graded(case: CheckCase) -> Iterator[Finding]:
+    """Find metrics that name another winner than graded gain does; the others in one finding."""
+    grades = case.positive
+    metrics = [m for m in case.metrics if _ignores_grades(m)]
+    if not _in_use(grades) or not metrics:
+        return
+    changed = _other_winners(case, metrics) if case.several else {}
+    for metric, one in changed.items():
+        clear = case.decides(one)
+        yield rules.GradesDecide.finding(
+            metric=metric, **{"winners" if clear else "leaders": one.winners}, serious=clear
+        )
+    same = [m for m in metrics if m not in changed]
+    if same:
+        lowest, highest, whole = min(grades), max(grades), sum(grades.values())
+        yield rules.BinaryOnGraded.finding(
+            metrics=same, number=len(same), **{"pair_low" if len(grades) == 2 else "low": lowest}, lowest=lowest, high=highest,
+            low_share=grades[lowest] / whole, high_share=grades[highest] / whole, several=case.several,
         )  # fmt: skip
 
 
-class TopGrade(Rule, code="RS303", severity="information"):
-    """Exponential gain is used with many grades, so that the top grade holds most of the gain."""
-
-    why = (
-        "2^grade - 1 doubles with each grade: 31 for grade 5, 1 for grade 1. With many grades the metric is about the documents of "
-        "the top grade, and the order of all others hardly matters."
-    )
-    remedy = "use linear gain, or a table of gains such as nDCG(gain={1: 1, 2: 3, 3: 5}), and report which"
-
-    def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding for all metrics with exponential gain, where more than five grades are in use."""
-        metrics = [m for m in case.metrics if getattr(m, "gain", None) == "exponential"]
-        grades = case.grades
-        if not metrics or len(grades) <= MANY_GRADES or max(grades) > STEEP:
-            return
-        top = max(grades)
-        weights = (
-            {grade: number * (2.0**grade - 1) for grade, number in grades.items()},
-            {grade: number * grade for grade, number in grades.items()},
-            grades,
-        )
-        steep, level, number = (words.share(held[top] / math.fsum(held.values())) for held in weights)
-        yield self.finding(
-            f"{len(grades)} grades are in use; with exponential gain, grade {words.amount(top)} holds {steep} of all gain ({level} with linear "
-            f"gain; {number} of the judgments have it): {words.listing(metrics, most=4)}",
-            count=grades[top],
-        )
+def _other_winners(case: CheckCase, metrics: list[Metric]) -> dict[Metric, Alternative]:
+    """Return the metrics that name another winner than graded gain does, if it is the grades that decide."""
+    graded = {m: _with_gain(m, "linear") for m in metrics}
+    binary = {m: _with_gain(m, {g: float(g >= m.level) for g in case.positive}) for m in metrics}  # type: ignore[attr-defined]
+    means = case.other_means([*graded.items(), *binary.items()])
+    out = {}
+    for m in metrics if means else ():
+        # the same metric without grades must disagree as well: otherwise it is the discount that decides
+        one, two = (Alternative(m, graded[m], now, means[graded[m]]) for now in (case.means(m), means[binary[m]]))
+        if one.winners and two.winners:
+            out[m] = one
+    return out
 
 
-class GainDecides(Rule, code="RS304"):
-    """Linear and exponential gain order the runs differently."""
-
-    why = (
-        "Half of all tools use the grade as gain, the other half 2^grade - 1, and both call it nDCG. If the two order the runs "
-        "differently, which run is better depends on a convention that perhaps nobody chose."
-    )
-    remedy = "decide before looking how much better a top grade is for users; state the gain beside the number"
-
-    def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a metric with a linear or exponential gain; information where the same run wins under both, or none clearly."""
-        if not case.several or len(case.positive) < 2 or max(case.positive) > STEEP:
-            return
-        other = {"linear": "exponential", "exponential": "linear"}
-        metrics = [m for m in case.metrics if isinstance(m, CG | DCG) and m.gain in other and m.better == "higher"]
-        for found in case.alternatives({m: m.having(gain=other[str(m.gain)]) for m in metrics}):
-            if not found.swaps:
-                continue
-            now, then, best = found.now, found.then, leaders(found.now)
-            # the pair with the winner in it, then the one that is furthest apart
-            one, two = max(found.swaps, key=lambda pair: (pair[0] in best, now[pair[0]] - now[pair[1]]))
-            number, moved = math.comb(len(case.scored_runs), 2), len(found.swaps)
-            places = f"; {words.counted(moved, 'pair')} of {words.count(number)} {words.agree(moved, 'changes')} order"
-            message = (
-                f"{one} is ahead of {two} on {found.metric} ({against(now[one], now[two])}) and behind with "
-                f"{other[str(found.metric.gain)]} gain ({against(then[one], then[two])})"  # type: ignore[attr-defined]
-                f"{places if number > 1 else ''}{'' if found.winners else '; the same run wins'}"
-            )
-            yield self.finding(message, serious=case.decides(found), count=moved, run=one)
+def _with_gain(metric: Metric, gain: Any) -> Metric:
+    """Return the graded metric nearest to one that ignores grades: order counts only if it does there."""
+    known = {name: getattr(metric, name) for name in ("cutoff", "judged_only") if hasattr(metric, name)}
+    return nDCG(gain=gain, discount="log2" if metric.positions else "none", **known)
 
 
-class OtherScale(Rule, code="RS305", severity="information"):
-    """A metric assumes another top grade than the judgments have."""
+@finds(rules.RatingScale)
+def _rating_scale(case: CheckCase) -> Iterator[Finding]:
+    for rule, numbers in case.raised(rules.RatingScale):
+        yield rule.finding(**numbers)
 
-    why = (
-        "ERR and related metrics turn a grade into the chance that the reader is satisfied, relative to max_grade (default 4). If the "
-        "best grade in use is lower, the best document satisfies hardly anyone: grade 2 of 4 stops 3 readers in 16 instead of 3 in 4."
-    )
-    remedy = "set the top of the scale, as in ERR(max_grade=3)@20; do not compare numbers with different max_grade"
 
-    def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a metric; a warning where the top of the scale names another winner, or a grade is above it."""
-        if not case.grades:
-            return
-        highest = max(case.grades)
-        top = highest if case.scale is None else case.scale[1]
-        for metric in (asked.metric for asked in case.request.metrics):
-            if _top_of(metric) < highest:
-                yield self.finding(
-                    f"{metric} assumes that {words.amount(_top_of(metric))} is the top grade, but {words.amount(highest)} is in use: evaluate refuses it",
-                    serious=True, hint=f"use {_over(metric, highest) or f'max_grade={plain(highest)}'}",
-                )  # fmt: skip
-        too_high = [m for m in case.metrics if math.inf > _top_of(m) > top > 0]
-        for one in case.alternatives({m: other for m in too_high if (other := _over(m, top))}):
-            yield self._of(case, one, top)
+@finds(rules.LowestGrade)
+def _lowest_grade(case: CheckCase) -> Iterator[Finding]:
+    counts = {grade: number for grade, number in case.positive.items() if grade >= 1}
+    metrics = [m for m in case.metrics if _ignores_grades(m) and getattr(m, "level", None) == 1]
+    if not _in_use(counts):
+        return
+    low, level, *_ = counts
+    stricter = case.alternatives({m: m.having(level=level) for m in metrics})
+    if not stricter:
+        return
+    run, _ = max((one.most for one in stricter), key=lambda most: abs(most[1]))
+    effect = {str(one.metric): one.moves[run] for one in stricter if run in one.moves}
+    moved = bool(changes(effect))
+    other = max((one for one in stricter if one.winners), key=case.decides, default=None)
+    yield rules.LowestGrade.finding(
+        share=counts[low] / sum(counts.values()), low=low, level=level, other=stricter[0].other, same=not moved,
+        run=run if case.several else None, run_moved=run if case.several and moved else None,
+        effect=effect, serious=other is not None and case.decides(other), **case.other_winner(other),
+    )  # fmt: skip
 
-    def _of(self, case: CheckCase, one: Alternative, top: float) -> Finding:
-        metric, most, (name, by) = one.metric, _top_of(one.metric), one.most
-        grade = "the stated scale ends at" if case.scale else "the best grade in use is"
-        message = (
-            f"{metric} assumes that {words.amount(most)} is the top grade, but {grade} {words.amount(top)}: with max_grade={plain(top)} "
-            f"{words.number(by, sign=True, digits=3)}"
-        )
-        if isinstance(metric, ERR):  # the share of readers whom a document of this grade satisfies
-            now, then = (words.share((2.0**top - 1) / 2.0**end) for end in (most, top))
-            message += f" (a document of grade {words.amount(top)} stops {now} of readers instead of {then})"
-        return self.finding(
-            message + case.another_wins(one),
-            serious=case.decides(one), effect={metric: by}, run=name if case.several else None,
-            hint=f"use {one.other}, unless the scale goes up to {words.amount(most)} and no document was that good (--scale 0-{plain(most)})",
+
+@finds(rules.TopGrade)
+def _top_grade(case: CheckCase) -> Iterator[Finding]:
+    metrics = [m for m in case.metrics if getattr(m, "gain", None) == "exponential"]
+    grades = case.grades
+    if not metrics or len(grades) <= MAX_GRADES_FOR_EXPONENTIAL_GAIN or max(grades) > MAX_EXPONENT:
+        return
+    top = max(grades)
+    exponential = {grade: number * (2.0**grade - 1) for grade, number in grades.items()}
+    linear = {grade: number * grade for grade, number in grades.items()}
+    shares = (weights[top] / math.fsum(weights.values()) for weights in (exponential, linear, grades))
+    numbers = dict(zip(("steep", "linear", "share"), shares, strict=True))
+    yield rules.TopGrade.finding(grades=len(grades), top=top, metrics=metrics, count=grades[top], **numbers)
+
+
+@finds(rules.GainDecides)
+def _gain_decides(case: CheckCase) -> Iterator[Finding]:
+    """Find metrics with linear or exponential gain that order runs differently under the other gain."""
+    if not case.several or len(case.positive) < 2 or max(case.positive) > MAX_EXPONENT:
+        return
+    other = {"linear": "exponential", "exponential": "linear"}
+    metrics = [m for m in case.metrics if isinstance(m, CG | DCG) and m.gain in other and m.better == "higher"]
+    for change in case.alternatives({m: m.having(gain=other[str(m.gain)]) for m in metrics}):
+        if not change.swaps:
+            continue
+        now, then, best = change.now, change.then, leaders(change.now)
+        # the pair with the winner in it, then the pair that is furthest apart
+        one, two = max(change.swaps, key=lambda pair: (pair[0] in best, now[pair[0]] - now[pair[1]]))
+        pairs = math.comb(len(case.scored_runs), 2)
+        yield rules.GainDecides.finding(
+            run=one, other=two, metric=change.metric, gain=other[str(change.metric.gain)],  # type: ignore[attr-defined]
+            now=against(now[one], now[two]), then=against(then[one], then[two]), count=len(change.swaps),
+            pairs=pairs if pairs > 1 else None, same=not change.winners, serious=case.decides(change),
         )  # fmt: skip
+
+
+@finds(rules.OtherScale)
+def _other_scale(case: CheckCase) -> Iterator[Finding]:
+    """Find metrics that assume another top grade: a warning if the right one names another winner, or a grade is above it."""
+    if not case.grades:
+        return
+    highest = max(case.grades)
+    top = highest if case.scale is None else case.scale[1]
+    for metric in (spelled.metric for spelled in case.request.metrics):
+        if _top_of(metric) < highest:
+            larger = _with_top(metric, highest) or f"max_grade={plain(highest)}"
+            yield rules.AboveScale.finding(
+                metric=metric, most=_top_of(metric), highest=highest, other=larger, serious=True
+            )
+    too_high = [m for m in case.metrics if math.inf > _top_of(m) > top > 0]
+    for one in case.alternatives({m: other for m in too_high if (other := _with_top(m, top))}):
+        yield _lower_scale(case, one, top)
+
+
+def _lower_scale(case: CheckCase, one: Alternative, top: float) -> Finding:
+    metric, most, (name, by) = one.metric, _top_of(one.metric), one.most
+    numbers: dict[str, Any] = {}
+    if isinstance(metric, ERR):  # a document of this grade satisfies a share of readers
+        now, then = ((2.0**top - 1) / 2.0**end for end in (most, top))
+        numbers = {"stops": top, "now": now, "then": then}
+    return rules.OtherScale.finding(
+        metric=metric, most=most, most_plain=plain(most), top=plain(top), change=by, other=one.other,
+        **{"stated" if case.scale else "best": top}, **numbers, **case.other_winner(one),
+        serious=case.decides(one), effect={metric: by}, run=name if case.several else None,
+    )  # fmt: skip
 
 
 def _top_of(metric: Metric) -> float:
-    """The grade that a metric takes for the top of the scale; infinite where it has none, or takes that of each query."""
+    """Return the top grade that a metric assumes; infinity if it has none, or takes the one of each query."""
     most = getattr(metric, "max_grade", None)
     return float(most) if isinstance(most, int | float) else math.inf
 
 
-def _over(metric: Metric, top: float) -> Metric | None:
+def _with_top(metric: Metric, top: float) -> Metric | None:
     try:
         return metric.having(max_grade=float(top))
     except InputError:

@@ -1,0 +1,1 @@
+"""Experiments: the variants of a log as panels, by day, by slice, and the check of their split."""

@@ -1,0 +1,99 @@
+"""Whether the difference of two variants depends on an attribute of their units: one test an attribute, corrected over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rankscope.experiments.shared import shared_units
+from rankscope.experiments.variants import Variants
+from rankscope.inference.heterogeneity import equal_effects
+from rankscope.logs.base import OnlineMetric
+from rankscope.logs.rollup import UnitTotals
+from rankscope.panels.contrast import Contrast
+from rankscope.panels.method import Method
+
+MOST = 50  # values of an attribute that are tested together, those with the most units
+FEWEST_IN_SLICE = 30  # units of an arm below which what is known of a slice's error is too little for this test
+
+
+@dataclass(frozen=True, eq=False)
+class Heterogeneity:
+    """The test that the difference of a variant and the baseline is the same in all slices of an attribute.
+
+    ``slices`` are the contrasts by value that were tested together; ``shared`` units are in several of them, which the test takes into
+    account. ``p_value_adjusted`` is corrected for ``comparisons``, the attributes and variants that were looked at.
+    """
+
+    attribute: str
+    metric: str
+    run: str
+    baseline: str
+    slices: Mapping[str, Contrast]
+    shared: int
+    statistic: float
+    freedom: tuple[float, float]
+    p_value: float
+    p_value_adjusted: float = float("nan")
+    comparisons: int = 1
+    significant: bool = False
+
+
+def heterogeneity(
+    variants: Variants,
+    metric: OnlineMetric,
+    attribute: str,
+    units: UnitTotals,
+    contrasts: Mapping[str, Sequence[Contrast]],
+) -> list[Heterogeneity]:
+    """Test for each variant whether its difference depends on an attribute; nothing where fewer than two values have units enough.
+
+    Of many values those with the most units are tested.
+
+    ``units`` are those of the variants by attribute, ``contrasts`` those of each value.
+    """
+    largest = sorted(
+        contrasts, key=lambda value: -max((c.queries for c in contrasts[value] if _is_known(c)), default=0)
+    )
+    chosen = {value: contrasts[value] for value in contrasts if value in largest[:MOST]}
+    own = {str(value): value for value in units.groups[attribute].drop_nulls().unique().to_list()}
+    parts = [(units.groups[attribute] == own[value]).fill_null(value=False) for value in chosen]
+    shared = shared_units(variants, metric, units, parts)
+    found = []
+    for pair in zip(*chosen.values(), strict=True):
+        within = {value: c for value, c in zip(chosen, pair, strict=True) if _is_known(c)}
+        if len(within) < 2:
+            continue
+        of = next(iter(within.values()))
+        places = [place for place, value in enumerate(chosen) if value in within]
+        together = shared.covariance(of.run) + shared.covariance(of.baseline)
+        means = [c.pair.means for c in within.values()]
+        covariance = np.diag([mean.error**2 for mean in means]) + together[np.ix_(places, places)]
+        test = equal_effects([mean.mean for mean in means], covariance, [mean.freedom for mean in means])
+        several = shared.count((of.run, of.baseline), places)
+        found.append(
+            Heterogeneity(
+                attribute, str(metric), of.run, of.baseline, within, several, test.statistic, test.freedom, test.p_value
+            )
+        )
+    return found
+
+
+def correct_heterogeneity(found: Iterable[Heterogeneity], method: Method) -> list[Heterogeneity]:
+    """The tests with p-values that take into account how many attributes and variants were looked at."""
+    tests = list(found)
+    if not tests:
+        return []
+    adjusted = method.correction.adjusted(np.array([test.p_value for test in tests])).tolist()
+    return [
+        replace(test, p_value_adjusted=p, comparisons=len(tests), significant=p <= method.alpha)
+        for test, p in zip(tests, adjusted, strict=True)
+    ]
+
+
+def _is_known(c: Contrast) -> bool:
+    """Whether each of the two variants has units enough in a slice, and they differ."""
+    enough = min(c.pair.run_sample.count, c.pair.baseline_sample.count) >= FEWEST_IN_SLICE
+    return enough and c.pair.means.freedom > 0 and c.pair.means.error > 0

@@ -1,0 +1,99 @@
+"""An experiment over its days: the variants on each of them, and whether their difference late is the one that it was early."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from rankscope.errors import DataError, InputError
+from rankscope.experiments.arms import FEWEST_UNITS, counts_of
+from rankscope.experiments.shared import shared_units
+from rankscope.experiments.variants import Variants
+from rankscope.inference.base import Estimate
+from rankscope.logs.base import OnlineMetric
+from rankscope.logs.cuts import DAY, LATE, with_days, with_halves
+from rankscope.logs.rollup import UnitTotals
+from rankscope.panels.panel import Panel
+from rankscope.panels.samples import Measure
+
+
+@dataclass(frozen=True, eq=False)
+class DayPanels:
+    """The variants on a metric by day, and on the first and the second half of the days.
+
+    ``days`` are those on which each variant has units enough, of ``early`` and ``late`` days. ``halves`` are the panels of both, and
+    ``change`` is that of late less early, within units: who comes in both halves is in both, and counts as one. ``without_time`` rows
+    are on no day.
+    """
+
+    days: Sequence[tuple[date, Panel]]
+    early: Sequence[date]
+    late: Sequence[date]
+    halves: tuple[Panel, Panel]
+    change: Panel
+    without_time: int
+
+
+def panels_by_day(variants: Variants, metric: OnlineMetric) -> DayPanels:
+    """The variants by day (in UTC), and late less early: halves of the days, as nobody has to choose where one ends.
+
+    The days are those of the calendar. By days since a unit's first row only those who came back would be left on later days, and the
+    variant may have chosen them.
+
+    Raises InputError for a metric that looks over days by itself, DataError where the log has no times, or fewer than two days.
+    """
+    if metric.windowed:
+        raise InputError(
+            f"{metric} looks over days by itself, so it has no value of one day: take by=day with another primary metric"
+        )
+    log = with_days(variants.log)
+    units = variants.units_by(DAY, metric, log)
+    found = units.groups[DAY].unique().sort().to_list()
+    if len(found) < 2:
+        only = f"all rows are of {found[0]}" if found else "no row has a time"
+        raise DataError(f"{log.label}: {only}: whether a difference changes over days takes two days or more")
+    early, late = found[: len(found) // 2], found[len(found) // 2 :]
+    before, after, change = _halves(variants, metric, variants.units_by(LATE, metric, with_halves(log, early[-1])))
+    days = list(_days(variants, metric, units, found))
+    return DayPanels(days, early, late, (before, after), change, variants.arms.units.rows - units.rows)
+
+
+def _days(
+    variants: Variants, metric: OnlineMetric, units: UnitTotals, days: Sequence[date]
+) -> Iterator[tuple[date, Panel]]:
+    """The panel of each day on which every variant has units, and something below the line."""
+    for day in days:
+        part = units.filter(units.groups[DAY] == day)
+        if min(counts_of(part, variants.names).values()) < FEWEST_UNITS:
+            continue
+        try:
+            yield day, variants.panel(metric, part)
+        except DataError:
+            continue
+
+
+def _halves(variants: Variants, metric: OnlineMetric, units: UnitTotals) -> tuple[Panel, Panel, Panel]:
+    """The variants early, late, and late less early, within units: what those who come in both halves do early and late goes together."""
+    late = units.groups[LATE]
+    parts = {"first": ~late, "second": late}
+    panels = []
+    for half, inside in parts.items():
+        try:
+            panels.append(variants.panel(metric, units.filter(inside)))
+        except DataError as error:
+            raise DataError(f"{error} in the {half} half of the days") from None
+    shared = shared_units(variants, metric, units, [*parts.values()])
+    changes = {}
+    for name in variants.names:
+        before, after = (panel.estimate(name) for panel in panels)
+        variance = before.error**2 + after.error**2 - 2 * float(shared.covariance(name)[0, 1])
+        count = before.count + after.count - shared.count([name], [0, 1])
+        freedom = min(count - 1, before.freedom + after.freedom) if before.freedom and after.freedom else 0
+        spread = math.sqrt(max(variance, 0.0)) if freedom else math.nan
+        largest = max(before.largest, after.largest)
+        changes[name] = Estimate(after.mean - before.mean, spread, freedom, count, largest)
+    of = panels[0].measure
+    change = Measure(f"{metric}, late less early", metric.better, unit=of.unit, decimals=of.decimals)
+    return panels[0], panels[1], Panel.of_estimates(change, changes)

@@ -1,0 +1,72 @@
+"""The variants of an experiment on a quantile: its value in each, and how sure it is as rows of one unit are alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from rankscope import words
+from rankscope.blocks import Caution
+from rankscope.diagnostics.logs import FewBeyondQuantile
+from rankscope.errors import DataError, InputError
+from rankscope.experiments.arms import counts_of, places_of
+from rankscope.inference.order_statistics import QuantileEstimate, quantile_of
+from rankscope.logs.base import OnlineMetric
+from rankscope.logs.metrics import Quantile
+from rankscope.logs.quantiles import rows_of
+from rankscope.logs.rollup import UnitTotals
+from rankscope.panels.panel import Panel
+from rankscope.panels.ratios import in_scale
+from rankscope.panels.samples import Measure
+
+
+def quantiles_of_arms(metric: Quantile, units: UnitTotals, names: Sequence[str]) -> dict[str, QuantileEstimate]:
+    """The quantile in each variant. Raises DataError where one has no row with a value."""
+    found = {}
+    for name, places in places_of(units, names).items():
+        rows = rows_of(units, metric, places)
+        if not len(rows.values):
+            raise DataError(f"{metric}: {name} has no row with a value")
+        found[name] = quantile_of(rows.values, rows.units, metric.q)
+    return found
+
+
+def panel_of_quantiles(metric: Quantile, units: UnitTotals, arms: Mapping[str, QuantileEstimate]) -> Panel:
+    """The variants on a quantile; where one of them has too few rows for its error, nothing is inferred about it, and why is said."""
+    measure = Measure(str(metric), metric.better, metric.range, unit=units.noun)
+    counts = counts_of(units, arms)
+    estimates = {name: arm.estimate(counts[name]) for name, arm in arms.items()}
+    known = [one.error for one in estimates.values()]
+    if not all(map(math.isfinite, known)):  # too few rows tell how sure it is: by the size of the values, then
+        known = [abs(one.mean) / 10 for one in estimates.values()]
+    return Panel.of_estimates(in_scale(measure, known), estimates)
+
+
+def few_rows(metric: Quantile, arms: Mapping[str, QuantileEstimate]) -> Caution | None:
+    """A caution where a variant has too few rows beyond the quantile."""
+    short = {name: arm for name, arm in arms.items() if arm.needed}
+    if not short:
+        return None
+    name, arm = max(short.items(), key=lambda item: item[1].needed / item[1].rows)
+    return FewBeyondQuantile.caution(
+        metric=metric, variant=name, needed=words.rounded(arm.needed, up=True), count=arm.rows
+    )
+
+
+def deviation_of_quantile(metric: Quantile, units: UnitTotals) -> tuple[float, float]:
+    """The quantile of all units together, and the standard deviation between them of what it is made of (linearised).
+
+    Raises DataError where too few rows tell how sure it is.
+    """
+    rows = rows_of(units, metric)
+    found = quantile_of(rows.values, rows.units, metric.q)
+    if found.reason:
+        raise DataError(f"{metric}: {found.reason}")
+    return found.value, found.error * math.sqrt(units.count)
+
+
+def refuse_adjustment(metrics: Iterable[OnlineMetric], asked: str) -> None:
+    """Refuse to adjust a quantile for what only sums can be adjusted for."""
+    for metric in metrics:
+        if isinstance(metric, Quantile):
+            raise InputError(f"{asked}: {metric} is not adjusted for strata; leave out one of the two")

@@ -1,0 +1,114 @@
+"""The split of an experiment: the check of its units per variant, and cautions about few or skewed units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankscope import words
+from rankscope.blocks import Caution
+from rankscope.diagnostics.comparisons import TooEarlyInExperiment
+from rankscope.diagnostics.logs import SkewedUnits
+from rankscope.errors import InputError
+from rankscope.inference.base import PairedTest
+from rankscope.lists import Array
+from rankscope.panels.samples import Measure
+
+UNEQUAL = 0.001  # the p-value below which a split is not the one that was planned
+FEW_FOR_SKEW = 355  # units of an arm, times the squared skewness, from which a 95% t interval covers as it says
+
+
+@dataclass(frozen=True)
+class SampleRatio:
+    """How units were split over the variants, and how probable a split as uneven is by chance."""
+
+    counts: Mapping[str, int]
+    expected: Mapping[str, float]
+    p_value: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the split can be the one that was planned."""
+        return not self.p_value < UNEQUAL
+
+    def record(self) -> dict[str, Any]:
+        """The check for programs."""
+        return {
+            "counts": dict(self.counts), "expected": dict(self.expected), "p_value": words.finite(self.p_value), "holds": self.holds,
+        }  # fmt: skip
+
+    def sentence(self, noun: str) -> str:
+        """The check in a sentence."""
+        apart = ":" if any(name[-1:].isdigit() for name in self.counts) else ""  # of variants 0 and 1: "0: 1,034"
+        split = words.listing([f"{name}{apart} {words.count(number)}" for name, number in self.counts.items()], most=12)
+        if self.holds:
+            return f"Sample ratio: {split} {words.plural(noun)}, as planned ({words.p_value(self.p_value)})."
+        planned = words.listing(
+            [f"{name}{apart} {words.share(part, 1)}" for name, part in self.expected.items()], most=12
+        )
+        return (
+            f"Sample ratio mismatch: {split} {words.plural(noun)} where {planned} were planned ({words.p_value(self.p_value)}). "
+            "Something other than chance decides who is counted, so no difference can be believed: find out what before anything else."
+        )
+
+
+def sample_ratio(counts: Mapping[str, int], planned: Mapping[str, float] | None = None) -> SampleRatio:
+    """Compare how units were split with the split that was planned: evenly unless shares are given.
+
+    Two variants are compared by the binomial distribution (its normal limit with a correction for continuity from 1,000 units on),
+    more of them by chi square. Raises InputError for shares that are not those of the variants.
+    Source: Fabijan et al., Diagnosing sample ratio mismatch in online controlled experiments, KDD 2019.
+    """
+    from rankscope.inference.counts import split_p_value
+
+    if planned is not None and (set(planned) != set(counts) or not all(part > 0 for part in planned.values())):
+        raise InputError(
+            f"the split is given for {words.listing(planned)}: give each of {words.listing(counts)} a share above 0, like {next(iter(counts))}=0.5"
+        )
+    parts = dict.fromkeys(counts, 1.0) if planned is None else {name: float(planned[name]) for name in counts}
+    shares = {name: part / math.fsum(parts.values()) for name, part in parts.items()}
+    p_value = split_p_value(np.array([*counts.values()]), np.array([*shares.values()]))
+    return SampleRatio(dict(counts), shares, p_value)
+
+
+def name_of_test(test: PairedTest | None) -> str:
+    """What compares variants: the test that was asked for, else Welch's t."""
+    return "t (Welch)" if test is None else str(test)
+
+
+def early_caution(test: PairedTest | None, counts: Mapping[str, int], noun: str) -> Caution | None:
+    """A caution where a test for looks at any time is asked before a variant has shown how its units differ."""
+    name, least = min(counts.items(), key=lambda item: item[1])
+    if test is None or not test.every_look or least >= test.needs_many or 2 * least < getattr(test, "first", 0):
+        return None
+    return TooEarlyInExperiment.caution(test=test, variant=name, count=least, unit=noun, needed=test.needs_many)
+
+
+def skewness(values: Array) -> float:
+    """The skewness of values: the third moment in standard deviations; 0 without spread."""
+    around = values - values.mean() if len(values) else values
+    spread = float(np.sqrt(np.mean(around**2))) if len(values) else 0.0
+    around = around / spread if spread > 0 else around
+    return float(np.mean(around * around * around)) if spread > 0 else 0.0
+
+
+def skew_caution(measure: Measure, skews: Mapping[str, tuple[int, float]]) -> Caution | None:
+    """A caution where a variant has too few units for how skewed what they add is.
+
+    Source: Kohavi, Deng, Longbotham and Xu, Seven rules of thumb for web site experimenters, KDD 2014: 355 times the squared skewness.
+    """
+    short = {
+        name: (count, math.ceil(FEW_FOR_SKEW * skew**2))
+        for name, (count, skew) in skews.items()
+        if count < FEW_FOR_SKEW * skew**2
+    }
+    if not short:
+        return None
+    name, (count, needed) = max(short.items(), key=lambda item: item[1][1] / item[1][0])
+    return SkewedUnits.caution(
+        metric=measure.name, variant=name, needed=words.rounded(needed), unit=measure.unit, count=count
+    )

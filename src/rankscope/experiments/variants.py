@@ -1,0 +1,290 @@
+"""The variants of an experiment, from a log: their panels on each metric, whole and within slices, and whether they can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rankscope import words
+from rankscope.blocks import Caution
+from rankscope.diagnostics.logs import CutLeavesNothing
+from rankscope.errors import DataError, InputError
+from rankscope.experiments.arms import FEWEST_UNITS, Arms, arms_of, counts_of, places_of
+from rankscope.experiments.covariates import Covariates, covariates_of
+from rankscope.experiments.quantiles import few_rows, panel_of_quantiles, quantiles_of_arms, refuse_adjustment
+from rankscope.experiments.split import SampleRatio, early_caution, sample_ratio, skew_caution, skewness
+from rankscope.impressions import Log
+from rankscope.inference.base import PairedTest
+from rankscope.inference.order_statistics import QuantileEstimate
+from rankscope.lists import Array
+from rankscope.logs.base import OnlineMetric
+from rankscope.logs.cuts import attribute_of
+from rankscope.logs.health import MAX_ROWS_FOR_GROUPED_CHECKS, empty_sums, examine
+from rankscope.logs.metrics import Quantile
+from rankscope.logs.rollup import UnitTotals, roll_up
+from rankscope.moments import Moments
+from rankscope.panels.panel import Panel
+from rankscope.panels.ratios import panel_of
+from rankscope.panels.samples import Measure
+from rankscope.panels.validity import Validity
+
+FEWEST_OF_STRATUM = 4  # units a stratum has on average, below which strata say more of chance than of units
+
+
+@dataclass(frozen=True)
+class Adjustment:
+    """What variants are adjusted for: ``covariates`` by metric, a ``stratum``, and the quantile at which what units add is cut."""
+
+    covariates: Covariates = field(default_factory=dict)
+    stratum: str | None = None
+    winsorise: float | None = None
+
+    def statement(self) -> dict[str, Any]:
+        """What was adjusted for, for people and programs."""
+        return {
+            "covariates": {str(metric): [str(other) for other in others] for metric, others in self.covariates.items()},
+            "strata": self.stratum, "winsorise": self.winsorise,
+        }  # fmt: skip
+
+    def remarks(self) -> Iterator[str]:
+        """What was adjusted for, for the small print."""
+        for metric, others in self.covariates.items():
+            yield f"{metric} adjusted for {words.listing(others)} (CUPED)"
+        if self.stratum:
+            yield f"adjusted for {self.stratum}"
+        if self.winsorise:
+            yield f"cut at the {words.share(self.winsorise, 1)} quantile"
+
+
+@dataclass(frozen=True, eq=False)
+class Variants:
+    """The variants of an experiment, the baseline first, and how they were split; ``panel`` has their values on a metric."""
+
+    log: Log
+    arms: Arms
+    sample_ratio: SampleRatio
+    adjustment: Adjustment
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variants, the baseline first."""
+        return self.arms.names
+
+    @property
+    def validity(self) -> Validity:
+        """Whether the variants can be compared: if units were split as planned."""
+        p_value = words.p_value(self.sample_ratio.p_value)
+        return Validity.unless(
+            self.sample_ratio.holds, f"{words.plural(self.noun)} were not split as planned ({p_value})"
+        )
+
+    @property
+    def noun(self) -> str:
+        """The noun for a unit with a variant: a user, a session ..."""
+        return self.arms.units.noun
+
+    @property
+    def notes(self) -> list[str]:
+        """What was read, and how it was rolled up."""
+        units, rows = self.arms.units, words.counted(self.arms.units.rows, "row")
+        own = units.rows == units.count
+        rolled = (
+            f"{rows}, each its own {self.noun}"
+            if own
+            else f"{rows} rolled up to {words.counted(units.count, self.noun)}"
+        )
+        return [*self.log.source.notes, rolled]
+
+    @cached_property
+    def _quantiles(self) -> dict[OnlineMetric, dict[str, QuantileEstimate]]:
+        """Each quantile that was asked for, in each variant."""
+        units = self.arms.units
+        asked = [metric for metric in units.metrics if isinstance(metric, Quantile)]
+        return {metric: quantiles_of_arms(metric, units, self.names) for metric in asked}
+
+    def panel(self, metric: OnlineMetric, units: UnitTotals | None = None) -> Panel:
+        """The variants on a metric, adjusted for its covariates and strata; of some of the units where these are given."""
+        units = self.arms.units if units is None else units
+        if isinstance(metric, Quantile):
+            whole = units is self.arms.units
+            return panel_of_quantiles(
+                metric, units, self._quantiles[metric] if whole else quantiles_of_arms(metric, units, self.names)
+            )
+        table = self.table(metric, units)
+        arms = {
+            name: Moments.of_set(table.T.take(inside, axis=1).T)
+            for name, inside in places_of(units, self.names).items()
+        }
+        empty = [name for name, arm in arms.items() if not arm.mean[1]]
+        if empty:
+            raise DataError(f"{metric}: {empty[0]} has no {metric.below or 'value'}")
+        covariates = table.shape[1] // 2 - 1
+        if covariates > 1 and units.count - len(arms) < 2 * covariates:
+            raise DataError(
+                f"{metric}: {words.counted(units.count, units.noun)} are too few to adjust for {covariates} covariates and strata: "
+                "name fewer, or a column of strata with fewer values"
+            )
+        measure = Measure(str(metric), metric.better, metric.range, unit=units.noun)
+        return panel_of(measure, arms, covariates=covariates)
+
+    def table(self, metric: OnlineMetric, units: UnitTotals) -> Array:
+        """What each unit adds above and below the line of a metric, and then of each of its covariates and strata: units x columns."""
+        others = [units.columns(other) for other in self.adjustment.covariates.get(metric, ())]
+        return np.vstack([columns.T for columns in (self._cut(units.columns(metric)), *others, *self._strata(units))]).T
+
+    def units_by(self, column: str, metric: OnlineMetric, log: Log | None = None) -> UnitTotals:
+        """The units of the variants by the value of a column, too: who has rows of several values is there several times.
+
+        ``log`` is the log unless it was given a column more.
+        """
+        stratum = self.adjustment.stratum
+        asked = [metric, *self.adjustment.covariates.get(metric, ())]
+        more = [stratum] if stratum else []
+        return self.arms.of(
+            roll_up(self.log if log is None else log, asked, ["variant", column], attributes=more, ids=True)
+        )
+
+    def slices(
+        self, attribute: str, metric: OnlineMetric, units: UnitTotals | None = None
+    ) -> tuple[list[tuple[str, Panel]], list[str]]:
+        """The variants on a metric within each value of an attribute; and the values of which a variant has too few units for that.
+
+        ``units`` are those by the attribute, where they were rolled up before.
+        """
+        units = self.units_by(attribute, metric) if units is None else units
+        found, left = [], []
+        for value in sorted(units.groups[attribute].drop_nulls().unique().to_list(), key=str):
+            part = units.filter((units.groups[attribute] == value).fill_null(value=False))
+            if min(counts_of(part, self.names).values()) < FEWEST_UNITS:
+                left.append(str(value))
+                continue
+            try:
+                panel = self.panel(metric, part)
+            except DataError:
+                left.append(str(value))
+                continue
+            found.append((str(value), replace(panel, measure=replace(panel.measure, name=f"{attribute}={value}"))))
+        return found, left
+
+    def cautions(self, metrics: Iterable[OnlineMetric], test: PairedTest | None = None) -> list[Caution]:
+        """What to know before any of it is believed: what is wrong with the log, by the codes of ``check``, which units are left out, and doubts of metrics.
+
+        Of a log of millions of rows nothing is said of what is wrong with it: looking takes longer than comparing.
+        """
+        told = {caution.code for caution in self.arms.cautions}
+        short = self.arms.units.rows <= MAX_ROWS_FOR_GROUPED_CHECKS
+        faults = [fact for fact in examine(self.log).facts if fact.code not in told] if short else []
+        return [*faults, *self.arms.cautions, *self._doubts(metrics, test)]
+
+    def _doubts(self, metrics: Iterable[OnlineMetric], test: PairedTest | None) -> list[Caution]:
+        """Where units are too few for how skewed they are, or for a test at any look, or rows for how far out a quantile is."""
+        units, metrics = self.arms.units, list(metrics)
+        found = [early_caution(test, self.arms.counts, units.noun), *empty_sums(self.log, metrics)]
+        for metric in metrics:
+            if isinstance(metric, Quantile):
+                found.append(few_rows(metric, self._quantiles[metric]))
+                continue
+            found.append(self._uncut(metric))
+            columns = self._cut(units.columns(metric))
+            whole = columns[:, 1].sum()
+            left = columns[:, 0] - columns[:, 0].sum() / whole * columns[:, 1] if whole else columns[:, 0]
+            arms = {name: left[inside] for name, inside in places_of(units, self.names).items()}
+            measure = Measure(str(metric), metric.better, unit=units.noun)
+            found.append(skew_caution(measure, {name: (len(arm), skewness(arm)) for name, arm in arms.items()}))
+        return [caution for caution in found if caution is not None]
+
+    def _cut(self, columns: Array) -> Array:
+        """What each unit adds, cut at a quantile of what all units add above the line; as it is where that would leave all the same."""
+        if self.adjustment.winsorise is None:
+            return columns
+        most = float(np.quantile(columns[:, 0], self.adjustment.winsorise))
+        if most <= columns[:, 0].min():
+            return columns
+        return np.stack([np.minimum(columns[:, 0], most), columns[:, 1]]).T
+
+    def _uncut(self, metric: OnlineMetric) -> Caution | None:
+        """A caution where a cut would have left nothing of a metric."""
+        share, sums = self.adjustment.winsorise, self.arms.units.columns(metric)[:, 0]
+        if share is None or np.quantile(sums, share) > sums.min() or not np.ptp(sums) > 0:
+            return None
+        above = float((sums > sums.min()).mean())
+        return CutLeavesNothing.caution(metric=metric, above=above, unit=self.arms.units.noun, quantile=share)
+
+    def _strata(self, units: UnitTotals) -> list[Array]:
+        """Every stratum but the first as a covariate: 1 for its units."""
+        if self.adjustment.stratum is None:
+            return []
+        values = units.groups[self.adjustment.stratum].fill_null("")
+        return [
+            np.column_stack([(values == name).to_numpy().astype(float), np.ones(units.count)])
+            for name in sorted(values.unique().to_list())[1:]
+        ]
+
+
+def variants_of(
+    log: Log,
+    metrics: Sequence[OnlineMetric],
+    *,
+    baseline: str | None = None,
+    split: Any = None,
+    covariates: Any = None,
+    strata: str | None = None,
+    winsorise: float | None = None,
+) -> Variants:
+    """Roll a log up to the units that were given variants.
+
+    The options are those of ``experiment``. Raises InputError for what cannot be used, DataError where there is nothing to compare.
+    """
+    check_winsorise(winsorise)
+    stratum = None if strata is None else attribute_of(log, strata)
+    if stratum is not None:
+        refuse_adjustment(metrics, f"strata={strata}")
+    adjustment = Adjustment(covariates_of(covariates, metrics), stratum, winsorise)
+    asked = list(dict.fromkeys([*metrics, *(one for others in adjustment.covariates.values() for one in others)]))
+    arms = arms_of(roll_up(log, asked, ["variant"], attributes=[stratum] if stratum else [], ids=True), baseline)
+    if stratum is not None and (values := arms.units.groups[stratum].n_unique()) * FEWEST_OF_STRATUM > arms.units.count:
+        raise InputError(
+            f"strata={strata}: it has {words.counted(values, 'value')} for {words.counted(arms.units.count, arms.units.noun)}: "
+            "name a column with few values, like country, or take a number as a covariate"
+        )
+    return Variants(log, arms, sample_ratio(arms.counts, planned_split(split, arms.names)), adjustment)
+
+
+def check_winsorise(quantile: float | None) -> None:
+    """Refuse a quantile at which nothing of use is cut."""
+    if quantile is not None and not 0.5 < quantile < 1:
+        raise InputError(f"winsorise={quantile}: cut at a quantile above 0.5 and below 1, like 0.99")
+
+
+def planned_split(said: Any, names: Sequence[str]) -> dict[str, float] | None:
+    """The planned shares by variant: a mapping, ``A=0.9,B=0.1`` or several such; None where nothing is said."""
+    out = shares_of(said)
+    unknown = [name for name in out or () if name not in names]
+    if unknown:
+        raise InputError(f"split {unknown[0]}: no variant is called that{words.hint(unknown[0], names)}")
+    return out
+
+
+def shares_of(said: Any) -> dict[str, float] | None:
+    """Shares by name, whatever variants there are. Raises InputError for what is no share."""
+    if said is None:
+        return None
+    texts = [said] if isinstance(said, str) else said
+    pairs = (
+        said.items()
+        if isinstance(said, Mapping)
+        else [part.rpartition("=")[::2] for text in texts for part in str(text).split(",")]
+    )
+    out: dict[str, float] = {}
+    for name, part in pairs:
+        if not str(name).strip():
+            raise InputError(f"split {part}: name the variant of each share, like A=0.9,B=0.1")
+        number = words.as_number(str(part).strip())
+        if number is None or not number > 0:
+            raise InputError(f"split {name}={part}: a share is a number above 0, like A=0.9,B=0.1")
+        out[str(name).strip()] = number
+    return out

@@ -1,0 +1,247 @@
+"""The result of everything that compares systems: one name, one scale and one form for each column of a contrast.
+
+A verb that compares declares a subclass of ``ContrastResult`` with its ``families``, chooses columns with ``columns_named``, and adds
+its own columns and sentences. Interval and p-value in print are the corrected ones, as the verdict is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, cast
+
+from rankscope import words
+from rankscope.blocks import NumberText, Value, ValueRange
+from rankscope.inference.base import Bounds
+from rankscope.panels.contrast import Contrast
+from rankscope.panels.families import Family
+from rankscope.panels.method import Method
+from rankscope.panels.panel import Panel
+from rankscope.panels.validity import Validity
+from rankscope.show.result import Col, Result
+
+# --- cells ------------------------------------------------------------------------------------------------
+
+
+def p_cell(value: float) -> Value:
+    """Return a p-value for a table; None for NaN."""
+    return None if math.isnan(value) else NumberText(words.p_cell(value), value)
+
+
+def number_cell(text: str, value: float) -> Value:
+    """Return a number with its text for a table; None if it is not finite."""
+    return NumberText(words.in_table(text), value) if math.isfinite(value) else None
+
+
+def value_cell(c: Contrast, value: float) -> Value:
+    """Return a value of one system, with the decimals of the measure."""
+    decimals = c.panel.measure.decimals
+    return value if decimals is None else number_cell(words.number(value, digits=decimals), value)
+
+
+def difference_cell(c: Contrast) -> Value:
+    """Return the difference with its sign."""
+    return number_cell(words.number(c.difference, sign=True, digits=c.panel.measure.decimals), c.difference)
+
+
+def interval_cell(c: Contrast, bounds: Bounds | None = None) -> Value:
+    """Return an interval of the difference, by default the corrected one; None if there is none."""
+    bounds = c.shown if bounds is None else bounds
+    if not bounds.known:
+        return None
+    text = words.in_table(words.interval(bounds.lower, bounds.upper, sign=True, digits=c.panel.measure.decimals))
+    return ValueRange(c.difference, bounds.lower, bounds.upper, text)
+
+
+def lift_cell(c: Contrast, lift: tuple[float, Bounds] | None = None) -> Value:
+    """Return a lift, by default with the corrected interval; None if the difference has an interval and the lift has none."""
+    value, bounds = c.relative_adjusted if lift is None else lift
+    return number_cell(words.relative(value), value) if bounds.known or not c.bounds.known else None
+
+
+def lift_interval_cell(c: Contrast, lift: tuple[float, Bounds] | None = None) -> Value:
+    """Return the interval of a lift, by default the corrected one; None if there is none."""
+    value, bounds = c.relative_adjusted if lift is None else lift
+    if not bounds.known:
+        return None
+    return ValueRange(value, bounds.lower, bounds.upper, words.in_table(lift_interval_in_words(bounds)))
+
+
+def lift_interval_in_words(bounds: Bounds) -> str:
+    """Return the interval of a lift; empty if there is none."""
+    return f"{words.relative(bounds.lower)} to {words.relative(bounds.upper)}" if bounds.known else ""
+
+
+# --- columns ----------------------------------------------------------------------------------------------
+
+
+def _ends(bounds: Bounds) -> tuple[float, float]:
+    return bounds.lower, bounds.upper
+
+
+def _equivalence(name: str) -> Col:
+    return Col(
+        f"equivalence_{name}", of=lambda c: c.equivalence and getattr(c.equivalence, name.removeprefix("ci_")),
+        kind="value", rare=True, fill=None,
+    )  # fmt: skip
+
+
+COLUMNS: dict[str, Col] = {
+    "run": Col("run", head="run"),
+    "variant": Col("variant", of=lambda c: c.run, head="variant"),
+    "baseline": Col("baseline"),
+    "metric": Col("metric", head="metric"),
+    "value": Col("value", kind="value", head="value", cell=lambda c: value_cell(c, c.value)),
+    "baseline_value": Col("baseline_value", kind="value", head="baseline", cell=lambda c: value_cell(c, c.baseline_value)),
+    "difference": Col("difference", kind="value", head="difference", cell=difference_cell),
+    "ci": Col("ci_lower", "ci_upper", of=lambda c: _ends(c.bounds), kind="value", head="interval", cell=interval_cell),
+    "ci_adjusted": Col("ci_lower_adjusted", "ci_upper_adjusted", of=lambda c: _ends(c.adjusted), kind="value"),
+    "relative": Col("relative", of=lambda c: c.relative[0], kind="value", head="lift", cell=lift_cell),
+    "relative_ci": Col(
+        "relative_ci_lower", "relative_ci_upper", of=lambda c: _ends(c.relative[1]), kind="value", head="interval of lift",
+        cell=lift_interval_cell,
+    ),
+    "relative_ci_adjusted": Col(
+        "relative_ci_lower_adjusted", "relative_ci_upper_adjusted", of=lambda c: _ends(c.relative_adjusted[1]), kind="value"
+    ),
+    "p_value": Col("p_value", kind="value"),
+    "p_value_adjusted": Col("p_value_adjusted", kind="value", head="p", cell=lambda c: p_cell(c.p_value_adjusted)),
+    "test": Col("test"),
+    "correction": Col("correction", of=lambda c: str(c.method.correction)),
+    "comparisons": Col("comparisons", kind="count"),
+    "units": Col("units", of=lambda c: c.queries, kind="count"),
+    "queries": Col("queries", kind="count"),
+    "verdict": Col("verdict", head="verdict"),
+    "detectable": Col("detectable_difference", of=lambda c: c.detectable.difference, kind="value"),
+    "margin": Col("margin", of=lambda c: c.equivalence and c.margin, kind="value", rare=True, fill=None),
+    "equivalence_p_value": _equivalence("p_value"),
+    "equivalence_ci_lower": _equivalence("ci_lower"),
+    "equivalence_ci_upper": _equivalence("ci_upper"),
+    "noninferiority_p_value": Col("noninferiority_p_value", of=lambda c: c.not_worse, kind="value"),
+}  # fmt: skip
+WITH_MARGIN = (
+    "margin",
+    "equivalence_p_value",
+    "equivalence_ci_lower",
+    "equivalence_ci_upper",
+    "noninferiority_p_value",
+)
+
+
+def columns_named(*names: str, **heads: str) -> tuple[Col, ...]:
+    """Return columns of a contrast by their names in ``COLUMNS``; ``heads`` gives some of them another header, empty for none.
+
+    >>> [
+    ...     column.head
+    ...     for column in columns_named("variant", "difference", "p_value_adjusted", p_value_adjusted="p, corrected")
+    ... ]
+    ['variant', 'difference', 'p, corrected']
+    """
+    return tuple(_copied(COLUMNS[name], COLUMNS[name].of, COLUMNS[name].cell, heads.get(name)) for name in names)
+
+
+def _copied(column: Col, of: Callable[[Any], Any], cell: Callable[[Any], Value], head: str | None) -> Col:
+    return Col(
+        *column.names, of=of, cell=cell, head=column.head if head is None else head, kind=column.kind, rare=column.rare,
+        fill=column.fill,
+    )  # fmt: skip
+
+
+def column_of(name: str, contrast: Callable[[Any], Contrast], **heads: str) -> Col:
+    """Return a column for rows that are not contrasts; ``contrast`` takes a row and returns its contrast.
+
+    >>> column_of("metric", lambda row: row["contrast"]).names
+    ('metric',)
+    """
+    column = COLUMNS[name]
+    return _copied(
+        column, lambda row: column.of(contrast(row)), lambda row: column.cell(contrast(row)), heads.get(name)
+    )
+
+
+# --- the result -------------------------------------------------------------------------------------------
+
+
+class ContrastResult(Result):
+    """The result of a verb that compares systems.
+
+    A subclass is a dataclass with a field or property ``families``: the first holds the primary metric. ``result["B", "CTR"]`` is the
+    contrast of a system with the baseline, ``result["B", "A", "CTR"]`` that of two systems, ``result["CTR"]`` the only one on a metric.
+    ``system`` is the field's word for a system. If the data allow no verdict, ``exit_code`` is that of the ``Validity`` of the families.
+    """
+
+    system: ClassVar[str] = "run"
+
+    @property
+    def _families(self) -> Sequence[Family]:
+        return cast("Sequence[Family]", getattr(self, "families"))  # noqa: B009 - a field or a property of the subclass
+
+    @cached_property
+    def contrasts(self) -> Sequence[Contrast]:
+        """Every system against its baseline on every metric, the primary metric first."""
+        return [c for family in self._families for c in family.contrasts]
+
+    @property
+    def method(self) -> Method:
+        """How systems were compared."""
+        return self._families[0].method
+
+    @property
+    def panels(self) -> Sequence[Panel]:
+        """The metrics, the primary one first."""
+        return [panel for family in self._families for panel in family.panels]
+
+    @property
+    def metrics(self) -> list[str]:
+        """The names of the metrics, the primary one first."""
+        return [panel.name for panel in self.panels]
+
+    @property
+    def primary(self) -> str:
+        """The metric that decides."""
+        return self._families[0].primary.name
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """All systems, the baseline among them."""
+        return self._families[0].primary.systems
+
+    @property
+    def validity(self) -> Validity:
+        """Whether the data allow a verdict, and if not, the reason."""
+        return self._families[0].validity
+
+    @property
+    def exit_code(self) -> int:
+        """0, or the exit code of the validity: 3 if the data refuse an answer."""
+        return self.validity.exit_code
+
+    def of(self, metric: str) -> list[Contrast]:
+        """Return the contrasts on one metric."""
+        return [c for c in self.contrasts if c.metric == metric]
+
+    def spelling(self, metric: Any) -> str:
+        """Return the name of a metric among ``metrics``; a subclass reads other spellings."""
+        return str(metric)
+
+    def __getitem__(self, key: Any) -> Contrast:
+        *names, metric = key if isinstance(key, tuple) else (key,)
+        contrasts = self.of(str(metric)) or self.of(self.spelling(metric))
+        if not contrasts:
+            raise KeyError(f"{metric} was not compared: there are {', '.join(self.metrics)}")
+        systems = tuple(map(str, names))
+        chosen = [c for c in contrasts if systems in {(), (c.run,), (c.run, c.baseline)}]
+        if len(chosen) != 1:
+            pairs = ", ".join(c.sides for c in contrasts[:5])
+            name = type(self).__name__.lower()
+            raise KeyError(
+                f"name the {self.system} and the metric, like {name}[{contrasts[0].run!r}, {str(metric)!r}], or both {self.system}s "
+                f"and the metric: there are {pairs}"
+            )
+        return chosen[0]
+
+    def withheld(self) -> Iterator[str]:
+        """Yield the sentence about a verdict that is withheld; nothing if the data allow one."""
+        if not self.validity.holds:
+            yield f"The verdict is withheld: {self.validity.reason}. The numbers below help to find out why."

@@ -1,0 +1,152 @@
+"""What users do with what they are shown: clicks, time, money, another query, and whether they ever come back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rankscope.behaviour.browsing import Browsing
+from rankscope.behaviour.mixing import draft_chances, team_draft
+from rankscope.behaviour.policies import TINY, LoggingPolicy
+from rankscope.lists import Array
+from rankscope.worlds.items import Candidates
+from rankscope.worlds.visits import Visits
+from rankscope.worlds.world import World
+
+LOOK = 15.0  # seconds that a list takes, the median, beside those on what was clicked
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """What some users are shown: a ranker's ``scores`` (queries x candidates), shown by a ``policy``; with a ``rival``, two rankers' interleaved."""
+
+    name: str
+    scores: Array
+    policy: LoggingPolicy
+    items: int
+    rival: Array | None = None
+
+    @cached_property
+    def chances(self) -> Array:
+        """How probable each candidate is at each place: queries x candidates x places."""
+        if self.rival is not None:
+            return draft_chances(self.scores, self.rival, self.items)
+        return self.policy.chances(self.scores, self.items)
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """What happened: a row a list that there was, with what lies at each place.
+
+    ``order`` has the candidates (-1 where there are none), ``team`` the ranker that put each there (0, 1; -1 without interleaving), and
+    ``prefix`` how probable the list was down to there. ``dwell`` is NaN where nothing was clicked.
+    """
+
+    lists: Array
+    visit: Array
+    user: Array
+    arm: Array
+    time: Array
+    order: Array
+    team: Array
+    prefix: Array
+    examined: Array
+    click: Array
+    dwell: Array
+    conversion: Array
+    revenue: Array
+
+
+class Behaviour:
+    """How the users of a world act on its candidates; ``events`` plays some visits through, under the arm of each list."""
+
+    def __init__(self, world: World, candidates: Candidates, browsing: Browsing) -> None:
+        self.world, self.candidates, self.browsing = world, candidates, browsing
+        self.attraction = candidates.by_grade(world.attraction)
+        self.conversion = candidates.by_grade(world.conversion)
+        self.dwell = np.log(candidates.by_grade(world.dwell))
+        self.order_value = np.log(max(world.order_value, 1e-12)) - world.order_spread**2 / 2
+
+    def events(
+        self, visits: Visits, arms: Sequence[Arm], arm: Array, *, stay: bool = False, days: float | None = None
+    ) -> Events:
+        """What happens where each list is shown by its ``arm``; with ``stay`` nobody leaves for good."""
+        order, team, prefix = self._shown(visits, arms, arm)
+        there = order >= 0
+        cell = visits.query[:, None], order
+        tempted = there & (visits.click < self.attraction[cell] * visits.taste[visits.user[visits.visit]][:, None])
+        examined = there & self.browsing.examine(tempted, visits.mood)
+        row, place = np.nonzero(examined & tempted)
+        clicked = visits.query[row], order[row, place]
+        seconds = np.round(np.exp(self.dwell[clicked] + self.world.dwell_spread * visits.dwell[row, place]), 1)
+        bought = visits.bought[row, place] < self.conversion[clicked]
+        paid = np.exp(self.order_value + self.world.order_spread * visits.spent[row, place])
+        money = (
+            np.where(bought, np.maximum(np.round(paid, 2), 0.01), 0.0) if self.world.order_value else np.zeros(len(row))
+        )
+        good = np.zeros(len(order), dtype=bool)
+        good[row[seconds >= self.world.satisfied]] = True
+        kept, time = self._happening(visits, good, np.bincount(row, seconds, minlength=len(order)), stay, days)
+        full = [np.full(order.shape, np.nan), np.zeros(order.shape), np.zeros(order.shape)]
+        for matrix, values in zip(full, (seconds, bought, money), strict=True):
+            matrix[row, place] = values
+        dwell, conversion, revenue = full
+        visit = visits.visit[kept]
+        return Events(
+            kept, visit, visits.user[visit], arm[kept], time[kept], order[kept], team[kept], prefix[kept], examined[kept],
+            (examined & tempted)[kept], dwell[kept], conversion[kept], revenue[kept],
+        )  # fmt: skip
+
+    def _shown(self, visits: Visits, arms: Sequence[Arm], arm: Array) -> tuple[Array, Array, Array]:
+        order = np.full((len(arm), self.world.items), -1)
+        team, prefix = np.full(order.shape, -1, dtype=np.int8), np.ones(order.shape)
+        for number, one in enumerate(arms):
+            rows = np.flatnonzero(arm == number)
+            if not len(rows):
+                continue
+            query = visits.query[rows]
+            if one.rival is None:
+                lists, chance = one.policy.show(one.scores, query, visits.ranking[rows], self.world.items)
+            else:
+                lists, teams, chance = team_draft(one.scores, one.rival, query, visits.coin[rows], self.world.items)
+                team[rows, : teams.shape[1]] = teams
+            prefix[rows, : chance.shape[1]] = chance
+            prefix[rows, chance.shape[1] :] = chance[:, -1:]
+            order[rows, : lists.shape[1]] = lists
+        return order, team, prefix
+
+    def _happening(
+        self, visits: Visits, good: Array, seconds: Array, stay: bool, days: float | None
+    ) -> tuple[Array, Array]:
+        """Which of the lists that could be there are, and when each is: those that nobody stopped or left before, in time."""
+        world = self.world
+        most = max(world.again_bad, world.again_good)
+        goes_on = visits.again * most < np.where(good, world.again_good, world.again_bad)
+        begins = np.flatnonzero(visits.turn == 0)
+        lasts = LOOK * np.exp(0.5 * visits.pause) + seconds
+        reached = _before(~goes_on, begins) == 0
+        time = np.round(visits.time[visits.visit] + _before(lasts, begins), 3)
+        reached &= time < (world.days if days is None else days) * 86_400
+        if len(begins) and not stay:
+            success = np.logical_or.reduceat(reached & good, begins)
+            left = visits.leave < np.where(success, world.leave_good, world.leave_bad)
+            starts = np.flatnonzero(visits.number == 0)
+            reached &= (_before(left, starts) == 0)[visits.visit]
+        return np.flatnonzero(reached), time
+
+
+def _before(values: Array, begins: Array) -> Array:
+    """The sum of what stands before each value in its group; ``begins`` says where groups begin."""
+    total: Array = np.cumsum(values, dtype=float) - values
+    sizes = np.diff(np.append(begins, len(values)))
+    inside: Array = total - np.repeat(total[begins], sizes)
+    return inside
+
+
+def place_chances_of(arm: Arm, query: Array, order: Array) -> Array:
+    """How probable each item was at its place; 1 past the end of a list."""
+    found = np.maximum(arm.chances[query[:, None], order, np.arange(order.shape[1])], TINY)
+    return np.where(order >= 0, found, 1.0)

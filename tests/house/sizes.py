@@ -1,0 +1,99 @@
+"""Budgets of lines: how many lines of Python each package of rankscope may have.
+
+    python -m tests.house.sizes    prints the table: lines, budget and room left of each package
+
+A feature that exceeds a budget removes lines elsewhere in the package first; a budget is raised in the change that needs it, with
+the reason in its message. A new package gets a row.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from tests.made.files import some
+
+SRC = Path(__file__).resolve().parents[2] / "src" / "rankscope"
+
+TOTAL = 65_337
+BUDGETS = {
+    "analysis": 657,
+    "behaviour": 355,
+    "cli": 2_222,
+    "diagnostics": 1_325,
+    "dialects": 505,
+    "engines": 2_593,
+    "experiments": 975,
+    "files": 7_979,
+    "inference": 3_561,
+    "integrations": 202,
+    "lists": 1_549,
+    "logs": 1_752,
+    "metrics": 4_534,
+    "modules": 2_787,
+    "panels": 2_977,
+    "reporting": 4_814,
+    "scoring": 6_189,
+    "sharding": 714,
+    "show": 3_552,
+    "testing": 747,
+    "verbs/advise": 1_302,
+    "verbs/catalogue": 597,
+    "verbs/check": 2_061,
+    "verbs/compare": 1_430,
+    "verbs/demo": 89,
+    "verbs/diagnose": 888,
+    "verbs/evaluate": 482,
+    "verbs/experiment": 904,
+    "verbs/explain": 960,
+    "verbs/gate": 1_443,
+    "verbs/merge": 88,
+    "verbs/online": 486,
+    "verbs/pool": 296,
+    "verbs/power": 956,
+    "verbs/reconcile": 752,
+    "verbs/simulate": 440,
+    "verbs/ties": 177,
+    "verbs/unjudged": 1_182,
+    "worlds": 815,
+}  # fmt: skip
+
+
+def package_of(module: Path, root: Path = SRC) -> str:
+    """Return the package that holds a module; modules outside of packages are counted as "modules", each verb as a package."""
+    parts = module.relative_to(root).parts[:-1]
+    if parts in {(), ("verbs",)}:
+        return "modules"
+    return "/".join(parts[:2]) if parts[0] == "verbs" else parts[0]
+
+
+def lines(root: Path = SRC) -> Counter[str]:
+    """Return the lines of Python by package."""
+    counts: Counter[str] = Counter()
+    for path in some(root.rglob("*.py")):
+        counts[package_of(path, root)] += path.read_text(encoding="utf-8").count("\n")
+    return counts
+
+
+def excesses(counts: Counter[str], budgets: dict[str, int], total: int) -> list[str]:
+    """Return one line per package above its budget or without one, per budget without a package, and for the total."""
+    out = [f"{package} has {counts[package]} lines and no budget" for package in counts if package not in budgets]
+    out += [
+        f"{package} has {counts[package]} lines, at most {most}" if package in counts else f"{package} does not exist"
+        for package, most in budgets.items()
+        if package not in counts or counts[package] > most
+    ]
+    return out + ([f"all packages have {counts.total()} lines, at most {total}"] if counts.total() > total else [])
+
+
+def main() -> None:
+    """Print the table."""
+    counts = lines()
+    for package in sorted({*counts, *BUDGETS}):
+        count, most = counts[package], BUDGETS.get(package, 0)
+        print(f"{package:<20}{count:>8,}{most:>8,}{most - count:>8,}")
+    print(f"{'total':<20}{counts.total():>8,}{TOTAL:>8,}{TOTAL - counts.total():>8,}")
+
+
+if __name__ == "__main__":
+    main()
