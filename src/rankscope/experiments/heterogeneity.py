@@ -15,7 +15,6 @@ from rankscope.logs.rollup import UnitTotals
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.method import Method
 
-MOST = 50  # values of an attribute that are tested together, those with the most units
 FEWEST_IN_SLICE = 30  # units of an arm below which what is known of a slice's error is too little for this test
 
 
@@ -50,24 +49,18 @@ def heterogeneity(
 ) -> list[Heterogeneity]:
     """Test for each variant whether its difference depends on an attribute; nothing where fewer than two values have units enough.
 
-    Of many values those with the most units are tested.
-
     ``units`` are those of the variants by attribute, ``contrasts`` those of each value.
     """
-    largest = sorted(
-        contrasts, key=lambda value: -max((c.queries for c in contrasts[value] if _is_known(c)), default=0)
-    )
-    chosen = {value: contrasts[value] for value in contrasts if value in largest[:MOST]}
     own = {str(value): value for value in units.groups[attribute].drop_nulls().unique().to_list()}
-    parts = [(units.groups[attribute] == own[value]).fill_null(value=False) for value in chosen]
+    parts = [(units.groups[attribute] == own[value]).fill_null(value=False) for value in contrasts]
     shared = shared_units(variants, metric, units, parts)
     found = []
-    for pair in zip(*chosen.values(), strict=True):
-        within = {value: c for value, c in zip(chosen, pair, strict=True) if _is_known(c)}
+    for pair in zip(*contrasts.values(), strict=True):
+        within = {value: c for value, c in zip(contrasts, pair, strict=True) if _is_known(c)}
         if len(within) < 2:
             continue
         of = next(iter(within.values()))
-        places = [place for place, value in enumerate(chosen) if value in within]
+        places = [place for place, value in enumerate(contrasts) if value in within]
         together = shared.covariance(of.run) + shared.covariance(of.baseline)
         means = [c.pair.means for c in within.values()]
         covariance = np.diag([mean.error**2 for mean in means]) + together[np.ix_(places, places)]

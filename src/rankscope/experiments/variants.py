@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -30,6 +30,7 @@ from rankscope.moments import Moments
 from rankscope.panels.panel import Panel
 from rankscope.panels.ratios import panel_of
 from rankscope.panels.samples import Measure
+from rankscope.panels.slices import MAX_VALUES, too_many_values
 from rankscope.panels.validity import Validity
 
 FEWEST_OF_STRATUM = 4  # units a stratum has on average, below which strata say more of chance than of units
@@ -148,27 +149,37 @@ class Variants:
             roll_up(self.log if log is None else log, asked, ["variant", column], attributes=more, ids=True)
         )
 
-    def slices(
-        self, attribute: str, metric: OnlineMetric, units: UnitTotals | None = None
-    ) -> tuple[list[tuple[str, Panel]], list[str]]:
-        """The variants on a metric within each value of an attribute; and the values of which a variant has too few units for that.
+    def slices(self, attribute: str, metric: OnlineMetric, units: UnitTotals) -> tuple[dict[str, Panel], list[str]]:
+        """The variants on a metric within each value of an attribute, and notes about what is left out.
 
-        ``units`` are those by the attribute, where they were rolled up before.
+        ``units`` are those of ``units_by(attribute, metric)``. An attribute with many values makes no slices.
         """
-        units = self.units_by(attribute, metric) if units is None else units
-        found, left = [], []
-        for value in sorted(units.groups[attribute].drop_nulls().unique().to_list(), key=str):
-            part = units.filter((units.groups[attribute] == value).fill_null(value=False))
+        groups, several = units.groups[attribute], words.plural(units.noun)
+        values = sorted(groups.drop_nulls().unique().to_list(), key=str)
+        if len(values) > MAX_VALUES:
+            return {}, [too_many_values(attribute, len(values))]
+        panels: dict[str, Panel] = {}
+        few: list[str] = []
+        for value in values:
+            part = units.filter((groups == value).fill_null(value=False))
             if min(counts_of(part, self.names).values()) < FEWEST_UNITS:
-                left.append(str(value))
+                few.append(str(value))
                 continue
             try:
-                panel = self.panel(metric, part)
+                panels[str(value)] = self.panel(metric, part)
             except DataError:
-                left.append(str(value))
-                continue
-            found.append((str(value), replace(panel, measure=replace(panel.measure, name=f"{attribute}={value}"))))
-        return found, left
+                few.append(str(value))
+        notes = []
+        if few:
+            notes.append(
+                f"{attribute}: {words.listing(few, 5)} {words.agree(len(few), 'has')} too few {several} for {metric} in a variant, "
+                f"and {words.agree(len(few), 'is')} left out"
+            )
+        if without := groups.null_count():
+            notes.append(
+                f"{attribute}: {words.counted(without, f'{units.noun} has', f'{several} have')} rows without it, which are in no slice"
+            )
+        return panels, notes
 
     def cautions(self, metrics: Iterable[OnlineMetric], test: PairedTest | None = None) -> list[Caution]:
         """What to know before any of it is believed: what is wrong with the log, by the codes of ``check``, which units are left out, and doubts of metrics.

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from rankscope.lists import Array
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.families import Family
+from rankscope.panels.panel import Panel
 
 _NUMBERS = frozenset("-0123456789")  # a name of numbers begins with its attribute
-MOST = 30  # values of an attribute beyond which it makes no slices: it tells queries apart rather than kinds of them
+MAX_VALUES = 30  # an attribute with more values makes no slices: it tells queries or users apart, not kinds of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,11 @@ class Slices:
     notes: Sequence[str]
 
 
+def too_many_values(attribute: str, count: int) -> str:
+    """Return the note about an attribute that makes no slices."""
+    return f"{attribute} has {count:,} values, too many for slices (at most {MAX_VALUES}); it is left out"
+
+
 def parts_of(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str, str, Array]], list[str]]:
     """The slices that a table of attributes makes of these queries: attribute, name and which queries; and what to say about the table.
 
@@ -55,8 +61,8 @@ def parts_of(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str, str, Arra
     notes = table.remarks(list(ids))
     parts: list[tuple[str, str, Array]] = []
     for attribute, inside in table.slices(list(ids)).items():
-        if len(inside) > MOST:
-            notes.append(f"{table.label}: {attribute} has {len(inside):,} values, too many for slices; it is left out")
+        if len(inside) > MAX_VALUES:
+            notes.append(f"{table.label}: {too_many_values(attribute, len(inside))}")
         else:
             parts += [(attribute, name, which) for name, which in inside.items() if which.any()]
     return parts, notes
@@ -65,20 +71,25 @@ def parts_of(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str, str, Arra
 def slices_of(source: Any, family: Family) -> Slices:
     """Compare within each slice that a table of query attributes makes, as the family does over all queries.
 
-    The p-values of all slices, runs and attributes are corrected together, metric by metric (a joint correction knows no slices,
-    so Holm's stands in for it). An attribute of very many values is left out, with a note. Raises DataError where the table shares
-    no query with the runs.
+    An attribute of very many values is left out, with a note. Raises DataError where the table shares no query with the runs.
+    """
+    parts, notes = parts_of(source, family.panels[0].units)
+    contrasts: list[SliceContrast] = []
+    for panel in family.panels:
+        within = {(attribute, name): panel.within(inside) for attribute, name, inside in parts}
+        contrasts += compare_within(within, family)
+    return Slices(contrasts, notes)
+
+
+def compare_within(panels: Mapping[tuple[str, str], Panel], family: Family) -> list[SliceContrast]:
+    """Compare the pairs of a family on the panel of each slice, by attribute and name.
+
+    P-values of all attributes, slices and pairs are corrected together, by Holm's method if the correction is a joint one.
     """
     from rankscope.inference.corrections import holm
 
-    parts, notes = parts_of(source, family.panels[0].units)
     correction = holm() if family.method.correction.joint else family.method.correction
     method = replace(family.method, family="all", correction=correction)
-    labels = [(attribute, name) for attribute, name, _ in parts for _ in family.pairs]
-    out = []
-    for panel in family.panels:
-        within = Family(
-            [panel.within(inside) for _, _, inside in parts], family.pairs, method, validity=family.validity
-        )
-        out += [SliceContrast(*label, c) for label, c in zip(labels, within.contrasts, strict=True)]
-    return Slices(out, notes)
+    within = Family([*panels.values()], family.pairs, method, validity=family.validity)
+    labels = [label for label in panels for _ in family.pairs]
+    return [SliceContrast(*label, c) for label, c in zip(labels, within.contrasts, strict=True)]

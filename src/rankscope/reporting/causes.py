@@ -44,10 +44,9 @@ def findings_in_slices(
         and part.contrast.verdict == (online.verdict if part.contrast.run == offline.run else offline.verdict)
     ]
     users = [
-        f"{part.attribute} {part.value}"
+        f"{part.attribute} {part.name}"
         for part in experiment.slices
-        for c in part.contrasts
-        if c.run == online.run and c.verdict == offline.verdict
+        if part.contrast.run == online.run and part.contrast.verdict == offline.verdict
     ]
     for names, metric, to in ((queries, offline.metric, online.metric), (users, online.metric, offline.metric)):
         if names:

@@ -23,7 +23,7 @@ def test_two_slices_are_compared_by_welchs_test_of_differences_of_differences() 
     table = users(seed=91).with_columns(kind=pl.col("user").hash(1) % 2)
     found = rs.experiment(table, "Mean(revenue)", slices="kind")
     (row,) = found.to_dicts("heterogeneity")
-    one, other = (part.contrasts[0].pair.means for part in found.slices)
+    one, other = (part.contrast.pair.means for part in found.slices)
     error = math.hypot(one.error, other.error)
     freedom = error**4 / (one.error**4 / one.freedom + other.error**4 / other.freedom)
     assert row["statistic"] == pytest.approx(((one.mean - other.mean) / error) ** 2, rel=1e-9)
@@ -149,6 +149,35 @@ def test_what_slices_leave_out_is_noted() -> None:
 def test_several_columns_may_stand_in_one_text() -> None:
     found = rs.experiment(users(seed=98), "Mean(revenue)", slices="country,sessions")
     assert [row["attribute"] for row in found.to_dicts("heterogeneity")] == ["country", "sessions"]
+
+
+def test_all_slices_of_all_attributes_are_corrected_together() -> None:
+    table = users(seed=94).with_columns(other=pl.col("user").hash(1) % 2)
+    found = rs.experiment(table, "Mean(revenue)", slices=["country", "other"], correction="bonferroni")
+    rows = found.to_dicts("slices")
+    assert [row["slice"] for row in rows] == ["de", "fr", "it", "0", "1"]
+    for row in rows:
+        assert row["p_value_adjusted"] == pytest.approx(min(1.0, 5 * row["p_value"]), rel=1e-9)
+        assert row["metric"] == "Mean(revenue)"
+    gate = rs.gate(table, metrics="Mean(revenue)", slices=["country", "other"])
+    assert [check.slice for check in gate.checks] == [
+        None, "country=de", "country=fr", "country=it", "other=0", "other=1",
+    ]  # fmt: skip
+
+
+def test_an_attribute_of_many_values_makes_no_slices_and_is_noted() -> None:
+    table = users(seed=94).with_columns(cohort=pl.col("user").hash(1) % 31)
+    note = "cohort has 31 values, too many for slices (at most 30); it is left out"
+    found = rs.experiment(table, "Mean(revenue)", slices=["cohort", "country"])
+    assert {row["attribute"] for row in found.to_dicts("slices")} == {"country"}
+    assert [row["attribute"] for row in found.to_dicts("heterogeneity")] == ["country"]
+    assert note in found.notes
+    gate = rs.gate(table, metrics="Mean(revenue)", slices="cohort")
+    assert [check.slice for check in gate.checks] == [None]
+    assert note in gate.notes
+    alone = rs.experiment(table, "Mean(revenue)", slices="cohort")
+    assert list(alone.slices) == []
+    assert "within slices" not in alone.to_text()
 
 
 def test_one_value_is_no_test() -> None:

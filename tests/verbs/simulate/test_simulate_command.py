@@ -75,9 +75,15 @@ def test_real_runs_and_judgments_are_taken_by_name(capsys: pytest.CaptureFixture
         pytest.param(["log", "--units", "-"], "--units -: name a file", id="users to standard output"),
         pytest.param(["log", "-o", "a.csv", "--units", "a.csv"], "a.csv cannot hold both", id="one file for both"),
         pytest.param(["log", "-o", "no/a.csv"], "there is no folder no", id="no folder"),
-        pytest.param(["log", "--quality", "good"], "--quality good: write numbers, like --quality 0.5,0.6", id="quality"),
+        pytest.param(
+            ["log", "--quality", "good"], "--quality good: write numbers, like --quality 0.5,0.6", id="quality"
+        ),
         pytest.param(["log", "--set", "taste"], "--set taste: write a parameter and its value", id="no value"),
-        pytest.param(["log", "--set", "users=3", "--users", "4"], "--set users: --users sets it already; leave one out", id="said twice"),
+        pytest.param(
+            ["log", "--set", "users=3", "--users", "4"],
+            "--set users: --users sets it already; leave one out",
+            id="said twice",
+        ),
         pytest.param(["log", "--set", "tast=1"], "did you mean taste?", id="unknown parameter"),
         pytest.param(["log", "--qrels", "none.txt"], "none.txt: no such file", id="no judgments"),
         pytest.param(["logs"], "is not one of 'log', 'experiment'", id="unknown kind"),

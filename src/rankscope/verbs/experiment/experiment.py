@@ -45,8 +45,8 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     - ``split``: the planned shares of the variants, ``{"A": 0.9, "B": 0.1}``; even unless given.
     - ``winsorise``: cut what units add at this quantile, like 0.99.
     - ``by``: ``"day"`` compares variants on the primary metric day by day, too, and tests whether the difference changes: late less early.
-    - ``slices``: columns of attributes; variants are compared within each value, too, and it is tested whether the difference depends on
-      the attribute, corrected over attributes.
+    - ``slices``: columns of attributes with at most 30 values each. Variants are also compared within each value, corrected over all
+      slices. One test per attribute asks if the difference depends on it, corrected over attributes.
     - ``test``, ``interval``, ``correction``, ``alpha`` are as for ``compare``; the metrics beside the primary one are corrected together.
     - ``prior``: asks for a Bayesian summary beside the verdict, which does not use it: ``"flat"``, or how far lifts usually are from 0, the
       standard deviation of a normal prior, like ``0.05``.
@@ -78,7 +78,7 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     families = _compare(variants, roles, method)
     cautions = active_cautions(variants.cautions(roles, method.test))
     lead = next(iter(roles))
-    parts, tests, notes = slices_of(variants, attributes, lead, method)
+    parts, tests, notes = slices_of(variants, attributes, lead, families[0])
     days = over_days(variants, lead, method) if over else None
     return Experiment(variants, roles, families, tuple(parts), tuple(cautions), believed, tuple(tests), days, tuple(notes))
 # fmt: on

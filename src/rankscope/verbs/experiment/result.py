@@ -20,11 +20,12 @@ from rankscope.logs.rollup import UnitTotals
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.contrast_result import ContrastResult, lift_interval_in_words
 from rankscope.panels.families import Family
+from rankscope.panels.slices import SliceContrast
 from rankscope.show.result import Shown, caution_block, input_record
 from rankscope.verbs.experiment import beliefs
 from rankscope.verbs.experiment.days import OverDays
 from rankscope.verbs.experiment.roles import Role
-from rankscope.verbs.experiment.slices import Slice, sentences_of_slices
+from rankscope.verbs.experiment.slices import sentences_of_slices
 from rankscope.verbs.experiment.tables import VIEWS
 
 FEW_OPEN = 3  # variants that cannot be told from the baseline have a sentence each up to so many
@@ -56,7 +57,7 @@ class Experiment(ContrastResult):
     variants: Variants
     roles: Mapping[OnlineMetric, Role]
     families: Sequence[Family]
-    slices: Sequence[Slice]
+    slices: Sequence[SliceContrast]
     warnings: Sequence[Caution]
     prior: Prior | None = None
     heterogeneity: Sequence[Heterogeneity] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rankscope import words
 from rankscope.experiments.heterogeneity import Heterogeneity, correct_heterogeneity, heterogeneity
@@ -11,53 +11,37 @@ from rankscope.experiments.variants import Variants
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.rollup import UnitTotals
 from rankscope.panels.contrast import Contrast
-from rankscope.panels.families import Family, pairs_of
+from rankscope.panels.families import Family
 from rankscope.panels.method import Method
-
-
-@dataclass(frozen=True, eq=False)
-class Slice:
-    """The variants on the primary metric within one value of an attribute."""
-
-    attribute: str
-    value: str
-    metric: str
-    contrasts: Sequence[Contrast]
+from rankscope.panels.panel import Panel
+from rankscope.panels.slices import SliceContrast, compare_within
 
 
 def slices_of(
-    variants: Variants, attributes: Sequence[str], metric: OnlineMetric, method: Method
-) -> tuple[list[Slice], list[Heterogeneity], list[str]]:
-    """The variants within each value of some attributes, corrected over the values; one test an attribute, corrected over attributes.
+    variants: Variants, attributes: Sequence[str], metric: OnlineMetric, primary: Family
+) -> tuple[list[SliceContrast], list[Heterogeneity], list[str]]:
+    """Return the contrasts within each value of the attributes, tests of whether the difference depends on one, and notes.
 
-    And what is left out, in words.
+    The contrasts are corrected together over all attributes, values and variants, the tests over attributes and variants.
     """
-    parts: list[Slice] = []
-    tests: list[Heterogeneity] = []
+    panels: dict[tuple[str, str], Panel] = {}
+    units: dict[str, UnitTotals] = {}
     notes: list[str] = []
     for attribute in attributes:
-        units = variants.units_by(attribute, metric)
-        found, left = variants.slices(attribute, metric, units)
-        notes += _left_out(attribute, metric, left, units)
-        if not found:
-            continue
-        pairs = pairs_of(variants.names, variants.names[0], all_pairs=False)
-        family = Family(
-            [panel for _, panel in found], pairs, replace(method, margin=None), variants.names[0], variants.validity
-        )
-        own = [Slice(attribute, value, str(metric), family.of(panel.name)) for value, panel in found]
-        tests += heterogeneity(variants, metric, attribute, units, {part.value: part.contrasts for part in own})
-        parts += own
-    return parts, correct_heterogeneity(tests, method), notes
-
-
-def _left_out(attribute: str, metric: OnlineMetric, left: Sequence[str], units: UnitTotals) -> Iterator[str]:
-    """Which slices have too few units, and how many units are in none."""
-    if left:
-        several = words.plural(units.noun)
-        yield f"{attribute}: {words.listing(left)} {words.agree(len(left), 'has')} too few {several} for {metric} in a variant, and {words.agree(len(left), 'is')} left out"
-    if without := units.groups[attribute].null_count():
-        yield f"{attribute}: {words.counted(without, f'{units.noun} has', f'{words.plural(units.noun)} have')} rows without it, which are in no slice"
+        units[attribute] = variants.units_by(attribute, metric)
+        own, left_out = variants.slices(attribute, metric, units[attribute])
+        panels |= {(attribute, value): panel for value, panel in own.items()}
+        notes += left_out
+    parts = compare_within(panels, replace(primary, method=replace(primary.method, margin=None)))
+    tests: list[Heterogeneity] = []
+    for attribute, of_attribute in units.items():
+        by_value: dict[str, list[Contrast]] = {}
+        for part in parts:
+            if part.attribute == attribute:
+                by_value.setdefault(part.name, []).append(part.contrast)
+        if by_value:
+            tests += heterogeneity(variants, metric, attribute, of_attribute, by_value)
+    return parts, correct_heterogeneity(tests, primary.method), notes
 
 
 def sentences_of_slices(tests: Sequence[Heterogeneity], method: Method) -> Iterator[str]:

@@ -180,14 +180,9 @@ def _parts(
     for metric in metrics:
         yield metric, None, variants.panel(metric)
         for attribute in attributes:
-            found, left = variants.slices(attribute, metric)
-            yield from ((metric, panel.name, panel) for _, panel in found)
-            if left:
-                units = words.plural(variants.noun)
-                notes.append(
-                    f"{attribute}: {words.listing(left, NAMED)} {words.agree(len(left), 'has')} too few {units} for {metric} in a variant, "
-                    f"so {'it is' if len(left) == 1 else 'they are'} not gated"
-                )
+            panels, left_out = variants.slices(attribute, metric, variants.units_by(attribute, metric))
+            yield from ((metric, f"{attribute}={value}", panel) for value, panel in panels.items())
+            notes += left_out
 
 
 def _draft(
