@@ -150,7 +150,7 @@ def test_its_dialect_says_what_xgboost_says_itself(xgboost: Any) -> None:
 @pytest.mark.parametrize(
     ("metrics", "said"),
     [
-        pytest.param("IdealDCG", "neither better nor worse", id="no direction"),
+        pytest.param("IdealDCG", "has no better direction", id="no direction"),
         pytest.param(["P@5", "relstring"], "a string for each query", id="a fact"),
         pytest.param("nonsense", "no metric is called", id="no metric"),
     ],

@@ -92,7 +92,7 @@ def test_the_command_takes_slices_and_margins_of_a_log(tmp_path: Path, capsys: p
     assert main([*command, "--slices", "planet"]) == 2
     assert "no column 'planet'" in capsys.readouterr().err
     assert main([*command, "--margin", "CTR=x"]) == 2
-    assert "--margin x: that is no number" in capsys.readouterr().err
+    assert "--margin x: a margin is a number, like 0.01, 1% or nDCG@10=0.01" in capsys.readouterr().err
 
 
 def test_the_page_of_a_table_of_users() -> None:
