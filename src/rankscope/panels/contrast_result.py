@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, ClassVar, cast
 
 from rankscope import words
@@ -129,8 +130,10 @@ WITH_MARGIN = (
 )
 
 
-def columns_named(*names: str, **heads: str) -> tuple[Col, ...]:
+def columns_named(*names: str, at: str = "", **heads: str) -> tuple[Col, ...]:
     """Return columns of a contrast by their names in ``COLUMNS``; ``heads`` gives some of them another header, empty for none.
+
+    ``at`` names the attribute of a row that holds its contrast, if the row is not the contrast itself.
 
     >>> [
     ...     column.head
@@ -138,13 +141,18 @@ def columns_named(*names: str, **heads: str) -> tuple[Col, ...]:
     ... ]
     ['variant', 'difference', 'p, corrected']
     """
-    return tuple(_copied(COLUMNS[name], COLUMNS[name].of, COLUMNS[name].cell, heads.get(name)) for name in names)
+    inner = attrgetter(at) if at else _itself
+    return tuple(_copied(COLUMNS[name], inner, heads.get(name)) for name in names)
 
 
-def _copied(column: Col, of: Callable[[Any], Any], cell: Callable[[Any], Value], head: str | None) -> Col:
+def _itself(c: Any) -> Any:
+    return c
+
+
+def _copied(column: Col, inner: Callable[[Any], Any], head: str | None) -> Col:
     return Col(
-        *column.names, of=of, cell=cell, head=column.head if head is None else head, kind=column.kind, rare=column.rare,
-        fill=column.fill,
+        *column.names, of=lambda row: column.of(inner(row)), cell=lambda row: column.cell(inner(row)),
+        head=column.head if head is None else head, kind=column.kind, rare=column.rare, fill=column.fill,
     )  # fmt: skip
 
 

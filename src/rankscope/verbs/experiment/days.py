@@ -13,6 +13,7 @@ from rankscope.errors import InputError
 from rankscope.experiments.novelty import panels_by_day
 from rankscope.experiments.variants import Variants
 from rankscope.inference.base import Bounds
+from rankscope.inference.corrections import none
 from rankscope.logs.base import OnlineMetric
 from rankscope.panels.contrast import Contrast, contrast
 from rankscope.panels.families import Family, pairs_of
@@ -125,11 +126,12 @@ def over_days(variants: Variants, metric: OnlineMetric, method: Method) -> OverD
     baseline, method = variants.names[0], replace(method, margin=None)
     pairs = pairs_of(variants.names, baseline, all_pairs=False)
     start = found.early[0]
-    days = [
-        DayContrast(day, (day - start).days + 1, contrast(panel, *pair, method, variants.validity))
-        for pair in pairs
-        for day, panel in found.days
-    ]
+    alone = Family(
+        [panel for _, panel in found.days], pairs, replace(method, correction=none()), baseline, variants.validity
+    )
+    numbered = [(day, (day - start).days + 1) for day, _ in found.days for _ in pairs]
+    days = [DayContrast(*day, c) for day, c in zip(numbered, alone.contrasts, strict=True)]
+    days.sort(key=lambda one: variants.names.index(one.contrast.run))
     halves = [[contrast(panel, *pair, method, variants.validity) for panel in found.halves] for pair in pairs]
     corrected = Family([found.change], pairs, method, baseline, variants.validity).contrasts
     changes = [Change(early, late, c) for (early, late), c in zip(halves, corrected, strict=True)]

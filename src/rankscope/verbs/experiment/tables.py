@@ -6,14 +6,7 @@ from typing import Any
 
 from rankscope import words
 from rankscope.inference.beliefs import Prior
-from rankscope.panels.contrast_result import (
-    WITH_MARGIN,
-    columns_named,
-    difference_cell,
-    interval_cell,
-    lift_cell,
-    p_cell,
-)
+from rankscope.panels.contrast_result import WITH_MARGIN, columns_named, difference_cell, p_cell
 from rankscope.show.result import Col, View
 from rankscope.verbs.experiment import beliefs
 from rankscope.verbs.experiment.slices import remark_on_slices
@@ -76,17 +69,12 @@ VIEWS: tuple[View, ...] = (
     View(
         "slices",
         (
-            Col("attribute", of=lambda row: row.attribute, head="attribute"),
+            Col("attribute", head="attribute"),
             Col("slice", of=lambda row: row.name, head="slice"),
-            Col("metric", of=lambda row: row.contrast.metric),
-            Col("variant", of=lambda row: row.contrast.run, head="variant"),
-            Col("baseline", of=lambda row: row.contrast.baseline),
-            Col("difference", of=lambda row: row.contrast.difference, kind="value", head="difference", cell=lambda row: difference_cell(row.contrast)),
-            Col("ci_lower", "ci_upper", of=lambda row: (row.contrast.adjusted.lower, row.contrast.adjusted.upper), kind="value", head="interval", cell=lambda row: interval_cell(row.contrast)),
-            Col("p_value", of=lambda row: row.contrast.p_value, kind="value"),
-            Col("p_value_adjusted", of=lambda row: row.contrast.p_value_adjusted, kind="value", head="p, corrected", cell=lambda row: p_cell(row.contrast.p_value_adjusted)),
-            Col("units", of=lambda row: row.contrast.queries, kind="count", head="units"),
-            Col("verdict", of=lambda row: row.contrast.verdict, head="verdict"),
+            *columns_named(
+                "metric", "variant", "baseline", "difference", "ci", "p_value", "p_value_adjusted", "units", "verdict", "ci_adjusted",
+                "correction", "comparisons", at="contrast", metric="", p_value_adjusted="p, corrected", units="units",
+            ),
         ),
         lambda found: found.slices,
         labels=3,
@@ -105,17 +93,10 @@ VIEWS: tuple[View, ...] = (
         (
             Col("day", of=lambda row: str(row.day), head="day"),
             Col("number", kind="count"),
-            Col("metric", of=lambda row: row.contrast.panel.name),
-            Col("variant", of=lambda row: row.contrast.run, head="variant"),
-            Col("baseline", of=lambda row: row.contrast.baseline),
-            Col("value", of=lambda row: row.contrast.value, kind="value"),
-            Col("baseline_value", of=lambda row: row.contrast.baseline_value, kind="value"),
-            Col("difference", of=lambda row: row.contrast.difference, kind="value", head="difference", cell=lambda row: difference_cell(row.contrast)),
-            Col("ci_lower", "ci_upper", of=lambda row: (row.contrast.bounds.lower, row.contrast.bounds.upper), kind="value", head="interval", cell=lambda row: interval_cell(row.contrast, row.contrast.bounds)),
-            Col("relative", of=lambda row: row.contrast.relative[0], kind="value", head="lift", cell=lambda row: lift_cell(row.contrast, row.contrast.relative)),
-            Col("relative_ci_lower", "relative_ci_upper", of=lambda row: (row.contrast.relative[1].lower, row.contrast.relative[1].upper), kind="value"),
-            Col("p_value", of=lambda row: row.contrast.p_value, kind="value"),
-            Col("units", of=lambda row: row.contrast.queries, kind="count", head="units"),
+            *columns_named(
+                "metric", "variant", "baseline", "value", "baseline_value", "difference", "ci", "relative", "relative_ci", "p_value", "units",
+                at="contrast", metric="", value="", baseline_value="", relative_ci="", units="units",
+            ),
         ),
         lambda found: found.days.days if found.days else (),
         "The difference by day",
@@ -125,9 +106,8 @@ VIEWS: tuple[View, ...] = (
     View(
         "change",
         (
-            Col("variant", of=lambda row: row.contrast.run, head="variant"),
-            Col("baseline", of=lambda row: row.contrast.baseline),
-            Col("metric", of=lambda row: row.early.metric),
+            *columns_named("variant", "baseline", at="contrast"),
+            *columns_named("metric", at="early", metric=""),
             Col("early", of=lambda row: row.early.difference, kind="value", head="early", cell=lambda row: difference_cell(row.early)),
             Col("early_ci_lower", "early_ci_upper", of=lambda row: (row.early.bounds.lower, row.early.bounds.upper), kind="value"),
             Col("early_relative", of=lambda row: row.early.relative[0], kind="value"),
@@ -135,10 +115,7 @@ VIEWS: tuple[View, ...] = (
             Col("late_ci_lower", "late_ci_upper", of=lambda row: (row.late.bounds.lower, row.late.bounds.upper), kind="value"),
             Col("late_relative", of=lambda row: row.late.relative[0], kind="value"),
             Col("change", of=lambda row: row.contrast.difference, kind="value", head="change", cell=lambda row: difference_cell(row.contrast)),
-            Col("ci_lower", "ci_upper", of=lambda row: (row.contrast.adjusted.lower, row.contrast.adjusted.upper), kind="value", head="interval", cell=lambda row: interval_cell(row.contrast)),
-            Col("p_value", of=lambda row: row.contrast.p_value, kind="value"),
-            Col("p_value_adjusted", of=lambda row: row.contrast.p_value_adjusted, kind="value", head="p", cell=lambda row: p_cell(row.contrast.p_value_adjusted)),
-            Col("units", of=lambda row: row.contrast.queries, kind="count"),
+            *columns_named("ci", "p_value", "p_value_adjusted", "units", "ci_adjusted", at="contrast"),
         ),
         lambda found: found.days.changes if found.days else (),
         "The difference late and early",
