@@ -24,7 +24,11 @@ def test_a_day_is_the_experiment_on_the_rows_of_that_day() -> None:
     by_day = rs.experiment(log, "CTR", by="day").to_dicts("by_day")
     assert [row["day"] for row in by_day] == [f"2024-03-0{day}" for day in range(1, 7)]
     assert [row["number"] for row in by_day] == [1, 2, 3, 4, 5, 6]
-    printed = [line for line in rs.experiment(log, "CTR", by="day").to_text().splitlines() if "2024-03-0" in line[:12]]
+    printed = [
+        line
+        for line in rs.experiment(log, "CTR", by="day").to_text().splitlines()
+        if line[:9] == " 2024-03-" and " B " in line
+    ]
     assert len(printed) == 6
     assert all(" to " in line and "%" in line for line in printed)
     for row in by_day:
