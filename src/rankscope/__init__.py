@@ -55,8 +55,7 @@ _PLACES = {
         "rankscope.verbs.advise.advise": ("advise",),
         "rankscope.verbs.advise.result": ("Advice",),
         "rankscope.verbs.catalogue.catalogue": ("catalogue",),
-        "rankscope.verbs.catalogue.online": ("OnlineCatalogue",),
-        "rankscope.verbs.catalogue.result": ("Catalogue",),
+        "rankscope.verbs.catalogue.result": ("Catalogue", "OnlineCatalogue"),
         "rankscope.verbs.check.check": ("check", "rules"),
         "rankscope.verbs.check.result": ("Inspection",),
         "rankscope.verbs.compare.compare": ("compare",),
@@ -152,8 +151,8 @@ if TYPE_CHECKING:
     from rankscope.verbs.advise.advise import advise as advise
     from rankscope.verbs.advise.result import Advice as Advice
     from rankscope.verbs.catalogue.catalogue import catalogue as catalogue
-    from rankscope.verbs.catalogue.online import OnlineCatalogue as OnlineCatalogue
     from rankscope.verbs.catalogue.result import Catalogue as Catalogue
+    from rankscope.verbs.catalogue.result import OnlineCatalogue as OnlineCatalogue
     from rankscope.verbs.check.check import check as check
     from rankscope.verbs.check.check import rules as rules
     from rankscope.verbs.check.result import Inspection as Inspection

@@ -8,8 +8,8 @@ from rankscope.declared import class_like, parameters, required_parameters
 from rankscope.errors import InputError
 from rankscope.metrics import NICKNAMES, Metric, families, parse, parse_many
 from rankscope.metrics.description import rewards
-from rankscope.verbs.catalogue.online import OnlineCatalogue, online_catalogue
-from rankscope.verbs.catalogue.result import Catalogue, all_metrics, usual
+from rankscope.verbs.catalogue.online import find_online
+from rankscope.verbs.catalogue.result import Catalogue, OnlineCatalogue, all_metrics, usual
 
 
 def catalogue(name: str | Sequence[str] | None = None) -> Catalogue | OnlineCatalogue:
@@ -29,9 +29,7 @@ def catalogue(name: str | Sequence[str] | None = None) -> Catalogue | OnlineCata
         return Catalogue(tuple(all_metrics()))
     if not isinstance(name, str):
         found = [catalogue(one) for one in name]
-        if len(found) == 1:
-            return found[0]
-        return _together(name, found)
+        return found[0] if len(found) == 1 else _together(name, found)
     if name in families() and name not in Metric.catalogue:
         return Catalogue(tuple(families()[name]), name)
     members = find_set(name)
@@ -40,23 +38,19 @@ def catalogue(name: str | Sequence[str] | None = None) -> Catalogue | OnlineCata
     try:
         return Catalogue((find_metric(name),), name)
     except InputError:
-        online = online_catalogue(name)
-        if online is None:
-            raise
-        return online
+        if online := find_online(name):
+            return OnlineCatalogue(tuple(online), name)
+        raise
 
 
 def _together(names: Sequence[str], found: Sequence[Catalogue | OnlineCatalogue]) -> Catalogue | OnlineCatalogue:
     """Join several catalogues. Raises InputError for a mix of offline and online metrics, which have different traits."""
-    ours = [one for one in found if isinstance(one, Catalogue)]
-    online = [one for one in found if not isinstance(one, Catalogue)]
+    ours, online = ([one for one in found if isinstance(one, kind)] for kind in (Catalogue, OnlineCatalogue))
     if ours and online:
         raise InputError(
             f"{online[0].name} is a metric of logs, and {ours[0].name} of judgments: ask for one at a time"
         )
-    if ours:
-        return Catalogue(tuple(dict.fromkeys(cls for one in ours for cls in one.metrics)), " ".join(names))
-    return type(online[0])(tuple(dict.fromkeys(cls for one in online for cls in one.metrics)), " ".join(names))
+    return type(found[0])(tuple(dict.fromkeys(cls for one in found for cls in one.metrics)), " ".join(names))
 
 
 def find_metric(name: str) -> type[Metric]:
@@ -64,10 +58,8 @@ def find_metric(name: str) -> type[Metric]:
     try:
         return Metric.catalogue.get(name) or class_like(Metric, name, name)  # type: ignore[no-any-return]
     except InputError:
-        try:
-            return type(parse_many(name)[0][1])
-        except InputError as error:
-            raise error from None
+        pass
+    return type(parse_many(name)[0][1])
 
 
 def find_usual(spelling: str) -> Metric:

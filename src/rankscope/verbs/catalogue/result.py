@@ -1,10 +1,10 @@
-"""The catalogue of metrics, from their declarations: a list, a table of traits, one in full."""
+"""The catalogues of metrics, offline and online, from their declarations: a list, a table of traits, one in full."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -15,8 +15,9 @@ from rankscope.metrics import DEFAULT, NICKNAMES, Example, Metric, describe_fami
 from rankscope.metrics.description import DIRECTIONS, rewards, unfit_for
 from rankscope.show.result import Col, Result, View
 from rankscope.syntax import by_caller
-from rankscope.verbs.catalogue.online import OnlineCatalogue, online_list, online_metrics
+from rankscope.verbs.catalogue.online import FAMILY, direction, formula, meaning, online_metrics, usual_spelling
 
+ONLINE = "Online: user behaviour, from a log of impressions (rankscope online)"
 BETTER = {"higher": "high", "lower": "low", "neither": "-"}
 KINDS = {int: "a whole number", float: "a number", bool: "True or False", Lookup: "a table", NoneType: "None"}
 OVER_QUERIES = {
@@ -43,43 +44,65 @@ def usual(cls: type[Metric]) -> Metric:
     needed = required_parameters(cls)
     if not needed:
         return cls()
-    if needed == ["cutoff"]:
-        return cls(cutoff=10)
-    return parse(cls.examples[0].metric)
+    return cls(cutoff=10) if needed == ["cutoff"] else parse(cls.examples[0].metric)
 
 
 # --- for people ---
 
 
+def _next(command: str, call: str, then: str = "") -> Paragraph:
+    return Paragraph(f"next: {by_caller(command, call)}{then}", quiet=True)
+
+
+def _lines(title: str, facts: Sequence[tuple[str, str]], room: int = 0) -> list[Block]:
+    """Return a title and metrics, one line each."""
+    return [Heading(title), Facts(tuple(facts), room or max(len(name) for name, _ in facts)), EMPTY]
+
+
 def _list(groups: Mapping[str, Sequence[type[Metric]]]) -> list[Block]:
-    """The metrics of families, one line each."""
-    blocks: list[Block] = []
+    """Return the metrics of families, one line each."""
     room = max(len(cls.__name__) for group in groups.values() for cls in group)
-    for name, group in groups.items():
-        title = describe_family(name)
-        blocks += [Heading(title), Facts(tuple((cls.__name__, rewards(cls)) for cls in group), room), EMPTY]
+    blocks = [
+        block
+        for name, group in groups.items()
+        for block in _lines(describe_family(name), [(cls.__name__, rewards(cls)) for cls in group], room)
+    ]
     if len(groups) == 1:
-        step = by_caller(f"rankscope metrics --table {name}", f'rs.catalogue("{name}").to_polars()')
-        return [*blocks, Paragraph(f"next: {step} compares them", quiet=True)]
-    blocks += [*online_list(), EMPTY]
+        (name,) = groups
+        return [
+            *blocks,
+            _next(f"rankscope metrics --table {name}", f'rs.catalogue("{name}").to_polars()', " compares them"),
+        ]
     usually = f"Without -m, evaluate computes {', '.join(DEFAULT)}. Sets: {', '.join(NICKNAMES)}."
-    step = by_caller(
+    step = _next(
         "rankscope metrics ERR explains one · rankscope metrics --table compares them",
         'rs.catalogue("ERR") tells one in full · rs.catalogue().to_polars() compares them',
     )
-    return [*blocks, Paragraph(usually, quiet=True), Paragraph(f"next: {step}", quiet=True)]
+    return [*blocks, *_online_list(), Paragraph(usually, quiet=True), step]
+
+
+def _online_list() -> list[Block]:
+    return _lines(ONLINE, [(cls.__name__, meaning(cls)) for cls in online_metrics()])
 
 
 def _set(name: str, metrics: Sequence[tuple[str, Metric]]) -> list[Block]:
-    """The metrics of a set, one line each: the name in the set and the spelling here."""
+    """Return the metrics of a set, one line each: the name in the set and the spelling here."""
     facts = Facts(tuple((own, str(metric)) for own, metric in metrics), max(len(own) for own, _ in metrics))
-    command, call = f"rankscope evaluate qrels.txt my.run -m {name}", f'rs.evaluate(qrels, run, "{name}")'
-    step = Paragraph(f"next: {by_caller(command, call)}", quiet=True)
+    step = _next(f"rankscope evaluate qrels.txt my.run -m {name}", f'rs.evaluate(qrels, run, "{name}")')
     return [Heading(f"{name}: trec_eval's set of {len(metrics)} metrics"), EMPTY, facts, EMPTY, step]
 
 
+def _explained(cls: Any, text: str, facts: Mapping[str, str], facts_of_parameters: Sequence[Any]) -> list[Block]:
+    """Return the name and meaning of a metric, its facts and its parameters."""
+    # the sentence goes on after the name: its first letter is small, unless it begins an abbreviation
+    text = text if text[1:2].isupper() else text[:1].lower() + text[1:]
+    shown = Facts(tuple((name, fact) for name, fact in facts.items() if fact))
+    more = [EMPTY, Heading("Parameters"), Facts(tuple(facts_of_parameters))] if facts_of_parameters else []
+    return [Heading(f"{cls.__name__}: {text}"), EMPTY, shown, *more]
+
+
 def _in_full(cls: type[Metric]) -> list[Block]:
-    """All there is to know about one metric."""
+    """Return all there is to know about one metric."""
     m = usual(cls)
     blind = "blind to the order within the top k" if "cutoff" in parameters(cls) else "blind to the order"
     traits = (
@@ -87,7 +110,7 @@ def _in_full(cls: type[Metric]) -> list[Block]:
         "sees the order" if m.positions else blind,
         "counts the first relevant document" if m.counts == "one" else "counts every document",
         DIRECTIONS[m.better],
-        f"range {_span(m.range)}",
+        f"range {_span(m)}",
         OVER_QUERIES[m.aggregate],
     )
     facts = {
@@ -101,33 +124,47 @@ def _in_full(cls: type[Metric]) -> list[Block]:
         "source": cls.source,
         "also called": ", ".join(cls.aliases),
     }
-    # the sentence goes on after the name: its first letter is small, unless it begins an abbreviation
-    meaning = rewards(cls)
-    meaning = meaning if meaning[1:2].isupper() else meaning[:1].lower() + meaning[1:]
-    shown = Facts(tuple((name, text) for name, text in facts.items() if text))
-    blocks: list[Block] = [Heading(f"{cls.__name__}: {meaning}"), EMPTY, shown]
-    if parameters(cls):
-        blocks += [EMPTY, Heading("Parameters"), Facts(tuple(_parameters(cls)))]
+    blocks = _explained(cls, rewards(cls), facts, [_parameter(cls, name) for name in parameters(cls)])
     if cls.examples:
         title = "Worked example" if len(cls.examples) == 1 else "Worked examples"
         blocks += [EMPTY, Heading(title), Code(tuple(_example_lines(cls)))]
     spelling = f'"{m}"' if any(sign in str(m) for sign in "()'* ") else str(m)
-    step = by_caller(f"rankscope evaluate qrels.txt my.run -m {spelling}", f'rs.evaluate(qrels, run, "{spelling}")')
-    return [*blocks, EMPTY, Paragraph(f"next: {step}", quiet=True)]
+    step = _next(f"rankscope evaluate qrels.txt my.run -m {spelling}", f'rs.evaluate(qrels, run, "{spelling}")')
+    return [*blocks, EMPTY, step]
 
 
-def _parameters(cls: type[Metric]) -> Iterator[tuple[str, str]]:
+def _online_in_full(cls: Any) -> list[Block]:
+    """Return all there is to know about one online metric."""
+    from rankscope.impressions import COLUMNS
+
+    columns = [f"{name} ({COLUMNS[name].about})" for name in cls.needs]
+    traits = [f"of each {cls.unit}", direction(cls), f"range {_span(cls)}"]
+    traits += ["counts only units that were observed for long enough"] if cls.windowed else []
+    facts = {
+        "formula": formula(cls),
+        "columns": words.listing(columns or cls.of_columns, most=9),
+        "watch out": cls.watch,
+        "best for": cls.best_for,
+        "traits": " · ".join(traits),
+        "source": cls.source,
+        "also called": ", ".join(cls.aliases),
+    }
     needed = required_parameters(cls)
-    for name, (_, param) in parameters(cls).items():
-        parts = [param.about, takes(cls, name)]
-        parts += [param.bounds] if param.bounds != "at least -inf" else []
-        parts += ["must be given"] if name in needed else []
-        parts += [f"written {cls.__name__}@{10 if name == 'cutoff' else 0.5}"] if name == cls.at else []
-        parts += [f"also {', '.join(param.also)}"] if param.also else []
-        yield (
-            name if name in needed else f"{name}={plain(default_of(cls, name))}",
-            "; ".join(part for part in parts if part),
-        )
+    names = sorted(parameters(cls), key=lambda name: name not in needed)
+    spelling = usual_spelling(cls)
+    asked = f'"{spelling}"' if "(" in spelling else spelling
+    step = _next(f"rankscope online log.csv -m {asked}", f'rs.online("log.csv", "{spelling}")')
+    return [*_explained(cls, meaning(cls), facts, [_parameter(cls, name, 7) for name in names]), EMPTY, step]
+
+
+def _parameter(cls: Any, name: str, at: float | None = None) -> tuple[str, str]:
+    """Return a parameter with its default and its meaning; ``at`` is the value after the @ of an online metric."""
+    param, needed = parameters(cls)[name][1], name in required_parameters(cls)
+    parts = [param.about, takes(cls, name) if at is None else "", param.bounds.replace("at least -inf", "")]
+    parts += ["must be given"] if needed else []
+    parts += [f"written {cls.__name__}@{at or (10 if name == 'cutoff' else 0.5)}"] if name == cls.at else []
+    parts += [f"also {', '.join(param.also)}"] if param.also else []
+    return name if needed else f"{name}={plain(cls.defaults[name])}", "; ".join(filter(None, parts))
 
 
 def takes(cls: type[Metric], name: str) -> str:
@@ -136,11 +173,6 @@ def takes(cls: type[Metric], name: str) -> str:
     kinds = get_args(hint) if isinstance(hint, UnionType) or get_origin(hint) is Union else (hint,)
     choices = [repr(value) for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
     return " or ".join([", ".join(choices), *(KINDS[kind] for kind in kinds if kind in KINDS)]) if choices else ""
-
-
-def default_of(cls: type[Metric], name: str) -> Any:
-    """The default of a parameter."""
-    return next(f.default for f in fields(cls) if f.name == name)
 
 
 def _example_lines(cls: type[Metric]) -> Iterator[str]:
@@ -158,14 +190,11 @@ def grades_of(example: Example) -> str:
 
 
 def _grade_in_words(grade: Any) -> str:
-    """A grade, or the grades by subtopic or judge."""
+    """Return a grade, or the grades by subtopic or judge."""
     if isinstance(grade, Mapping):
         same = set(grade.values()) == {1}
-        return (
-            "{"
-            + " ".join(str(name) if same else f"{name}={words.amount(value)}" for name, value in grade.items())
-            + "}"
-        )
+        parts = (str(name) if same else f"{name}={words.amount(value)}" for name, value in grade.items())
+        return f"{{{' '.join(parts)}}}"
     return "?" if grade is None else words.amount(grade)
 
 
@@ -181,12 +210,12 @@ def _empty(m: Metric) -> str:
 
 
 def trec_names(cls: type[Metric]) -> list[str]:
-    """The names that trec_eval has for it."""
+    """Return the names of the metric in trec_eval."""
     return [spec.name for spec in cls.__dict__.get("trec", ())]
 
 
-def _span(bounds: tuple[float, float]) -> str:
-    return words.in_table("…".join(map(words.amount, bounds)))
+def _span(metric: Any) -> str:
+    return words.in_table("…".join(map(words.amount, metric.range)))
 
 
 # --- for programs ---
@@ -202,41 +231,100 @@ def _example_record(example: Example) -> dict[str, Any]:
     }
 
 
-def _parameter_record(cls: type[Metric], name: str) -> dict[str, Any]:
-    param = parameters(cls)[name][1]
+def _parameter_record(cls: Any, name: str) -> dict[str, Any]:
     needed = name in required_parameters(cls)
-    low = param.above if param.above > -math.inf else param.low
+    default = None if needed else cls.defaults[name]
+    return {"name": name, "about": parameters(cls)[name][1].about, "required": needed, "default": default}
+
+
+def _full_parameter_record(cls: type[Metric], name: str) -> dict[str, Any]:
+    param, known = parameters(cls)[name][1], _parameter_record(cls, name)
     return {
         "name": name,
-        "about": param.about,
+        "about": known["about"],
         "takes": takes(cls, name),
-        "required": needed,
-        "default": None if needed else default_of(cls, name),
-        "low": low if math.isfinite(low) else None,
+        "required": known["required"],
+        "default": known["default"],
+        "low": words.finite(max(param.above, param.low)),
         "low_excluded": param.above > -math.inf,
-        "high": param.high if math.isfinite(param.high) else None,
+        "high": words.finite(param.high),
         "aliases": list(param.also),
     }
 
 
+NAME = Col("name", of=lambda cls: cls.__name__, head="metric")
+ALIASES = Col("aliases", of=lambda cls: list(cls.aliases))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Catalogue(Result):
+class _Explained(Result):
+    """The base of both catalogues: explanations of ``metrics``, all of a ``name`` or some by their names."""
+
+    metrics: tuple[Any, ...]
+    name: str = ""
+
+    schema = "metrics/1"
+    formats = ("table", "json", "jsonl", "csv", "markdown")
+
+    def json_document(self, **_: Any) -> dict[str, Any]:
+        """Return the metrics for other programs, under ``metrics``."""
+        found = super().json_document()
+        return {"schema": found["schema"], "rankscope": found["rankscope"], "metrics": found["results"]}
+
+    def _all_in_full(self) -> list[Block | Chart]:
+        explained = _in_full if isinstance(self, Catalogue) else _online_in_full
+        return [block for cls in self.metrics for block in (EMPTY, *explained(cls))][1:]
+
+
+class OnlineCatalogue(_Explained):
+    """Explanations of online metrics: all, or some by their names."""
+
+    views = (
+        View(
+            "metrics",
+            (
+                NAME,
+                Col("family", of=lambda _: FAMILY),
+                Col("rewards", of=meaning),
+                Col("formula", of=formula, head="formula", wraps=True),
+                Col("needs", of=lambda cls: list(cls.needs), head="columns", cell=lambda cls: ", ".join(cls.needs), wraps=True),
+                Col("unit", head="of each"),
+                Col("better", head="better"),
+                Col("range", of=lambda cls: [words.finite(end) for end in cls.range], head="range", cell=_span),
+                Col("windowed"),
+                Col("watch"),
+                Col("best_for"),
+                Col("parameters", of=lambda cls: [_parameter_record(cls, name) for name in parameters(cls)]),
+                Col("source"),
+                ALIASES,
+            ),
+            lambda catalogue: catalogue.metrics,
+        ),
+    )  # fmt: skip
+
+    def blocks(self, *, traits: bool = False, **_: Any) -> list[Block | Chart]:
+        """Return metrics in full, all of them one line each, or with ``traits`` a table that compares them."""
+        if traits:
+            return [self.table()]
+        if self.name == FAMILY:
+            return [*_online_list(), _next("rankscope metrics CTR", 'rs.catalogue("CTR")', " explains one")]
+        return self._all_in_full()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Catalogue(_Explained):
     """Explanations of metrics: all, a set or a family, or some by their names.
 
     ``name`` is the name of a set or a family, empty for all; ``members`` are the metrics of a set like ``official``, each with its name in the set.
     """
 
-    metrics: tuple[type[Metric], ...]
-    name: str = ""
     members: tuple[tuple[str, Metric], ...] = ()
 
-    schema = "metrics/1"
-    formats = ("table", "json", "jsonl", "csv", "markdown")
     views = (
         View(
             "metrics",
             (
-                Col("name", of=lambda cls: cls.__name__, head="metric"),
+                NAME,
                 Col("family", of=family_of),
                 Col("rewards", of=rewards),
                 Col("formula"),
@@ -245,23 +333,23 @@ class Catalogue(Result):
                 Col("positions", of=lambda cls: usual(cls).positions, head="order", cell=lambda cls: "yes" if usual(cls).positions else "no"),
                 Col("counts", of=lambda cls: usual(cls).counts, head="counts"),
                 Col("better", of=lambda cls: usual(cls).better, head="better", cell=lambda cls: BETTER[usual(cls).better]),
-                Col("range", of=lambda cls: [words.finite(end) for end in usual(cls).range], head="range", cell=lambda cls: _span(usual(cls).range)),
+                Col("range", of=lambda cls: [words.finite(end) for end in usual(cls).range], head="range", cell=lambda cls: _span(usual(cls))),
                 Col("best_for", head="best for", wraps=True),
                 Col("not_for", of=lambda cls: unfit_for(usual(cls))),
                 Col("aggregate", of=lambda cls: usual(cls).aggregate),
                 Col("empty", of=lambda cls: usual(cls).empty),
-                Col("parameters", of=lambda cls: [_parameter_record(cls, name) for name in parameters(cls)]),
+                Col("parameters", of=lambda cls: [_full_parameter_record(cls, name) for name in parameters(cls)]),
                 Col("examples", of=lambda cls: [_example_record(example) for example in cls.examples]),
                 Col("trec_eval", of=trec_names),
                 Col("source"),
-                Col("aliases", of=lambda cls: list(cls.aliases)),
+                ALIASES,
             ),
             lambda catalogue: catalogue.metrics,
         ),
         View(
             "formulas",
             (
-                Col("name", of=lambda cls: cls.__name__, head="metric"),
+                NAME,
                 Col("formula", head="formula", wraps=True),
                 Col("not_for", of=lambda cls: unfit_for(usual(cls)), head="not for", wraps=True),
             ),
@@ -270,12 +358,9 @@ class Catalogue(Result):
     )  # fmt: skip
 
     def json_document(self, **_: Any) -> dict[str, Any]:
-        """Return the metrics for other programs, under ``metrics``; with all, online metrics under ``online_metrics``."""
-        found = super().json_document()
-        whole = {"schema": found["schema"], "rankscope": found["rankscope"], "metrics": found["results"]}
-        if self.name:
-            return whole
-        return {**whole, "online_metrics": OnlineCatalogue(tuple(online_metrics())).to_dicts()}
+        """Return the metrics under ``metrics``; with all, online metrics under ``online_metrics``."""
+        whole = super().json_document()
+        return whole if self.name else {**whole, "online_metrics": OnlineCatalogue(tuple(online_metrics())).to_dicts()}
 
     def blocks(self, *, traits: bool = False, **_: Any) -> list[Block | Chart]:
         """Return metrics in full, a set or a family one line each, or with ``traits`` tables that compare them."""
@@ -283,8 +368,7 @@ class Catalogue(Result):
             return [self.table(), Paragraph(COLUMNS, quiet=True), EMPTY, self.table("formulas")]
         if self.members:
             return list(_set(self.name, self.members))
-        if not self.name:
-            return list(_list(families()))
-        if (group := families().get(self.name)) == list(self.metrics):
-            return list(_list({self.name: group}))
-        return [block for i, cls in enumerate(self.metrics) for block in [*([EMPTY] if i else []), *_in_full(cls)]]
+        known = families()
+        if not self.name or known.get(self.name) == list(self.metrics):
+            return list(_list({self.name: known[self.name]} if self.name else known))
+        return self._all_in_full()
