@@ -9,7 +9,6 @@ from pathlib import Path
 
 from rankscope.diagnostics.codes import all_rules
 from rankscope.diagnostics.rule import Rule
-from rankscope.verbs.check.finders import what_is_wrong
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "check.md"
 START, END = "<!-- rules: written by tools/write_rules_page.py -->", "<!-- end of rules -->"
@@ -38,8 +37,8 @@ def tables() -> str:
     return "\n".join(out) + "\n"
 
 
-def _row(rule: type[Rule]) -> str:
-    cells = (rule.code, rule.severity, what_is_wrong(rule), rule.why, rule.remedy)
+def _row(rule: Rule) -> str:
+    cells = (rule.code, rule.severity, rule.what, rule.why, rule.remedy)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
 
 

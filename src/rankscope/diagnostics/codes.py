@@ -13,10 +13,10 @@ from rankscope.errors import InputError
 FAMILIES = (inputs, rankings, metrics, comparisons, training, logs)
 
 
-def all_rules() -> list[type[Rule]]:
+def all_rules() -> list[Rule]:
     """Return all rules of rankscope by code."""
-    modules = {family.__name__ for family in FAMILIES}
-    return [rule for _, rule in sorted(Rule.catalogue.items()) if rule.__module__ in modules]
+    own = {rule.name for family in FAMILIES for rule in vars(family).values() if isinstance(rule, Rule)}
+    return [rule for _, rule in sorted(Rule.catalogue.items()) if rule.name in own]
 
 
 def codes_of(names: str | Iterable[str]) -> list[str]:
@@ -37,7 +37,7 @@ def codes_of(names: str | Iterable[str]) -> list[str]:
     return list(dict.fromkeys(out))
 
 
-def rule_named(name: str) -> type[Rule]:
+def rule_named(name: str) -> Rule:
     """Return the rule with this code or name, in any case. Raises InputError with the nearest.
 
     >>> rule_named("missingqueries").code

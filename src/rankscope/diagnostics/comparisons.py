@@ -4,178 +4,89 @@ from __future__ import annotations
 
 from rankscope.diagnostics.rule import Rule
 
+# fmt: off
+MetricsDisagree = Rule("RS401", "MetricsDisagree", "A run is clearly better on one metric and clearly worse on another",
+    why="Choosing the metric is choosing the winner. The difference is real on both: the run does one thing better and another worse.",
+    remedy="before looking, decide which metric represents the needs of users (rankscope compare --primary names it)",
+    text="{run} is better than {baseline} on {better} and worse on {worse}")
 
-class MetricsDisagree(Rule, code="RS401"):
-    """A run is clearly better on one metric and clearly worse on another."""
+CutoffDecides = Rule("RS402", "CutoffDecides", "Another run is ahead at another cutoff", severity="information",
+    why="The winner at k = 10 is not the winner at k = 3 or 100: the conclusion depends on a number that is often left at its default.",
+    remedy="choose the cutoff that users see, before looking (rankscope report draws all of them)",
+    text="which run is ahead on {metric} changes with the cutoff: {leads}")
 
-    why = "Choosing the metric is choosing the winner. The difference is real on both: the run does one thing better and another worse."
-    remedy = "before looking, decide which metric represents the needs of users (rankscope compare --primary names it)"
-    text = "{run} is better than {baseline} on {better} and worse on {worse}"
+FewQueriesDecide = Rule("RS403", "FewQueriesDecide", "A few queries carry a difference that looks clear",
+    why="Without one query in twenty, or fewer, the lead is gone. Such a lead depends on whether future queries are like these.",
+    remedy="look at these queries first (rankscope explain QRELS RUN RUN), as a few may carry the whole difference; judge more like them",
+    text="{contrast}: the lead is gone without {count} of {queries:query} ({share:%1}; without large differences it would take about {usual})")
 
+SliceReversed = Rule("RS404", "SliceReversed", "A run is better over all queries but worse in a slice of them", other_verb="rankscope compare --slices",
+    why="A mean over all queries can rise while queries of one language, or of one kind of user, get worse results.",
+    remedy="find out which users send these queries before shipping",
+    text="{run} is {verdict} than {baseline} on {metric} over all queries and {verdict_here} in the slice {slice} "
+        "({difference:+4}, {queries:query})")
 
-class CutoffDecides(Rule, code="RS402", severity="information"):
-    """Another run is ahead at another cutoff."""
+TooFewDiffer = Rule("RS405", "TooFewDiffer", "Two runs differ on fewer than six queries",
+    why="With five differing queries no test of signs can reach 5%, whatever the difference: 2 x 1/2^5 is 6.25%.",
+    remedy="judge more queries (rankscope power computes how many), first those that the two runs answer differently",
+    text="{run} and {baseline} differ on {differing} of {queries:query} on {metric}; fewer than {fewest} cannot show a difference"
+        "[ (and {more:more comparison} like it)]")
+TooFewDifferForPlan = TooFewDiffer.variant(
+    remedy="treat the numbers as rough, or plan with runs that differ more",
+    text="{run} and {baseline} differ on {differing} of {queries:query} on {metric}; fewer than {fewest} tell little about how differences vary")
 
-    why = "The winner at k = 10 is not the winner at k = 3 or 100: the conclusion depends on a number that is often left at its default."
-    remedy = "choose the cutoff that users see, before looking (rankscope report draws all of them)"
-    text = "which run is ahead on {metric} changes with the cutoff: {leads}"
+OutOfReach = Rule("RS406", "OutOfReach", "The test cannot give a p-value small enough for this number of comparisons", severity="information",
+    why="Corrected for many comparisons, the smallest p-value that the test can give on these queries is still above 5%.",
+    remedy="compare fewer runs, judge more queries, or use --test t",
+    text="{test} cannot give a p-value below {smallest} on {differing} differing queries, so none of {comparisons} comparisons can be clear "
+        "at {alpha:amount} unless others are ({metric})")
+TooFewDraws = OutOfReach.variant(
+    hint="draw more: --correction '{name}(rounds={rounds})'",
+    text="{correction} cannot give an adjusted p-value below {smallest}, so nothing can be clear at {alpha:amount}")
 
+NotPaired = Rule("RS407", "NotPaired", "Queries have a value for only one of two runs",
+    why="The means are then over different queries, and their difference mixes the systems with the choice of queries: a run that skips "
+        "hard queries looks better.",
+    remedy="trust the difference, not the two means, which are over different queries; or give the missing ones a value",
+    text="{metric}: {count:query has|queries have} a value for only one of {run} and {baseline} and cannot be paired: the difference is over "
+        "the other {queries}")
+NotPairedInGate = NotPaired.variant(
+    remedy="use --queries judged to count a missing ranking as a loss",
+    text="{metric}: {count:query has|queries have} a value for only one of {run} and {baseline} and cannot be paired: the gate looks at the "
+        "other {queries}")
+NothingFoundInGate = NotPairedInGate.variant(remedy="use --nothing-found metric to score a query that finds nothing")
+UndefinedInGate = NotPairedInGate.variant(remedy="the metric itself may be undefined for a query (as AUC with one class); choose one that is not")
 
-class FewQueriesDecide(Rule, code="RS403"):
-    """A few queries carry a difference that looks clear."""
+NoPlan = Rule("RS408", "NoPlan", "A pair of runs gives nothing to plan with (reported by rankscope power)", severity="information", other_verb="rankscope power",
+    why="The number of queries that a comparison needs follows from how the differences vary between queries; two runs that differ on one "
+        "query, or on none, do not show that.",
+    remedy="leave the pair out of the plan, or judge more queries",
+    text="{reason}")
 
-    why = "Without one query in twenty, or fewer, the lead is gone. Such a lead depends on whether future queries are like these."
-    remedy = "look at these queries first (rankscope explain QRELS RUN RUN), as a few may carry the whole difference; judge more like them"
-    text = "{contrast}: the lead is gone without {count} of {queries:query} ({share:%1}; without large differences it would take about {usual})"
+TooFewQueries = Rule("RS409", "TooFewQueries", "There are too few queries for the observed differences", severity="information",
+    why="With few queries the difference of two means is mostly chance. Below the smallest difference that this number of queries can "
+        "detect (80% power at 5%), the next set of queries may name another winner.",
+    remedy="see what rankscope compare decides, as it may still be clear; or judge more (rankscope power computes how many)",
+    text="{one} and {other} differ by {difference:4} on {metric}; {known:query} like these detect {detectable:3} in four of five cases (80% "
+        "power)[{clear:?}, though here compare tells them apart][ ({count} of {pairs:pair} of runs differ by less than they can detect)]")
 
+JointWithGaps = Rule("RS410", "JointWithGaps", "A joint correction leaves out queries for which one run has no value", severity="information", other_verb="rankscope compare --correction",
+    why="max-T and Tukey need a value of every run for every query. One run with gaps removes queries from the comparison of all others.",
+    remedy="leave out the run with gaps, or use --correction holm",
+    text="{metric}: {correction} takes the {complete} queries for which every run has a value, while single pairs have up to {queries}")
 
-class SliceReversed(Rule, code="RS404", other_verb="rankscope compare --slices"):
-    """A run is better over all queries but worse in a slice of them."""
+FewClusters = Rule("RS411", "FewClusters", "Queries come in few clusters, or in one large one and small ones", severity="information", other_verb="rankscope compare --clusters",
+    why="Queries of one user, session or topic are correlated, so the number of clusters counts. With few of them the error between clusters "
+        "is hardly known: intervals are wide, and one cluster may decide.",
+    remedy="take queries from more clusters: few can show large differences only",
+    text="{queries:query} in {clusters:cluster}[ of unequal size (the largest holds {size:%})][ of unequal weight (one holds {weight:%} of "
+        "it)]: intervals and p-values rest on {freedom} {unit} of freedom")
 
-    why = "A mean over all queries can rise while queries of one language, or of one kind of user, get worse results."
-    remedy = "find out which users send these queries before shipping"
-    text = (
-        "{run} is {verdict} than {baseline} on {metric} over all queries and {verdict_here} in the slice {slice} "
-        "({difference:+4}, {queries:query})"
-    )
-
-
-class TooFewDiffer(Rule, code="RS405"):
-    """Two runs differ on fewer than six queries."""
-
-    why = "With five differing queries no test of signs can reach 5%, whatever the difference: 2 x 1/2^5 is 6.25%."
-    remedy = "judge more queries (rankscope power computes how many), first those that the two runs answer differently"
-    text = (
-        "{run} and {baseline} differ on {differing} of {queries:query} on {metric}; fewer than {fewest} cannot show a difference"
-        "[ (and {more:more comparison} like it)]"
-    )
-
-
-class TooFewDifferForPlan(TooFewDiffer):
-    """Two runs differ on too few queries to plan with them."""
-
-    remedy = "treat the numbers as rough, or plan with runs that differ more"
-    text = "{run} and {baseline} differ on {differing} of {queries:query} on {metric}; fewer than {fewest} tell little about how differences vary"
-
-
-class OutOfReach(Rule, code="RS406", severity="information"):
-    """The test cannot give a p-value small enough for this number of comparisons."""
-
-    why = "Corrected for many comparisons, the smallest p-value that the test can give on these queries is still above 5%."
-    remedy = "compare fewer runs, judge more queries, or use --test t"
-    text = (
-        "{test} cannot give a p-value below {smallest} on {differing} differing queries, so none of {comparisons} comparisons can be clear "
-        "at {alpha:amount} unless others are ({metric})"
-    )
-
-
-class TooFewDraws(OutOfReach):
-    """A joint correction has too few draws to reach the level of significance."""
-
-    hint = "draw more: --correction '{name}(rounds={rounds})'"
-    text = "{correction} cannot give an adjusted p-value below {smallest}, so nothing can be clear at {alpha:amount}"
-
-
-class NotPaired(Rule, code="RS407"):
-    """Queries have a value for only one of two runs."""
-
-    why = (
-        "The means are then over different queries, and their difference mixes the systems with the choice of queries: a run that skips "
-        "hard queries looks better."
-    )
-    remedy = (
-        "trust the difference, not the two means, which are over different queries; or give the missing ones a value"
-    )
-    text = (
-        "{metric}: {count:query has|queries have} a value for only one of {run} and {baseline} and cannot be paired: the difference is over "
-        "the other {queries}"
-    )
-
-
-class NotPairedInGate(NotPaired):
-    """Queries have a value for only one of the two runs of a gate."""
-
-    remedy = "use --queries judged to count a missing ranking as a loss"
-    text = (
-        "{metric}: {count:query has|queries have} a value for only one of {run} and {baseline} and cannot be paired: the gate looks at the "
-        "other {queries}"
-    )
-
-
-class NothingFoundInGate(NotPairedInGate):
-    """A policy leaves out queries of a gate that find nothing."""
-
-    remedy = "use --nothing-found metric to score a query that finds nothing"
-
-
-class UndefinedInGate(NotPairedInGate):
-    """A metric is undefined for some queries of a gate."""
-
-    remedy = "the metric itself may be undefined for a query (as AUC with one class); choose one that is not"
-
-
-class NoPlan(Rule, code="RS408", severity="information", other_verb="rankscope power"):
-    """A pair of runs gives nothing to plan with (reported by rankscope power)."""
-
-    why = (
-        "The number of queries that a comparison needs follows from how the differences vary between queries; two runs that differ on one "
-        "query, or on none, do not show that."
-    )
-    remedy = "leave the pair out of the plan, or judge more queries"
-    text = "{reason}"
-
-
-class TooFewQueries(Rule, code="RS409", severity="information"):
-    """There are too few queries for the observed differences."""
-
-    why = (
-        "With few queries the difference of two means is mostly chance. Below the smallest difference that this number of queries can "
-        "detect (80% power at 5%), the next set of queries may name another winner."
-    )
-    remedy = "see what rankscope compare decides, as it may still be clear; or judge more (rankscope power computes how many)"
-    text = (
-        "{one} and {other} differ by {difference:4} on {metric}; {known:query} like these detect {detectable:3} in four of five cases (80% "
-        "power)[{clear:?}, though here compare tells them apart][ ({count} of {pairs:pair} of runs differ by less than they can detect)]"
-    )
-
-
-class JointWithGaps(Rule, code="RS410", severity="information", other_verb="rankscope compare --correction"):
-    """A joint correction leaves out queries for which one run has no value."""
-
-    why = "max-T and Tukey need a value of every run for every query. One run with gaps removes queries from the comparison of all others."
-    remedy = "leave out the run with gaps, or use --correction holm"
-    text = "{metric}: {correction} takes the {complete} queries for which every run has a value, while single pairs have up to {queries}"
-
-
-class FewClusters(Rule, code="RS411", severity="information", other_verb="rankscope compare --clusters"):
-    """Queries come in few clusters, or in one large one and small ones."""
-
-    why = (
-        "Queries of one user, session or topic are correlated, so the number of clusters counts. With few of them the error between clusters "
-        "is hardly known: intervals are wide, and one cluster may decide."
-    )
-    remedy = "take queries from more clusters: few can show large differences only"
-    text = (
-        "{queries:query} in {clusters:cluster}[ of unequal size (the largest holds {size:%})][ of unequal weight (one holds {weight:%} of "
-        "it)]: intervals and p-values rest on {freedom} {unit} of freedom"
-    )
-
-
-class TooEarly(Rule, code="RS412", severity="information", other_verb="rankscope compare --test anytime"):
-    """A sequential test looked before it had seen how differences spread."""
-
-    why = (
-        "anytime estimates the spread from the data so far. If most queries gain a little and few lose much, none of the losses may have "
-        "occurred yet: looking from 20 queries on, it refutes a true mean of 0 in 18 of 100 cases, from 100 queries on in 5."
-    )
-    remedy = "look from 100 queries on, or use --test betting"
-    text = "{test} takes {queries:query} for a picture of all: if large losses are rare, and still to come, it errs more often than it states"
-
-
-class TooEarlyInExperiment(TooEarly):
-    """A sequential test looked at an experiment before a variant had shown the spread of its units."""
-
-    hint = "look from {needed} {unit:plural} in each variant on"
-    text = (
-        "{test} takes the {count:{unit}} of {variant} for a picture of all: so early it errs more often than it states"
-    )
+TooEarly = Rule("RS412", "TooEarly", "A sequential test looked before it had seen how differences spread", severity="information", other_verb="rankscope compare --test anytime",
+    why="anytime estimates the spread from the data so far. If most queries gain a little and few lose much, none of the losses may have "
+        "occurred yet: looking from 20 queries on, it refutes a true mean of 0 in 18 of 100 cases, from 100 queries on in 5.",
+    remedy="look from 100 queries on, or use --test betting",
+    text="{test} takes {queries:query} for a picture of all: if large losses are rare, and still to come, it errs more often than it states")
+TooEarlyInExperiment = TooEarly.variant(
+    hint="look from {needed} {unit:plural} in each variant on",
+    text="{test} takes the {count:{unit}} of {variant} for a picture of all: so early it errs more often than it states")

@@ -6,212 +6,121 @@ from rankscope.diagnostics.rule import Rule
 
 EXPERIMENT = "rankscope experiment"
 
-
-class PositionsFromZero(Rule, code="RS601", of="log", severity="information"):
-    """Positions start at 0, or below."""
-
-    why = "Position 1 is then the second place of the list, and every curve over positions is one place off from other curves."
-    remedy = "write positions from 1; if the lowest is 0, 1 is added to all"
-    text = "{log}: positions start at {lowest} ({column}): 1 is added to all"
-
-
-class PositionsBelowZero(PositionsFromZero):
-    """Positions start below 0."""
-
-    text = "{log}: positions start at {lowest} ({column}): a place in a list is 1 or more"
-
-
-class GapsInPositions(Rule, code="RS602", of="log", severity="information"):
-    """The positions of a list are not 1, 2, 3 and so on."""
-
-    why = "Rows of the list are missing, or it was merged from parts: no rate counts the items in the gaps, and list metrics see a shorter list."
-    remedy = "log every row of a list that was shown, with its position, or document which rows were cut"
-    text = "{log}: in {count} of {total:list} the positions are not {first}, {second}, {third} and so on"
-
-
-class ClickOutsideShown(Rule, code="RS603", of="log"):
-    """An item was clicked but not shown."""
-
-    why = "Users click only items they see. If logs of views and clicks were joined, views were lost, or ids differ."
-    remedy = "find out which column is right: a click needs an item that was shown; such rows are left out"
-    text = "{log}: {count:row was|rows were} clicked and not shown ({column})[; counted as shown: {effect}]"
-
-
-class RepeatedItem(Rule, code="RS604", of="log"):
-    """An item occurs in a list more than once."""
-
-    why = "Each row counts, so a list that was logged twice has double weight, and so have its clicks."
-    remedy = "keep one row for each item of a list: the counts of repeated rows are added up twice"
-    text = "{log}: {count:row repeats|rows repeat} an item of the same list, in {lists:list}[; each once: {effect}]"
-
-
-class SeveralVariants(Rule, code="RS605", of="log"):
-    """A unit has rows in several variants."""
-
-    why = "A user who saw both variants is like neither: the effect of one counts for the other, and the difference shrinks or turns."
-    remedy = "find out how a unit was given two variants; an experiment leaves such units out and counts them"
-    text = "{log}: {count} of {total:{unit}} {count:=has} rows in several variants"
-
-
-class MixedUnitsLeftOut(SeveralVariants):
-    """An experiment leaves out units with rows in several variants."""
-
-    text = "{count:{unit}} of {total} ({share:%1}) {count:=was} in several variants, and {count:=is} left out"
-
-
-class OneVariant(Rule, code="RS606", of="log"):
-    """All rows belong to one variant."""
-
-    why = "There is nothing to compare with: the rows of the other variants were not logged, or were filtered out."
-    remedy = "read the rows of all variants: one variant can be described, not compared"
-    text = "{log}: all rows are of one variant, {variant}"
-
-
-class TimesGoBack(Rule, code="RS607", of="log", severity="information"):
-    """Times go back from row to row within a session or a unit."""
-
-    why = "Clocks of several machines differ, or rows arrived late: session lengths and times to success then measure clocks, not users."
-    remedy = "write times by one clock, in UTC; metrics go by times, not by the order of rows"
-    text = "{log}: times go back from row to row in {count} of {total:{unit}}"
-
-
-class NoPropensity(Rule, code="RS608", of="log"):
-    """The probability that an item was shown is not above 0 and at most 1."""
-
-    why = "Estimates for other policies divide by it: 0 would mean that the shown item could not be shown, and a number above 1 is a weight, not a probability."
-    remedy = "log the probability with which each item was shown; estimates need it above 0 and at most 1"
-    text = "{log}: {count:row has|rows have} a {column} that is not above 0 and at most 1"
-
-
-class PrefixRises(Rule, code="RS609", of="log"):
-    """The probability of a list down to a position rises with the position."""
-
-    why = "A longer prefix can only be less probable: the column holds another number, such as the probability of each item."
-    remedy = "log the probability of the list down to each position: it can only fall with the position"
-    text = "{log}: {column} rises with the position in {count} of {total:list}"
-
-
-class SlateVaries(Rule, code="RS610", of="log"):
-    """The probability of a whole list is not one number within it, or is above the probability of its beginning."""
-
-    why = "A list has one probability. If its rows disagree, the weight of the list depends on which row is read."
-    remedy = "log one probability for the whole list, in each of its rows"
-    text = "{log}: {column} is not one number in each list, at most {prefix}, in {count} of {total:list}"
-
-
-class NoZeros(Rule, code="RS611", of="log"):
-    """A column of outcomes has values and empty cells but no 0."""
-
-    why = "Empty means not observed, 0 that nothing happened. Without a single 0 only users who clicked count, and the click-through rate is 100%."
-    remedy = "write 0 if the row was observed and nothing happened, and leave unobserved rows empty"
-    text = (
-        "{log}: {column} is empty in {count:row} and 0 in none: an empty cell means not observed, so only the {valued:row} with a value "
-        "{valued:=counts}[; with 0 in the empty cells: {effect}]"
-    )
-
-
-class NegativeAmount(Rule, code="RS612", of="log"):
-    """Revenue or dwell time is negative."""
-
-    why = "Refunds among sales pull means down although no customer bought less, and a negative time is an error of a clock."
-    remedy = "keep refunds apart, or document that revenue is net; a time cannot be below 0"
-    text = "{log}: {count:row has|rows have} a negative {amount} ({column})"
-
-
-class DayWithoutTraffic(Rule, code="RS613", of="log"):
-    """A day within the log has no row."""
-
-    why = "A day without any user is not chance: logging failed. Return rates and days of an experiment that contain such a day are too low."
-    remedy = "find out whether no user came or nothing was logged; leave days with gaps out of comparisons"
-    text = "{log}: {count} of the {total:day} from {first} to {last} {count:=has} no row ({days:ids})"
-
-
-class EmptyId(Rule, code="RS614", of="log"):
-    """Rows have no id of the user, the session, the list or the item, or no time."""
-
-    why = "A row without a user cannot be added to any user: without it users look less active, and rows without an id are often bots or new users."
-    remedy = "give each row its id; rows without one are left out if the id is needed"
-    text = "{log}: {column} is empty in {count} of {total:row}"
-
-
-class CovariateAfterStart(Rule, code="RS615", of="log"):
-    """A covariate looks as if it was measured after the start."""
-
-    why = "Adjusting for a number that the treatment has changed removes a part of its effect. A number from before cannot change, nor differ between variants."
-    remedy = (
-        "use only covariates measured before the start: a number that the treatment may have changed hides its effect"
-    )
-    text = "{log}: {name} changes within {count:{unit}}: it was not measured once, before the start"
-
-
-class CovariateDiffers(CovariateAfterStart):
-    """A covariate differs between variants by more than chance."""
-
-    text = (
-        "{log}: {name} differs between variants {first} and {other} by more than chance does ({first_mean} and {other_mean}): it was "
-        "measured after the start, or chance did not split the {unit:plural}"
-    )
-
-
-class SharedList(Rule, code="RS616", of="log"):
-    """Lists of several units have one id."""
-
-    why = "Lists of several users count as one: it has a click as soon as one user clicked."
-    remedy = "give each list an id of its own, as lists with one id count as one"
-    text = "{log}: {count} of {total:list} {count:=has} rows of several {unit:plural}"
-
-
-class SkewedUnits(Rule, code="RS640", of="log", other_verb=EXPERIMENT):
-    """A variant has too few units for the skewness of their values."""
-
-    why = (
-        "A t interval is valid from about 355 units times the squared skewness: with fewer, a few large orders decide."
-    )
-    remedy = "wait for more, cut the largest values (--winsorise 0.99), or look at a quantile"
-    text = "{metric} is so skewed that intervals of {variant} need about {needed} {unit:plural}, and there are {count}"
-
-
-class FewBeyondQuantile(Rule, code="RS641", of="log", other_verb=EXPERIMENT):
-    """A variant has too few rows beyond a quantile to estimate its error."""
-
-    why = "The error of a quantile depends on the rows beyond it: if a handful of users hold these, the next user moves it."
-    remedy = "wait for more rows, or look at a quantile nearer the median"
-    text = "{metric}: so few rows of {variant} lie beyond it that its interval needs about {needed} rows, and there are {count}"
-
-
-class WithoutVariant(Rule, code="RS642", of="log", other_verb=EXPERIMENT):
-    """Units have no variant, and are left out of an experiment."""
-
-    why = "They were not in the experiment, or their assignment was lost: if one variant lost more units than the other, the rest differs."
-    remedy = "before the analysis, remove users who were not in the experiment"
-    text = "{count:{unit}} of {total} {count:=has} no variant, and {count:=is} left out"
-
-
-class NoUnits(Rule, code="RS643", of="log", other_verb=EXPERIMENT):
-    """No column names the user who was given a variant, so sessions, lists or rows count as independent."""
-
-    why = "Rows of one user are correlated. A test that treats them as independent finds differences where none exist, in a quarter of experiments and more."
-    remedy = "name the column of the user who was given a variant: --columns 'NAME=unit_id'"
-    text = "{remark}"
-
-
-class CutLeavesNothing(Rule, code="RS644", of="log", other_verb=EXPERIMENT):
-    """A metric is not cut, because a cut at the quantile would make all units equal."""
-
-    why = (
-        "If fewer units act than are cut, the quantile is the value of units without action: after the cut every unit would be equal, and so "
-        "would the variants, whatever their users do."
-    )
-    remedy = "cut higher, where some users still differ, or do not winsorise metrics of rare actions"
-    text = (
-        "{metric} is not cut: {above:%1} of {unit:plural} are above its lowest value, and a cut at the {quantile:%1} quantile would make "
-        "them all equal"
-    )
-
-
-class EmptyCountsAsZero(Rule, code="RS645", of="log", other_verb=EXPERIMENT):
-    """A column that a metric adds up is empty for some units, which count as 0."""
-
-    why = "A mean over units counts every unit. If an empty cell means not observed, the mean is too low, and in one variant more than in another."
-    remedy = "write 0 if nothing happened, and remove units without any data"
-    text = "{log}: {column} is empty in {count} of {total:row}, which count as 0"
+# fmt: off
+PositionsFromZero = Rule("RS601", "PositionsFromZero", "Positions start at 0, or below", of="log", severity="information",
+    why="Position 1 is then the second place of the list, and every curve over positions is one place off from other curves.",
+    remedy="write positions from 1; if the lowest is 0, 1 is added to all",
+    text="{log}: positions start at {lowest} ({column}): 1 is added to all")
+PositionsBelowZero = PositionsFromZero.variant(text="{log}: positions start at {lowest} ({column}): a place in a list is 1 or more")
+
+GapsInPositions = Rule("RS602", "GapsInPositions", "The positions of a list are not 1, 2, 3 and so on", of="log", severity="information",
+    why="Rows of the list are missing, or it was merged from parts: no rate counts the items in the gaps, and list metrics see a shorter list.",
+    remedy="log every row of a list that was shown, with its position, or document which rows were cut",
+    text="{log}: in {count} of {total:list} the positions are not {first}, {second}, {third} and so on")
+
+ClickOutsideShown = Rule("RS603", "ClickOutsideShown", "An item was clicked but not shown", of="log",
+    why="Users click only items they see. If logs of views and clicks were joined, views were lost, or ids differ.",
+    remedy="find out which column is right: a click needs an item that was shown; such rows are left out",
+    text="{log}: {count:row was|rows were} clicked and not shown ({column})[; counted as shown: {effect}]")
+
+RepeatedItem = Rule("RS604", "RepeatedItem", "An item occurs in a list more than once", of="log",
+    why="Each row counts, so a list that was logged twice has double weight, and so have its clicks.",
+    remedy="keep one row for each item of a list: the counts of repeated rows are added up twice",
+    text="{log}: {count:row repeats|rows repeat} an item of the same list, in {lists:list}[; each once: {effect}]")
+
+SeveralVariants = Rule("RS605", "SeveralVariants", "A unit has rows in several variants", of="log",
+    why="A user who saw both variants is like neither: the effect of one counts for the other, and the difference shrinks or turns.",
+    remedy="find out how a unit was given two variants; an experiment leaves such units out and counts them",
+    text="{log}: {count} of {total:{unit}} {count:=has} rows in several variants")
+MixedUnitsLeftOut = SeveralVariants.variant(text="{count:{unit}} of {total} ({share:%1}) {count:=was} in several variants, and {count:=is} left out")
+
+OneVariant = Rule("RS606", "OneVariant", "All rows belong to one variant", of="log",
+    why="There is nothing to compare with: the rows of the other variants were not logged, or were filtered out.",
+    remedy="read the rows of all variants: one variant can be described, not compared",
+    text="{log}: all rows are of one variant, {variant}")
+
+TimesGoBack = Rule("RS607", "TimesGoBack", "Times go back from row to row within a session or a unit", of="log", severity="information",
+    why="Clocks of several machines differ, or rows arrived late: session lengths and times to success then measure clocks, not users.",
+    remedy="write times by one clock, in UTC; metrics go by times, not by the order of rows",
+    text="{log}: times go back from row to row in {count} of {total:{unit}}")
+
+NoPropensity = Rule("RS608", "NoPropensity", "The probability that an item was shown is not above 0 and at most 1", of="log",
+    why="Estimates for other policies divide by it: 0 would mean that the shown item could not be shown, and a number above 1 is a weight, not a probability.",
+    remedy="log the probability with which each item was shown; estimates need it above 0 and at most 1",
+    text="{log}: {count:row has|rows have} a {column} that is not above 0 and at most 1")
+
+PrefixRises = Rule("RS609", "PrefixRises", "The probability of a list down to a position rises with the position", of="log",
+    why="A longer prefix can only be less probable: the column holds another number, such as the probability of each item.",
+    remedy="log the probability of the list down to each position: it can only fall with the position",
+    text="{log}: {column} rises with the position in {count} of {total:list}")
+
+SlateVaries = Rule("RS610", "SlateVaries", "The probability of a whole list is not one number within it, or is above the probability of its beginning", of="log",
+    why="A list has one probability. If its rows disagree, the weight of the list depends on which row is read.",
+    remedy="log one probability for the whole list, in each of its rows",
+    text="{log}: {column} is not one number in each list, at most {prefix}, in {count} of {total:list}")
+
+NoZeros = Rule("RS611", "NoZeros", "A column of outcomes has values and empty cells but no 0", of="log",
+    why="Empty means not observed, 0 that nothing happened. Without a single 0 only users who clicked count, and the click-through rate is 100%.",
+    remedy="write 0 if the row was observed and nothing happened, and leave unobserved rows empty",
+    text="{log}: {column} is empty in {count:row} and 0 in none: an empty cell means not observed, so only the {valued:row} with a value "
+        "{valued:=counts}[; with 0 in the empty cells: {effect}]")
+
+NegativeAmount = Rule("RS612", "NegativeAmount", "Revenue or dwell time is negative", of="log",
+    why="Refunds among sales pull means down although no customer bought less, and a negative time is an error of a clock.",
+    remedy="keep refunds apart, or document that revenue is net; a time cannot be below 0",
+    text="{log}: {count:row has|rows have} a negative {amount} ({column})")
+
+DayWithoutTraffic = Rule("RS613", "DayWithoutTraffic", "A day within the log has no row", of="log",
+    why="A day without any user is not chance: logging failed. Return rates and days of an experiment that contain such a day are too low.",
+    remedy="find out whether no user came or nothing was logged; leave days with gaps out of comparisons",
+    text="{log}: {count} of the {total:day} from {first} to {last} {count:=has} no row ({days:ids})")
+
+EmptyId = Rule("RS614", "EmptyId", "Rows have no id of the user, the session, the list or the item, or no time", of="log",
+    why="A row without a user cannot be added to any user: without it users look less active, and rows without an id are often bots or new users.",
+    remedy="give each row its id; rows without one are left out if the id is needed",
+    text="{log}: {column} is empty in {count} of {total:row}")
+
+CovariateAfterStart = Rule("RS615", "CovariateAfterStart", "A covariate looks as if it was measured after the start", of="log",
+    why="Adjusting for a number that the treatment has changed removes a part of its effect. A number from before cannot change, nor differ between variants.",
+    remedy="use only covariates measured before the start: a number that the treatment may have changed hides its effect",
+    text="{log}: {name} changes within {count:{unit}}: it was not measured once, before the start")
+CovariateDiffers = CovariateAfterStart.variant(
+    text="{log}: {name} differs between variants {first} and {other} by more than chance does ({first_mean} and {other_mean}): it was "
+        "measured after the start, or chance did not split the {unit:plural}")
+
+SharedList = Rule("RS616", "SharedList", "Lists of several units have one id", of="log",
+    why="Lists of several users count as one: it has a click as soon as one user clicked.",
+    remedy="give each list an id of its own, as lists with one id count as one",
+    text="{log}: {count} of {total:list} {count:=has} rows of several {unit:plural}")
+
+SkewedUnits = Rule("RS640", "SkewedUnits", "A variant has too few units for the skewness of their values", of="log", other_verb=EXPERIMENT,
+    why="A t interval is valid from about 355 units times the squared skewness: with fewer, a few large orders decide.",
+    remedy="wait for more, cut the largest values (--winsorise 0.99), or look at a quantile",
+    text="{metric} is so skewed that intervals of {variant} need about {needed} {unit:plural}, and there are {count}")
+
+FewBeyondQuantile = Rule("RS641", "FewBeyondQuantile", "A variant has too few rows beyond a quantile to estimate its error", of="log", other_verb=EXPERIMENT,
+    why="The error of a quantile depends on the rows beyond it: if a handful of users hold these, the next user moves it.",
+    remedy="wait for more rows, or look at a quantile nearer the median",
+    text="{metric}: so few rows of {variant} lie beyond it that its interval needs about {needed} rows, and there are {count}")
+
+WithoutVariant = Rule("RS642", "WithoutVariant", "Units have no variant, and are left out of an experiment", of="log", other_verb=EXPERIMENT,
+    why="They were not in the experiment, or their assignment was lost: if one variant lost more units than the other, the rest differs.",
+    remedy="before the analysis, remove users who were not in the experiment",
+    text="{count:{unit}} of {total} {count:=has} no variant, and {count:=is} left out")
+
+NoUnits = Rule("RS643", "NoUnits", "No column names the user who was given a variant, so sessions, lists or rows count as independent", of="log", other_verb=EXPERIMENT,
+    why="Rows of one user are correlated. A test that treats them as independent finds differences where none exist, in a quarter of experiments and more.",
+    remedy="name the column of the user who was given a variant: --columns 'NAME=unit_id'",
+    text="{remark}")
+
+CutLeavesNothing = Rule("RS644", "CutLeavesNothing", "A metric is not cut, because a cut at the quantile would make all units equal", of="log", other_verb=EXPERIMENT,
+    why="If fewer units act than are cut, the quantile is the value of units without action: after the cut every unit would be equal, and so "
+        "would the variants, whatever their users do.",
+    remedy="cut higher, where some users still differ, or do not winsorise metrics of rare actions",
+    text="{metric} is not cut: {above:%1} of {unit:plural} are above its lowest value, and a cut at the {quantile:%1} quantile would make "
+        "them all equal")
+
+EmptyCountsAsZero = Rule("RS645", "EmptyCountsAsZero", "A column that a metric adds up is empty for some units, which count as 0", of="log", other_verb=EXPERIMENT,
+    why="A mean over units counts every unit. If an empty cell means not observed, the mean is too low, and in one variant more than in another.",
+    remedy="write 0 if nothing happened, and remove units without any data",
+    text="{log}: {column} is empty in {count} of {total:row}, which count as 0")

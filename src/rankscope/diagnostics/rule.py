@@ -1,11 +1,11 @@
-"""Rules: each kind of warning is one declared class; a verb that raises a warning gives numbers, never words."""
+"""Rules: each kind of warning is declared once; a verb that raises a warning gives numbers, never words."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from string import Formatter
 from typing import Any, ClassVar, Literal
 
@@ -16,7 +16,6 @@ Severity = Literal["warning", "information"]
 MAX_EXAMPLES = 5  # queries, documents and places that a finding names
 MIN_PRINTED_CHANGE = 0.0005  # a smaller change of a mean prints as 0.000
 OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
-TRAITS = frozenset({"severity", "of", "needs", "other_verb"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,59 +36,51 @@ class Finding(Caution):
     places: Sequence[str] = ()
 
 
+@dataclass(frozen=True)
 class Rule:
-    """Base of every rule: one class declares one kind of warning.
+    """One kind of warning. ``what`` states the problem, ``why`` its effect on the number, ``remedy`` the next step.
 
-    The docstring states the problem in one line. ``why`` explains why it matters for the number, ``remedy`` what to do, and
     ``text`` is the message with named numbers (see ``filled``). ``hint`` replaces the remedy if its numbers are known.
-    A subclass without a ``code`` is a variant: the same rule with another text or remedy.
-
-    Traits of the class statement: ``severity``; ``of``, the input (``judgments`` with runs, or a ``log``); ``needs``, a further
-    input of ``check``; ``other_verb``, the only command that reports it. A code never changes its meaning once released.
+    ``of`` is the input (``judgments`` with runs, or a ``log``), ``needs`` a further input of ``check``, ``other_verb`` the only
+    command that reports it. A code never changes its meaning once released.
     """
 
-    code: ClassVar[str] = ""
-    name: ClassVar[str] = ""
-    severity: ClassVar[Severity] = "warning"
-    of: ClassVar[str] = "judgments"
-    needs: ClassVar[str] = ""
-    other_verb: ClassVar[str] = ""
-    why: ClassVar[str] = ""
-    remedy: ClassVar[str] = ""
-    hint: ClassVar[str] = ""
-    text: ClassVar[str] = ""
-    catalogue: ClassVar[dict[str, type[Rule]]] = {}
+    code: str
+    name: str
+    what: str
+    _: KW_ONLY
+    why: str
+    remedy: str
+    text: str
+    severity: Severity = "warning"
+    of: str = "judgments"
+    needs: str = ""
+    other_verb: str = ""
+    hint: str = ""
+    catalogue: ClassVar[dict[str, Rule]] = {}
 
-    def __init_subclass__(cls, *, code: str = "", **traits: str) -> None:
-        super().__init_subclass__()
-        if unknown := traits.keys() - TRAITS:
-            raise TypeError(f"rule {cls.__name__}: a rule has no {words.listing(sorted(unknown))}")
-        for trait, value in traits.items():
-            setattr(cls, trait, value)
-        if code:
-            known = cls.catalogue.get(code)
-            if known and known.__qualname__ != cls.__qualname__:
-                raise NameError(f"two rules have the code {code}: {known.__name__} and {cls.__name__}")
-            cls.code, cls.name = code, cls.__name__
-            cls.catalogue[code] = cls
+    def __post_init__(self) -> None:
+        known = self.catalogue.setdefault(self.code, self)
+        if known.name != self.name:
+            raise NameError(f"two rules have the code {self.code}: {known.name} and {self.name}")
 
-    @classmethod
-    def message(cls, **numbers: Any) -> str:
+    def variant(self, **other: Any) -> Rule:
+        """Return the same rule with another ``text``, ``remedy`` or ``hint``."""
+        return replace(self, **other)
+
+    def message(self, **numbers: Any) -> str:
         """Return the text with these numbers."""
-        return filled(cls.text, numbers)
+        return filled(self.text, numbers)
 
-    @classmethod
-    def advice(cls, **numbers: Any) -> str:
+    def advice(self, **numbers: Any) -> str:
         """Return the hint with these numbers; the remedy if one of them is missing."""
-        return filled(f"[{cls.hint}]", numbers) or cls.remedy
+        return filled(f"[{self.hint}]", numbers) or self.remedy
 
-    @classmethod
-    def caution(cls, **numbers: Any) -> Caution:
+    def caution(self, **numbers: Any) -> Caution:
         """Return the warning with these numbers."""
-        return Caution(cls.code, cls.message(**numbers), cls.advice(**numbers))
+        return Caution(self.code, self.message(**numbers), self.advice(**numbers))
 
-    @classmethod
-    def finding(cls, **numbers: Any) -> Finding:
+    def finding(self, **numbers: Any) -> Finding:
         """Return the warning with its details: each number is part of the message, and a field of the finding if it has one.
 
         A ``serious`` finding is a warning, any other is information; the severity of the rule holds by default. ``count`` is the
@@ -103,9 +94,9 @@ class Rule:
         for name in details.keys() & {"queries", "documents", "places"}:
             details[name] = tuple(details[name][:MAX_EXAMPLES])
         details["effect"] = known
-        details["severity"] = cls.severity if serious is None else "warning" if serious else "information"
+        details["severity"] = self.severity if serious is None else "warning" if serious else "information"
         numbers["effect"] = changes(known) or None
-        return Finding(cls.code, cls.message(**numbers), cls.advice(**numbers), **details)
+        return Finding(self.code, self.message(**numbers), self.advice(**numbers), **details)
 
 
 def changes(effect: Mapping[str, float]) -> str:

@@ -72,7 +72,7 @@ class LogCheck:
     ``needs`` are the columns without which there is nothing to check; the first one is named in the message.
     """
 
-    rule: type[Rule]
+    rule: Rule
     needs: tuple[str, ...]
     bad: Callable[[Log], pl.Expr]
     by: str = ""
@@ -389,7 +389,7 @@ def _covariate(log: Log, name: str) -> Iterator[Finding]:
 # --- effects --------------------------------------------------------------------------------------------------------
 
 
-def _effect_of(rule: type[Rule], log: Log) -> dict[str, float] | None:
+def _effect_of(rule: Rule, log: Log) -> dict[str, float] | None:
     """Return the change of the click-through rate if a problem were cured, for the rules that allow it."""
     shown = (pl.col("shown") > 0).fill_null(value=False) if log.has("shown") else pl.lit(value=True)
     known = pl.col("click").is_not_null()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankscope import words
 from rankscope.diagnostics import inputs
 from rankscope.diagnostics.metrics import RatingScale
 from rankscope.diagnostics.rankings import BREAKS_TIES, RankColumn, TiesAtCutoff, Unjudged
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from rankscope.metrics import Metric
 
 Numbers = Mapping[str, Any]
-Raised = tuple[type[Rule], dict[str, Any]]  # a warning: its rule, and the numbers of its text
+Raised = tuple[Rule, dict[str, Any]]  # a warning: its rule, and the numbers of its text
 LISTED = 10  # queries that a health entry names
 MIN_SHARE_NOT_RELEVANT = 0.05  # with fewer such judgments, documents without one are unknown, not unjudged
 MIN_SHARE_UNJUDGED = 0.1
@@ -174,7 +175,8 @@ def warnings_of_run(
         yield RankColumn, {"run": name, "count": h.rank_disagreements}
     tied = {k: n for k, n in h.ties_at_cutoff.items() if n}
     if tied and ties in BREAKS_TIES:  # the rank column leaves no ties
-        yield TiesAtCutoff, {"run": name, "tied": tied, "ties": ties}
+        ranks = words.listing(f"rank {words.count(k)} in {words.counted(n, 'query')}" for k, n in tied.items())
+        yield TiesAtCutoff, {"run": name, "ranks": ranks, "breaker": BREAKS_TIES[ties]}
 
 
 def warnings_of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric]) -> Iterator[Raised]:

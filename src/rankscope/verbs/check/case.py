@@ -1,9 +1,9 @@
-"""The data of one call of ``check``: the input with its faults, its numbers, and further inputs of the caller."""
+"""The data of one call of ``check``: rankings with their faults and numbers, or a log; the functions that find problems in them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
@@ -13,7 +13,7 @@ import numpy as np
 from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.diagnostics.rankings import BREAKS_TIES
-from rankscope.diagnostics.rule import MAX_EXAMPLES, Rule
+from rankscope.diagnostics.rule import MAX_EXAMPLES, Finding, Rule
 from rankscope.dialects.base import Convention
 from rankscope.engines.base import Order, map_kernels
 from rankscope.engines.pairs import PAIR, Frame
@@ -23,7 +23,9 @@ from rankscope.errors import InputError, RankscopeError
 from rankscope.files.interactions import interactions_of
 from rankscope.files.long import named_grades
 from rankscope.files.texts import Texts, texts_of
+from rankscope.impressions import Log
 from rankscope.lists import Array, Judged, Lists
+from rankscope.logs.health import LogHealth, examine
 from rankscope.metrics import Metric
 from rankscope.panels.contrast import CLEAR
 from rankscope.panels.doubts import doubts_of
@@ -290,10 +292,10 @@ class CheckCase:
         """True if there is more than one scored run."""
         return len(self.scored_runs) > 1
 
-    def raised(self, rule: type[Rule], *runs: ScoredRun) -> list[Raised]:
+    def raised(self, rule: Rule, *runs: ScoredRun) -> list[Raised]:
         """Return the warnings of ``evaluate`` of a rule, with their numbers: for these runs, or for all runs together."""
         health = {run.name: run.health for run in runs or self.scored_runs}
-        return [one for one in self.request.with_metrics(*self.metrics).raised(health) if issubclass(one[0], rule)]
+        return [one for one in self.request.with_metrics(*self.metrics).raised(health) if one[0].code == rule.code]
 
     @property
     def convention(self) -> Convention:
@@ -504,3 +506,43 @@ class CheckCase:
     def positive(self) -> dict[float, int]:
         """The grades above 0."""
         return {grade: number for grade, number in self.grades.items() if grade > 0}
+
+
+@dataclass(frozen=True, eq=False)
+class LogCase:
+    """One call of ``check`` on a log. ``covariates`` are columns measured before the start."""
+
+    log: Log
+    covariates: Sequence[str] = ()
+
+    of: ClassVar[str] = "log"
+    conventions: ClassVar[Mapping[str, Any]] = {}
+
+    @cached_property
+    def health(self) -> LogHealth:
+        """The problems of the log, with all checks."""
+        return examine(self.log, whole=True, covariates=self.covariates)
+
+    def findings(self, code: str) -> list[Finding]:
+        """Return the findings of a code; the log is not named, as there is only one."""
+        name = f"{self.log.label}: "
+        return [replace(fact, message=fact.message.removeprefix(name)) for fact in self.health.of(code)]
+
+    @property
+    def sources(self) -> list[Source]:
+        """The source of the log."""
+        return [self.log.source]
+
+    @property
+    def data_health(self) -> dict[str, Any]:
+        """The number of rows, and of rows or groups per code."""
+        return {self.log.label: self.health.as_dict()}
+
+
+Finder = Callable[[CheckCase], Iterable[Finding]]
+FINDERS: dict[str, Finder] = {}  # by the code of a rule
+
+
+def finds(rule: Rule) -> Callable[[Finder], Finder]:
+    """Register a function as the one that finds the problem of a rule."""
+    return lambda finder: FINDERS.setdefault(rule.code, finder)

@@ -14,8 +14,7 @@ from rankscope.scoring.logs import log_of
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request, active_cautions
 from rankscope.syntax import option_named
-from rankscope.verbs.check.case import CheckCase, InputTable
-from rankscope.verbs.check.log_case import LogCase
+from rankscope.verbs.check.case import CheckCase, InputTable, LogCase
 from rankscope.verbs.check.result import Inspection, RuleBook
 from rankscope.verbs.check.rules import applies, findings_of, select_rules
 

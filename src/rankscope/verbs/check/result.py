@@ -13,7 +13,7 @@ from rankscope.diagnostics.rule import Finding, Rule
 from rankscope.show.result import Col, Result, Shown, View
 from rankscope.syntax import by_caller, in_caller_syntax
 from rankscope.tables import Source
-from rankscope.verbs.check.finders import what_is_wrong
+from rankscope.verbs.check.case import CheckCase, LogCase
 
 PLACES = 3  # places that the table names; JSON has two more
 SHORT = {"warning": "warning", "information": "info"}
@@ -28,7 +28,7 @@ def _message(finding: Finding) -> str:
     return f"{finding.message}: {' · '.join(places)}{rest}"
 
 
-def _why_not(rule: type[Rule], of: str = "") -> str:
+def _why_not(rule: Rule, of: str = "") -> str:
     if of and rule.of != of:
         return (
             "about a log alone: rankscope check LOG"
@@ -87,9 +87,9 @@ class Inspection(Result):
     )
 
     findings: Sequence[Finding]
-    rules: Sequence[type[Rule]]
-    case: Any  # a CheckCase, or of a log a LogCase
-    not_applied: Sequence[type[Rule]] = ()
+    rules: Sequence[Rule]
+    case: CheckCase | LogCase
+    not_applied: Sequence[Rule] = ()
 
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
@@ -102,20 +102,17 @@ class Inspection(Result):
     @property
     def conventions(self) -> Mapping[str, Any]:
         """The policies of the numbers; empty if nothing could be scored."""
-        found: Mapping[str, Any] = self.case.conventions
-        return found
+        return self.case.conventions
 
     @property
     def inputs(self) -> list[Source]:
         """The files and tables that were checked."""
-        sources: list[Source] = self.case.sources
-        return sources
+        return self.case.sources
 
     @property
     def data_health(self) -> Mapping[str, Any]:
         """The state of the data."""
-        health: Mapping[str, Any] = self.case.data_health
-        return health
+        return self.case.data_health
 
     @property
     def notes(self) -> list[str]:
@@ -123,7 +120,7 @@ class Inspection(Result):
         return [note for source in self.inputs for note in source.notes]
 
     @property
-    def tallies(self) -> list[tuple[type[Rule], int]]:
+    def tallies(self) -> list[tuple[Rule, int]]:
         """The rules that were applied, each with the number of its findings."""
         number = Counter(finding.code for finding in self.findings)
         return [(rule, number[rule.code]) for rule in self.rules]
@@ -184,7 +181,7 @@ class RuleBook(Result):
                 Col("code", head="code"),
                 Col("rule", of=lambda rule: rule.name),
                 Col("severity", head="severity", cell=lambda rule: SHORT[rule.severity]),
-                Col("what", of=what_is_wrong, head="what is wrong", wraps=True),
+                Col("what", head="what is wrong", wraps=True),
                 Col("why"),
                 Col("remedy", of=lambda rule: in_caller_syntax(rule.remedy)),
             ),
@@ -192,7 +189,7 @@ class RuleBook(Result):
         ),
     )
 
-    rules: Sequence[type[Rule]]
+    rules: Sequence[Rule]
     conventions: ClassVar[Mapping[str, Any]] = {}
     notes: ClassVar[Sequence[str]] = ()
     warnings: ClassVar[Sequence[Caution]] = ()
@@ -212,7 +209,7 @@ class RuleBook(Result):
         return [
             Paragraph(f"{rule.code} {rule.name} ({rule.severity})"),
             EMPTY,
-            Facts((("what", what_is_wrong(rule)), ("why", rule.why), ("to do", remedy)), room=6),
+            Facts((("what", rule.what), ("why", rule.why), ("to do", remedy)), room=6),
             EMPTY,
             Code(
                 (
@@ -226,4 +223,4 @@ class RuleBook(Result):
     def sentences(self) -> Iterator[str]:
         """Each rule in one line."""
         for rule in self.rules:
-            yield f"{rule.code}: {what_is_wrong(rule)}"
+            yield f"{rule.code}: {rule.what}"

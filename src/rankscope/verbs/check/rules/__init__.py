@@ -15,22 +15,23 @@ documents and the top k, not all rows. A test holds a minimal bad case and a cle
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from rankscope import words
 from rankscope.diagnostics.codes import all_rules, codes_of
+from rankscope.diagnostics.comparisons import TooFewQueries
 from rankscope.diagnostics.rule import Finding, Rule
 from rankscope.errors import InputError
-from rankscope.verbs.check.case import CheckCase
-from rankscope.verbs.check.finders import FINDERS
-from rankscope.verbs.check.log_case import LogCase
-from rankscope.verbs.check.rules import comparisons, grades, inputs, metrics, rankings, training
+from rankscope.panels.reach import Aim, pairs_within_reach
+from rankscope.scoring.measurements import panels_of
+from rankscope.verbs.check.case import FINDERS, CheckCase, LogCase, finds
+from rankscope.verbs.check.rules import grades, inputs, metrics, rankings, training
 
-FAMILIES = (comparisons, grades, inputs, metrics, rankings, training)
+FAMILIES = (grades, inputs, metrics, rankings, training)
 MAX_OF_ONE_CODE = 3  # findings about comparisons; the others are counted
 
 
-def select_rules(select: str | Iterable[str] = (), ignore: str | Iterable[str] = ()) -> list[type[Rule]]:
+def select_rules(select: str | Iterable[str] = (), ignore: str | Iterable[str] = ()) -> list[Rule]:
     """Return the rules to apply: all, or the selected ones, without the ignored ones; the start of codes, like RS1, is a family.
 
     Raises InputError for an unknown rule.
@@ -42,19 +43,19 @@ def select_rules(select: str | Iterable[str] = (), ignore: str | Iterable[str] =
     return kept
 
 
-def applies(rule: type[Rule], case: CheckCase | LogCase) -> bool:
+def applies(rule: Rule, case: CheckCase | LogCase) -> bool:
     """Return True if ``check`` can find this in a case: its needs were given, and no other command reports it."""
     return rule.of == case.of and not rule.other_verb and (not rule.needs or getattr(case, rule.needs) is not None)
 
 
-def findings_of(rule: type[Rule], case: CheckCase | LogCase) -> Iterable[Finding]:
+def findings_of(rule: Rule, case: CheckCase | LogCase) -> Iterable[Finding]:
     """Return the findings of a rule in a case."""
     if isinstance(case, LogCase):
         return case.findings(rule.code)
-    return FINDERS[rule](case) if rule in FINDERS else _of_comparison(rule, case)
+    return FINDERS[rule.code](case) if rule.code in FINDERS else _of_comparison(rule, case)
 
 
-def _of_comparison(rule: type[Rule], case: CheckCase) -> list[Finding]:
+def _of_comparison(rule: Rule, case: CheckCase) -> list[Finding]:
     """Return the first doubts of ``compare`` under a code; the last one counts the others."""
     cautions = [caution for caution in case.doubts if caution.code == rule.code]
     rest = len(cautions) - MAX_OF_ONE_CODE
@@ -62,3 +63,19 @@ def _of_comparison(rule: type[Rule], case: CheckCase) -> list[Finding]:
     if rest > 0:
         messages[-1] += f" (and {words.count(rest)} more like it)"
     return [Finding(rule.code, message, rule.remedy, severity=rule.severity) for message in messages]
+
+
+@finds(TooFewQueries)
+def _too_few_queries(case: CheckCase) -> Iterator[Finding]:
+    """Find pairs of runs with a difference, on the first metric, that these queries cannot detect."""
+    metric = next((m for m in case.metrics if m.aggregate in {"mean", "weighted"} and m.better != "neither"), None)
+    if metric is None or case.scores is None or any(metric in run.weights for run in case.scored_runs):
+        return
+    (panel,) = panels_of(case.scores, [metric])
+    pairs, small, least = pairs_within_reach(panel, Aim())
+    if least is not None:
+        yield TooFewQueries.finding(
+            one=least.run, other=least.baseline, difference=abs(least.difference), metric=metric, known=least.queries,
+            detectable=least.detectable.difference, clear=case.is_clear(metric, least.run, least.baseline), count=small,
+            pairs=pairs if pairs > 1 else None,
+        )  # fmt: skip

@@ -12,8 +12,7 @@ from rankscope.diagnostics.rule import Finding, changes
 from rankscope.errors import InputError
 from rankscope.metrics import CG, DCG, ERR, Metric, nDCG
 from rankscope.panels.samples import leaders
-from rankscope.verbs.check.case import Alternative, CheckCase, against
-from rankscope.verbs.check.finders import finds
+from rankscope.verbs.check.case import Alternative, CheckCase, against, finds
 
 MAX_GRADES_FOR_EXPONENTIAL_GAIN = 5  # with more, the top grade holds almost all of the gain
 MAX_EXPONENT = 1000.0  # the highest grade for which 2^grade is computed

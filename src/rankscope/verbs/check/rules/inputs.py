@@ -19,8 +19,7 @@ from rankscope.panels.samples import mean
 from rankscope.scoring.input_checks import DEPTH_OF_IDS, alike_numbers, looks_like_scores, twins
 from rankscope.scoring.inputs import taker_of_one_grade
 from rankscope.tables import Run
-from rankscope.verbs.check.case import CheckCase, InputTable, ScoredRun
-from rankscope.verbs.check.finders import finds
+from rankscope.verbs.check.case import CheckCase, InputTable, ScoredRun, finds
 
 MIN_SHARE_WITHOUT_RELEVANT = 0.1  # of the queries, for a warning
 MIN_SHARE_OF_SELF_MATCHES = 0.1  # of the queries

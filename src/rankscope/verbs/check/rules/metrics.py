@@ -15,8 +15,7 @@ from rankscope.diagnostics import metrics as rules
 from rankscope.diagnostics.rule import Finding
 from rankscope.lists.rectangle import perfect
 from rankscope.metrics import AUC, CG, DCG, GAUC, LAUC, IdealDCG, Metric, P, nDCG
-from rankscope.verbs.check.case import Alternative, CheckCase, ScoredRun
-from rankscope.verbs.check.finders import finds
+from rankscope.verbs.check.case import Alternative, CheckCase, ScoredRun, finds
 
 CONVENTIONS = ("gain", "ideal", "denominator", "discount")
 OVER_RETRIEVED = {  # ideals and denominators made of retrieved documents

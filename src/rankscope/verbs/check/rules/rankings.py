@@ -15,8 +15,7 @@ from rankscope.engines.pairs import PAIR, Frame, without
 from rankscope.metrics import Metric
 from rankscope.scoring.health import MIN_SHARE_NOT_RELEVANT, unjudged_in_top
 from rankscope.scoring.input_checks import short_runs
-from rankscope.verbs.check.case import CheckCase, ScoredRun
-from rankscope.verbs.check.finders import finds
+from rankscope.verbs.check.case import CheckCase, ScoredRun, finds
 
 Words = tuple[str, frozenset[str]]
 Ends = dict[Metric, tuple[float, float]]
@@ -60,12 +59,11 @@ def _ties_at_cutoff(case: CheckCase) -> Iterator[Finding]:
         return
     ends = {run.name: _ends(case, run) for run in case.scored_runs} if case.plain else {}
     for run in case.scored_runs:
-        tied: dict[str, Any] = {"tied": {}, "ties": case.convention.ties, "tied_rows": run.health.tied_rows}
-        for _, numbers in case.raised(rules.TiesAtCutoff, run):
-            tied = numbers
+        raised = [numbers for _, numbers in case.raised(rules.TiesAtCutoff, run)]
+        tied: dict[str, Any] = raised[0] if raised else {"run": run.name, "tied_rows": run.health.tied_rows}
         if not case.plain:
-            if tied["tied"]:
-                yield rules.TiesAtCutoff.finding(**tied | {"run": run.name})
+            if raised:
+                yield rules.TiesAtCutoff.finding(**tied)
             continue
         widths = {m: high - low for m, (low, high) in ends[run.name].items() if high - low >= MIN_PRINTED_CHANGE}
         if not widths:
@@ -74,7 +72,7 @@ def _ties_at_cutoff(case: CheckCase) -> Iterator[Finding]:
         low, high = ends[run.name][widest]
         rival = _rival(case, run.name, ends)
         yield rules.TiesAtCutoff.finding(
-            **tied | {"run": run.name}, metric=widest, low=low, high=high, **rival,
+            **tied, metric=widest, low=low, high=high, **rival,
             serious=widths[widest] >= LARGE_CHANGE or "rival" in rival, count=run.health.tied_rows, effect=widths,
         )  # fmt: skip
 

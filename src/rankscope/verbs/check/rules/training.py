@@ -10,8 +10,7 @@ from rankscope.diagnostics.rule import Finding
 from rankscope.engines.pairs import PAIR, Frame, within, without
 from rankscope.files.interactions import timed_interactions
 from rankscope.metrics import Metric
-from rankscope.verbs.check.case import CheckCase
-from rankscope.verbs.check.finders import finds
+from rankscope.verbs.check.case import CheckCase, finds
 
 MAX_SHARE_SEEN = 0.01  # of the recommendations; above it, seen items are not filtered
 MIN_SHARE_COLD = 0.05
