@@ -97,7 +97,7 @@ def _explained(cls: Any, text: str, facts: Mapping[str, str], facts_of_parameter
     # the sentence goes on after the name: its first letter is small, unless it begins an abbreviation
     text = text if text[1:2].isupper() else text[:1].lower() + text[1:]
     shown = Facts(tuple((name, fact) for name, fact in facts.items() if fact))
-    more = [EMPTY, Heading("Parameters"), Facts(tuple(facts_of_parameters))] if facts_of_parameters else []
+    more: list[Block] = [EMPTY, Heading("Parameters"), Facts(tuple(facts_of_parameters))] if facts_of_parameters else []
     return [Heading(f"{cls.__name__}: {text}"), EMPTY, shown, *more]
 
 
@@ -273,7 +273,8 @@ class _Explained(Result):
 
     def _all_in_full(self) -> list[Block | Chart]:
         explained = _in_full if isinstance(self, Catalogue) else _online_in_full
-        return [block for cls in self.metrics for block in (EMPTY, *explained(cls))][1:]
+        blocks: Iterator[Block | Chart] = (block for cls in self.metrics for block in (EMPTY, *explained(cls)))
+        return list(blocks)[1:]
 
 
 class OnlineCatalogue(_Explained):

@@ -13,7 +13,6 @@ from rankscope.diagnostics.rule import Finding, Rule
 from rankscope.show.result import Col, Result, Shown, View
 from rankscope.syntax import by_caller, in_caller_syntax
 from rankscope.tables import Source
-from rankscope.verbs.check.case import CheckCase, LogCase
 
 PLACES = 3  # places that the table names; JSON has two more
 SHORT = {"warning": "warning", "information": "info"}
@@ -88,7 +87,7 @@ class Inspection(Result):
 
     findings: Sequence[Finding]
     rules: Sequence[Rule]
-    case: CheckCase | LogCase
+    case: Any  # a CheckCase or a LogCase
     not_applied: Sequence[Rule] = ()
 
     def __iter__(self) -> Iterator[Finding]:
@@ -102,17 +101,20 @@ class Inspection(Result):
     @property
     def conventions(self) -> Mapping[str, Any]:
         """The policies of the numbers; empty if nothing could be scored."""
-        return self.case.conventions
+        found: Mapping[str, Any] = self.case.conventions
+        return found
 
     @property
     def inputs(self) -> list[Source]:
         """The files and tables that were checked."""
-        return self.case.sources
+        sources: list[Source] = self.case.sources
+        return sources
 
     @property
     def data_health(self) -> Mapping[str, Any]:
         """The state of the data."""
-        return self.case.data_health
+        health: Mapping[str, Any] = self.case.data_health
+        return health
 
     @property
     def notes(self) -> list[str]:
