@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankscope import words
 from rankscope.diagnostics import inputs
 from rankscope.diagnostics.metrics import RatingScale
-from rankscope.diagnostics.rankings import BREAKS_TIES, RankColumn, TiesAtCutoff, Unjudged
+from rankscope.diagnostics.rankings import BREAKS_TIES, RankColumn, TiesAtCutoff, Unjudged, tied_ranks
 from rankscope.diagnostics.rule import Rule
 from rankscope.engines.base import DataFacts
 from rankscope.errors import RankscopeError
@@ -175,8 +174,7 @@ def warnings_of_run(
         yield RankColumn, {"run": name, "count": h.rank_disagreements}
     tied = {k: n for k, n in h.ties_at_cutoff.items() if n}
     if tied and ties in BREAKS_TIES:  # the rank column leaves no ties
-        ranks = words.listing(f"rank {words.count(k)} in {words.counted(n, 'query')}" for k, n in tied.items())
-        yield TiesAtCutoff, {"run": name, "ranks": ranks, "breaker": BREAKS_TIES[ties]}
+        yield TiesAtCutoff, {"run": name, "ranks": tied_ranks(tied), "breaker": BREAKS_TIES[ties]}
 
 
 def warnings_of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric]) -> Iterator[Raised]:
