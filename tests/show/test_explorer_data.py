@@ -104,8 +104,8 @@ def test_the_same_block_gives_the_same_bytes() -> None:
 def test_no_runs_no_queries_and_no_documents_are_fine() -> None:
     assert json.loads(encode(explorer()))["queries"] == []
     assert json.loads(encode(explorer(query())))["queries"][0]["r"] == []
-    assert query_table(explorer()).rows == ()
-    assert query_table(explorer(query(values=()), runs=())).rows == (("q=q1", "q1", "", ()),)
+    assert query_table(explorer())["rows"] == ()
+    assert query_table(explorer(query(values=()), runs=()))["rows"] == (("q=q1", "q1", "", ()),)
 
 
 def test_many_queries_take_little_room() -> None:
@@ -126,57 +126,57 @@ def test_the_table_has_the_largest_loss_first_and_what_has_no_value_last() -> No
     given = [("gains", 0.1, 0.4), ("none", nan, 0.4), ("loses", 0.5, 0.2), ("level", 0.3, 0.3)]
     queries = [query(name, values=((one,), (two,))) for name, one, two in given]
     table = query_table(explorer(*queries))
-    assert [row[1] for row in table.rows] == ["loses", "level", "gains", "none"]
-    assert [row[3][-1] for row in table.rows] == ["-0.3000", "0.0000", "+0.3000", "-"]
-    assert table.heads == ("nDCG@10 of bm25", "nDCG@10 of hybrid", "hybrid against bm25")
+    assert [row[1] for row in table["rows"]] == ["loses", "level", "gains", "none"]
+    assert [row[3][-1] for row in table["rows"]] == ["-0.3000", "0.0000", "+0.3000", "-"]
+    assert table["heads"] == ("nDCG@10 of bm25", "nDCG@10 of hybrid", "hybrid against bm25")
     lower = query_table(explorer(*queries, better="lower"))
-    assert [row[1] for row in lower.rows] == ["gains", "level", "loses", "none"], (
+    assert [row[1] for row in lower["rows"]] == ["gains", "level", "loses", "none"], (
         "a rise is a loss where lower is better"
     )
 
 
 def test_the_table_of_one_run_has_no_differences() -> None:
     table = query_table(explorer(query("good", values=((0.9,),)), query("bad", values=((0.1,),)), runs=("bm25",)))
-    assert table.heads == ("nDCG@10 of bm25",)
-    assert [(row[1], row[3]) for row in table.rows] == [("bad", ("0.1000",)), ("good", ("0.9000",))]
+    assert table["heads"] == ("nDCG@10 of bm25",)
+    assert [(row[1], row[3]) for row in table["rows"]] == [("bad", ("0.1000",)), ("good", ("0.9000",))]
 
 
 def test_the_table_says_what_it_leaves_out() -> None:
     runs = tuple(f"run {at}" for at in range(40))
     queries = [query(str(at), values=((0.5,),) * 40) for at in range(600)]
     table = query_table(explorer(*queries, runs=runs, left_out=1))
-    assert len(table.rows) == 500
-    assert len(table.heads) == 9
-    assert "100 more queries" in table.note
-    assert "the first 8 of 40 runs" in table.note
-    assert "1 query is not in this file" in table.note
-    assert query_table(explorer(query())).note == ""
+    assert len(table["rows"]) == 500
+    assert len(table["heads"]) == 9
+    assert "100 more queries" in table["note"]
+    assert "the first 8 of 40 runs" in table["note"]
+    assert "1 query is not in this file" in table["note"]
+    assert query_table(explorer(query()))["note"] == ""
 
 
 def test_what_the_page_links_to_is_in_the_table() -> None:
     queries = [query(str(at), values=((0.0,), (at / 1000,))) for at in range(700)]
-    plain = [row[1] for row in query_table(explorer(*queries)).rows]
+    plain = [row[1] for row in query_table(explorer(*queries))["rows"]]
     assert plain == [str(at) for at in range(500)], "the largest loss first"
     linked = {"q=699", "q=650", "q=3", "q=none"}
     table = query_table(explorer(*queries), linked)
-    assert [row[1] for row in table.rows] == [*plain[:498], "650", "699"]
-    assert "200 more queries are not" in table.note
+    assert [row[1] for row in table["rows"]] == [*plain[:498], "650", "699"]
+    assert "200 more queries are not" in table["note"]
     every = {fragment(one.query_id) for one in queries[:-1]}
     whole = query_table(explorer(*queries), every)
-    assert len(whole.rows) == 699, "no link leads nowhere, however many there are"
-    assert "1 more query is not in this table; with JavaScript it can" in whole.note
+    assert len(whole["rows"]) == 699, "no link leads nowhere, however many there are"
+    assert "1 more query is not in this table; with JavaScript it can" in whole["note"]
 
 
 def test_spaces_at_the_ends_of_an_id_are_seen() -> None:
-    rows = query_table(explorer(query("a"), query("a "), query("  a"), query(" "))).rows
+    rows = query_table(explorer(query("a"), query("a "), query("  a"), query(" ")))["rows"]
     assert [row[1] for row in rows] == ["a", "a␣", "␣␣a", "␣"]
 
 
 def test_long_and_hostile_ids_are_cut_and_shown() -> None:
     table = query_table(explorer(query("x" * 500, text="y" * 1000), query("a\x00b\u202e")))
-    assert [len(row[1]) <= 80 for row in table.rows] == [True, True]
-    assert table.rows[0][2].endswith("…")
-    assert table.rows[1][1] == r"a\x00b\u202e"
+    assert [len(row[1]) <= 80 for row in table["rows"]] == [True, True]
+    assert table["rows"][0][2].endswith("…")
+    assert table["rows"][1][1] == r"a\x00b\u202e"
 
 
 @hostile

@@ -220,7 +220,7 @@ def test_empty_pages() -> None:
 
 
 def test_data_of_charts_name_each_name_once() -> None:
-    from rankscope.show.html.parts import pack
+    from rankscope.show.html.page import pack
 
     rows = tuple((f"run{i % 2}", float(i)) for i in range(6))
     chart = Chart("c", "C", "bars", (Column("run"), Column("v", "value")), rows, x="run", y="v")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from contextlib import nullcontext
 
 import click
 
@@ -40,24 +39,18 @@ class Lazy(click.Group):
 
 def _call(command: Command) -> None:
     from rankscope.cli.runner import Call
+    from rankscope.parallel import limits
 
     ctx = click.get_current_context()
     call = Call(command, ctx)
     bounds = {name: ctx.params[name] for name in ("threads", "memory") if ctx.params.get(name) is not None}
-    with _limits(bounds) if bounds else nullcontext():
+    with limits(**bounds) if bounds else nullcontext():
         from rankscope.cli import handlers
 
         handler = getattr(handlers, command.name, None)
         code = handler(call) if handler else call.show(call.result())
     if code:
         ctx.exit(code)
-
-
-def _limits(bounds: dict[str, Any]) -> AbstractContextManager[None]:
-    """Return a context that limits threads and memory."""
-    from rankscope.parallel import limits
-
-    return limits(**bounds)
 
 
 HELP = """Find out how good rankings are, with numbers you can defend.

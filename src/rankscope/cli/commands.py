@@ -1,11 +1,10 @@
-"""Commands, and the arguments and options that they share: flags, help, type and reader of each."""
+"""Commands and options: flags, help, type and reader of each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from importlib import import_module
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from rankscope.errors import LARGEST_INT, InputError
-from rankscope.show import ENDINGS
 from rankscope.words import as_share, counted, listing
 
 if TYPE_CHECKING:
@@ -31,21 +29,47 @@ Names = Iterable[tuple[str, str]]  # each with its meaning
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NameType(Kind):
-    """A name that the shell completes; the verb checks it.
-
-    ``offers`` takes the typed text and returns names with their meanings.
-    """
+    """A name of a kind that the shell completes; the verb checks it."""
 
     name: str
-    offers: Callable[[str], Names]
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Return the names that complete the typed text."""
         from click.shell_completion import CompletionItem
 
-        start = incomplete.casefold()
-        offers = self.offers(incomplete)
-        return [CompletionItem(name, help=about) for name, about in offers if name.casefold().startswith(start)]
+        start, names = incomplete.casefold(), names_of(self.name, incomplete)
+        return [CompletionItem(name, help=about) for name, about in names if name.casefold().startswith(start)]
+
+
+def names_of(kind: str, start: str = "") -> Names:
+    """Return the names of a kind with their meanings. Their modules are loaded only if a shell or a help asks."""
+    if kind in {"metric", "name"}:
+        from rankscope.verbs.catalogue.catalogue import spellings
+
+        return spellings(() if kind == "name" else CUTOFFS if "@" in start else (10,))
+    if kind == "online metric":
+        from rankscope.verbs.catalogue.online import online_spellings
+
+        return online_spellings()
+    if kind == "tool":
+        from rankscope.dialects import DIALECTS
+
+        return ((name, dialect.about) for name, dialect in DIALECTS.items())
+    if kind == "task":
+        from rankscope.verbs.advise.tasks import TASKS
+
+        return ((task.name, task.about) for task in TASKS)
+    if kind == "log format":
+        from rankscope.files.log_formats.catalogue import LOG_FORMATS, TABLE
+
+        formats = ((one.name, one.about) for one in LOG_FORMATS.values())
+        return [*formats, (TABLE, "a table with one row per shown item, or one row per user")]
+    from rankscope.declared import doc_of
+    from rankscope.inference import NAMES, find_method
+    from rankscope.inference.base import Correction, Interval, PairedTest
+
+    base: Any = {"test": PairedTest, "interval": Interval, "correction": Correction}[kind]
+    return ((name, doc_of(find_method(base, name)).partition("\n")[0]) for name in NAMES[kind])
 
 
 class WholeNumber(click.IntRange):
@@ -57,64 +81,6 @@ class WholeNumber(click.IntRange):
         if number > LARGEST_INT:
             self.fail(f"{value} is too large, {LARGEST_INT:,} is the most", param, ctx)
         return number
-
-
-def _metrics(start: str) -> Names:
-    from rankscope.verbs.catalogue.catalogue import spellings
-
-    return spellings(CUTOFFS if "@" in start else (10,))
-
-
-def _families(_: str) -> Names:
-    from rankscope.verbs.catalogue.catalogue import spellings
-
-    return spellings(())
-
-
-def _dialects(_: str) -> Names:
-    from rankscope.dialects import DIALECTS
-
-    return ((name, dialect.about) for name, dialect in DIALECTS.items())
-
-
-def _inferences(kind: str) -> Iterator[tuple[str, str]]:
-    from rankscope.declared import doc_of
-    from rankscope.inference import NAMES, find_method
-    from rankscope.inference.base import Correction, Interval, PairedTest
-
-    base: Any = {"test": PairedTest, "interval": Interval, "correction": Correction}[kind]
-    for name in NAMES[kind]:
-        yield name, doc_of(find_method(base, name)).partition("\n")[0]
-
-
-def _tasks(_: str) -> Names:
-    from rankscope.verbs.advise.tasks import TASKS
-
-    return ((task.name, task.about) for task in TASKS)
-
-
-def _online(_: str) -> Names:
-    from rankscope.verbs.catalogue.online import online_spellings
-
-    return online_spellings()
-
-
-def _log_formats() -> Names:
-    from rankscope.files.log_formats.catalogue import LOG_FORMATS, TABLE
-
-    yield from ((one.name, one.about) for one in LOG_FORMATS.values())
-    yield TABLE, "a table with one row per shown item, or one row per user"
-
-
-METRIC_NAME = NameType("metric", _metrics)
-ONLINE_NAME = NameType("online metric", _online)
-FAMILY_NAME = NameType("name", _families)
-DIALECT_NAME = NameType("tool", _dialects)
-TEST_NAME = NameType("test", lambda _: _inferences("test"))
-INTERVAL_NAME = NameType("interval", lambda _: _inferences("interval"))
-TASK_NAME = NameType("task", _tasks)
-CORRECTION_NAME = NameType("correction", lambda _: _inferences("correction"))
-LOG_FORMAT_NAME = NameType("log format", lambda _: _log_formats())
 
 
 def label(text: str) -> str:
@@ -142,7 +108,7 @@ def listed_queries(text: str) -> str | list[str]:
     return ids
 
 
-# --- options ------------------------------------------------------------------------------------
+# --- options
 
 FILE, PLACE, FOLDER = click.Path(), click.Path(), click.Path()  # to read, to write, to write into
 NUMBER = WholeNumber(min=1)
@@ -177,63 +143,15 @@ class Option(click.Option):
         if self.help and "{names}" in self.help and isinstance(self.type, NameType):
             from rankscope.inference import NAMES
 
-            known = NAMES.get(self.type.name) or [name for name, _ in self.type.offers("")]
+            known = NAMES.get(self.type.name) or [name for name, _ in names_of(self.type.name)]
             self.help = self.help.replace("{names}", listing(known, most=len(known), last="or"))
         return super().get_help_record(ctx)
 
 
-# --- inputs ---------------------------------------------------------------------------------
-
-QRELS = click.Argument(["qrels"], type=FILE, required=False, metavar="QRELS")
-RUNS = click.Argument(["runs"], type=FILE, nargs=-1, metavar="RUN...")
-ANY_RUNS = click.Argument(["runs"], type=FILE, nargs=-1, metavar="[RUN]...")
-LOG = click.Argument(["log"], type=FILE, required=False, metavar="LOG")
-QUIET = Option("-q --quiet", "Print no notes about files.", bool, to="command")
-LIMITS = (
-    Option("--threads", "Number of threads. Default: $RANKSCOPE_THREADS, or one per core.", NUMBER, "N", to="command"),
-    Option("--memory", "Approximate memory limit, like 2GB. Default: $RANKSCOPE_MEMORY, or one part of the run per thread.",
-           str, "SIZE", to="command"),
-)  # fmt: skip
-SCORES = Option(
-    "--scores", "Read the files as tables of scores (systems by queries), not judgments and runs.", bool, to="command"
-)
-SETTINGS = Option("--settings",
-    "Settings as TOML; the command line wins. Default: [tool.rankscope] of the nearest pyproject.toml.", FILE, to="command",
-)  # fmt: skip
+# --- readers of typed values
 
 
-# the option for metrics; commands differ in its help
-metric = partial(Option, "-m --metric metrics", kind=METRIC_NAME, metavar="METRIC", multiple=True, to="command")
-
-ENGINE = (
-    Option("--engine", "Engine that scores: this process, or Spark, which also reads folders of files. Default: local.",
-           ("local", "spark"), to="command"),
-    Option("--master", "With --engine spark: the master of Spark, like local[4]. Default: Spark's own setting.", str,
-           "URL", to="command"),
-)  # fmt: skip
-
-# --- comparisons --------------------------------------------------------------------
-
-BASELINE = Option("--baseline", "Run that all others are compared with. Default: the first.", str, "NAME")
-ALL_PAIRS = Option("--all-pairs", "Compare every run with every other.", bool)
-ALPHA = Option("--alpha", "Accepted share of false differences; 0.05 also sets 95% intervals.", float, default=0.05)
-CLUSTERS = Option("--clusters", "A file with one query per line, and its user, session or topic.", FILE)
-SLICES = Option("--slices", "A CSV of query attributes: also report results per value.", FILE)
-DETAILS = Option("--details", "Print a full table for each metric.", bool, to="result")
-TEST = Option(
-    "--test",
-    "Test of the differences: {names}; with parameters: permutation(rounds=20000). Default: t.",
-    TEST_NAME,
-    "TEST",
-)
-CORRECTION = Option(
-    "--correction", "Correction for several comparisons: {names}. Default: holm.", CORRECTION_NAME, "NAME"
-)
-interval = partial(Option, "--interval", kind=INTERVAL_NAME, metavar="INTERVAL")
-INTERVAL = interval("Interval of the differences: {names}; with parameters: bca(rounds=20000). Default: t.")
-
-
-def _margin(texts: Sequence[str]) -> Any:
+def read_margin(texts: Sequence[str]) -> Any:
     """Return one margin for all metrics, or one per named metric; a percentage stays text."""
     by_metric = [text.rpartition("=") for text in texts if "=" in text]
     if by_metric and len(by_metric) < len(texts):
@@ -279,107 +197,6 @@ def tolerances(texts: Sequence[str]) -> dict[str, str]:
     return out
 
 
-# fmt: off
-COMPARISON = (
-    BASELINE, ALL_PAIRS,
-    Option("--primary", "Metric declared in advance: it leads the verdict.", METRIC_NAME, "METRIC"),
-    TEST, INTERVAL,
-    CORRECTION,
-    Option("--family",
-        "Comparisons to correct together: the runs of each metric, or all runs and metrics.", ("metric", "all"), default="metric"),
-    ALPHA,
-    Option("--margin",
-        "Negligible difference, like 0.01: test if runs are practically the same.",
-        str, "[METRIC=]X", multiple=True, read=_margin),
-    Option("--bayes", "Report the probability that a run is better, by the Bayesian bootstrap.", bool),
-    CLUSTERS, SLICES,
-    Option("--costs", "A CSV of runs and their costs: latency, price, size.", FILE),
-    Option("--limit limits", "Find the best run within a budget, like latency_ms=100.", str, "COLUMN=X", multiple=True),
-    Option("--tried", "Number of systems that were tried on these judgments.", NUMBER, "N"),
-    SETTINGS, SCORES,
-)
-# fmt: on
-
-# --- scoring ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ScoringOptions:
-    """The options of the declared policies, or only those in ``only``; ``helps`` replaces some help texts.
-
-    They are built when their command is called: help on all commands does not need the policies.
-    """
-
-    only: tuple[str, ...] = ()
-    helps: Mapping[str, str] = field(default_factory=dict)
-
-
-POLICIES = ScoringOptions()
-
-# --- output --------------------------------------------------------------------
-
-
-def output(*formats: str, more: str = "") -> tuple[Option, Option]:
-    """Return the options of a command that prints a result in one of these formats; ``more`` lists other endings of files."""
-    endings = " ".join(ending for ending, form in ENDINGS.items() if form in formats)
-    return (
-        Option("--format form", "Output format. Default: table, or by the ending of FILE.", formats, to="command"),
-        Option("-o --output out", f"Write to FILE ({endings}{more}).", PLACE, to="command"),
-    )
-
-
-FORMATS = ("table", "json", "jsonl", "csv", "markdown")
-OUTPUT = output(*FORMATS)
-
-PER_QUERY = Option("--per-query", "Show the values of every query.", bool, to="result")
-DISTRIBUTION = Option(
-    "--distribution", "Show the distribution of query values, and first relevant ranks.", bool, to="result"
-)
-SEVERAL = "A metric, like nDCG@10; may be repeated. Default: nDCG@10 AP RR@10 R@100 P@10. With --scores: the metrics of the scores."
-JUDGED = (QRELS, RUNS)
-
-
-LOG_COLUMNS = Option(
-    "--columns",
-    "Roles of columns with unusual names: visitor=unit_id,hit=click.",
-    str,
-    "NAME=ROLE",
-    multiple=True,
-    read=",".join,
-)
-
-
-# options of experiments by their keyword: flags, help, type and metavar; with a further item they may be repeated
-# fmt: off
-EXPERIMENT: dict[str, tuple[Any, ...]] = {
-    "variant": ("--variant", "Column of variants, if it has an unusual name.", str, "COLUMN"),
-    "split": ("--split", "Planned shares: A=0.9,B=0.1. Default: even.", str, "NAME=X,..."),
-    "guardrails": ("--guardrail guardrails", "A metric that must not get worse, optionally by more than a limit: RPM=1%.", str, "METRIC[=X]", list),
-    "covariates": ("--covariate covariates", "A pre-experiment covariate, which reduces variance (CUPED): 'Mean(revenue)=revenue_before'.",
-        str, "METRIC=COLUMN", list),
-    "strata": ("--strata", "A column of user attributes to adjust for.", str, "COLUMN"),
-    "winsorise": ("--winsorise", "Cap user totals at this quantile, like 0.99.", float, "Q"),
-    "prior": ("--prior", "Prior of a Bayesian summary: flat, or the usual distance of lifts from 0 as a standard deviation, like 0.05.", str, "flat|X"),
-}
-# fmt: on
-
-
-def experiment(*names: str, only: bool = False) -> list[Option]:
-    """Return these options of experiments; with ``only`` their help names the log that they are for."""
-    out = []
-    for flags, text, kind, metavar, *several in map(EXPERIMENT.__getitem__, names):
-        read = several[0] if several else None
-        text = f"For a log: {text[:1].lower()}{text[1:]}" if only else text  # noqa: PLW2901
-        out.append(Option(flags, text, kind, metavar, multiple=bool(several), read=read))
-    return out
-
-
-log_format = partial(
-    Option, "--log-format", "Log format: {names}. Default: detected from the content.", LOG_FORMAT_NAME, "NAME"
-)
-LOG_FORMAT = log_format()
-
-
 def read_numbers(option: str, texts: Sequence[str]) -> list[float]:
     """Return the numbers of an option that may be repeated or separated by commas."""
     out = []
@@ -407,7 +224,21 @@ def read_parameters(texts: Sequence[str]) -> dict[str, Any]:
     return out
 
 
-# --- commands -----------------------------------------------------------------------------------
+# --- commands
+
+
+@dataclass(frozen=True)
+class ScoringOptions:
+    """The options of the declared policies, or only those in ``only``; ``helps`` replaces some help texts.
+
+    They are built when their command is called: help on all commands does not need the policies.
+    """
+
+    only: tuple[str, ...] = ()
+    helps: Mapping[str, str] = field(default_factory=dict)
+
+
+POLICIES = ScoringOptions()
 
 
 def _option_of(policy: Any, text: str, levels: bool) -> Option:
@@ -417,7 +248,7 @@ def _option_of(policy: Any, text: str, levels: bool) -> Option:
         flag += " --level"
     read: Callable[[str], Any] | None = None
     kind: Any = {
-        "queries": str, "dialect": DIALECT_NAME, "weights": FILE, "fold": FILE, "fold_by": str, "columns": str, "grades": str,
+        "queries": str, "dialect": NameType("tool"), "weights": FILE, "fold": FILE, "fold_by": str, "columns": str, "grades": str,
         "relevance_level": float, "ignore": str,
     }.get(policy.name)  # fmt: skip
     if policy.name == "queries":

@@ -28,7 +28,9 @@ FIGURES = (".svg", ".png", ".pdf")
 
 def evaluate(call: Call) -> int:
     """Score rankings, or one part of one."""
-    by_spark = _wants_spark(call)
+    by_spark, master = call.params["engine"] == "spark", call.params["master"]
+    if master is not None and not by_spark:
+        raise InputError("--master sets where Spark runs: add --engine spark")
     if by_spark and (apart := next((name for name in ("partition", "resume") if name in call.options), None)):
         raise InputError(
             f"--{apart} is for one machine; Spark parts the work itself: leave out --{apart}, or --engine spark"
@@ -37,16 +39,14 @@ def evaluate(call: Call) -> int:
         call.options.pop("slices", None)  # a project's slices are for evaluations that can show them
     if "partition" in call.options:
         return _evaluate_partition(call)
-    options = _display(call)
-    return _show(call, call.result(verb=_spark_verb(call.params["master"]) if by_spark else None), options)
+    _refuse_distribution(call)
+    return _show(call, call.result(verb=_spark_verb(master) if by_spark else None))
 
 
-def _display(call: Call) -> dict[str, Any]:
-    """Return the options that show scores, if the format can hold them."""
-    options = dict(call.display)
-    if "distribution" in options and call.form not in SPREAD:
+def _refuse_distribution(call: Call) -> None:
+    """Refuse --distribution in a format that has no room for it."""
+    if "distribution" in call.display and call.form not in SPREAD:
         raise InputError(f"--distribution is written as {', '.join(SPREAD)}, not as {call.form}")
-    return options
 
 
 def _evaluate_partition(call: Call) -> int:
@@ -74,24 +74,15 @@ def merge(call: Call) -> int:
             f"no part was given: {call.path} part*.parquet, with the files of rankscope evaluate --partition"
         )
     output.check_place(call.out, parts)
-    options = _display(call)
+    _refuse_distribution(call)
     _ = call.form
-    return _show(call, call.command.function(parts, **call.options), options)
+    return _show(call, call.command.function(parts, **call.options))
 
 
-def _show(call: Call, scores: Scores, options: dict[str, Any]) -> int:
+def _show(call: Call, scores: Scores) -> int:
     """Write scores; a table in the terminal ends with the next command."""
-    if call.form == "table" and call.out is None and "per_query" not in options:
-        options["next_step"] = _next(scores)
-    return call.show(scores, notes=scores.reader_notes(), **options)
-
-
-def _wants_spark(call: Call) -> bool:
-    """True if Spark scores. Raises InputError for a master without Spark."""
-    engine: str | None = call.params["engine"]
-    if engine != "spark" and call.params["master"] is not None:
-        raise InputError("--master sets where Spark runs: add --engine spark")
-    return engine == "spark"
+    ends = call.form == "table" and call.out is None and "per_query" not in call.display
+    return call.show(scores, notes=scores.reader_notes(), **({"next_step": _next(scores)} if ends else {}))
 
 
 def _spark_verb(master: str | None) -> Callable[..., Scores]:
@@ -127,7 +118,15 @@ def report(call: Call) -> int:
     output.check_page(out, call.reads())
     if folder is not None:
         check_folder(folder)
-    page = _page(call)
+    again = _command_again(call.ctx.obj)
+    if call.log is not None and call.params["log_format"] is not None:
+        from rankscope.scoring.logs import read_log
+
+        call.check()
+        call.options["log"] = read_log(call.log, log_format=call.params["log_format"])
+        page = call.result(command=again)
+    else:
+        page = _of_log(call, command=again) or call.result(command=again)
     if not call.quiet:
         output.report(page.notes)
     html = page.html
@@ -138,20 +137,6 @@ def report(call: Call) -> int:
     if out != "-":
         output.write([output.render([Paragraph(verdict.text) for verdict in page.page.verdicts])], drawn=True)
     return 0
-
-
-def _page(call: Call) -> Any:
-    """Return the page of judgments and runs (optionally with a log), or of a single log."""
-    again = _command_again(call.ctx.obj)
-    if call.log is not None and call.params["log_format"] is not None:
-        from rankscope.scoring.logs import read_log
-
-        call.check()
-        call.options["log"] = read_log(call.log, log_format=call.params["log_format"])
-        return call.result(command=again)
-    if (log := _log(call)) is None:
-        return call.result(command=again)
-    return call.command.function(log, None, _metrics(call), command=again, **call.typed)
 
 
 def _log(call: Call) -> Log | None:
@@ -169,9 +154,11 @@ def _log(call: Call) -> Log | None:
     return log_of(call.qrels, columns=call.typed.get("columns"), log_format=form)
 
 
-def _metrics(call: Call) -> list[str] | None:
-    """The metrics that were typed; settings are of rankings."""
-    return list(call.params["metrics"]) or None
+def _of_log(call: Call, *systems: Any, log: Any = None, **more: Any) -> Any:
+    """Return the result of the verb on the log that is the only input; None if there is none. Settings are for rankings."""
+    log = _log(call) if log is None else log
+    metrics = list(call.params["metrics"]) or None
+    return None if log is None else call.command.function(log, *(systems or [None]), metrics, **more, **call.typed)
 
 
 def _command_again(arguments: Iterable[str]) -> str:
@@ -204,7 +191,12 @@ def check(call: Call) -> int:
     code = call.params["explain"]
     if code is None and not call.params["list"]:
         # the findings are the rows of every format: no need to repeat them
-        exit_code = call.show(_inspection(call), warnings=())
+        log = _log(call) if call.params["log_format"] is not None else None
+        single = call.qrels is not None and not call.runs
+        if single:
+            call.check()
+        found = _of_log(call, log=log or call.qrels) if single else call.result()
+        exit_code = call.show(found, warnings=())
         return 0 if call.params["exit_zero"] and exit_code == 1 else exit_code
     from rankscope.verbs.check.check import rules
 
@@ -212,26 +204,18 @@ def check(call: Call) -> int:
     return call.show(rules(code))
 
 
-def _inspection(call: Call) -> Any:
-    """Check judgments and runs, or a single log."""
-    log = _log(call) if call.params["log_format"] is not None else None
-    if call.qrels is None or call.runs:
-        return call.result()
-    call.check()
-    return call.command.function(call.qrels if log is None else log, None, _metrics(call), **call.typed)
-
-
 def power(call: Call) -> int:
     """Plan from judgments and runs, from known differences, or from a single log."""
-    log = None if any(name in call.explicit for name in call.command.alone) else _log(call)
-    if log is None:
-        return call.show(call.result())
-    return call.show(call.command.function(log, None, _metrics(call), **call.typed))
+    without_files = any(name in call.explicit for name in call.command.alone)
+    return call.show((None if without_files else _of_log(call)) or call.result())
 
 
 def gate(call: Call) -> int:
     """Pass or fail a change: set the exit code and write the reports of continuous integration."""
-    summary, junit = _summary() if call.params["github_summary"] else None, call.params["junit"]
+    summary, junit = os.environ.get(SUMMARY), call.params["junit"]
+    if call.params["github_summary"] and not summary:
+        remedy = "elsewhere use --format markdown -o FILE"
+        raise InputError(f"--github-summary: {SUMMARY} is not set, as it is in GitHub Actions; {remedy}")
     verdict = _verdict(call)
     scores = getattr(verdict, "scores", None)  # a log has no scores, and settings are for rankings
     settings = call.settings.place if call.settings and scores is not None else ""
@@ -241,7 +225,7 @@ def gate(call: Call) -> int:
     if junit is not None:
         output.write([verdict.to_junit()], junit)
         output.say_where(junit, "JUnit XML", call.quiet)
-    if summary is not None:
+    if call.params["github_summary"] and summary:  # the file that shows on the page of a job
         try:
             with open(summary, "a", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(verdict.to_markdown() + "\n")
@@ -260,7 +244,7 @@ def _verdict(call: Call) -> Any:
         check_of_variants(**{name: call.typed.get(name) for name in ("split", "covariates", "winsorise")})
         log = log_to_gate(call.qrels, *both, *(call.typed.get(name) for name in ("variant", "columns", "log_format")))
         if log is not None:
-            return call.command.function(log, *both, _metrics(call), **call.typed)
+            return _of_log(call, *both, log=log)
     if None in both or call.qrels is None:
         like = f"{call.path} {call.command.usage}, like {call.path} qrels.txt main.run branch.run"
         error = InputError(
@@ -268,15 +252,6 @@ def _verdict(call: Call) -> Any:
         )
         raise error if call.qrels is None else error_of_judgments(call.qrels, call.typed.get("columns"), error)
     return call.result()
-
-
-def _summary() -> str:
-    """The file that shows on the page of a job."""
-    place = os.environ.get(SUMMARY)
-    if not place:
-        remedy = "elsewhere use --format markdown -o FILE"
-        raise InputError(f"--github-summary: {SUMMARY} is not set, as it is in GitHub Actions; {remedy}")
-    return place
 
 
 def unjudged(call: Call) -> int:
@@ -308,10 +283,8 @@ def simulate(call: Call) -> int:
     if both := sorted(own.keys() & call.options.keys()):
         raise InputError(f"--set {both[0]}: --{both[0]} sets it already; leave one out")
     made = call.command.function(call.params["kind"], **inputs, **call.options, **own)
-    output.write(
-        made.write(call.params["form"] or "table", width=output.output_style()[0], colour=output.output_style()[1]),
-        drawn=True,
-    )
+    width, colour = output.output_style()
+    output.write(made.write(call.params["form"] or "table", width=width, colour=colour), drawn=True)
     for name, place in places:
         (made.write_log if name == "place" else made.write_units)(place)
         rows = words.counted(len(made.log if name == "place" else made.units), "row")
@@ -367,8 +340,7 @@ def _plot(name: str, out: str | None, ending: str) -> None:
     from rankscope.store import write_file
 
     chart = chart_of(metric)
-    drawn = svg_of(chart) if ending == ".svg" else png_of(chart) if ending == ".png" else pdf_of(chart)
-    write_file(out, [drawn])
+    write_file(out, [{".svg": svg_of, ".png": png_of, ".pdf": pdf_of}[ending](chart)])
     output.say_where(out, ending[1:])
 
 
@@ -405,16 +377,13 @@ def playground(call: Call) -> int:
     from rankscope.show.html.page import render
 
     output.write([render(playground())], place)
-    opens = call.out is None and not call.params["no_open"] and _has_screen() and _open(Path(place))
+    # a person at the terminal of a machine with a screen
+    screen = sys.platform in {"darwin", "win32"} or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    wanted = call.out is None and not call.params["no_open"] and screen and output.is_terminal(sys.stdout)
+    opens = wanted and _open(Path(place))
     if place != "-":
         output.say(f"wrote {place} ({'open in your browser' if opens else 'open it in a browser'})")
     return 0
-
-
-def _has_screen() -> bool:
-    """True if a person is at the terminal of a machine with a screen."""
-    screen = sys.platform in {"darwin", "win32"} or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
-    return screen and output.is_terminal(sys.stdout)
 
 
 def _open(path: Path) -> bool:

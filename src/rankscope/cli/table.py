@@ -3,60 +3,124 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import click
 
 from rankscope.cli.commands import (
-    ALL_PAIRS,
-    ALPHA,
-    ANY_RUNS,
-    BASELINE,
-    CLUSTERS,
-    COMPARISON,
-    CORRECTION,
-    DETAILS,
-    DISTRIBUTION,
-    ENGINE,
-    FAMILY_NAME,
     FILE,
     FOLDER,
-    FORMATS,
-    INTERVAL,
-    JUDGED,
-    LIMITS,
-    LOG,
-    LOG_COLUMNS,
-    LOG_FORMAT,
     NUMBER,
-    ONLINE_NAME,
-    OUTPUT,
-    PER_QUERY,
     PLACE,
     POLICIES,
-    QRELS,
-    QUIET,
-    SCORES,
-    SETTINGS,
-    SEVERAL,
-    SLICES,
-    TASK_NAME,
-    TEST,
     Command,
+    NameType,
     Option,
     ScoringOptions,
     WholeNumber,
-    experiment,
-    interval,
     label,
-    log_format,
-    metric,
-    output,
+    read_margin,
     read_numbers,
     read_parameters,
     tolerances,
 )
+from rankscope.show import ENDINGS
 
 # fmt: off
+METRIC_NAME, ONLINE_NAME = NameType("metric"), NameType("online metric")
+
+# --- inputs
+
+QRELS = click.Argument(["qrels"], type=FILE, required=False, metavar="QRELS")
+RUNS = click.Argument(["runs"], type=FILE, nargs=-1, metavar="RUN...")
+LOG = click.Argument(["log"], type=FILE, required=False, metavar="LOG")
+JUDGED = (QRELS, RUNS)
+QUIET = Option("-q --quiet", "Print no notes about files.", bool, to="command")
+LIMITS = (
+    Option("--threads", "Number of threads. Default: $RANKSCOPE_THREADS, or one per core.", NUMBER, "N", to="command"),
+    Option("--memory", "Approximate memory limit, like 2GB. Default: $RANKSCOPE_MEMORY, or one part of the run per thread.",
+           str, "SIZE", to="command"),
+)
+SCORES = Option("--scores", "Read the files as tables of scores (systems by queries), not judgments and runs.", bool, to="command")
+SETTINGS = Option("--settings",
+    "Settings as TOML; the command line wins. Default: [tool.rankscope] of the nearest pyproject.toml.", FILE, to="command")
+metric = partial(Option, "-m --metric metrics", kind=METRIC_NAME, metavar="METRIC", multiple=True, to="command")
+SEVERAL = "A metric, like nDCG@10; may be repeated. Default: nDCG@10 AP RR@10 R@100 P@10. With --scores: the metrics of the scores."
+
+# --- comparisons
+
+BASELINE = Option("--baseline", "Run that all others are compared with. Default: the first.", str, "NAME")
+ALL_PAIRS = Option("--all-pairs", "Compare every run with every other.", bool)
+ALPHA = Option("--alpha", "Accepted share of false differences; 0.05 also sets 95% intervals.", float, default=0.05)
+CLUSTERS = Option("--clusters", "A file with one query per line, and its user, session or topic.", FILE)
+SLICES = Option("--slices", "A CSV of query attributes: also report results per value.", FILE)
+DETAILS = Option("--details", "Print a full table for each metric.", bool, to="result")
+TEST = Option("--test", "Test of the differences: {names}; with parameters: permutation(rounds=20000). Default: t.", NameType("test"), "TEST")
+CORRECTION = Option("--correction", "Correction for several comparisons: {names}. Default: holm.", NameType("correction"), "NAME")
+interval = partial(Option, "--interval", kind=NameType("interval"), metavar="INTERVAL")
+INTERVAL = interval("Interval of the differences: {names}; with parameters: bca(rounds=20000). Default: t.")
+COMPARISON = (
+    BASELINE, ALL_PAIRS,
+    Option("--primary", "Metric declared in advance: it leads the verdict.", METRIC_NAME, "METRIC"),
+    TEST, INTERVAL, CORRECTION,
+    Option("--family",
+        "Comparisons to correct together: the runs of each metric, or all runs and metrics.", ("metric", "all"), default="metric"),
+    ALPHA,
+    Option("--margin", "Negligible difference, like 0.01: test if runs are practically the same.",
+        str, "[METRIC=]X", multiple=True, read=read_margin),
+    Option("--bayes", "Report the probability that a run is better, by the Bayesian bootstrap.", bool),
+    CLUSTERS, SLICES,
+    Option("--costs", "A CSV of runs and their costs: latency, price, size.", FILE),
+    Option("--limit limits", "Find the best run within a budget, like latency_ms=100.", str, "COLUMN=X", multiple=True),
+    Option("--tried", "Number of systems that were tried on these judgments.", NUMBER, "N"),
+    SETTINGS, SCORES,
+)
+
+# --- logs
+
+LOG_COLUMNS = Option("--columns", "Roles of columns with unusual names: visitor=unit_id,hit=click.", str, "NAME=ROLE",
+    multiple=True, read=",".join)
+log_format = partial(Option, "--log-format", "Log format: {names}. Default: detected from the content.", NameType("log format"), "NAME")
+# options of experiments by their keyword: flags, help, type and metavar; with a further item they may be repeated
+EXPERIMENT: dict[str, tuple[Any, ...]] = {
+    "variant": ("--variant", "Column of variants, if it has an unusual name.", str, "COLUMN"),
+    "split": ("--split", "Planned shares: A=0.9,B=0.1. Default: even.", str, "NAME=X,..."),
+    "guardrails": ("--guardrail guardrails", "A metric that must not get worse, optionally by more than a limit: RPM=1%.", str, "METRIC[=X]", list),
+    "covariates": ("--covariate covariates", "A pre-experiment covariate, which reduces variance (CUPED): 'Mean(revenue)=revenue_before'.",
+        str, "METRIC=COLUMN", list),
+    "strata": ("--strata", "A column of user attributes to adjust for.", str, "COLUMN"),
+    "winsorise": ("--winsorise", "Cap user totals at this quantile, like 0.99.", float, "Q"),
+    "prior": ("--prior", "Prior of a Bayesian summary: flat, or the usual distance of lifts from 0 as a standard deviation, like 0.05.", str, "flat|X"),
+}
+
+
+def experiment(*names: str, only: bool = False) -> list[Option]:
+    """Return these options of experiments; with ``only`` their help names the log that they are for."""
+    out = []
+    for flags, text, kind, metavar, *several in map(EXPERIMENT.__getitem__, names):
+        about = f"For a log: {text[:1].lower()}{text[1:]}" if only else text
+        out.append(Option(flags, about, kind, metavar, multiple=bool(several), read=several[0] if several else None))
+    return out
+
+
+# --- output
+
+def output(*formats: str, more: str = "") -> tuple[Option, Option]:
+    """Return the options of a command that prints a result in one of these formats; ``more`` lists other endings of files."""
+    endings = " ".join(ending for ending, form in ENDINGS.items() if form in formats)
+    return (
+        Option("--format form", "Output format. Default: table, or by the ending of FILE.", formats, to="command"),
+        Option("-o --output out", f"Write to FILE ({endings}{more}).", PLACE, to="command"),
+    )
+
+
+FORMATS = ("table", "json", "jsonl", "csv", "markdown")
+OUTPUT = output(*FORMATS)
+PER_QUERY = Option("--per-query", "Show the values of every query.", bool, to="result")
+DISTRIBUTION = Option("--distribution", "Show the distribution of query values, and first relevant ranks.", bool, to="result")
+
+# --- commands
+
 COMMANDS = (
     Command("evaluate", "Score rankings against judgments.",
         """Score one or more RUNs against the judgments in QRELS.
@@ -82,7 +146,11 @@ COMMANDS = (
             PER_QUERY, DISTRIBUTION,
             interval("Interval of each mean: {names}; with parameters: bca(rounds=20000). Default: t; wilson for 0/1 scores."),
             Option("--level", "Confidence level, between 0.5 and 1; a value from 1 to 10 sets --relevance-level.", float, default=0.95),
-            CLUSTERS, SLICES, *ENGINE, POLICIES, SETTINGS, *LIMITS,
+            CLUSTERS, SLICES,
+            Option("--engine", "Engine that scores: this process, or Spark, which also reads folders of files. Default: local.",
+                ("local", "spark"), to="command"),
+            Option("--master", "With --engine spark: the master of Spark, like local[4]. Default: Spark's own setting.", str, "URL", to="command"),
+            POLICIES, SETTINGS, *LIMITS,
             Option("--partition",
                 "Evaluate only part I of N and write it to -o part.parquet; rankscope merge combines all parts.",
                 str, "I/N"),
@@ -218,7 +286,7 @@ COMMANDS = (
                 "Fail on a proven loss that may exceed the tolerance, or only on a loss proven to exceed it.", ("loss", "tolerance"), default="loss"),
             ALPHA,
             Option("--slices", "A CSV of query attributes: also gate every value. For a log: its columns, like country,device.", FILE),
-            CLUSTERS, INTERVAL, TEST, *experiment("variant", "split", "covariates", "strata", "winsorise", only=True), LOG_FORMAT, POLICIES, *LIMITS, SETTINGS,
+            CLUSTERS, INTERVAL, TEST, *experiment("variant", "split", "covariates", "strata", "winsorise", only=True), log_format(), POLICIES, *LIMITS, SETTINGS,
             Option("--junit", "Write JUnit XML to FILE.", PLACE, to="command"),
             Option("--github-summary", "Append Markdown to the job's summary ($GITHUB_STEP_SUMMARY).", bool, to="command"),
             *OUTPUT,
@@ -240,7 +308,7 @@ COMMANDS = (
             LOG,
             Option("-m --metric metrics", "An online metric, like CTR; may be repeated. Default: every metric that the columns allow.",
                    ONLINE_NAME, "METRIC", multiple=True, to="command"),
-            QUIET, LOG_COLUMNS, LOG_FORMAT,
+            QUIET, LOG_COLUMNS, log_format(),
             Option("--by", "Split the numbers by day or by position.", ("day", "position"), multiple=True),
             Option("--slices", "A column of the log: also report its values; may be repeated.", str, "COLUMN", multiple=True),
             Option("--level", "Confidence level, between 0.5 and 1.", float, default=0.95),
@@ -329,7 +397,7 @@ COMMANDS = (
             Option("--slices", "A column of attributes: also compare variants within each value; may be repeated.", str, "COLUMN", multiple=True, read=list),
             TEST, INTERVAL,
             CORRECTION, ALPHA, *experiment("prior"),
-            LOG_COLUMNS, LOG_FORMAT, QUIET, *OUTPUT,
+            LOG_COLUMNS, log_format(), QUIET, *OUTPUT,
         ),
         verb="rankscope.verbs.experiment.experiment", usage="LOG"),
     Command("simulate", "Simulate a log or an experiment with known truth.",
@@ -414,8 +482,8 @@ COMMANDS = (
         The advice depends on the judgments, the runs if given, and the task.""",
         ("advise qrels.txt", "advise qrels.txt bm25.run dense.run --task web", "advise qrels.txt my.run --task rag --k 8"),
         (
-            QRELS, ANY_RUNS,
-            Option("--task", "Task: {names}. Default: the task that fits the data best.", TASK_NAME, "TASK"),
+            QRELS, click.Argument(["runs"], type=FILE, nargs=-1, metavar="[RUN]..."),
+            Option("--task", "Task: {names}. Default: the task that fits the data best.", NameType("task"), "TASK"),
             Option("-k --k",
                 "Number of results that people see, the next stage takes, or a language model reads. Default: by task.", NUMBER, "N"),
             ScoringOptions(("duplicates", "columns", "grades"), {"duplicates":
@@ -460,7 +528,7 @@ COMMANDS = (
             "metrics --format json",
         ),
         (
-            click.Argument(["names"], type=FAMILY_NAME, nargs=-1, metavar="[NAME]..."),
+            click.Argument(["names"], type=NameType("name"), nargs=-1, metavar="[NAME]..."),
             Option("--table traits", "Compare metrics: grades, order, range, formula, purpose and limits.", bool, to="result"),
             Option("--plot", "Draw the weight of each rank in a metric; -o FILE.svg, .png or .pdf for a figure.", bool, to="command"),
             *output("table", "json", more="; .svg .png .pdf with --plot"),

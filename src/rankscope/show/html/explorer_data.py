@@ -6,7 +6,6 @@ import json
 import math
 import re
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -123,22 +122,11 @@ def _flat(pairs: Iterable[tuple[Any, Any]]) -> list[Any]:
     return [part for pair in pairs for part in pair]
 
 
-@dataclass(frozen=True)
-class QueryTable:
-    """The queries as a table: ``heads`` above ``rows``; ``note`` lists the omissions.
-
-    A row is its anchor, the id, the text and the numbers as they are to be written.
-    """
-
-    heads: tuple[str, ...]
-    rows: tuple[tuple[str, str, str, tuple[str, ...]], ...]
-    note: str
-
-
-def query_table(explorer: Explorer, linked: Container[str] = ()) -> QueryTable:
+def query_table(explorer: Explorer, linked: Container[str] = ()) -> dict[str, Any]:
     """The queries as a table that needs no script, largest loss first, and 8 runs at most.
 
-    It holds the queries that the page links to, whose fragments are in ``linked``, and as many others as fit into 500.
+    It holds the queries that the page links to, whose fragments are in ``linked``, and as many others as fit into 500. A row is its
+    anchor, the id, the text and the numbers as they are to be written; the ``note`` lists the omissions.
     """
     runs, metric = explorer.runs[:RUNS], explorer.metrics[0] if explorer.metrics else ""
     differs = len(runs) > 1
@@ -147,7 +135,7 @@ def query_table(explorer: Explorer, linked: Container[str] = ()) -> QueryTable:
         heads += (f"{visible(runs[1])} against {visible(runs[0])}",)
     ordered = explorer.queries if explorer.teaching else sorted(explorer.queries, key=_loss(explorer))
     rows = tuple(_query_row(query, len(runs), differs) for query in _keep(ordered, linked))
-    return QueryTable(heads, rows, _omissions(explorer, len(rows)))
+    return {"heads": heads, "rows": rows, "note": _omissions(explorer, len(rows))}
 
 
 def _keep(ordered: Sequence[Query], linked: Container[str]) -> list[Query]:

@@ -6,19 +6,50 @@ import hashlib
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, partial
 from typing import Any
 
-from rankscope.blocks import Block, Chart, Explorer, Page, Paragraph, Section, Table, Tone, Verdict
-from rankscope.show.charts import runtime, svg_of, themes
+from rankscope import words
+from rankscope.blocks import Answer, Block, Chart, Explorer, Page, Paragraph, Section, Table, Tone, ValueRange, Verdict
+from rankscope.show.cells import note_text
+from rankscope.show.charts import data_of, runtime, spec_of, svg_of, themes
+from rankscope.show.charts.data import query_field
+from rankscope.show.charts.theme import PALETTE
 from rankscope.show.extra import import_extra
 from rankscope.show.html import assets
-from rankscope.show.html.parts import PageBlocks, environment
-from rankscope.show.html.tables import table_of
+from rankscope.show.html import explorer_data as explorers
+from rankscope.show.html.tables import TONES, Link, slug, table_of, visible, visible_id
 
-MOST = 200  # rows of a table
+MOST = 200  # rows of a table in a notebook, and of the numbers of a chart: more numbers are saved, not shown
 MARKS: dict[Tone, str] = {
     "better": "#1f6fc6", "worse": "#de6a0c", "unclear": "#8a84a3", "same": "#8a8f98", "opposite": "#de6a0c", "plain": "rgba(128,128,128,.4)",
 }  # fmt: skip
+P_VALUE = re.compile(r"\bp (?:=|&lt;) [\d.]*\d")  # in text that is escaped
+QUERY = 60  # signs of the text of a query that decides a verdict
+RUN = 40  # characters of the name of a run
+HEIGHT = 260  # pixels reserved for a chart of unknown height
+
+
+@cache
+def environment() -> Any:
+    """Return the environment of templates: everything escaped, nothing undefined, no control characters."""
+    jinja = import_extra("jinja2")
+    markup = import_extra("markupsafe").Markup
+
+    def escape_controls(value: Any) -> Any:
+        return visible(value) if isinstance(value, str) and not isinstance(value, markup) else value
+
+    def unbroken(text: str) -> Any:
+        """Running text in which no line breaks within a p-value."""
+        return markup(P_VALUE.sub(r'<span class="whole">\g<0></span>', str(markup.escape(visible(text)))))
+
+    made = jinja.Environment(
+        loader=jinja.PackageLoader("rankscope.show.html"), undefined=jinja.StrictUndefined, finalize=escape_controls,
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+    )  # fmt: skip
+    made.globals.update(tones=TONES, words=words, palette=PALETTE)
+    made.filters.update(unbroken=unbroken, note_text=note_text)
+    return made
 
 
 def fragment(blocks: Iterable[Block | Chart | Explorer | Verdict], dark: bool | None = None) -> str:
@@ -38,15 +69,15 @@ def fragment(blocks: Iterable[Block | Chart | Explorer | Verdict], dark: bool | 
 
 
 def _part(block: Block | Chart | Explorer | Verdict, dark: bool | None) -> dict[str, Any]:
+    """Return the data of a block for the template of a notebook."""
+    part: dict[str, Any] = {"kind": type(block).__name__.lower(), "shown": block}
     if isinstance(block, Table):
-        return {"kind": "table", "shown": table_of(block, "", "", "", lambda _: "")}
-    if isinstance(block, Chart):
-        return {"kind": "chart", "title": block.title, "svg": import_extra("markupsafe").Markup(_svg(block, dark))}
-    if isinstance(block, Explorer):
-        return {"kind": "explorer", "count": len(block.queries)}
-    if isinstance(block, Verdict):
-        return {"kind": "verdict", "shown": block}
-    return {"kind": type(block).__name__.lower(), "shown": block}
+        part["shown"] = table_of(block, "", "", "", lambda _: "")
+    elif isinstance(block, Chart):
+        part |= {"title": block.title, "svg": import_extra("markupsafe").Markup(_svg(block, dark))}
+    elif isinstance(block, Explorer):
+        part["count"] = len(block.queries)
+    return part
 
 
 def _svg(chart: Chart, dark: bool | None) -> str:
@@ -75,7 +106,13 @@ def render(page: Page) -> str:
     sections = [_section(section, parts) for section in page.sections]
     drawn = any(isinstance(b, Chart) and b.rows for section in page.sections for b in section.blocks)
     explored = page.explorer is not None
-    first, scripts, drawing = assets.static(assets.FIRST), list(_scripts(drawn, explored)), runtime() if drawn else ""
+    # without the runtime of charts: it runs when the first chart is drawn
+    names = [*assets.SCRIPTS, *(assets.CHART_SCRIPTS if drawn else ()), *(assets.EXPLORER_SCRIPTS if explored else ())]
+    first, scripts, drawing = (
+        assets.static(assets.FIRST),
+        [assets.static(name) for name in names],
+        runtime() if drawn else "",
+    )
     styles = [*assets.STYLES, *(assets.EXPLORER_STYLES if explored else ()), *assets.LAST_STYLES]
     filled = environment().get_template("page.html.j2").render(
         page=page, sections=sections, first=markup(first), themes=markup(assets.as_data(themes())) if drawn else "",
@@ -86,15 +123,6 @@ def render(page: Page) -> str:
         scripts=[markup(script) for script in scripts],
     )  # fmt: skip
     return str(filled)
-
-
-def _scripts(drawn: bool, explored: bool) -> Iterator[str]:
-    """Return the scripts of a page in order, without the runtime of charts: it runs when the first chart is drawn."""
-    yield from map(assets.static, assets.SCRIPTS)
-    if drawn:
-        yield from map(assets.static, assets.CHART_SCRIPTS)
-    if explored:
-        yield from map(assets.static, assets.EXPLORER_SCRIPTS)
 
 
 def _section(section: Section, parts: PageBlocks) -> dict[str, Any]:
@@ -119,3 +147,129 @@ def _groups(blocks: Sequence[Any], folded: bool) -> Iterator[tuple[str, Sequence
     for first, last in itertools.pairwise(edges):
         yield blocks[first].title if first in starts else "", blocks[first:last]
     yield "", blocks[end:]
+
+
+# --- charts
+
+
+def figure_of(chart: Chart, anchor: str, name: str, link: Link) -> dict[str, Any]:
+    """Return a chart with its own id, the name of its files, its data as JSON, and its numbers as a table if they are few."""
+    made = {"anchor": anchor, "chart": chart, "name": name, "data": "", "height": 0, "table": None}
+    if not chart.rows:
+        return made
+    spec = spec_of(chart)
+    if len(chart.rows) <= MOST and not chart.told:
+        numbers = Table(chart.columns, chart.rows, name=name)
+        made["table"] = table_of(numbers, f"{anchor}-numbers", name, f"Numbers: {chart.title}", link)
+    ranged = [any(isinstance(row[i], ValueRange) for row in chart.rows) for i in range(len(chart.columns))]
+    columns = [{"header": c.header, "ranged": some} for c, some in zip(chart.columns, ranged, strict=True)]
+    data = {
+        "spec": spec, "columns": columns, "query": query_field(chart), "count": len(chart.rows), "fields": pack(chart),
+    }  # fmt: skip
+    height = spec["height"] if isinstance(spec.get("height"), int) else HEIGHT
+    return made | {"data": import_extra("markupsafe").Markup(assets.as_data(data)), "height": height}
+
+
+def pack(chart: Chart) -> dict[str, Any]:
+    """The rows by field; repeated names are stored once, with their positions in ``at``."""
+    records = data_of(chart)
+    fields = dict.fromkeys(field for record in records for field in record)
+    return {field: _column([record.get(field) for record in records]) for field in fields}
+
+
+def _column(values: Sequence[Any]) -> Any:
+    if not any(isinstance(value, str) for value in values):
+        return values
+    places: dict[Any, int] = {}
+    at = [places.setdefault(value, len(places)) for value in values]
+    return values if 2 * len(places) > len(values) else {"of": list(places), "at": at}
+
+
+# --- the parts of a page
+
+
+class PageBlocks:
+    """The blocks of a page made ready for its templates, each with an id and a name of its own."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.uses, explorer = page, dict[str, int](), page.explorer
+        self.texts = {query.query_id: query.text for query in explorer.queries} if explorer else {}
+        self.runs = {run: run for run in explorer.runs} if explorer else {}
+        # the mean of several runs has no ranking: its first run is shown
+        self.runs |= {system: runs[0] for system, runs in explorer.members} if explorer else {}
+        # the addresses of each query with two runs: targets of links without scripts
+        self.places: dict[str, list[str]] = {}
+        self.decided: list[list[str]] = []
+
+    def pair(self, systems: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the two runs of the explorer for two systems; empty if it lacks them."""
+        runs = tuple(self.runs[name] for name in systems if name in self.runs)
+        return runs if len(runs) == 2 and runs[0] != runs[1] else ()
+
+    def link(self, query_id: str, systems: tuple[str, ...] = ()) -> str:
+        """Return the address of a query, with two runs if known; empty if the page does not show it."""
+        if query_id not in self.texts:
+            return ""
+        runs = self.pair(systems)
+        address = explorers.fragment(query_id, runs)
+        places = self.places.setdefault(explorers.fragment(query_id), [])
+        if runs and address not in places:
+            places.append(address)
+        return f"#{address}"
+
+    def answer(self, answer: Answer) -> dict[str, Any]:
+        """Return the data of the first screen for its template."""
+        titles = {section.name: section.title for section in self.page.sections}
+        links = self._deciding(answer)
+        self.decided.append([one["address"] or one["query_id"] for one in links])
+        name, label = self.distinct("answer"), "The answer in numbers"
+        board = table_of(answer.board, "table-answer", name, label, lambda _: "")
+        return {"shown": answer, "board": board, "section": titles.get(answer.caution_at, ""), "links": links}
+
+    def deciding(self, verdict: Verdict) -> list[dict[str, str]]:
+        """Return the queries that decide a verdict; none if an earlier verdict named them all with the same runs."""
+        found = self._deciding(verdict)
+        addresses = [one["address"] or one["query_id"] for one in found]
+        if any(set(addresses) <= set(told) for told in self.decided):
+            return []
+        self.decided.append(addresses)
+        return found
+
+    def _deciding(self, of: Answer | Verdict) -> list[dict[str, str]]:
+        """Return the address, id, sentence and text of each query; where names or texts are cut, also the whole."""
+        out = []
+        for (query_id, said), systems in zip(of.queries, of.pairs or ((),) * len(of.queries), strict=True):
+            text = " ".join(self.texts.get(query_id, "").split())
+            short, brief = words.short(text, QUERY), said
+            for name in sorted(systems, key=len, reverse=True):
+                brief = brief.replace(name, words.short(name, RUN))
+            whole = {"whole_sentence": said if brief != said else "", "whole_text": text if short != text else ""}
+            shown = {"address": self.link(query_id, systems), "query_id": visible_id(query_id)}
+            out.append({**shown, "sentence": brief, "text": short, **whole})
+        return out
+
+    def part(self, block: Block | Chart | Explorer | Verdict, section: Section) -> dict[str, Any]:
+        """Return the data of a block for its template."""
+        if isinstance(block, Explorer):
+            data = import_extra("markupsafe").Markup(explorers.encode(block))
+            # links are known only when all parts are ready
+            rows = partial(explorers.query_table, block, self.places)
+            return {"kind": "explorer", "data": data, "listed": rows, "places": self.places}
+        if isinstance(block, Verdict):
+            return {"kind": "verdict", "shown": block, "links": self.deciding(block)}
+        kind = type(block).__name__.lower()
+        if not isinstance(block, Table | Chart):
+            return {"kind": kind, "shown": block}
+        name, link = (
+            self.distinct(slug(block.name) or slug(section.name) or kind),
+            partial(self.link, systems=block.pair),
+        )
+        if isinstance(block, Chart):
+            return {"kind": kind, "shown": figure_of(block, f"chart-{name}", name, link), "pair": self.pair(block.pair)}
+        label = self.distinct(block.title or f"Table of {section.title}", " ")
+        return {"kind": kind, "shown": table_of(block, f"table-{name}", name, label, link)}
+
+    def distinct(self, name: str, join: str = "-") -> str:
+        """A name that no other block has: numbered from the second on."""
+        count = self.uses[name] = self.uses.get(name, 0) + 1
+        return name if count == 1 else f"{name}{join}{count}"

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from rankscope.blocks import Column, Table, Tone, Value, ValueRange, plain_value
 from rankscope.show.cells import sides_of, text_of
@@ -92,33 +93,8 @@ class Cell:
     colour: int = 0
 
 
-@dataclass(frozen=True)
-class HtmlTable:
-    """Return a table with its own id, the name of its files, and its label; ``zeros`` is the position of 0 in columns with a line."""
-
-    anchor: str
-    table: Table
-    name: str
-    label: str
-    rows: tuple[tuple[Cell, ...], ...]
-    with_interval: tuple[bool, ...]
-    widths: tuple[int, ...]
-    zeros: tuple[float | None, ...]
-    long: bool
-
-    @property
-    def heads(self) -> tuple[str | None, ...]:
-        """Return the headers as JSON, if the page shows another text."""
-        return tuple(own(column.header) for column in self.table.columns)
-
-    @property
-    def hints(self) -> tuple[tuple[int, Column], ...]:
-        """Return the columns with an explanation, and their numbers."""
-        return tuple((i, column) for i, column in enumerate(self.table.columns) if column.hint)
-
-
-def table_of(table: Table, anchor: str, name: str, label: str, link: Link) -> HtmlTable:
-    """A table made ready for the page."""
+def table_of(table: Table, anchor: str, name: str, label: str, link: Link) -> dict[str, Any]:
+    """Return a table with its own id, the name of its files, and its label, made ready for its template."""
     with_zero = [column.guide == "zero" for column in table.columns]
     scales = list(map(_scale, zip(*table.rows, strict=True), with_zero)) or [None] * len(table.columns)
     zeros = tuple(
@@ -140,7 +116,12 @@ def table_of(table: Table, anchor: str, name: str, label: str, link: Link) -> Ht
         )
     ranged = tuple(any(isinstance(row[j], ValueRange) for row in table.rows) for j in range(len(table.columns)))
     widths = tuple(max((len(row[j].sides) for row in rows), default=0) for j in range(len(ranged)))
-    return HtmlTable(anchor, table, name, label, rows, ranged, widths, zeros, len(rows) > LONG)
+    return {
+        "anchor": anchor, "table": table, "name": name, "label": label, "rows": rows, "long": len(rows) > LONG,
+        "with_interval": ranged, "widths": widths, "zeros": zeros,  # the position of 0 in columns with a line
+        "heads": [own(column.header) for column in table.columns],  # as JSON, if the page shows another text
+        "hints": [(i, column) for i, column in enumerate(table.columns) if column.hint],
+    }  # fmt: skip
 
 
 def _cell(value: Value, column: Column, scale: tuple[float, float] | None, link: Link, best: bool) -> Cell:
