@@ -340,7 +340,8 @@ def _plot(name: str, out: str | None, ending: str) -> None:
     from rankscope.store import write_file
 
     chart = chart_of(metric)
-    write_file(out, [{".svg": svg_of, ".png": png_of, ".pdf": pdf_of}[ending](chart)])
+    draw: Any = {".svg": svg_of, ".png": png_of, ".pdf": pdf_of}[ending]
+    write_file(out, [draw(chart)])
     output.say_where(out, ending[1:])
 
 

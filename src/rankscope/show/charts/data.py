@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -36,16 +35,21 @@ def field_of(chart: Chart, header: str) -> str:
 def data_of(chart: Chart) -> list[dict[str, Any]]:
     """Return the rows as records: ``c0``, ``c1``, ... by column, with ``c2_low`` and ``c2_high`` for a ``ValueRange``.
 
-    Numbers that are not finite are None, as are ends of an interval that are not known. Names are made ``safe``, and what names a
-    bar, a colour or a panel is text, numbers too: where that changes a value of a column, ``c3_id`` beside ``c3`` holds its
-    values as they are, to be saved and to be looked up.
+    Numbers that are not finite are None, as are unknown ends of an interval. Names are made ``safe``, and names of bars, colours and
+    panels are text, also if they are numbers: if that changes a value of a column, ``c3_id`` holds its values as they are, to be saved
+    and looked up.
 
     >>> from rankscope.blocks import Column
     >>> columns = (Column("run"), Column("AP", "value"))
     >>> data_of(Chart("a", "A", "intervals", columns, (("bm25", ValueRange(0.5, 0.25, 0.75)),), x="AP", y="run"))
     [{'c0': 'bm25', 'c1': 0.5, 'c1_low': 0.25, 'c1_high': 0.75}]
     """
-    records = [dict(_cells(row)) for row in chart.rows]
+    records: list[dict[str, Any]] = [{} for _ in chart.rows]
+    for record, row in zip(records, chart.rows, strict=True):
+        for at, value in enumerate(row):
+            record[f"c{at}"] = _finite(value)
+            if isinstance(value, ValueRange):
+                record |= {f"c{at}_low": _finite(value.lower), f"c{at}_high": _finite(value.upper)}
     for at in range(len(chart.columns)):
         if (shown := _display(chart, at)) is not None:
             for record, text in zip(records, shown, strict=True):
@@ -68,14 +72,6 @@ def _display(chart: Chart, at: int) -> list[Any] | None:
     if at in {chart.at(header) for header in naming(chart)}:
         shown = [_name(chart, at, row) for row in chart.rows]
     return None if shown == plain else shown
-
-
-def _cells(row: tuple[Value, ...]) -> Iterator[tuple[str, Any]]:
-    for at, value in enumerate(row):
-        yield f"c{at}", _finite(value)
-        if isinstance(value, ValueRange):
-            yield f"c{at}_low", _finite(value.lower)
-            yield f"c{at}_high", _finite(value.upper)
 
 
 def _finite(value: Value) -> str | float | int | None:

@@ -7,7 +7,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from rankscope import words
 from rankscope.blocks import Chart, NumberText, ValueRange
@@ -38,17 +38,14 @@ class Canvas:
         """The field of a column."""
         return field_of(self.chart, header)
 
-    @property
-    def size(self) -> int:
-        """The number of rows."""
-        return len(self.chart.rows)
-
     def mark(self, kind: str, **looks: Any) -> Any:
         """Return a mark of one kind for each row, with its tooltip."""
         told = tellings(self.chart)
         if self.chart.query:
             looks["cursor"] = "pointer"
-        spoken = self.size <= MAX_SPOKEN_MARKS and self.width is not None  # a page has a table for screen readers
+        spoken = (
+            len(self.chart.rows) <= MAX_SPOKEN_MARKS and self.width is not None
+        )  # a page has a table for screen readers
         base = getattr(self.alt.Chart(), f"mark_{kind}")(aria=spoken, **looks)
         hover = ", ".join(f"{json.dumps(header)}: {text}" for header, text in told)
         base = base.encode(tooltip=self.alt.TooltipValue({"expr": f"{{{hover}}}"}))
@@ -191,11 +188,9 @@ def domain_of(chart: Chart, header: str, zero: bool = False) -> list[float] | No
     return [low, high] if high > low else [low - 0.5, high + 0.5]
 
 
-@dataclass(frozen=True)
-class Series:
+class Series(NamedTuple):
     """The names of colours, and the look of each."""
 
-    header: str
     names: tuple[str, ...]
     colours: tuple[str, ...]
     shapes: tuple[str, ...]
@@ -217,17 +212,17 @@ def series_of(chart: Chart) -> Series | None:
         at = own[name] if name in own else None if name in MEANINGS else next(free, None)
         colour, shape = (PALETTE[at], SHAPES[at]) if at is not None else MEANINGS.get(name, (GREY, "circle"))
         looks.append((colour, shape, DASHES[at] if at is not None else (1, 0)))
-    return Series(chart.series, tuple(names), *zip(*looks, strict=True))
+    return Series(tuple(names), *zip(*looks, strict=True))
 
 
 def _legend(canvas: Canvas, series: Series, **looks: Any) -> Any:
     """Return a legend in as many columns as fit, with the number of grey series."""
     chart, alt = canvas.chart, canvas.alt
-    if series.header in {chart.x, chart.y, chart.panel, chart.label}:
+    if chart.series in {chart.x, chart.y, chart.panel, chart.label}:
         return None
     grey = [n for n, colour in zip(series.names, series.colours, strict=True) if colour == GREY and n not in MEANINGS]
     shown = [name for name in series.names if name not in grey]
-    looks |= {"title": safe(series.header), "symbolOpacity": 1}
+    looks |= {"title": safe(chart.series), "symbolOpacity": 1}
     if len(grey) > 1:
         looks["values"] = [*shown, grey[0]]
         looks["labelExpr"] = f"datum.label === {json.dumps(grey[0])} ? '{len(grey)} others' : datum.label"
@@ -236,10 +231,10 @@ def _legend(canvas: Canvas, series: Series, **looks: Any) -> Any:
     return alt.Legend(**looks, columns=max(1, (canvas.width - 60) // wide) if canvas.width else fitting)
 
 
-def _differ(canvas: Canvas, series: Series, channel: str, looks: Sequence[Any], legend: Any) -> Any:
+def _differ(canvas: Canvas, names: Sequence[str], channel: str, looks: Sequence[Any], legend: Any) -> Any:
     """Return the encoding of series in a channel, like colour."""
-    scale = canvas.alt.Scale(domain=list(series.names), range=list(looks))
-    return getattr(canvas.alt, channel)(f"{canvas.field(series.header)}:N", sort=None, legend=legend, scale=scale)
+    scale = canvas.alt.Scale(domain=list(names), range=list(looks))
+    return getattr(canvas.alt, channel)(f"{canvas.field(canvas.chart.series)}:N", sort=None, legend=legend, scale=scale)
 
 
 def colour_of(canvas: Canvas, form: str = "") -> dict[str, Any]:
@@ -252,28 +247,21 @@ def colour_of(canvas: Canvas, form: str = "") -> dict[str, Any]:
         return {"color": canvas.alt.value(PALETTE[0])}
     looks: dict[str, Any] = {"symbolType": "stroke", "symbolSize": 400} if form in {"line", "dash"} else {}
     legend = _legend(canvas, series, **looks)
-    encodings = {"color": _differ(canvas, series, "Color", series.colours, legend)}
+    encodings = {"color": _differ(canvas, series.names, "Color", series.colours, legend)}
     if form == "shape":
-        encodings["shape"] = _differ(canvas, series, "Shape", series.shapes, legend)
+        encodings["shape"] = _differ(canvas, series.names, "Shape", series.shapes, legend)
     elif form == "dash":
-        encodings["strokeDash"] = _differ(canvas, series, "StrokeDash", list(map(list, series.dashes)), legend)
+        encodings["strokeDash"] = _differ(canvas, series.names, "StrokeDash", list(map(list, series.dashes)), legend)
     return encodings
 
 
-def outline(canvas: Canvas) -> Any:
-    """Return the colour of series as an outline."""
-    if (series := series_of(canvas.chart)) is None:
-        return canvas.alt.value(PALETTE[0])
-    return _differ(canvas, series, "Stroke", series.colours, _legend(canvas, series))
-
-
-def faint(canvas: Canvas, seen: float = 1.0, unseen: float = 0.65) -> dict[str, Any]:
+def faint(canvas: Canvas, seen: float = 1.0) -> dict[str, Any]:
     """Return the opacity of a mark: lower in rows that are not ``marked``."""
     chart, alt = canvas.chart, canvas.alt
     if not chart.marked:
         return {"opacity": alt.value(seen)} if seen != 1.0 else {}
     test = f"datum['{canvas.field(chart.marked)}'] === 0"
-    return {"opacity": alt.OpacityValue(seen, condition={"test": test, "value": unseen * seen})}
+    return {"opacity": alt.OpacityValue(seen, condition={"test": test, "value": 0.65 * seen})}
 
 
 def labels(canvas: Canvas, x: Any, y: Any, middle: float | None) -> list[Any]:
@@ -326,7 +314,10 @@ def intervals(canvas: Canvas) -> Plot:
     if chart.marked:
         test = f"datum['{canvas.field(chart.marked)}'] === 0"
         hollow["fillOpacity"] = alt.FillOpacityValue(1, condition={"test": test, "value": 0})
-        hollow["stroke"] = outline(canvas)
+        series, stroke = series_of(chart), alt.value(PALETTE[0])
+        if series is not None:
+            stroke = _differ(canvas, series.names, "Stroke", series.colours, _legend(canvas, series))
+        hollow["stroke"] = stroke
     point = canvas.mark("point", filled=True, size=64, strokeWidth=2).encode(x=x, **place, **colour, **hollow)
     return [*layers, point, *labels(canvas, x, y, None)], (14 * beside + 10 if beside > 1 else 24)
 
@@ -430,7 +421,7 @@ def heat(canvas: Canvas) -> Plot:
 
 
 def ink_on(paper: str) -> str:
-    """An expression for the colour of letters that are read on the colour of another one."""
+    """Return an expression for the colour of letters on the colour ``paper``."""
     return f"luminance({paper}) > 0.18 ? '#10131a' : '#ffffff'"
 
 
@@ -459,12 +450,12 @@ def ordered(canvas: Canvas) -> Plot:
     title = chart.columns[chart.at(chart.x)].hint or chart.x
     axis = alt.Axis(title=safe(title), grid=False, format=",d", tickMinStep=1)
     down = {} if log_scale(chart, chart.y) else {"y2": alt.datum(0)}
-    if canvas.size <= MAX_BARS:
+    if len(chart.rows) <= MAX_BARS:
         start, end = f"datum['{field}'] - 0.42", f"datum['{field}'] + 0.42"
         mark = canvas.mark("bar", minBandSize=1).transform_calculate(start=start, end=end)
         mark = mark.encode(x=alt.X("start:Q", scale=scale, axis=axis), x2="end:Q", y=y, **down)
     else:
-        mark = canvas.mark("rule", strokeWidth=1.2 if canvas.size > 500 else 2)
+        mark = canvas.mark("rule", strokeWidth=1.2 if len(chart.rows) > 500 else 2)
         mark = mark.encode(x=alt.X(f"{field}:Q", scale=scale, axis=axis), y=y, **down)
     base = [canvas.once("rule", style="reference").encode(y=alt.datum(0))] if down else []
     x = alt.X(f"{field}:Q", scale=scale, axis=axis)
@@ -481,8 +472,9 @@ def points(canvas: Canvas) -> Plot:
     if chart.path:
         line = canvas.plain("line", style="joined").transform_filter(f"datum['{canvas.field(chart.path)}']")
         layers.append(line.encode(x=x, y=y, order=alt.Order(f"{canvas.field(chart.x)}:Q")))
-    size = 70 if canvas.size <= 100 else 40 if canvas.size <= 1000 else 22
-    seen = 0.9 if canvas.size <= 60 else 0.8 if canvas.size <= 300 else 0.65 if canvas.size <= 1000 else 0.5
+    count = len(chart.rows)
+    size = 70 if count <= 100 else 40 if count <= 1000 else 22
+    seen = 0.9 if count <= 60 else 0.8 if count <= 300 else 0.65 if count <= 1000 else 0.5
     for channel, other in (("x", y), ("y", x)):
         header = getattr(chart, channel)
         if has_intervals(chart, header):
@@ -508,13 +500,13 @@ def lines(canvas: Canvas) -> Plot:
         low = value_axis(canvas, chart.y, "Y", end="_low")
         band = canvas.plain("area", opacity=0.14, line=False, **level)
         layers.append(band.encode(x=x, y=low, y2=alt.Y2(f"{canvas.field(chart.y)}_high:Q"), **colour))
-    line = canvas.plain("line", strokeWidth=2.2 if canvas.size <= MAX_HOVER_POINTS else 1.6, **level)
+    line = canvas.plain("line", strokeWidth=2.2 if len(chart.rows) <= MAX_HOVER_POINTS else 1.6, **level)
     layers.append(line.encode(x=x, y=y, **colour_of(canvas, "dash")))
     places = len(set(numbers_of(chart, chart.x)))
     if places <= MAX_DOTS and not level:
         point = canvas.mark("point", filled=True, size=34 if series is not None and len(series.names) > 1 else 40)
         layers.append(point.encode(x=x, y=y, **colour, **faint(canvas)))
-    elif canvas.size <= MAX_HOVER_POINTS:
+    elif len(chart.rows) <= MAX_HOVER_POINTS:
         layers.append(canvas.mark("point", filled=True, size=90, opacity=0).encode(x=x, y=y, **colour))
     return [*layers, *labels(canvas, x, y, _middle(canvas))], -300
 

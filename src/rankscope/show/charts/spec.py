@@ -38,16 +38,13 @@ NARROW = 200  # a panel that has room on a phone, in pixels
 
 
 def spec_of(chart: Chart) -> dict[str, Any]:
-    """A chart as a specification of Vega-Lite, to be drawn over the rows of ``data_of`` under the name ``rows``.
+    """Return a chart as a specification of Vega-Lite, to be drawn over the rows of ``data_of`` under the name ``rows``.
 
-    It is as wide as the element it is put in, and without colours of paper and ink, which are the business of a theme, and without
-    its title, as a page shows it beside. ``usermeta`` holds the chart's ``name``, ``query``, which is the field with the id of
-    the query of a mark (or None), and ``panels``, the number of small charts. Several are put one below the other,
-    each narrow enough for a phone, for their width must be a number. A page with more room sets ``columns`` and ``spec.width``:
-    ``usermeta.left`` is the width in pixels left of a panel, or of a row of panels if it is ``shared``.
-
-    ``usermeta.level`` is true for the height of a plot, which may be lower on paper; names below each other need theirs.
-
+    It is as wide as its element, without colours of paper and ink, which a theme sets, and without its title, which a page shows.
+    ``usermeta`` holds the ``name`` of the chart, ``query``, the field with the id of the query of a mark (or None), and ``panels``,
+    the number of small charts. Panels are one below the other, each narrow enough for a phone, as their width must be a number. A page with
+    more space sets ``columns`` and ``spec.width``: ``usermeta.left`` is the width in pixels left of a panel, or of a row of panels if
+    it is ``shared``. ``usermeta.level`` is true if the plot may be lower on paper; names below each other need their height.
     Raises MissingExtraError without the extra ``report``.
     """
     return _spec(chart, None)
@@ -93,7 +90,7 @@ def _downward(chart: Chart) -> str:
 
 
 def _height(names: int, step: float) -> int:
-    """Return the height of these names in pixels, or the given one if it is lower."""
+    """Return the height in pixels: a ``step`` for each name, or the plot's own height, a negative step."""
     return round(-step if step < 0 else max(names, 1) * step)
 
 
@@ -105,7 +102,10 @@ def _facet(canvas: Canvas, panels: list[str]) -> Any:
     names = [len(names_of(part, _downward(chart))) for part in parts_of(chart)]
     down, alike = step > 0, _alike(chart)
     height = _height(max(names), step if down else step * 0.7)
-    wide = NARROW if canvas.width is None else _panel_width(chart, canvas.width, columns, alike)
+    wide = NARROW
+    if canvas.width is not None:
+        left = _pixels_left(chart) * (1 if alike else columns)
+        wide = max(NARROW - 60, (canvas.width - 20 - left - 24 * (columns - 1)) // columns)
     facet = alt.Facet(f"{field_of(chart, chart.panel)}:N", sort=panels, header=alt.Header(title=None))
     drawn = alt.layer(*layers, data=alt.NamedData("rows")).properties(width=wide, height=height)
     drawn = drawn.facet(facet=facet, columns=columns, spacing=18).resolve_axis(x="independent")
@@ -113,12 +113,6 @@ def _facet(canvas: Canvas, panels: list[str]) -> Any:
     if apart(chart):
         own["x" if down else "y"] = "independent"
     return drawn.resolve_scale(**own) if own else drawn
-
-
-def _panel_width(chart: Chart, width: int, columns: int, alike: bool) -> int:
-    """Return the width of a panel among several."""
-    left = _pixels_left(chart) * (1 if alike else columns)
-    return max(NARROW - 60, (width - 20 - left - 24 * (columns - 1)) // columns)
 
 
 def _pixels_left(chart: Chart) -> int:
@@ -145,7 +139,11 @@ def svg_of(chart: Chart, dark: bool = False, width: int = 640, *, title: bool = 
 
     Raises InputError if it cannot be drawn, MissingExtraError without the extra ``report``.
     """
-    return _number_ids(_draw(chart, width, _config(dark), title))
+    svg = _draw(chart, width, _config(dark), title)
+    # vl-convert counts gradients on from picture to picture
+    for i, name in enumerate(dict.fromkeys(re.findall(r'<linearGradient id="(gradient_\d+)"', svg))):
+        svg = svg.replace(f'id="{name}"', f'id="shades-{i}"').replace(f"url(#{name})", f"url(#shades-{i})")
+    return svg
 
 
 def png_of(chart: Chart, dark: bool = False, width: int = 640, scale: float = 2, *, title: bool = True) -> bytes:
@@ -183,23 +181,12 @@ def _draw(chart: Chart, width: int, config: dict[str, Any], title: bool) -> str:
     try:
         drawn: str = convert.vegalite_to_svg(spec, vl_version=_version(), config=config, allowed_base_urls=[])
     except ValueError as error:
-        raise InputError(f"chart {safe(chart.name)}: it cannot be drawn: {_first(error)}") from None
+        lines = str(error).strip().splitlines()  # the first is without its place in a script
+        reason = printable(lines[0])[:200] if lines else "no reason was given"
+        raise InputError(f"chart {safe(chart.name)}: it cannot be drawn: {reason}") from None
     if not all(part in drawn for part in ROLES[0 if title else 1 :]):
         raise InputError(f"chart {safe(chart.name)}: it cannot be drawn: its picture came out empty")
     return drawn
-
-
-def _first(error: ValueError) -> str:
-    """Return the first line of an error, without its place in a script."""
-    lines = str(error).strip().splitlines()
-    return printable(lines[0])[:200] if lines else "no reason was given"
-
-
-def _number_ids(svg: str) -> str:
-    """The picture with its gradients numbered anew: vl-convert counts them on from picture to picture."""
-    for i, name in enumerate(dict.fromkeys(re.findall(r'<linearGradient id="(gradient_\d+)"', svg))):
-        svg = svg.replace(f'id="{name}"', f'id="shades-{i}"').replace(f"url(#{name})", f"url(#shades-{i})")
-    return svg
 
 
 def _config(dark: bool) -> dict[str, Any]:
@@ -222,20 +209,17 @@ def _name_axes(spec: Any, names: Mapping[str, Sequence[str]]) -> Any:
     if not isinstance(spec, dict):
         return spec
     out = {key: part if key == "datasets" else _name_axes(part, names) for key, part in spec.items()}
-    axis = out.get("axis")
-    if isinstance(axis, dict) and _known(axis.get("title"), names):
-        out["axis"] = {**axis, "title": names[axis["title"]]}
-    elif _known(out.get("title"), names) and "field" in out:
-        out["title"] = names[out["title"]]
+    titled = out["axis"] if isinstance(out.get("axis"), dict) and "title" in out["axis"] else out
+    title = titled.get("title")
+    if (
+        isinstance(title, str) and title in names and (titled is not out or "field" in out)
+    ):  # a title in lines is a list
+        titled["title"] = names[title]
     return out
 
 
-def _known(title: Any, names: Mapping[str, Any]) -> bool:
-    return isinstance(title, str) and title in names  # a title in lines is a list
-
-
 def _fill(chart: Chart, width: int, titled: bool) -> dict[str, Any]:
-    """The specification of a picture with its title, caption and rows; ids as they are stay out, for a picture opens nothing and must hold no control character."""
+    """Return the specification of a picture with its title, caption and rows, without the ids, which may hold control characters."""
     rows = [{key: value for key, value in row.items() if not key.endswith("_id")} for row in data_of(chart)]
     spec = {**_spec(chart, width), "datasets": {"rows": rows}}
     if not titled:  # axis labels replace the title and caption
