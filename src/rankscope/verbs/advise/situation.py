@@ -222,21 +222,12 @@ CONDITIONS: Mapping[str, tuple[str, Callable[[Situation], bool]]] = {
     "one": ("Most queries have exactly one relevant document", lambda data: data.singles >= 0.8 * max(len(data.with_relevant), 1)),
     "many": ("The median query has ten relevant documents or more", lambda data: data.median >= 10),
     "hundreds": ("The median query has a hundred relevant documents or more", lambda data: data.median >= 100),
-    "graded": (
-        "Several grades above 0 are in use, and they are grades rather than counts",
-        lambda data: len(data.positive) > 1 and data.top <= 100,
-    ),
+    "graded": ("Several grades above 0 are in use, and they are grades rather than counts", lambda data: len(data.positive) > 1 and data.top <= 100),
     "counts": ("The grades are too large for grades: how often something was played, bought or clicked", lambda data: data.top > 100),
     "stars": ("The grades are a scale without a 0, as of ratings, in which the low ones mean no", lambda data: looks_like_ratings(data.grades)),
     "negative": ("Documents have a negative grade: pooled, but not judged", lambda data: data.negative > 0),
-    "odd_top": (
-        "Grades that do not end at 4, which ERR takes for the top unless told otherwise",
-        lambda data: data.holds("graded") and data.top != 4,
-    ),
-    "both": (
-        "Half of the queries or more have judged documents that are relevant and others that are not",
-        lambda data: 2 * data.both_kinds >= data.queries,
-    ),
+    "odd_top": ("Grades that do not end at 4, which ERR takes for the top unless told otherwise", lambda data: data.holds("graded") and data.top != 4),
+    "both": ("Half of the queries or more have judged documents that are relevant and others that are not", lambda data: 2 * data.both_kinds >= data.queries),
     "some_both": ("A query has judged documents of both kinds", lambda data: data.both_kinds > 0),
     "past_3": ("More than three results are looked at", lambda data: data.k > 3),
     "within_50": ("Fewer than 50 results are looked at", lambda data: data.k < 50),
@@ -248,25 +239,13 @@ CONDITIONS: Mapping[str, tuple[str, Callable[[Situation], bool]]] = {
     "with_runs": ("Runs were given", lambda data: bool(data.runs)),
     "short": ("No list of some run is longer than ten", lambda data: bool(data.runs) and data.reach <= 10),
     "long": ("Every run has a list of a thousand or more", lambda data: data.reach >= 1000),
-    "all_judged": (
-        "Everything that the runs return is judged",
-        lambda data: bool(data.runs) and all(1 - run.unjudged_in_all >= 0.999 for run in data.runs),
-    ),
-    "holes": (
-        "A run's top k is unjudged for a tenth or more, though documents that are not relevant were judged",
-        lambda data: data.both_kinds > 0 and any(run.unjudged >= HOLES for run in data.runs),
-    ),
-    "capped": (
-        "A perfect ranking stays well below 1 on R@k: queries have more relevant documents than k",
-        lambda data: data.recall_ceiling(data.k) < LOW * data.answerable,
-    ),
+    "all_judged": ("Everything that the runs return is judged", lambda data: bool(data.runs) and all(1 - run.unjudged_in_all >= 0.999 for run in data.runs)),
+    "holes": ("A run's top k is unjudged for a tenth or more, though documents that are not relevant were judged",
+        lambda data: data.both_kinds > 0 and any(run.unjudged >= HOLES for run in data.runs)),
+    "capped": ("A perfect ranking stays well below 1 on R@k: queries have more relevant documents than k", lambda data: data.recall_ceiling(data.k) < LOW * data.answerable),
     "capped_deep": ("The same at the deeper rank", lambda data: data.recall_ceiling(data.deep) < LOW * data.answerable),
-    "cut": (
-        "Runs end at one rank above a thousand, or at different ones: a metric without cutoff means what they happen to hold",
-        lambda data: any(
-            run.cut and (run.deepest < 1000 or len({other.deepest for other in data.runs}) > 1) for run in data.runs
-        ),
-    ),
+    "cut": ("Runs end at one rank above a thousand, or at different ones: a metric without cutoff means what they happen to hold",
+        lambda data: any(run.cut and (run.deepest < 1000 or len({other.deepest for other in data.runs}) > 1) for run in data.runs)),
 }  # fmt: skip
 
 
