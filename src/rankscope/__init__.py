@@ -15,7 +15,7 @@ from rankscope._version import __version__ as __version__
 
 TYPE_CHECKING = False  # instead of typing's, which is slow to import: start-up must stay short and interruptible
 
-# where each name is found: the package, and in it module.name
+# the package of each name, with the module in it: module.name
 _NAMES = {
     "": "errors.DataError errors.InputError errors.RankscopeError files.read_qrels files.read_run impressions.Log "
         "lists.Lists metrics.Example metrics.Metric metrics.Terms metrics.parse tables.Qrels tables.Run",
