@@ -7,6 +7,7 @@ them as it would be run here. What is sent back is bytes of Arrow, so that any q
 from __future__ import annotations
 
 import io
+import pickle
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from rankscope.engines.packing import Columns
-from rankscope.errors import InputError
+from rankscope.errors import DataError, InputError, RankscopeError
 
 ORDER = " row"  # beside the columns of a row, a number that rises with the rows of the frame
 HELD = 1 << 16  # rows that are made ready at a time
@@ -164,7 +165,9 @@ class RowReading:
         return rows.sort(ORDER).select(_as_it_was(name, kind) for name, kind in self.schema)
 
 
-ANSWER = (("answer", "binary"), ("told", "string"))  # what is sent back: a frame, or what is to be said beside it
+# --- on the way back ----------------------------------------------------------------------------------------------
+
+ANSWER = (("answer", "binary"), ("told", "binary"))  # a frame, or an object beside the answers
 
 
 def answered(frame: pl.DataFrame) -> pl.DataFrame:
@@ -177,3 +180,34 @@ def answered(frame: pl.DataFrame) -> pl.DataFrame:
 def answers_of(found: pl.DataFrame) -> list[pl.DataFrame]:
     """The frames that were sent back."""
     return [pl.read_ipc(io.BytesIO(one)) for one in found["answer"].drop_nulls()]
+
+
+def tell(found: object) -> pl.DataFrame:
+    """Return a row with an object beside the answers, for ``told_by``."""
+    return pl.DataFrame({"told": [pickle.dumps(found)]}, schema={"told": pl.Binary})
+
+
+def told_by(found: pl.DataFrame) -> list[Any]:
+    """Return the objects beside the answers. Raises the first error among them."""
+    told = [pickle.loads(one) for one in found["told"].drop_nulls()]  # noqa: S301 - Spark hands over results in the same way
+    if errors := [one for one in told if isinstance(one, RankscopeError)]:
+        raise min(errors, key=lambda error: (type(error).__name__, str(error)))
+    return told
+
+
+def with_errors(
+    answers: Iterable[pl.DataFrame], versions: Mapping[str, tuple[str, str]], *kinds: type[Exception]
+) -> Iterator[pl.DataFrame]:
+    """Yield the answers of a partition, and tell an error of its data: one of rankscope, or of these ``kinds``.
+
+    ``versions`` are those of each package on the executor and on the driver. If they differ, nothing is computed.
+    """
+    caught: tuple[type[Exception], ...] = (RankscopeError, *kinds)
+    for package, (here, there) in versions.items():
+        if here != there:
+            yield tell(InputError(f"the executors have {package} {here}, and this is {there}: install the same"))
+            return
+    try:
+        yield from answers
+    except caught as error:
+        yield tell((DataError if isinstance(error, DataError) else InputError)(str(error)))

@@ -12,10 +12,9 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from rankscope import words
 from rankscope.engines.packing import BUCKET, Columns, PartStream, RowPacker, packed_columns
@@ -37,10 +36,14 @@ BUCKETS = 512  # at least so many; some make a part
 MOST_BUCKETS = (1 << 15) - 1  # a smallint
 OPTIONS = {"rankscope.part.rows": ROWS, "rankscope.broadcast.rows": 100_000}  # as Spark has them: spark.rankscope...
 ORDER = "row"
+TRIES = 3  # executors are rarely lost: after as many tries something else is wrong
 WHOLE = ("tinyint", "smallint", "int", "bigint")
 FRACTIONS = ("float", "double")
 
 Frame = Any  # a DataFrame of pyspark, classic or Connect
+T = TypeVar("T")
+RowFunction = Callable[[Iterable[Any]], Iterator["pl.DataFrame"]]  # of the Arrow batches of a partition
+PartFunction = Callable[[PartStream], Iterator["pl.DataFrame"]]  # of the parts of a partition, which hold whole queries
 
 
 def is_frame(source: object) -> bool:
@@ -174,43 +177,19 @@ def first_rows(frame: Frame, rows: int) -> pl.DataFrame | None:
 # --- parts ----------------------------------------------------------------------------------------------------
 
 
-class PartFunction(Protocol):
-    """A function over the parts of a partition."""
-
-    def parts(self, parts: PartStream) -> Iterator[pl.DataFrame]:
-        """What becomes of the parts of one partition, each of some whole queries.
-
-        When all were taken, they know how many rows more there were than was packed, or fewer, which is to be told with the answer.
-        """
+def _map_parts(
+    batches: Iterable[Any], function: PartFunction, rows: int, columns: Mapping[int, Columns], schema: Columns
+) -> Iterator[Any]:
+    """Yield what a function makes of packed rows, in which those of a bucket follow one another. A part has about ``rows`` rows."""
+    return _batches_of(function(PartStream(batches, rows, columns)), schema)
 
 
-@dataclass(frozen=True)
-class PartMapper:
-    """What an executor calls with the packed rows of a partition, in which those of a bucket follow one another.
-
-    ``rows`` make a part, ``columns`` are those of each source, ``schema`` is what becomes of a part.
-    """
-
-    function: PartFunction
-    rows: int
-    columns: Mapping[int, Columns]
-    schema: Columns
-
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The batches that become of a partition."""
-        return _batches_of(self.function.parts(PartStream(batches, self.rows, self.columns)), self.schema)
+def _map_rows(batches: Iterable[Any], function: RowFunction, schema: Columns) -> Iterator[Any]:
+    return _batches_of(function(batches), schema)
 
 
-@dataclass(frozen=True)
-class RowMapper:
-    """What an executor calls with the batches of a partition as they lie: ``function`` makes frames with the columns of ``schema`` of them."""
-
-    function: Callable[[Iterable[Any]], Iterator[pl.DataFrame]]
-    schema: Columns
-
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The batches that become of a partition."""
-        return _batches_of(self.function(batches), self.schema)
+def _read_and_pack(batches: Iterable[Any], reading: RowReading, packer: RowPacker) -> Iterator[Any]:
+    return packer(reading(batches))
 
 
 def _batches_of(frames: Iterable[pl.DataFrame], columns: Columns) -> Iterator[Any]:
@@ -225,33 +204,18 @@ def _batches_of(frames: Iterable[pl.DataFrame], columns: Columns) -> Iterator[An
         yield from table.cast(schema).to_batches()
 
 
-@dataclass(frozen=True)
-class ReadPacker:
-    """Prepares and packs the batches of a source on an executor."""
-
-    reading: RowReading
-    packer: RowPacker
-
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Yield batches with one row per bucket."""
-        return self.packer(self.reading(batches))
-
-
-def map_rows(
-    frame: Frame, function: Callable[[Iterable[Any]], Iterator[pl.DataFrame]], schema: Sequence[tuple[str, str]]
-) -> Frame:
+def map_rows(frame: Frame, function: RowFunction, schema: Columns) -> Frame:
     """A function mapped over the batches of each partition, as they lie."""
-    return frame.mapInArrow(RowMapper(function, tuple(schema)), _written(schema))
+    return frame.mapInArrow(partial(_map_rows, function=function, schema=schema), _written(schema))
 
 
-def map_read_parts(
-    frame: Frame, reading: RowReading, function: PartFunction, schema: Sequence[tuple[str, str]]
-) -> Frame:
+def map_read_parts(frame: Frame, reading: RowReading, function: PartFunction, schema: Columns) -> Frame:
     """A function mapped over parts of the rows that ``reading`` makes of those of a frame; rows of one key, its first column, are in one part."""
     rows, buckets = option(frame, "rankscope.part.rows"), _buckets(frame)
-    packer = ReadPacker(reading, RowPacker(0, reading.columns, 2 * rows, buckets, len(reading.columns)))
-    mapper = PartMapper(function, rows, {0: reading.columns}, tuple(schema))
-    return _mapped([frame.mapInArrow(packer, _written(packed_columns(len(reading.columns))))], mapper)
+    packer = RowPacker(0, reading.columns, 2 * rows, buckets, len(reading.columns))
+    read = partial(_read_and_pack, reading=reading, packer=packer)
+    values = [frame.mapInArrow(read, _written(packed_columns(packer.pieces)))]
+    return _mapped(values, function, rows, {0: reading.columns}, schema)
 
 
 def columns_of(frame: Frame, names: Sequence[str], order: str = "") -> Frame:
@@ -275,9 +239,7 @@ def schema_of(frame: Frame) -> dict[str, pl.DataType]:
     return dict(collect(frame.limit(0)).schema)
 
 
-def map_parts(
-    frames: Mapping[int, Frame], key: str, function: PartFunction, schema: Sequence[tuple[str, str]]
-) -> Frame:
+def map_parts(frames: Mapping[int, Frame], key: str, function: PartFunction, schema: Columns) -> Frame:
     """A function mapped over parts of some whole queries, each query whole in one of them, wherever its rows were.
 
     ``frames`` are the sources by their numbers, ``key`` the column that all of them have for the query. ``function`` and what it holds must
@@ -296,7 +258,7 @@ def map_parts(
         frame.mapInArrow(RowPacker(source, columns[source], 2 * rows, buckets, pieces), packed)
         for source, frame in laid.items()
     ]
-    return _mapped(values, PartMapper(function, rows, columns, tuple(schema)))
+    return _mapped(values, function, rows, columns, schema)
 
 
 def _buckets(frame: Frame) -> int:
@@ -304,14 +266,27 @@ def _buckets(frame: Frame) -> int:
     return min(max(BUCKETS, 4 * tasks), MOST_BUCKETS)
 
 
-def _mapped(packed: Sequence[Frame], mapper: PartMapper) -> Frame:
+def _mapped(
+    packed: Sequence[Frame], function: PartFunction, rows: int, columns: Mapping[int, Columns], schema: Columns
+) -> Frame:
     values = reduce(lambda one, other: one.union(other), packed)
     together = values.repartition(functions().col(BUCKET)).sortWithinPartitions(BUCKET)
-    return together.mapInArrow(mapper, _written(mapper.schema))
+    mapper = partial(_map_parts, function=function, rows=rows, columns=columns, schema=schema)
+    return together.mapInArrow(mapper, _written(schema))
 
 
-def _written(schema: Sequence[tuple[str, str]]) -> str:
+def _written(schema: Columns) -> str:
     return ", ".join(f"{name} {kind}" for name, kind in schema)
+
+
+def retry(job: Callable[[int], T]) -> T:
+    """Do a job, and again if an executor was lost with rows that others had fetched. It is given the number of the try."""
+    for number in range(1, TRIES):
+        try:
+            return job(number)
+        except LostRowsError:
+            continue
+    return job(TRIES)
 
 
 def check_rows(more: int, check: int) -> None:

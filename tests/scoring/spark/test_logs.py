@@ -16,6 +16,7 @@ from tests.made.parts import assert_close
 from tests.verbs.online.test_online import made
 
 import rankscope as rs
+from rankscope.engines.remote_queries import RowReading, told_by
 from rankscope.scoring.spark.logs import LogQuery
 
 pytestmark = pytest.mark.filterwarnings("ignore:::pyspark")  # not ours to mend
@@ -231,8 +232,8 @@ def test_rows_are_not_brought_here_unasked(spark: Any) -> None:
     [pytest.param({"version": "0.0.1"}, id="another rankscope"), pytest.param({"polars": "0.20"}, id="another Polars")],
 )
 def test_executors_of_other_versions_say_so(other: dict[str, str]) -> None:
-    task = LogQuery(b"", rs.__version__, pl.__version__)
+    task = LogQuery(b"", RowReading(b"", (), ()))
     changed: Any = other
-    (row,) = list(replace(task, **changed)._said(lambda: iter(())))
-    assert "and this is" in row["told"][0]
-    assert "install the same" in row["told"][0]
+    (row,) = list(replace(task, **changed).rows_answered(()))
+    with pytest.raises(rs.InputError, match=r"and this is .* install the same"):
+        told_by(row)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import Any
 
 from rankscope import words
 from rankscope.engines import spark
+from rankscope.engines.remote_queries import told_by
 from rankscope.errors import DataError, InputError
 from rankscope.inference.base import Bounds
 from rankscope.inference.intervals import wilson
@@ -22,10 +22,8 @@ from rankscope.scoring.runs import Mean, RunScores
 from rankscope.scoring.spark.frames import Gathered, gather
 from rankscope.scoring.spark.scores import SparkScores, ValueFrame, fetched_run
 from rankscope.scoring.spark.tallies import MetricTally, RunTally, Tally
-from rankscope.scoring.spark.task import ERRORS, Scoring
+from rankscope.scoring.spark.task import Scoring
 from rankscope.tables import Source
-
-TRIES = 3  # executors are lost rarely: with a job that is done so often, something else is wrong
 
 
 def evaluate_frames(
@@ -87,27 +85,24 @@ def _evaluate(task: Scoring, gathered: Gathered, values_of: Callable[[Any], Valu
     """The values of all queries, kept by Spark, and their tally. Raises what a part found wrong with its data.
 
     Spark gives a job up if an executor is lost with rows that others have fetched, and these rows come in another order when they are
-    packed again; the job is then done anew, with nothing left of what was kept.
+    packed again. The job is then done anew, with nothing left of what was kept.
     """
-    for again in range(TRIES):
-        frame = spark.map_parts(gathered.frames, "query_id", replace(task, token=f"{task.token} {again}"), task.schema)
-        values = values_of(spark.keep(frame))
+
+    def job(number: int) -> tuple[ValueFrame, Tally]:
+        again = replace(task, token=f"{task.token} {number}")
+        values = values_of(spark.keep(spark.map_parts(gathered.frames, "query_id", again.parts, again.schema)))
         try:
             return values, _tally_of(values)
         except spark.LostRowsError:
             values.let_go()
-            if again == TRIES - 1:
-                raise
-    raise AssertionError
+            raise
+
+    return spark.retry(job)
 
 
 def _tally_of(values: ValueFrame) -> Tally:
-    found = spark.collect(values.frame.where("tally is not null").select("tally"))
-    records = [json.loads(one) for one in found["tally"].to_list()]
-    if errors := sorted((one["error"], one["message"]) for one in records if "error" in one):
-        kind, message = errors[0]
-        raise ERRORS[kind](message)
-    tally = sum(sorted(map(Tally.from_dict, records), key=lambda tally: tally.ids), Tally())
+    told = told_by(spark.collect(values.frame.where("told is not null").select("told")))
+    tally = sum(sorted(told, key=lambda tally: tally.ids), Tally())
     spark.check_rows(tally.rows_more, tally.rows_check)
     return tally
 

@@ -6,8 +6,7 @@ What each column is and what its cells mean is decided by the same queries as he
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,14 +17,12 @@ from rankscope.engines import remote_queries as queries
 from rankscope.engines import spark
 from rankscope.engines.packing import PartStream
 from rankscope.engines.remote_queries import ORDER, RowReading
-from rankscope.errors import DataError, InputError, RankscopeError
+from rankscope.errors import InputError
 from rankscope.files.log_formats.inputs import EXPECTED
 from rankscope.files.log_rows import LogRows
 from rankscope.impressions import Log
-from rankscope.scoring.spark.task import ERRORS
 from rankscope.sources import Source
 
-TRIES = 3  # executors are lost rarely: with a job that is done so often, something else is wrong
 LABEL = "log"
 HERE = "bring it here, as log.toArrow()"
 
@@ -68,33 +65,26 @@ class FrameRows:
         wanted = [within, *(name for name in wanted if name != within)] if within else wanted
         reading = self.reading.select(wanted)
         given = tuple((name, self.given[name]) for name in queries.columns_read(reading, self.given))
-        task = LogQuery(_plan(query), __version__, pl.__version__)
         kinds = tuple((name, self.schema[name]) for name in wanted)
-        for again in range(TRIES):
-            try:
-                found = spark.collect(self._asked(task, RowReading(_plan(reading), given, kinds), bool(within)))
-                break
-            except spark.LostRowsError:
-                if again == TRIES - 1:
-                    raise
-        _check(found)
+        asked = self._asked(_plan(query), RowReading(_plan(reading), given, kinds), bool(within))
+        found = spark.retry(lambda _: spark.collect(asked))
+        told = queries.told_by(found)
+        spark.check_rows(sum(rows for rows, _ in told), sum(check for _, check in told))
         answers = queries.answers_of(found)
         return pl.concat(answers) if answers else queries.answer(query, pl.DataFrame(schema=self.schema))
 
-    def _asked(self, task: LogQuery, reading: RowReading, together: bool) -> Any:
+    def _asked(self, plan: bytes, reading: RowReading, together: bool) -> Any:
         given = [name for name, _ in reading.given]
         if not together:
-            rows = spark.option(self.frame, "rankscope.part.rows")
-            return spark.map_rows(
-                spark.columns_of(self.frame, given), replace(task, reading=reading, rows=rows), queries.ANSWER
-            )
+            task = LogQuery(plan, reading, spark.option(self.frame, "rankscope.part.rows"))
+            return spark.map_rows(spark.columns_of(self.frame, given), task.rows_answered, queries.ANSWER)
         for name, kind in reading.schema:
             if not queries.kind_sent(kind):
                 raise InputError(
                     f"{LABEL}: column {name} is of type {kind}, which is not sent between machines: cast it to a text or a number"
                 )
         frame = spark.columns_of(self.frame, given, ORDER)
-        return spark.map_read_parts(frame, reading, replace(task, reading=reading), queries.ANSWER)
+        return spark.map_read_parts(frame, reading, LogQuery(plan, reading).parts_answered, queries.ANSWER)
 
 
 def _plan(query: pl.LazyFrame) -> bytes:
@@ -109,63 +99,28 @@ class LogQuery:
     """
 
     plan: bytes
-    version: str
-    polars: str
-    reading: RowReading | None = None
+    reading: RowReading
     rows: int = 0
+    version: str = __version__
+    polars: str = pl.__version__
 
-    def __call__(self, batches: Iterable[Any]) -> Iterator[pl.DataFrame]:
+    def rows_answered(self, batches: Iterable[Any]) -> Iterator[pl.DataFrame]:
         """The answers of a partition whose rows are not ready."""
-        reading = self.reading
-        assert reading is not None
+        return self._checked(self._answer(self.reading.read(rows)) for rows in queries.frames_of(batches, self.rows))
 
-        def answers() -> Iterator[pl.DataFrame]:
-            for rows in queries.frames_of(batches, self.rows):
-                yield self._answer(reading.read(rows))
-
-        return self._said(answers)
-
-    def parts(self, parts: PartStream) -> Iterator[pl.DataFrame]:
+    def parts_answered(self, parts: PartStream) -> Iterator[pl.DataFrame]:
         """The answers of a partition of parts, and last how many rows more there were than was packed."""
-        reading = self.reading
-        assert reading is not None
 
         def answers() -> Iterator[pl.DataFrame]:
             for part in parts:
-                yield self._answer(reading.unpacked(part[0]))
-            yield told({"rows": parts.rows, "check": parts.check})
+                yield self._answer(self.reading.unpacked(part[0]))
+            yield queries.tell((parts.rows, parts.check))
 
-        return self._said(answers)
+        return self._checked(answers())
 
     def _answer(self, rows: pl.DataFrame) -> pl.DataFrame:
         return queries.answered(queries.answer(queries.query_of(self.plan), rows))
 
-    def _said(self, answers: Callable[[], Iterator[pl.DataFrame]]) -> Iterator[pl.DataFrame]:
-        """The answers, or what is wrong."""
-        for what, here, there in (("rankscope", __version__, self.version), ("Polars", pl.__version__, self.polars)):
-            if here != there:
-                yield told(
-                    {
-                        "error": "InputError",
-                        "message": f"the executors have {what} {here}, and this is {there}: install the same",
-                    }
-                )
-                return
-        try:
-            yield from answers()
-        except (RankscopeError, pl.exceptions.PolarsError) as error:
-            kind = "DataError" if isinstance(error, DataError) else "InputError"
-            yield told({"error": kind, "message": str(error)})
-
-
-def told(record: Mapping[str, Any]) -> pl.DataFrame:
-    """A row that holds no answer but a record."""
-    return pl.DataFrame({"told": [json.dumps(record)]})
-
-
-def _check(found: pl.DataFrame) -> None:
-    records = [json.loads(one) for one in found["told"].drop_nulls()]
-    if errors := sorted((one["error"], one["message"]) for one in records if "error" in one):
-        kind, message = errors[0]
-        raise ERRORS[kind](message)
-    spark.check_rows(sum(one["rows"] for one in records), sum(one["check"] for one in records))
+    def _checked(self, answers: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        versions = {"rankscope": (__version__, self.version), "Polars": (pl.__version__, self.polars)}
+        return queries.with_errors(answers, versions, pl.exceptions.PolarsError)

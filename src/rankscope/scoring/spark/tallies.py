@@ -142,22 +142,6 @@ class MetricTally(Mergeable):
             return Estimate.of(mean, math.nan, held.count)
         return Estimate.of(mean, held.combine([1 / weight, -mean / weight])[1], held.count)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values, which JSON holds to the last bit."""
-        sums = {
-            name: (getattr(self, name).units, getattr(self, name).odd) for name in ("products", "weight", "squares")
-        }
-        moments = (self.moments.count, self.moments.mean.tolist(), self.moments.products.tolist())
-        return {**vars(self), **sums, "moments": moments}
-
-    @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> MetricTally:
-        """The tally that these plain values are of."""
-        sums = {name: ExactSum(*record[name]) for name in ("products", "weight", "squares")}
-        count, mean, products = record["moments"]
-        ends = {name: tuple(record[name]) for name in ("values", "weights")}
-        return cls(**{**record, **sums, **ends, "moments": Moments(count, np.array(mean), np.array(products))})
-
 
 def _ends(values: Array) -> tuple[float, float]:
     return (float(values.min()), float(values.max())) if len(values) else NO_ENDS
@@ -255,21 +239,3 @@ class Tally(Mergeable):
         if name == "runs":
             return tuple(a + b for a, b in zip(one, other, strict=True)) if one and other else one or other
         return tuple(sorted({*one, *other})[:LISTED]) if name == "ids" else _add(one, other)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        runs = [{**vars(run), "metrics": [m.as_dict() for m in run.metrics]} for run in self.runs]
-        return {**vars(self), "runs": runs}
-
-    @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Tally:
-        """The tally that these plain values are of."""
-        runs = tuple(
-            RunTally(**{**_tuples(run), "metrics": tuple(map(MetricTally.from_dict, run["metrics"]))})
-            for run in record["runs"]
-        )
-        return cls(**{**_tuples(record), "runs": runs})
-
-
-def _tuples(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import pickle
 import time
@@ -17,8 +16,9 @@ import polars as pl
 
 from rankscope._version import __version__
 from rankscope.engines import local
-from rankscope.engines.packing import Part, PartStream
-from rankscope.errors import DataError, InputError, RankscopeError
+from rankscope.engines.packing import Columns, Part, PartStream
+from rankscope.engines.remote_queries import tell, with_errors
+from rankscope.errors import InputError
 from rankscope.files.long import NO_ROWS, ReaderNotes, make_table, named_grades
 from rankscope.lists import Array, Ids
 from rankscope.parallel import limits
@@ -31,7 +31,6 @@ from rankscope.scoring.spark.tallies import MetricTally, Tally, tally_run
 from rankscope.tables import Qrels, Run, Source
 
 JUDGMENTS, QUERY = -1, -2  # the number of the source of a judgment, and of a row that only says that a query is judged
-ERRORS = {"DataError": DataError, "InputError": InputError}
 
 
 @dataclass(frozen=True)
@@ -73,28 +72,19 @@ class Scoring:
 
     def parts(self, parts: PartStream) -> Iterator[pl.DataFrame]:
         """One frame per part, one row per run and query, and last a row with the tally of them all; or, alone, what is wrong with the data."""
-        if self.version != __version__:
-            yield told(
-                {
-                    "error": "InputError",
-                    "message": f"the executors have rankscope {__version__}, and this is {self.version}: install the same",
-                }
-            )
-            return
-        tally = Tally()
-        try:
+
+        def answers() -> Iterator[pl.DataFrame]:
+            tally = Tally()
             for part in parts:
                 with limits(threads=1):  # a core is what Spark gives to a task
                     found, counted = self.part(part)
                 tally += counted
                 yield found
-        except RankscopeError as error:
-            kind = "DataError" if isinstance(error, DataError) else "InputError"
-            yield told({"error": kind, "message": str(error)})
-            return
-        tally += Tally(rows_more=parts.rows, rows_check=parts.check)
-        if tally != Tally():
-            yield told(tally.as_dict())
+            tally += Tally(rows_more=parts.rows, rows_check=parts.check)
+            if tally != Tally():
+                yield tell(tally)
+
+        return with_errors(answers(), {"rankscope": (__version__, self.version)})
 
     def part(self, part: Part) -> tuple[pl.DataFrame, Tally]:
         """The values of some whole queries, and their tally."""
@@ -173,19 +163,15 @@ class Scoring:
                 columns[f"w{i}"] = pl.Series(np.ones(len(at)) if weight is None else weight, dtype=pl.Float64)
         for i, name in enumerate(self.facts):
             columns[f"f{i}"] = pl.Series(run.facts[name], dtype=pl.String)
-        return pl.DataFrame(columns).with_columns(pl.lit(None, pl.Binary).alias("tally"))
+        return pl.DataFrame(columns).with_columns(pl.lit(None, pl.Binary).alias("told"))
 
     @property
-    def schema(self) -> list[tuple[str, str]]:
+    def schema(self) -> Columns:
         """The columns of a part, with their types in Spark."""
-        values = [
-            (f"{letter}{i}", "double")
-            for i, on in enumerate(self.weighted)
-            for letter in ("v", "w")
-            if letter == "v" or on
-        ]
+        values = [(f"v{i}", "double") for i in range(len(self.weighted))]
+        weights = [(f"w{i}", "double") for i, on in enumerate(self.weighted) if on]
         facts = [(f"f{i}", "string") for i in range(len(self.facts))]
-        return [("run", "int"), ("query_id", "string"), ("first", "int"), *values, *facts, ("tally", "binary")]
+        return (("run", "int"), ("query_id", "string"), ("first", "int"), *values, *weights, *facts, ("told", "binary"))
 
 
 def _tally_metrics(e: RunEvaluation, request: Request) -> Iterator[MetricTally]:
@@ -194,11 +180,6 @@ def _tally_metrics(e: RunEvaluation, request: Request) -> Iterator[MetricTally]:
         weight = weight_of(m, values, e.query_id, at, request)
         error = None if values.error is None else values.error[at]
         yield MetricTally.of(m.metric, values.value[at], weight, error, values.sampled_queries)
-
-
-def told(record: Mapping[str, Any]) -> pl.DataFrame:
-    """A row that holds no values but a record."""
-    return pl.DataFrame({"tally": [json.dumps(record).encode()]}, schema={"tally": pl.Binary})
 
 
 @lru_cache(maxsize=4)
