@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import repeat
 from struct import error as StructError  # noqa: N812 - an exception like others
 from struct import pack
 from typing import Any
@@ -16,6 +18,7 @@ from rankscope.errors import HUGE, InputError
 from rankscope.lists import Array, Judged, judged_order
 
 Ranking = Mapping[str, float]
+NAN = float("nan")
 NO_NUMBER = (TypeError, ValueError, OverflowError, StructError)  # what is raised where a value is no number
 
 
@@ -29,114 +32,122 @@ def judge(
         )
     extra = tuple(query for query in run if query not in qrels)
     names = [*qrels, *extra] if order.extra else list(qrels)
-    found = _Judgments(order)
-    counts = _Counts(order.cutoffs)
-    for number, query in enumerate(names):
-        scores, grades = run.get(query, {}), qrels.get(query, {})
-        scores = as_text(scores, f"{label}: query {query}")
-        grades = as_text(grades, f"qrels: query {query}")
-        ordered = _numbers(scores, f"{label}: query {query}", "score")
+    rankings, documents = list[Ranking](), list[list[str]]()
+    ordered, found, grade = list[Array](), list[float](), list[float]()
+    for query in names:
+        scores = as_text(run.get(query, {}), f"{label}: query {query}")
+        grades = as_text(qrels.get(query, {}), f"qrels: query {query}")
+        ordered.append(_numbers(scores, f"{label}: query {query}", "score"))
         rising = _numbers(grades, f"qrels: query {query}", "grade")
         if len(rising) and not -HUGE <= rising[0] <= rising[-1] <= HUGE:
             kind = "an infinite grade" if np.isinf(rising[[0, -1]]).any() else f"a grade beyond {HUGE:g}"
             raise InputError(f"qrels: query {query} has {kind}; grades are finite numbers")
-        found.add(number, scores, ordered, grades)
-        counts.add(ordered, query in qrels)
-    for query in extra if not order.extra else ():
-        counts.add(_numbers(run[query], f"{label}: query {query}", "score"), False)
-    seen = DataFacts(
-        rows=counts.rows,
-        queries=len(run),
-        missing=tuple(query for query in qrels if query not in run),
-        extra=extra,
-        tied_rows=counts.tied,
-        tied_at=dict(counts.at),
-        tied_in_top=dict(counts.top),
+        rankings.append(scores)
+        documents.append(list(grades))
+        found += map(scores.get, grades, repeat(NAN))
+        grade += grades.values()
+    score, length = np.array(found, dtype=float), np.array(list(map(len, ordered)), dtype=np.int64)
+    others = [_numbers(run[query], f"{label}: query {query}", "score") for query in extra if not order.extra]
+    rising = np.concatenate([np.empty(0), *ordered, *others])
+    places = places_of(rising, length, score, documents, rankings, order.ties)
+    judged = lay_out(
+        names,
+        np.array(list(map(len, documents)), dtype=np.int64),
+        np.array(grade, dtype=float),
+        score,
+        length,
+        places,
+        order,
     )
-    return found.judged(names), seen
+    missing = tuple(query for query in qrels if query not in run)
+    ends = np.cumsum([*length, *map(len, others)], dtype=np.int64)
+    return judged, DataFacts(
+        len(rising), len(run), missing, extra, **_tie_facts(rising, ends, len(qrels), order.cutoffs)
+    )
 
 
-class _Judgments:
-    """Judged documents, collected query by query and laid out at the end."""
+@dataclass(frozen=True, eq=False)
+class Places:
+    """The rank of each judged document in a run, and the first rank and the number of documents with its score."""
 
-    def __init__(self, order: Order) -> None:
-        self.order = order
-        self.retrieved: list[int] = []
-        self.size: list[int] = []
-        self.grade: list[float] = []
-        self.score: list[Array] = []
-        self.first: list[Array] = []
-        self.last: list[Array] = []
-        self.ahead: list[tuple[int, int]] = []
-
-    def add(self, number: int, scores: Ranking, ordered: Array, grades: Ranking) -> None:
-        """Add one query: where each judged document's score stands among all scores."""
-        if grades:
-            nan = float("nan")
-            score = np.array([scores.get(doc, nan) for doc in grades], dtype=float)
-            first, last = ordered.searchsorted(score, "left"), ordered.searchsorted(score, "right")
-            tied = np.flatnonzero(last - first > 1)
-            if len(tied):
-                docs = list(grades)
-                ahead = places_among_equals([docs[i] for i in tied.tolist()], scores, self.order.ties)
-                self.ahead += zip((len(self.grade) + tied).tolist(), ahead, strict=True)
-            # counted from the top
-            self.first.append(len(ordered) - last)
-            self.last.append(len(ordered) - first)
-            self.grade.extend(grades.values())
-            self.score.append(score)
-        self.size.append(len(grades))
-        self.retrieved.append(len(ordered))
-
-    def judged(self, names: list[str]) -> Judged:
-        """All of it, the retrieved documents of each query first and by rank."""
-        score = np.concatenate(self.score) if self.score else np.empty(0)
-        grade = np.array(self.grade, dtype=float)
-        above = np.concatenate(self.first) if self.first else np.empty(0, dtype=np.int64)
-        tie_size = (np.concatenate(self.last) if self.last else above) - above
-        rank = above + 1
-        for row, ahead in self.ahead:
-            rank[row] += ahead
-        retrieved = np.array(self.retrieved, dtype=np.int64)
-        found = ~np.isnan(score)
-        if self.order.depth is not None:
-            found &= rank <= self.order.depth
-            retrieved = np.minimum(retrieved, self.order.depth)
-        query = np.repeat(np.arange(len(names)), self.size)
-        by = judged_order(query, np.where(found, rank, 0), grade)
-        found = found[by]
-        return Judged(
-            query_id=names,
-            retrieved=retrieved,
-            size=np.array(self.size, dtype=np.int64),
-            in_run=np.bincount(query, weights=found, minlength=len(names)).astype(np.int64),
-            grade=grade[by],
-            rank=np.where(found, rank[by], 0),
-            tie_start=np.where(found, above[by] + 1, 0),
-            tie_size=np.where(found, tie_size[by], 1),
-            score=np.where(found, score[by], np.nan) if "score" in self.order.needs else None,
-        )
+    rank: Array
+    tie_start: Array
+    tie_size: Array
+    tied: bool
 
 
-class _Counts:
-    """Rows and ties met on the way."""
+def places_of(
+    scores: Array, length: Array, score: Array, documents: Sequence[Sequence[str]], rankings: Sequence[Ranking], ties: str, rising: bool = True
+) -> Places:  # fmt: skip
+    """Find the judged ``documents`` of each query, with these scores (NaN: absent), among all scores, which are sorted here if not ``rising``.
 
-    def __init__(self, cutoffs: tuple[int, ...]) -> None:
-        self.rows = self.tied = 0
-        self.at = dict.fromkeys(cutoffs, 0)
-        self.top = dict.fromkeys(cutoffs, 0)
+    ``length`` is the number of scores of each query, end to end.
+    """
+    upto = np.empty(len(score), dtype=np.int64)  # how many scores are no greater
+    sizes = list(map(len, documents))
+    at = to = 0
+    for n, judged in zip(length.tolist(), sizes, strict=True):
+        row = scores[at : at + n]
+        if not rising:
+            row.sort()
+        upto[to : to + judged] = row.searchsorted(score[to : to + judged], "right")
+        at, to = at + n, to + judged
+    first = np.cumsum(length) - length
+    rank = np.repeat(length, sizes) - upto + 1
+    # whether the score before it is the same; none equals that of a document that was not retrieved, which is NaN
+    place = np.repeat(first, sizes) + upto - 2
+    before = scores.take(place, mode="wrap") if len(scores) else np.full(len(score), NAN)
+    tied = np.flatnonzero((before == score) & (upto > 1))
+    start, size = rank, np.ones(len(rank), dtype=np.int64)
+    if len(tied):
+        rank = rank.copy()
+        starts = np.cumsum(sizes) - sizes
+        numbers, cuts = np.unique(np.searchsorted(starts, tied, "right") - 1, return_index=True)
+        for number, here in zip(numbers.tolist(), np.split(tied, cuts[1:]), strict=True):
+            row = scores[first[number] : first[number] + length[number]]
+            size[here] = upto[here] - row.searchsorted(score[here], "left")
+            docs = [documents[number][i] for i in (here - starts[number]).tolist()]
+            rank[here] += places_among_equals(docs, rankings[number], ties)
+    return Places(rank, start, size, bool(len(tied)))
 
-    def add(self, ordered: Array, judged: bool) -> None:
-        """Count one query, its scores in rising order; only judged queries count at the cutoffs."""
-        n = len(ordered)
-        self.rows += n
-        same = ordered[1:] == ordered[:-1]
-        if same.any():
-            tied = np.append(same, False) | np.append(False, same)
-            self.tied += int(np.count_nonzero(tied))
-            for k in self.at if judged else ():
-                self.at[k] += bool(n > k and same[n - k - 1])
-                self.top[k] += int(np.count_nonzero(tied[-k:]))
+
+def lay_out(
+    names: Sequence[str], size: Array, grade: Array, score: Array, length: Array, places: Places, order: Order
+) -> Judged:
+    """Return the judged documents of each query end to end, the retrieved ones first and by rank."""
+    found, depth = ~np.isnan(score), order.depth
+    if depth is not None:
+        found &= places.rank <= depth
+    query = np.repeat(np.arange(len(names)), size)
+    by = judged_order(query, np.where(found, places.rank, 0), grade)
+    found = found[by]
+    return Judged(
+        query_id=names,
+        retrieved=length if depth is None else np.minimum(length, depth),
+        size=size,
+        in_run=np.bincount(query, weights=found, minlength=len(names)).astype(np.int64),
+        grade=grade[by],
+        rank=np.where(found, places.rank[by], 0),
+        tie_start=np.where(found, places.tie_start[by], 0),
+        tie_size=np.where(found, places.tie_size[by], 1),
+        score=np.where(found, score[by], np.nan) if "score" in order.needs else None,
+    )
+
+
+def _tie_facts(scores: Array, ends: Array, judged: int, cutoffs: Sequence[int]) -> dict[str, Any]:
+    """Count ties among the rising scores of queries that end at ``ends``; at the cutoffs those of the first ``judged`` queries."""
+    same = scores[1:] == scores[:-1]
+    same[ends[(ends > 0) & (ends < len(scores))] - 1] = False
+    pairs = np.flatnonzero(same)  # of neighbours; the second has the better rank
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same)) if len(pairs) else pairs
+    of_pair, of_row = (np.searchsorted(ends, at, side="right") for at in (pairs, tied))
+    across = (ends[of_pair] - pairs - 1)[of_pair < judged]
+    rank = (ends[of_row] - tied)[of_row < judged]
+    return {
+        "tied_rows": len(tied),
+        "tied_at": {k: int(np.count_nonzero(across == k)) for k in cutoffs},
+        "tied_in_top": {k: int(np.count_nonzero(rank <= k)) for k in cutoffs},
+    }
 
 
 def numbers_of(values: Collection[Any]) -> Array:

@@ -13,10 +13,10 @@ import numpy as np
 from rankscope import words
 from rankscope.engines import mappings
 from rankscope.engines.base import Order
+from rankscope.engines.mappings import NAN
 from rankscope.lists import Array, Ideal, Judged, LazyJudged, Lists
 from rankscope.lists.judged import rectangle
 
-NAN = float("nan")
 NOT_SHOWN = np.iinfo(np.int64).max  # the rank of what was not retrieved, while cells are put in order
 NOTHING: Mapping[str, float] = {}
 
@@ -87,92 +87,45 @@ class PreparedQrels:
                     here = slice(self.start[number], self.start[number] + self.size[number])
                     score[here] = [texts.get(document, NAN) for document in self.documents[number]]
             absent = np.isnan(score)
-        return self._rank(rankings, length, scores, score, absent, order)
-
-    def _rank(
-        self,
-        rankings: Sequence[Mapping[str, float]],
-        length: Array,
-        scores: Array,
-        score: Array,
-        absent: Array,
-        order: Order,
-    ) -> PreparedRun:
-        """Where each judged document stands among all scores of its query."""
-        upto = np.empty(len(score), dtype=np.int64)  # how many scores are no greater
         alike = bool(len(length)) and bool((length == length[0]).all())
         if alike:
             scores.reshape(len(length), -1).sort(axis=1)
-        at = to = 0
-        for n, judged in zip(length.tolist(), self.size.tolist(), strict=True):
-            row = scores[at : at + n]
-            if not alike:
-                row.sort()
-            upto[to : to + judged] = row.searchsorted(score[to : to + judged], "right")
-            at, to = at + n, to + judged
-        first = np.cumsum(length) - length
-        rank = np.repeat(length, self.size) - upto + 1
-        # whether the score before it is the same; none equals that of a document that was not retrieved, which is NaN
-        place = np.repeat(first, self.size) + upto - 2
-        before = scores.take(place, mode="wrap") if len(scores) else np.full(len(score), NAN)
-        tied = np.flatnonzero((before == score) & (upto > 1))
-        start, size = rank, np.ones(len(rank), dtype=np.int64)
-        if len(tied):
-            rank = rank.copy()
-            numbers, cuts = np.unique(self.queries[tied], return_index=True)
-            for number, here in zip(numbers.tolist(), np.split(tied, cuts[1:]), strict=True):
-                row = scores[first[number] : first[number] + length[number]]
-                size[here] = upto[here] - row.searchsorted(score[here], "left")
-                documents = [self.documents[number][i] for i in (here - self.start[number]).tolist()]
-                rank[here] += mappings.places_among_equals(documents, rankings[number], order.ties)
-        retrieved = length
-        if order.depth is not None:
-            absent = absent | (rank > order.depth)
-            retrieved = np.minimum(length, order.depth)
-        places = _Places(np.where(absent, NOT_SHOWN, rank), start, size, bool(len(tied)))
-        return PreparedRun(self, rankings, order, retrieved, places)
+        places = mappings.places_of(scores, length, score, self.documents, rankings, order.ties, alike)
+        return PreparedRun(self, score, length, places, order)
 
 
 def _picker(documents: Sequence[str]) -> Callable[[Mapping[str, float]], Iterable[float]]:
     return lambda ranking: map(ranking.get, documents, repeat(NAN))
 
 
-@dataclass(frozen=True, eq=False)
-class _Places:
-    """Where each judged document of the qrels stands: its rank, and the first rank and the number of those that share its score."""
-
-    rank: Array
-    tie_start: Array
-    tie_size: Array
-    tied: bool
-
-
 class PreparedRun(LazyJudged):
     """A run that was judged by prepared judgments; document by document if it is looked at so."""
 
     qrels: PreparedQrels
-    rankings: Sequence[Mapping[str, float]]
+    found: Array
+    length: Array
+    places: mappings.Places
     order: Order
-    ranks: _Places
 
     def __init__(
-        self,
-        qrels: PreparedQrels,
-        rankings: Sequence[Mapping[str, float]],
-        order: Order,
-        retrieved: Array,
-        ranks: _Places,
+        self, qrels: PreparedQrels, found: Array, length: Array, places: mappings.Places, order: Order
     ) -> None:
         super().__init__(
-            qrels=qrels, rankings=rankings, order=order, ranks=ranks, retrieved=retrieved,
-            query_id=qrels.names, size=qrels.size,
+            qrels=qrels, found=found, length=length, places=places, order=order, query_id=qrels.names, size=qrels.size,
+            retrieved=length if order.depth is None else np.minimum(length, order.depth),
         )  # fmt: skip
 
     @cached_property
     def flat(self) -> Judged:
         """The same document by document."""
-        run = dict(zip(self.qrels.names, self.rankings, strict=True))
-        return mappings.judge(run, self.qrels.qrels, self.order)[0]
+        qrels = self.qrels
+        return mappings.lay_out(qrels.names, qrels.size, qrels.grade, self.found, self.length, self.places, self.order)
+
+    @cached_property
+    def _shown_rank(self) -> Array:
+        rank, depth = self.places.rank, self.order.depth
+        hidden = np.isnan(self.found) if depth is None else np.isnan(self.found) | (rank > depth)
+        return np.where(hidden, NOT_SHOWN, rank)
 
     def chunks(self, cells: int = 0) -> list[Array]:
         """The numbers of queries that were laid out together."""
@@ -186,11 +139,11 @@ class PreparedRun(LazyJudged):
         return self.flat.lists(queries)
 
     def _rectangle(self, layout: _Layout) -> Lists:
-        ranks = self.ranks
+        places, ranks = self.places, self._shown_rank
         retrieved = self.retrieved[layout.queries].astype(float)
-        if not len(ranks.rank):
+        if not len(ranks):
             return self.flat.lists(layout.queries)
-        key = ranks.rank[layout.cells]
+        key = ranks[layout.cells]
         if not layout.full:
             key = np.where(layout.inside, key, NOT_SHOWN)
         by = np.argsort(key, axis=1) + np.arange(0, key.size, key.shape[1])[:, None]  # cells of the rectangle laid flat
@@ -200,8 +153,8 @@ class PreparedRun(LazyJudged):
         by, shown = by[:, :width], shown[:, :width]
         rank = np.where(shown, rank[:, :width], 1)
         start, size = rank, np.broadcast_to(1, rank.shape)
-        if ranks.tied:
+        if places.tied:
             at = layout.cells.take(by)
-            start, size = np.where(shown, ranks.tie_start[at], 1), np.where(shown, ranks.tie_size[at], 1)
+            start, size = np.where(shown, places.tie_start[at], 1), np.where(shown, places.tie_size[at], 1)
         grade = np.where(shown, layout.grade.take(by), 0.0)
         return Lists(grade, rank, shown, retrieved, start, size, layout.ideal)
