@@ -167,7 +167,7 @@ class RowReading:
 
 # --- on the way back ----------------------------------------------------------------------------------------------
 
-ANSWER = (("answer", "binary"), ("told", "binary"))  # a frame, or an object beside the answers
+ANSWER = (("answer", "binary"), ("also", "binary"))  # a frame, or an object beside the answers
 
 
 def answered(frame: pl.DataFrame) -> pl.DataFrame:
@@ -184,12 +184,12 @@ def answers_of(found: pl.DataFrame) -> list[pl.DataFrame]:
 
 def tell(found: object) -> pl.DataFrame:
     """Return a row with an object beside the answers, for ``told_by``."""
-    return pl.DataFrame({"told": [pickle.dumps(found)]}, schema={"told": pl.Binary})
+    return pl.DataFrame({"also": [pickle.dumps(found)]}, schema={"also": pl.Binary})
 
 
 def told_by(found: pl.DataFrame) -> list[Any]:
     """Return the objects beside the answers. Raises the first error among them."""
-    told = [pickle.loads(one) for one in found["told"].drop_nulls()]  # noqa: S301 - Spark hands over results in the same way
+    told = [pickle.loads(one) for one in found["also"].drop_nulls()]  # noqa: S301 - Spark hands over results in the same way
     if errors := [one for one in told if isinstance(one, RankscopeError)]:
         raise min(errors, key=lambda error: (type(error).__name__, str(error)))
     return told

@@ -36,7 +36,7 @@ BUCKETS = 512  # at least so many; some make a part
 MOST_BUCKETS = (1 << 15) - 1  # a smallint
 OPTIONS = {"rankscope.part.rows": ROWS, "rankscope.broadcast.rows": 100_000}  # as Spark has them: spark.rankscope...
 ORDER = "row"
-TRIES = 3  # executors are rarely lost: after as many tries something else is wrong
+TRIES = 3  # executors are rarely lost: after the last try something else is wrong
 WHOLE = ("tinyint", "smallint", "int", "bigint")
 FRACTIONS = ("float", "double")
 

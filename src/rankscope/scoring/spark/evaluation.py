@@ -101,7 +101,7 @@ def _evaluate(task: Scoring, gathered: Gathered, values_of: Callable[[Any], Valu
 
 
 def _tally_of(values: ValueFrame) -> Tally:
-    told = told_by(spark.collect(values.frame.where("told is not null").select("told")))
+    told = told_by(spark.collect(values.frame.where("also is not null").select("also")))
     tally = sum(sorted(told, key=lambda tally: tally.ids), Tally())
     spark.check_rows(tally.rows_more, tally.rows_check)
     return tally

@@ -57,7 +57,7 @@ class ValueFrame:
     @cached_property
     def here(self) -> pl.DataFrame:
         """All values, brought to the driver; queries in the order of their ids."""
-        return spark.collect(self.frame.where("run is not null").drop("told")).sort("run", "query_id")
+        return spark.collect(self.frame.where("run is not null").drop("also")).sort("run", "query_id")
 
     def of_run(self, number: int) -> pl.DataFrame:
         """The values of a run, brought to the driver."""

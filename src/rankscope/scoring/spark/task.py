@@ -163,7 +163,7 @@ class Scoring:
                 columns[f"w{i}"] = pl.Series(np.ones(len(at)) if weight is None else weight, dtype=pl.Float64)
         for i, name in enumerate(self.facts):
             columns[f"f{i}"] = pl.Series(run.facts[name], dtype=pl.String)
-        return pl.DataFrame(columns).with_columns(pl.lit(None, pl.Binary).alias("told"))
+        return pl.DataFrame(columns).with_columns(pl.lit(None, pl.Binary).alias("also"))
 
     @property
     def schema(self) -> Columns:
@@ -171,7 +171,7 @@ class Scoring:
         values = [(f"v{i}", "double") for i in range(len(self.weighted))]
         weights = [(f"w{i}", "double") for i, on in enumerate(self.weighted) if on]
         facts = [(f"f{i}", "string") for i in range(len(self.facts))]
-        return (("run", "int"), ("query_id", "string"), ("first", "int"), *values, *weights, *facts, ("told", "binary"))
+        return (("run", "int"), ("query_id", "string"), ("first", "int"), *values, *weights, *facts, ("also", "binary"))
 
 
 def _tally_metrics(e: RunEvaluation, request: Request) -> Iterator[MetricTally]:
