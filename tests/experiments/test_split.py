@@ -27,7 +27,9 @@ def test_differences_are_written_with_decimals_that_say_something(scale: float, 
 )
 def test_names_of_variants_are_told_from_counts(names: tuple[str, str], said: str) -> None:
     counts = dict(zip(names, (1034, 966), strict=True))
-    assert sample_ratio(counts).sentence("user").startswith(f"Sample ratio: {said}, as planned")
+    assert sample_ratio(counts).sentence("user").startswith(f"Sample ratio: {said}, no sign of a mismatch (p = 0.13)")
+    counts_near_alarm = dict(zip(names, (1062, 938), strict=True))
+    assert "no sign of a mismatch (p = 0.006; alarm below 0.001)" in sample_ratio(counts_near_alarm).sentence("user")
     assert f"{names[0]}{':' if names[0] == '0' else ''} 90.0%" in sample_ratio(
         counts, dict(zip(names, (0.9, 0.1), strict=True))
     ).sentence("user")

@@ -33,7 +33,7 @@ def covariates_of(said: Any, metrics: Collection[OnlineMetric]) -> Covariates:
 
 
 def covariate_pairs(said: Any) -> list[tuple[Any, Any]]:
-    """Metrics and their covariates as they were named, whatever is computed. Raises InputError for a text that names none."""
+    """Return pairs of a metric and its covariate as given. Raises InputError for a text without both."""
     if isinstance(said, Mapping):
         return list(said.items())
     return [_pair(text) for text in ([said] if isinstance(said, str) else said or ())]

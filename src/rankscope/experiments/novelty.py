@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from rankscope.errors import DataError, InputError
@@ -18,14 +18,16 @@ from rankscope.logs.rollup import UnitTotals
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
 
+CLEAR = 3.0  # standard errors above 0 from which the logarithm of a value is as good as normal
+
 
 @dataclass(frozen=True, eq=False)
 class DayPanels:
     """The variants on a metric by day, and on the first and the second half of the days.
 
-    ``days`` are those on which each variant has units enough, of ``early`` and ``late`` days. ``halves`` are the panels of both, and
-    ``change`` is that of late less early, within units: who comes in both halves is in both, and counts as one. ``without_time`` rows
-    are on no day.
+    ``days`` are those on which each variant has enough units, of ``early`` and ``late`` days. ``halves`` are the panels of both.
+    ``change`` is late less early, and ``growth`` the logarithm of late over early, both within units: a unit that comes in both halves
+    counts as one. ``growth`` is None unless every value is clearly above 0. ``without_time`` rows are on no day.
     """
 
     days: Sequence[tuple[date, Panel]]
@@ -33,6 +35,7 @@ class DayPanels:
     late: Sequence[date]
     halves: tuple[Panel, Panel]
     change: Panel
+    growth: Panel | None
     without_time: int
 
 
@@ -55,9 +58,11 @@ def panels_by_day(variants: Variants, metric: OnlineMetric) -> DayPanels:
         only = f"all rows are of {found[0]}" if found else "no row has a time"
         raise DataError(f"{log.label}: {only}: whether a difference changes over days takes two days or more")
     early, late = found[: len(found) // 2], found[len(found) // 2 :]
-    before, after, change = _halves(variants, metric, variants.units_by(LATE, metric, with_halves(log, early[-1])))
+    before, after, change, growth = _halves(
+        variants, metric, variants.units_by(LATE, metric, with_halves(log, early[-1]))
+    )
     days = list(_days(variants, metric, units, found))
-    return DayPanels(days, early, late, (before, after), change, variants.arms.units.rows - units.rows)
+    return DayPanels(days, early, late, (before, after), change, growth, variants.arms.units.rows - units.rows)
 
 
 def _days(
@@ -74,8 +79,8 @@ def _days(
             continue
 
 
-def _halves(variants: Variants, metric: OnlineMetric, units: UnitTotals) -> tuple[Panel, Panel, Panel]:
-    """The variants early, late, and late less early, within units: what those who come in both halves do early and late goes together."""
+def _halves(variants: Variants, metric: OnlineMetric, units: UnitTotals) -> tuple[Panel, Panel, Panel, Panel | None]:
+    """The panels of both halves, of their difference and of their ratio; units in both halves give the covariance."""
     late = units.groups[LATE]
     parts = {"first": ~late, "second": late}
     panels = []
@@ -85,15 +90,29 @@ def _halves(variants: Variants, metric: OnlineMetric, units: UnitTotals) -> tupl
         except DataError as error:
             raise DataError(f"{error} in the {half} half of the days") from None
     shared = shared_units(variants, metric, units, [*parts.values()])
-    changes = {}
+    changes, growths = {}, {}
     for name in variants.names:
         before, after = (panel.estimate(name) for panel in panels)
-        variance = before.error**2 + after.error**2 - 2 * float(shared.covariance(name)[0, 1])
+        covariance = float(shared.covariance(name)[0, 1])
         count = before.count + after.count - shared.count([name], [0, 1])
-        freedom = min(count - 1, before.freedom + after.freedom) if before.freedom and after.freedom else 0
-        spread = math.sqrt(max(variance, 0.0)) if freedom else math.nan
-        largest = max(before.largest, after.largest)
-        changes[name] = Estimate(after.mean - before.mean, spread, freedom, count, largest)
+        changes[name] = _change(before, after, covariance, count)
+        if min(before.mean - CLEAR * before.error, after.mean - CLEAR * after.error) > 0:
+            growths[name] = _change(_logarithm(before), _logarithm(after), covariance / before.mean / after.mean, count)
     of = panels[0].measure
-    change = Measure(f"{metric}, late less early", metric.better, unit=of.unit, decimals=of.decimals)
-    return panels[0], panels[1], Panel.of_estimates(change, changes)
+    measure = Measure(f"{metric}, late less early", metric.better, unit=of.unit, decimals=of.decimals)
+    growth = Measure(f"{metric}, late over early", metric.better, unit=of.unit)
+    known = Panel.of_estimates(growth, growths) if len(growths) == len(changes) else None
+    return panels[0], panels[1], Panel.of_estimates(measure, changes), known
+
+
+def _change(before: Estimate, after: Estimate, covariance: float, count: int) -> Estimate:
+    """Late less early, for two estimates with a covariance."""
+    freedom = min(count - 1, before.freedom + after.freedom) if before.freedom and after.freedom else 0
+    variance = max(before.error**2 + after.error**2 - 2 * covariance, 0.0)
+    error = math.sqrt(variance) if freedom else math.nan
+    return Estimate(after.mean - before.mean, error, freedom, count, max(before.largest, after.largest))
+
+
+def _logarithm(value: Estimate) -> Estimate:
+    """The logarithm of a value, by the delta method."""
+    return replace(value, mean=math.log(value.mean), error=value.error / value.mean, largest=1.0)

@@ -46,7 +46,8 @@ class SampleRatio:
         apart = ":" if any(name[-1:].isdigit() for name in self.counts) else ""  # of variants 0 and 1: "0: 1,034"
         split = words.listing([f"{name}{apart} {words.count(number)}" for name, number in self.counts.items()], most=12)
         if self.holds:
-            return f"Sample ratio: {split} {words.plural(noun)}, as planned ({words.p_value(self.p_value)})."
+            alarm = f"; alarm below {UNEQUAL}" if self.p_value < 0.05 else ""
+            return f"Sample ratio: {split} {words.plural(noun)}, no sign of a mismatch ({words.p_value(self.p_value)}{alarm})."
         planned = words.listing(
             [f"{name}{apart} {words.share(part, 1)}" for name, part in self.expected.items()], most=12
         )
@@ -76,7 +77,7 @@ def sample_ratio(counts: Mapping[str, int], planned: Mapping[str, float] | None 
 
 
 def name_of_test(test: PairedTest | None) -> str:
-    """What compares variants: the test that was asked for, else Welch's t."""
+    """Return the name of the test that compares variants; by default Welch's t."""
     return "t (Welch)" if test is None else str(test)
 
 

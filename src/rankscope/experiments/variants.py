@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from rankscope import words
 from rankscope.blocks import Caution
@@ -25,7 +26,7 @@ from rankscope.logs.base import OnlineMetric
 from rankscope.logs.cuts import attribute_of
 from rankscope.logs.health import MAX_ROWS_FOR_GROUPED_CHECKS, empty_sums, examine
 from rankscope.logs.metrics import Quantile
-from rankscope.logs.rollup import UnitTotals, roll_up
+from rankscope.logs.rollup import UnitTotals, left_out_of_window, roll_up
 from rankscope.moments import Moments
 from rankscope.panels.panel import Panel
 from rankscope.panels.ratios import panel_of
@@ -98,7 +99,15 @@ class Variants:
             if own
             else f"{rows} rolled up to {words.counted(units.count, self.noun)}"
         )
-        return [*self.log.source.notes, rolled]
+        return [*self.log.source.notes, rolled, *self._unobserved()]
+
+    def _unobserved(self) -> Iterator[str]:
+        """A note about each windowed metric that leaves units out."""
+        units = self.arms.units
+        for metric in units.metrics:
+            seen = int(np.count_nonzero(units.columns(metric)[:, 1])) if metric.windowed else units.count
+            if seen < units.count:
+                yield left_out_of_window(metric, seen, units.count - seen, units.noun)
 
     @cached_property
     def _quantiles(self) -> dict[OnlineMetric, dict[str, QuantileEstimate]]:
@@ -115,6 +124,13 @@ class Variants:
             return panel_of_quantiles(
                 metric, units, self._quantiles[metric] if whole else quantiles_of_arms(metric, units, self.names)
             )
+        if (
+            metric.windowed or not units.unit
+        ):  # a unit that was not observed for long enough, or not shown, has no value
+            units = units.filter(pl.Series(units.columns(metric)[:, 1] != 0))
+            unseen = [name for name, count in counts_of(units, self.names).items() if count < FEWEST_UNITS]
+            if unseen:
+                raise DataError(f"{metric}: {unseen[0]} has fewer than two {words.plural(units.noun)} with a value")
         table = self.table(metric, units)
         arms = {
             name: Moments.of_set(table.T.take(inside, axis=1).T)
@@ -272,7 +288,7 @@ def check_winsorise(quantile: float | None) -> None:
 
 
 def planned_split(said: Any, names: Sequence[str]) -> dict[str, float] | None:
-    """The planned shares by variant: a mapping, ``A=0.9,B=0.1`` or several such; None where nothing is said."""
+    """Return the planned shares by variant, from a mapping or texts like ``A=0.9,B=0.1``; None without a plan."""
     out = shares_of(said)
     unknown = [name for name in out or () if name not in names]
     if unknown:
@@ -281,7 +297,7 @@ def planned_split(said: Any, names: Sequence[str]) -> dict[str, float] | None:
 
 
 def shares_of(said: Any) -> dict[str, float] | None:
-    """Shares by name, whatever variants there are. Raises InputError for what is no share."""
+    """Return shares by name. Raises InputError for values that are not shares."""
     if said is None:
         return None
     texts = [said] if isinstance(said, str) else said

@@ -121,6 +121,11 @@ class UnitTotals:
         return np.stack([self.numerators[row], self.denominators[row]]).T  # a column lies in one place
 
 
+def left_out_of_window(metric: OnlineMetric, seen: int, left_out: int, noun: str) -> str:
+    """Return the note about units that a windowed metric leaves out."""
+    return f"{metric} counts {words.counted(seen, noun)} and leaves out {words.count(left_out)}, first seen too near the end of the log"
+
+
 def unit_of(log: Log) -> str:
     """The column that names units: users, or else sessions, or else lists; empty where each row is its own."""
     return next((name for name in UNITS if log.has(name)), "")

@@ -86,6 +86,22 @@ def test_where_nothing_changes_a_change_is_found_as_often_as_alpha_says() -> Non
     assert found / rounds == pytest.approx(0.05, abs=3 * math.sqrt(0.05 * 0.95 / rounds))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("factor", [1.6, 0.5], ids=["all buy more late", "all buy less late"])
+def test_a_constant_lift_neither_grows_nor_wears_off_when_the_baseline_changes(factor: float) -> None:
+    rounds, told = 200, 0
+    count = 400
+    for seed in range(rounds):
+        draws = np.random.default_rng(seed)
+        rows = [
+            (f"u{i}", "AB"[i % 2], 5 * draws.gamma(2.0) * (1.3 if i % 2 else 1.0) * (factor if half else 1.0), f"2024-03-0{1 + half}")
+            for half in (0, 1) for i in np.flatnonzero(draws.random(count) < 0.7)
+        ]  # fmt: skip
+        log = pl.DataFrame(rows, schema=["user", "variant", "revenue", "date"], orient="row")
+        told += any("over the days" in text for text in rs.experiment(log, "Mean(revenue)", by="day").sentences())
+    assert told / rounds <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / rounds)
+
+
 @pytest.mark.parametrize("metric", ["Quantile(worth, q=0.5)", "Mean(worth)"], ids=["a quantile", "a mean"])
 def test_other_metrics_have_days_too(metric: str) -> None:
     log = log_of_days(seed=88).with_columns(worth=pl.col("item") * 1.7 + pl.col("user").cast(pl.Int64) % 5)
@@ -165,7 +181,7 @@ def test_a_withheld_verdict_tells_no_change() -> None:
         (lambda: log_of_days(seed=83, days=1), {"metrics": "CTR"}, DataError,
          "all rows are of 2024-03-01: whether a difference changes over days takes two days or more"),
         (lambda: log_of_days(seed=84), {"metrics": "Retention@2"}, InputError, "looks over days by itself"),
-        (lambda: log_of_days(seed=84), {"metrics": "CTR", "by": "position"}, InputError, "by='position': an experiment is looked at by 'day'"),
+        (lambda: log_of_days(seed=84), {"metrics": "CTR", "by": "position"}, InputError, "by='position': an experiment is reported by 'day'"),
         (lambda: log_of_days(seed=84), {"metrics": "CTR", "by": 3}, InputError, "by=3"),
         (lambda: log_of_days(seed=85).filter((pl.col("variant") == "A") | (pl.col("time").dt.day() < 4)), {"metrics": "CTR"}, DataError,
          "B has no impressions that were shown in the second half of the days"),

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
-from tests.made.experiments import log_of_users, users
+from tests.made.experiments import log_of_days, log_of_users, users
 
 import rankscope as rs
 from rankscope.errors import DataError, InputError
@@ -322,3 +322,16 @@ def test_variants_without_any_spread_have_the_exact_p_value(one: int, other: int
     exact = stats.fisher_exact([[0, other], [one, 0]]).pvalue
     assert found.p_value == pytest.approx(exact, rel=1e-12)
     assert found.verdict == ("better" if exact <= 0.05 else "cannot tell")
+
+
+def test_a_windowed_metric_counts_the_units_that_were_observed_for_long_enough() -> None:
+    log = log_of_days(seed=61, days=9)
+    found = rs.experiment(log, "Retention@2")
+    (row,) = found.to_dicts()
+    values = rs.online(log, "Retention@2").to_dicts()[0]
+    assert row["units"] == values["units"] < found.units.count
+    left_out = found.units.count - row["units"]
+    assert (
+        f"Retention@2 counts {row['units']} users and leaves out {left_out}, first seen too near the end of the log"
+        in found.notes
+    )

@@ -89,6 +89,37 @@ def test_a_guardrail_says_what_loss_cannot_be_ruled_out() -> None:
     assert said.endswith(f"or more cannot be ruled out (p = {p_value:.2f}).")
 
 
+def test_a_guardrail_that_is_worse_by_less_than_was_accepted_says_so() -> None:
+    table = users(seed=44).with_columns(
+        wait=pl.when(pl.col("variant") == "B").then(1.22).otherwise(1.0) + pl.col("revenue") * 1e-3
+    )
+    accepted, refused = (
+        next(
+            text for text in rs.experiment(table, "Mean(sessions)", guardrails={"Mean(wait, better='lower')": share}).sentences()
+            if text.startswith("Guardrail: B loses to A")
+        )
+        for share in ("50%", "10%")
+    )  # fmt: skip
+    assert "The loss is smaller than the accepted 50% of the baseline" in accepted
+    assert "A loss of 10% of the baseline" in refused
+    assert "cannot be ruled out" in refused
+
+
+def test_the_level_of_several_guardrails_is_printed_beside_a_p_value_below_alpha() -> None:
+    guardrails, printed = {"Mean(revenue)": "9%", "Mean(orders)": "9%", "Mean(sessions)": "9%"}, 0
+    for seed in range(40, 60):
+        table = users(seed=seed, lift=0.0).with_columns(primary=pl.col("revenue"))
+        found = rs.experiment(table, "Mean(primary)", guardrails=guardrails)
+        for row, text in zip(
+            found.to_dicts()[1:], [t for t in found.sentences() if t.startswith("Guardrail")], strict=True
+        ):
+            if "cannot be ruled out" in text:
+                assert row["noninferiority_p_value"] > 0.05 / 3
+                assert "above 0.017 for 3 comparisons" in text
+                printed += 1
+    assert printed > 5
+
+
 def test_a_metric_beside_the_primary_one_is_told_where_it_is_the_same() -> None:
     found = rs.experiment(users(seed=45), ["Mean(revenue)", "Mean(sessions)"], margin={"Mean(sessions)": "15%"})
     assert any("practically the same on Mean(sessions)" in text for text in found.sentences())

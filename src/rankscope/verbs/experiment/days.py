@@ -31,23 +31,69 @@ class DayContrast:
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """A variant against the baseline ``early`` and ``late``, and the ``contrast`` of late less early, within units."""
+    """A variant against the baseline ``early`` and ``late``, and how that changes, within units.
+
+    ``contrast`` is the change of the difference, ``growth`` the change of the logarithm of the ratio. The ratio decides if there is one:
+    on a holiday the baseline changes and the difference with it, while the ratio stays.
+    """
 
     early: Contrast
     late: Contrast
     contrast: Contrast
+    growth: Contrast | None
 
     @property
-    def verb(self) -> str:
-        """What the difference does over the days: wears off, grows, turns around; or changes, where lifts and differences disagree."""
+    def decisive(self) -> Contrast:
+        """The contrast whose test decides."""
+        return self.contrast if self.growth is None else self.growth
+
+    @property
+    def relative(self) -> tuple[float, float, float]:
+        """The relative change and both ends of its interval; NaN without a ratio."""
+        if self.growth is None:
+            return math.nan, math.nan, math.nan
+        bounds = self.growth.shown
+        return math.expm1(self.growth.difference), math.expm1(bounds.lower), math.expm1(bounds.upper)
+
+    @property
+    def verdict(self) -> str:
+        """``wears off``, ``grows`` or ``turns around`` if lift and difference clearly do so, otherwise ``cannot tell``."""
         early, late = self.early, self.late
-        if early.difference * late.difference < 0 and _clear(early.bounds) and _clear(late.bounds):
-            return "turns around"
         smaller = abs(late.difference) < abs(early.difference)
         lifts = abs(early.relative[0]), abs(late.relative[0])
-        if all(map(math.isfinite, lifts)) and (lifts[1] < lifts[0]) != smaller:
-            return "changes"
-        return "wears off" if smaller else "grows"
+        agree = not all(map(math.isfinite, lifts)) or (lifts[1] < lifts[0]) == smaller
+        if not self.decisive.validity.holds:
+            return "withheld"
+        if not self.decisive.significant:
+            return "cannot tell"
+        if early.difference * late.difference < 0 and _clear(early.bounds) and _clear(late.bounds):
+            return "turns around"
+        return ("wears off" if smaller else "grows") if agree else "cannot tell"
+
+    @property
+    def moved(self) -> str:
+        """The change of the lift, or of the difference if lifts are not known."""
+        c = self.contrast
+        known = words.number(c.difference, sign=True, digits=c.panel.measure.decimals)
+        return known if self.growth is None else words.relative(self.relative[0])
+
+    @property
+    def interval(self) -> str:
+        """Its interval."""
+        c = self.contrast
+        if self.growth is None:
+            return words.interval(c.shown.lower, c.shown.upper, sign=True, digits=c.panel.measure.decimals)
+        return " to ".join(map(words.relative, self.relative[1:]))
+
+    def sentence(self, days: tuple[int, int], method: Method) -> str:
+        """The change in words; ``days`` counts the early and the late ones."""
+        c, (first, second) = self.contrast, (words.counted(number, "day") for number in days)
+        return (
+            f"The difference between {c.run} and {c.baseline} on {self.early.metric} {self.verdict} over the days: "
+            f"{with_lift(self.early)} in the first {first}, {with_lift(self.late)} in the {second} after (change"
+            f"{f' relative to {c.baseline}' if self.growth else ''} {self.moved}, {words.percent(method.level)} interval {self.interval}, "
+            f"{words.p_value(self.decisive.p_value_adjusted)}{method.corrected_for(c.comparisons, 'variant')})."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,19 +113,8 @@ class OverDays:
     def sentences(self, method: Method) -> Iterator[str]:
         """What changed over the days, where that is clear."""
         for change in self.changes:
-            c = change.contrast
-            if not c.significant:
-                continue
-            digits = c.panel.measure.decimals
-            moved = words.number(c.difference, sign=True, digits=digits)
-            ends = words.interval(c.adjusted.lower, c.adjusted.upper, sign=True, digits=digits)
-            corrected = method.corrected_for(c.comparisons, "variant")
-            yield (
-                f"The difference between {c.run} and {c.baseline} on {self.metric} {change.verb} over the days: "
-                f"{_with_lift(change.early)} in the first {words.counted(len(self.early), 'day')}, {_with_lift(change.late)} in the "
-                f"{words.counted(len(self.late), 'day')} after (change {moved}, {words.percent(method.level)} interval {ends}, "
-                f"{words.p_value(c.p_value_adjusted)}{corrected})."
-            )
+            if change.verdict not in {"cannot tell", "withheld"}:
+                yield change.sentence((len(self.early), len(self.late)), method)
 
     def remark(self) -> str:
         """What to know of values by day."""
@@ -93,15 +128,17 @@ class OverDays:
 
     def halves(self) -> str:
         """Which days are early, and which late."""
+        relative = any(change.growth for change in self.changes)
         first, last = (
             f"{some[0]} to {some[-1]}" if some[0] != some[-1] else str(some[0]) for some in (self.early, self.late)
         )
         return (
-            f"the difference early ({first}) and late ({last}); the change is within units, as who comes in both is one"
+            f"the difference early ({first}) and late ({last}). The change is {'relative to the baseline, ' * relative}within units: "
+            "a unit that comes in both counts once"
         )
 
     def chart(self) -> Iterator[Chart]:
-        """The lift by day with its interval, a line a variant; the difference, where some day has no lift."""
+        """The lift by day with its interval, or the difference if a day has no lift."""
         if len({one.day for one in self.days}) < 2:
             return
         lifts = all(one.contrast.relative[1].known for one in self.days)
@@ -133,17 +170,22 @@ def over_days(variants: Variants, metric: OnlineMetric, method: Method) -> OverD
     days = [DayContrast(*day, c) for day, c in zip(numbered, alone.contrasts, strict=True)]
     days.sort(key=lambda one: variants.names.index(one.contrast.run))
     halves = [[contrast(panel, *pair, method, variants.validity) for panel in found.halves] for pair in pairs]
-    corrected = Family([found.change], pairs, method, baseline, variants.validity).contrasts
-    changes = [Change(early, late, c) for (early, late), c in zip(halves, corrected, strict=True)]
+    of_change, of_growth = (
+        Family([panel], pairs, method, baseline, variants.validity).contrasts if panel else [None] * len(pairs)
+        for panel in (found.change, found.growth)
+    )
+    changes = [Change(*half, *both) for half, *both in zip(halves, of_change, of_growth, strict=True)]
     return OverDays(str(metric), days, found.early, found.late, changes, found.without_time)
 
 
 def check_by(by: object) -> bool:
-    """Whether days are asked for. Raises InputError for anything else that an experiment could be cut by."""
+    """Return True if days are requested. Raises InputError for any other part."""
     asked = [] if by is None else [by] if isinstance(by, str) else list(by) if isinstance(by, list | tuple) else [by]
     odd = [one for one in asked if one != "day"]
     if odd:
-        raise InputError(f"by={odd[0]!r}: an experiment is looked at by 'day'; for values of a column there is slices")
+        raise InputError(
+            f"by={odd[0]!r}: an experiment is reported by 'day', and by the values of a column with slices"
+        )
     return bool(asked)
 
 
@@ -151,7 +193,13 @@ def _clear(bounds: Bounds) -> bool:
     return bounds.known and bounds.lower * bounds.upper > 0
 
 
-def _with_lift(c: Contrast) -> str:
+def change_cell(change: Change) -> str:
+    """Return the change of the lift, or of the difference if lifts are not known, with its interval."""
+    return f"{change.moved} ({change.interval})"
+
+
+def with_lift(c: Contrast) -> str:
+    """Return a difference with its lift."""
     value, _ = c.relative
     size = words.number(c.difference, sign=True, digits=c.panel.measure.decimals)
     return f"{size} ({words.relative(value)})" if math.isfinite(value) else size

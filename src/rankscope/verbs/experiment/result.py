@@ -13,6 +13,7 @@ from rankscope.experiments.heterogeneity import Heterogeneity
 from rankscope.experiments.split import SampleRatio, name_of_test
 from rankscope.experiments.variants import Variants
 from rankscope.impressions import Log
+from rankscope.inference.base import is_significant
 from rankscope.inference.beliefs import Prior
 from rankscope.logs.base import OnlineMetric, parse_online
 from rankscope.logs.metrics import Quantile
@@ -33,13 +34,24 @@ WITHIN = frozenset({"equivalent", "not worse"})  # what a margin allows to be sa
 
 
 def _beyond_margin(c: Contrast, *, guards: bool = False) -> str:
-    """Why a margin that was asked for says nothing, where there is no verdict."""
+    """What the margin adds to a sentence that does not mention it; empty if there is nothing to add."""
     margin, found = c.margin, c.equivalence_adjusted
-    if c.verdict != "cannot tell" or margin is None or found is None or not math.isfinite(found.lower):
+    if c.verdict not in {"cannot tell", "worse"} or margin is None or found is None or not math.isfinite(found.lower):
+        return ""
+    if guards and c.not_worse is not None:
+        level = c.method.corrected_alpha(c.comparisons)
+        p_value = words.p_value(c.not_worse)
+        if is_significant(c.not_worse, level):
+            return f" The loss is smaller than the accepted {c.margin_in_words} ({p_value})."
+        of = (
+            f", above {words.number(level)} for {words.counted(c.comparisons, 'comparison')}"
+            if level < c.method.alpha
+            else ""
+        )
+        return f" A loss of {c.margin_in_words} or more cannot be ruled out ({p_value}{of})."
+    if c.verdict == "worse":
         return ""
     ends = words.interval(found.lower, found.upper, sign=True, digits=c.panel.measure.decimals)
-    if guards and c.not_worse is not None:
-        return f" A loss of {c.margin_in_words} or more cannot be ruled out ({words.p_value(c.not_worse or 0)})."
     return (
         f" Nor can it be told that they are practically the same: the {words.percent(found.level)} interval, {ends}, "
         f"reaches beyond ±{c.margin_in_words}."
@@ -141,7 +153,7 @@ class Experiment(ContrastResult):
         }  # fmt: skip
 
     def extra_views(self, **_: Any) -> Iterator[str]:
-        """The views that JSON holds beside the contrasts."""
+        """Yield the views of JSON besides the contrasts."""
         yield "variants"
         if self.slices:
             yield from ("slices", "heterogeneity")
@@ -151,22 +163,22 @@ class Experiment(ContrastResult):
     # -- for people ---------------------------------------------------------------------------------
 
     def sentences(self) -> Iterator[str]:
-        """The check of the split, then the verdict on the primary metric, guardrails, and what else is clear."""
+        """Yield the check of the split, the verdict on the primary metric, guardrails, and all other clear verdicts."""
         yield self.sample_ratio.sentence(self.units.noun)
         if not self.sample_ratio.holds:
-            yield "The verdict is withheld; the numbers below are for finding out why."
+            yield "The verdict is withheld. The numbers below help to find out why."
             return
         yield from self._of_primary()
         yield from self._of_others()
 
     def sentences_of_page(self) -> Iterator[str]:
-        """The same as a page has them: the verdict on the primary metric leads, and the check of the split follows; where it fails it leads."""
+        """The sentences of a page: the verdict on the primary metric first, unless the check of the split fails."""
         split, *rest = self.sentences()
         verdict = list(self._of_primary()) if self.sample_ratio.holds else []
         yield from (*verdict, split, *rest[len(verdict) :])
 
     def _of_primary(self) -> Iterator[str]:
-        """The verdict on the primary metric; variants of which nothing can be told share a sentence where they are many."""
+        """The verdict on the primary metric, with one sentence for many variants without a clear difference."""
         contrasts = self.families[0].contrasts
         open_ones = [c for c in contrasts if c.verdict == "cannot tell" and c.bounds.known and not _beyond_margin(c)]
         together = open_ones if len(open_ones) > FEW_OPEN else []
@@ -187,7 +199,7 @@ class Experiment(ContrastResult):
         )
 
     def _of_others(self) -> Iterator[str]:
-        """Guardrails, what else is clear, and what was asked for beside it."""
+        """Yield guardrails, all other clear verdicts, and requested extras."""
         first, *others = self.families
         guards = [c for family in others for c in family.contrasts if self.part_of(c) == "guardrail"]
         for c in guards:
@@ -218,7 +230,7 @@ class Experiment(ContrastResult):
         return [*blocks, EMPTY, *caution_block(self.warnings), Paragraph(" · ".join(self._small_print()), quiet=True)]
 
     def _parts(self) -> Iterator[Sequence[Shown]]:
-        """What was asked for beside the verdict: beliefs, days, slices."""
+        """Yield requested extras: beliefs, days, slices."""
         if self.prior is not None and self.sample_ratio.holds:
             yield Heading(self.view("posterior").title), self.table("posterior")
         if self.days is not None:

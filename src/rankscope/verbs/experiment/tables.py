@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from rankscope import words
 from rankscope.inference.beliefs import Prior
-from rankscope.panels.contrast_result import WITH_MARGIN, columns_named, difference_cell, p_cell
+from rankscope.panels.contrast_result import WITH_MARGIN, columns_named, p_cell
 from rankscope.show.result import Col, View
 from rankscope.verbs.experiment import beliefs
+from rankscope.verbs.experiment.days import change_cell, with_lift
 from rankscope.verbs.experiment.slices import remark_on_slices
 
 WITHHELD = "withheld"
@@ -108,14 +110,23 @@ VIEWS: tuple[View, ...] = (
         (
             *columns_named("variant", "baseline", at="contrast"),
             *columns_named("metric", at="early", metric=""),
-            Col("early", of=lambda row: row.early.difference, kind="value", head="early", cell=lambda row: difference_cell(row.early)),
+            Col("early", of=lambda row: row.early.difference, kind="value", head="early", cell=lambda row: with_lift(row.early)),
             Col("early_ci_lower", "early_ci_upper", of=lambda row: (row.early.bounds.lower, row.early.bounds.upper), kind="value"),
             Col("early_relative", of=lambda row: row.early.relative[0], kind="value"),
-            Col("late", of=lambda row: row.late.difference, kind="value", head="late", cell=lambda row: difference_cell(row.late)),
+            Col("late", of=lambda row: row.late.difference, kind="value", head="late", cell=lambda row: with_lift(row.late)),
             Col("late_ci_lower", "late_ci_upper", of=lambda row: (row.late.bounds.lower, row.late.bounds.upper), kind="value"),
             Col("late_relative", of=lambda row: row.late.relative[0], kind="value"),
-            Col("change", of=lambda row: row.contrast.difference, kind="value", head="change", cell=lambda row: difference_cell(row.contrast)),
-            *columns_named("ci", "p_value", "p_value_adjusted", "units", "ci_adjusted", at="contrast"),
+            Col("change", of=lambda row: row.contrast.difference, kind="value", head="change", cell=change_cell),
+            *columns_named("ci", "p_value", "p_value_adjusted", "units", "ci_adjusted", at="contrast", ci="", p_value_adjusted=""),
+            Col(
+                "relative_change", "relative_change_ci_lower", "relative_change_ci_upper", of=lambda row: row.relative, kind="value"
+            ),
+            Col(
+                "relative_change_p_value", "relative_change_p_value_adjusted", kind="value", head="p",
+                of=lambda row: (row.growth.p_value, row.growth.p_value_adjusted) if row.growth else (math.nan, math.nan),
+                cell=lambda row: p_cell(row.decisive.p_value_adjusted),
+            ),
+            Col("verdict"),
         ),
         lambda found: found.days.changes if found.days else (),
         "The difference late and early",

@@ -20,7 +20,7 @@ from rankscope.logs.cuts import DAY, column_of, parts_by, slice_names, with_days
 from rankscope.logs.health import LogHealth, empty_sums, examine
 from rankscope.logs.metrics import Quantile, usual_metrics
 from rankscope.logs.quantiles import rows_of
-from rankscope.logs.rollup import UnitTotals, roll_up
+from rankscope.logs.rollup import UnitTotals, left_out_of_window, roll_up
 from rankscope.panels.panel import Panel
 from rankscope.panels.ratios import ratio_parts
 from rankscope.panels.samples import Measure
@@ -117,9 +117,7 @@ def _censored(values: Sequence[OnlineValue], noun: str) -> Iterator[str]:
     """How many units a windowed metric leaves out, as they were not observed for long enough."""
     for one in values:
         if one.censored:
-            yield (
-                f"{one.metric} counts {words.counted(one.units, noun)} and leaves out {words.count(one.censored)}, first seen too near the end of the log"
-            )
+            yield left_out_of_window(one.metric, one.units, one.censored, noun)
 
 
 def _few_rows(values: Sequence[OnlineValue]) -> Iterator[str]:
