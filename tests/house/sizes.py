@@ -28,7 +28,7 @@ BUDGETS = {
     "inference": 3_561,
     "integrations": 202,
     "lists": 1_549,
-    "logs": 1_757,
+    "logs": 1_761,
     "metrics": 4_534,
     "modules": 2_714,
     "panels": 2_996,

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from rankscope import words
 from rankscope.blocks import Caution
@@ -127,7 +126,7 @@ class Variants:
         if (
             metric.windowed or not units.unit
         ):  # a unit that was not observed for long enough, or not shown, has no value
-            units = units.filter(pl.Series(units.columns(metric)[:, 1] != 0))
+            units = units.observed(metric)
             unseen = [name for name, count in counts_of(units, self.names).items() if count < FEWEST_UNITS]
             if unseen:
                 raise DataError(f"{metric}: {unseen[0]} has fewer than two {words.plural(units.noun)} with a value")

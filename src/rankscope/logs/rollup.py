@@ -113,6 +113,10 @@ class UnitTotals:
             values={metric: held.take(np.flatnonzero(inside)) for metric, held in self.values.items()},
         )
 
+    def observed(self, metric: OnlineMetric) -> UnitTotals:
+        """Return the units with a denominator above 0."""
+        return self.filter(pl.Series(self.columns(metric)[:, 1] != 0))
+
     def columns(self, metric: OnlineMetric) -> Array:
         """Two columns, what each unit adds above and below the line: units x 2. Raises DataError for a metric of single rows, which has no sums."""
         if metric in self.values:
