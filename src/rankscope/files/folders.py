@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from glob import glob, has_magic
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -60,7 +61,7 @@ def folder_run(path: str | Path, files: Sequence[Path], name: str | None, open_r
         return _join(str(path), name, runs)
 
     size = sum(file.stat().st_size for file in files)
-    head, source = partial(_head, str(path), name, sources), partial(_source, str(path), sources)
+    head, source = partial(_head, str(path), name, sources), partial(joint_source, str(path), sources)
     return RunParts(str(path), size, reads, whole, head, source)
 
 
@@ -85,25 +86,37 @@ def _head(label: str, name: str | None, sources: Sequence[Source]) -> RunHead:
     return RunHead(label, "folder", what, otherwise, name, several=several, more_notes=notes)
 
 
-def _source(label: str, sources: Sequence[Source]) -> Source:
+def joint_source(label: str, sources: Sequence[Source], kind: str = "folder", **more: Any) -> Source:
     """Return the source of several files; its digest is of their names and digests."""
 
     def digest() -> str:
-        said = "".join(f"{Path(source.label).name} {source.sha256() if source.sha256 else ''}\n" for source in sources)
-        return hashlib.sha256(said.encode()).hexdigest()
+        lines = [f"{Path(source.label).name} {source.sha256() if source.sha256 else ''}\n" for source in sources]
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
 
     def same() -> None:
         for source in sources:
             if source.same is not None:
                 source.same()
 
-    return Source(label, "folder", label, sha256=digest, same=same)
+    return Source(label, kind, label, sha256=digest, same=same, **more)
+
+
+def joint_places(tables: Sequence[tuple[int, Callable[[int], str]]]) -> Callable[[int], str]:
+    """Return the place of a row of several tables, given the rows and the places of each."""
+    ends = np.cumsum([rows for rows, _ in tables])
+
+    def place_of(row: int) -> str:
+        number = int(np.searchsorted(ends, row, side="right"))
+        rows, at = tables[number]
+        return at(row - int(ends[number] - rows))
+
+    return place_of
 
 
 def _join(label: str, name: str | None, runs: Sequence[Run]) -> Run:
     frame = _rows(runs, ("query_id", "doc_id", "score", "rank"))
     sources, queries = [run.source for run in runs], frame["query_id"].n_unique()
-    run = _head(label, name, sources).run(_source(label, sources), [_facts(run) for run in runs], queries)
+    run = _head(label, name, sources).run(joint_source(label, sources), [_facts(run) for run in runs], queries)
     return Run(frame, _placed(run.source, runs), name=run.name)
 
 
@@ -113,7 +126,7 @@ def folder_qrels(path: str | Path, files: Sequence[Path], read_qrels: Callable[[
     frame = _rows(parts, ("query_id", "doc_id", "grade", "iteration", "subgroup"))
     notes = dict.fromkeys(note for part in parts for note in part.source.notes[1:])
     rows = f"{words.counted(frame.height, 'judgment')}, {words.counted(frame['query_id'].n_unique(), 'query')}, {grades_of(frame['grade'])}"
-    source = _source(str(path), [part.source for part in parts])
+    source = joint_source(str(path), [part.source for part in parts])
     first = f"read {source.label} as qrels in {words.counted(len(parts), 'file')}: {rows}"
     return Qrels(frame, _placed(replace(source, notes=(first, *notes)), parts))
 
@@ -124,11 +137,6 @@ def _rows(tables: Sequence[Run] | Sequence[Qrels], columns: Sequence[str]) -> pl
 
 
 def _placed(source: Source, tables: Sequence[Run] | Sequence[Qrels]) -> Source:
-    ends = np.cumsum([table.frame.height for table in tables])
-
-    def place_of(row: int) -> str:
-        number = int(np.searchsorted(ends, row, side="right"))
-        return tables[number].source.at(row - int(ends[number] - tables[number].frame.height))
-
     faults = tuple(fault for table in tables for fault in table.source.faults)
-    return replace(source, faults=faults, place_of=place_of)
+    places = joint_places([(table.frame.height, table.source.at) for table in tables])
+    return replace(source, faults=faults, place_of=places)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NoReturn
 
 import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import FLOAT_REMEDY
+from rankscope.files.sheets import Sheet
 from rankscope.impressions import Kind, Log
 from rankscope.sources import UNDEFINED
 from rankscope.tables import Source
@@ -48,10 +48,16 @@ EXPECTS: dict[Kind, str] = {
 }
 
 
-def refuse_cell(rows: LogRows, name: str, faulty: pl.Expr, row: int, kind: Kind) -> NoReturn:
+def refuse_faults(rows: LogRows, faulty: Mapping[str, tuple[pl.Expr, Kind]]) -> None:
     """Raise InputError for the first faulty cell of a column, with its place, its text and the expected content."""
-    value = rows.collect(rows.frame.filter(faulty).select(name).head(1))[name][0]
-    raise InputError(f"{rows.source.at(row)}, column {name}: {words.quote(str(value))}: {EXPECTS[kind]}")
+    if not faulty:
+        return
+    first = [cells.fill_null(value=False).arg_true().first() for cells, _ in faulty.values()]
+    found = rows.collect(rows.frame.select(cells.alias(f"first{n}") for n, cells in enumerate(first)))
+    for n, (name, (cells, kind)) in enumerate(faulty.items()):
+        if len(at := found[f"first{n}"].drop_nulls()):
+            value = rows.collect(rows.frame.filter(cells).select(name).head(1))[name][0]
+            raise InputError(f"{rows.source.at(int(at[0]))}, column {name}: {words.quote(str(value))}: {EXPECTS[kind]}")
 
 
 def read_times(rows: LogRows, name: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
@@ -74,16 +80,13 @@ def read_times(rows: LogRows, name: str) -> tuple[pl.Expr, pl.Expr | None, list[
     return _written_time(rows, name, naive)
 
 
-def with_times(frame: pl.DataFrame, name: str, source: Source) -> tuple[pl.DataFrame, list[str]]:
-    """Return a frame with a column of times, and notes on assumed zones. Raises InputError for the first faulty cell."""
-    rows = LogRows(frame.lazy(), dict(frame.schema), source)
+def with_times(sheet: Sheet, name: str) -> tuple[pl.DataFrame, list[str]]:
+    """Return the rows of a sheet with a column of times, and notes on assumed zones. Raises InputError for the first faulty cell."""
+    rows = LogRows(sheet.frame.lazy(), dict(sheet.frame.schema), Source(sheet.label, place_of=sheet.at))
     value, faulty, notes = read_times(rows, name)
-    if (
-        faulty is not None
-        and (row := frame.select(faulty.fill_null(value=False).arg_true().first()).item()) is not None
-    ):
-        refuse_cell(rows, name, faulty, int(row), "time")
-    return frame.with_columns(value.alias(name)), notes
+    if faulty is not None:
+        refuse_faults(rows, {name: (faulty, "time")})
+    return sheet.frame.with_columns(value.alias(name)), notes
 
 
 def _since_1970(column: pl.Expr, largest: float) -> pl.Expr:

@@ -12,10 +12,10 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.catalogue import kind_of
-from rankscope.files.folders import files_of
+from rankscope.files.folders import files_of, joint_source
 from rankscope.files.log_formats.catalogue import KEYS, log_format_named, log_format_of
-from rankscope.files.log_formats.inputs import EXPECTED, LogInput, digest, input_of
-from rankscope.files.log_rows import LogRows, read_times, refuse_cell
+from rankscope.files.log_formats.inputs import EXPECTED, LogInput, LogPart, input_of
+from rankscope.files.log_rows import LogRows, read_times, refuse_faults
 from rankscope.files.long import EXACT, FLOAT_ID, FLOAT_NOTE, is_float_id
 from rankscope.files.parquet import PIECE, ParquetFile, open_parquet
 from rankscope.files.raw import Raw, open_raw
@@ -38,10 +38,9 @@ def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None, log
     if isinstance(source, Log):
         return source
     if isinstance(source, LogRows):
-        return _log_of_rows(source, columns)
+        return _log(source, columns)
     given = input_of(source, KEYS)
-    found = _rows_of_format(given, log_format)
-    return _log_of_rows(_rows_of(source, given) if found is None else found, columns)
+    return _log(_rows_of_format(given, log_format) or _rows_of(source, given), columns)
 
 
 DONE = {"shown", "click", "dwell_s", "conversion", "revenue", "variant"}  # roles that logs have and judgments have not
@@ -64,7 +63,7 @@ def log_of(source: Any, *, columns: Mapping[str, str] | str | None = None, log_f
             raise
         return None
     if (found := _rows_of_format(given, None)) is not None:
-        return _log_of_rows(found, columns)
+        return _log(found, columns)
     try:
         rows = _rows_of(source, given)
     except InputError:
@@ -73,16 +72,12 @@ def log_of(source: Any, *, columns: Mapping[str, str] | str | None = None, log_f
 
 
 def _log_by_columns(rows: LogRows, columns: Mapping[str, str] | str | None) -> Log | None:
+    roles, _ = _roles_of(list(rows.schema), columns, rows.source.label)
+    return _log(rows, columns) if DONE & set(roles) and OF & set(roles) else None
+
+
+def _log(rows: LogRows, columns: Mapping[str, str] | str | None) -> Log:
     roles, notes = _roles_of(list(rows.schema), columns, rows.source.label)
-    return _log(rows, roles, notes) if DONE & set(roles) and OF & set(roles) else None
-
-
-def _log_of_rows(rows: LogRows, columns: Mapping[str, str] | str | None) -> Log:
-    roles, notes = _roles_of(list(rows.schema), columns, rows.source.label)
-    return _log(rows, roles, notes)
-
-
-def _log(rows: LogRows, roles: Mapping[str, str], notes: Sequence[str]) -> Log:
     if not roles:
         raise InputError(f"{rows.source.label}: no column is known among {words.listing(rows.schema)}; {EXPECTED}")
     typed, plain, remarks = _typed(rows, roles)
@@ -93,11 +88,10 @@ def _log(rows: LogRows, roles: Mapping[str, str], notes: Sequence[str]) -> Log:
     lie = [plain.get(role, typed[role]).alias(role) for role in roles]
     pieces = Pieces(frame, tuple(piece.select(*lie, *rest) for piece in rows.pieces)) if rows.pieces else None
     label = rows.source.label
-    what = (
-        "a log" if {"item_id", "impression_id", "position", "shown"} & set(roles) else "a table with one row per unit"
-    )
-    what = rows.read_as or what
-    first = f"read {label} as {what}: {words.listing([f'{role} ({name})' if role != name else role for role, name in roles.items()], most=30)}"
+    shows = {"item_id", "impression_id", "position", "shown"} & set(roles)
+    what = rows.read_as or ("a log" if shows else "a table with one row per unit")
+    named = [f"{role} ({name})" if role != name else role for role, name in roles.items()]
+    first = f"read {label} as {what}: {words.listing(named, most=30)}"
     noted = replace(rows.source, notes=(first, *(rows.source.notes if rows.read_as else ()), *notes, *remarks))
     log = Log(frame, roles, tuple(name for name in others if name not in roles), noted, rows.collect, pieces)
     return log if rows.settle is None else rows.settle(log)
@@ -125,18 +119,16 @@ def _rows_of(source: Any, given: LogInput | None) -> LogRows:
     if isinstance(source, pl.LazyFrame):
         return LogRows(source, dict(source.collect_schema()), Source("log"))
     if not is_path(source):
-        return _of_sheet(open_sheet(source, "log", EXPECTED), None)
+        return _of_sheet(open_sheet(source, "log", EXPECTED))
     one = None if given is None else given.one
     if one is not None and one.raw is not None:
-        return _of_parquet(one.parquet) if kind_of(one.raw) == "parquet" else _of_text(one.raw)
+        return _of_raw(one.raw, one)
     return _joined(str(source), [_of_raw(open_raw(file, EXPECTED)) for file in files_of(source) or ()])
 
 
-def _of_raw(raw: Raw) -> LogRows:
-    return _of_parquet(open_parquet(raw)) if kind_of(raw) == "parquet" else _of_text(raw)
-
-
-def _of_text(raw: Raw) -> LogRows:
+def _of_raw(raw: Raw, part: LogPart | None = None) -> LogRows:
+    if kind_of(raw) == "parquet":
+        return _of_parquet(open_parquet(raw) if part is None else part.parquet)
     return _of_sheet(open_sheet(raw, raw.label, EXPECTED), raw)
 
 
@@ -145,29 +137,18 @@ def _of_parquet(file: ParquetFile) -> LogRows:
 
     def collect(query: pl.LazyFrame) -> pl.DataFrame:
         # only pages of columns that the query reads are checked
-        wanted = [name for name in schema if name in _read_by(query, list(schema))]
-        file.check(wanted)
+        plan = query.explain()
+        file.check([name for name in schema if f'"{name}"' in plan] or schema)
         return file.collect(query)
 
-    return LogRows(
-        file.scan, schema, file.raw.source("Parquet"), collect, pieces=tuple(file.pieces), finite=file.finite
-    )
+    source, pieces = file.raw.source("Parquet"), tuple(file.pieces)
+    return LogRows(file.scan, schema, source, collect, pieces=pieces, finite=file.finite)
 
 
-def _read_by(query: pl.LazyFrame, names: Sequence[str]) -> set[str]:
-    plan = query.explain()
-    return {name for name in names if f'"{name}"' in plan} or set(names)
-
-
-def _of_sheet(sheet: Sheet | Mapping[str, Any], raw: Raw | None) -> LogRows:
-    if (
-        isinstance(sheet, Mapping)
-        and raw is None
-        and sheet
-        and all(isinstance(cells, list | tuple) for cells in sheet.values())
-    ):
-        return _of_columns(sheet)
+def _of_sheet(sheet: Sheet | Mapping[str, Any], raw: Raw | None = None) -> LogRows:
     if isinstance(sheet, Mapping):
+        if raw is None and sheet and all(isinstance(cells, list | tuple) for cells in sheet.values()):
+            return _of_columns(sheet)
         raise InputError(f"{raw.label if raw else 'log'}: an object, not rows; {EXPECTED}")
     source = Source(sheet.label) if raw is None else raw.source("table")
     if sheet.lines is not None:
@@ -200,16 +181,10 @@ def _joined(label: str, parts: Sequence[LogRows]) -> LogRows:
             )
 
     frame = pl.concat([part.frame for part in parts], how="vertical_relaxed")
-    source = Source(
-        label,
-        "folder",
-        label,
-        sha256=lambda: digest([part.source for part in parts]),
-        notes=(f"{label}: {words.counted(len(parts), 'file')}",),
-    )
-    return LogRows(
-        frame, dict(frame.collect_schema()), source, parts[0].collect if len(parts) == 1 else pl.LazyFrame.collect
-    )
+    notes = (f"{label}: {words.counted(len(parts), 'file')}",)
+    source = joint_source(label, [part.source for part in parts], notes=notes)
+    collect = first.collect if len(parts) == 1 else pl.LazyFrame.collect
+    return LogRows(frame, dict(frame.collect_schema()), source, collect)
 
 
 # --- what columns are ---------------------------------------------------------------------------------------------
@@ -224,13 +199,8 @@ def _roles_of(
     for role, column in COLUMNS.items():
         if role in roles:
             continue
-        taken = set(roles.values())
-        fits = [
-            by_plain[plain]
-            for plain in map(plain_name, (role, *column.names))
-            if by_plain.get(plain, "") not in {"", *taken}
-        ]
-        fits = list(dict.fromkeys(fits))
+        found = [by_plain.get(plain, "") for plain in _plain_names(role)]
+        fits = [name for name in dict.fromkeys(found) if name not in {"", *roles.values()}]
         if fits:
             roles[role] = fits[0]
         if len(fits) > 1 and plain_name(fits[0]) != plain_name(role):
@@ -238,41 +208,39 @@ def _roles_of(
     return {role: roles[role] for role in COLUMNS if role in roles}, notes
 
 
+def _plain_names(role: str) -> list[str]:
+    return [plain_name(name) for name in (role, *COLUMNS[role].names)]
+
+
 def _said_roles(names: Sequence[str], columns: Mapping[str, str] | str, label: str) -> dict[str, str]:
     out: dict[str, str] = {}
     for name, said in _turned(names, dict(said_columns(columns, "visitor=unit_id,hit=click"))).items():
-        role = next(
-            (
-                role
-                for role, column in COLUMNS.items()
-                if plain_name(str(said)) in map(plain_name, (role, *column.names))
-            ),
-            None,
-        )
+        role = next((role for role in COLUMNS if plain_name(said) in _plain_names(role)), None)
         if role is None:
-            raise InputError(f"columns: {name!r} has the unknown role {said!r}{words.hint(str(said), COLUMNS)}")
+            raise InputError(f"columns: {name!r} has the unknown role {said!r}{words.hint(said, COLUMNS)}")
         if name not in names:
-            raise InputError(f"{label}: no column {name!r}{words.hint(str(name), names)}")
+            raise InputError(f"{label}: no column {name!r}{words.hint(name, names)}")
         if role in out:
             raise InputError(f"{label}: columns {out[role]} and {name} both have the role {role}; name one")
-        out[role] = str(name)
+        out[role] = name
     return out
 
 
 def _turned(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]:
     """Turn round roles given as ``user=unit_id``, if there is no column user."""
-    known = {plain_name(one) for role, column in COLUMNS.items() for one in (role, *column.names)}
+    known = {plain for role in COLUMNS for plain in _plain_names(role)}
     turns = {
-        name for name, said in columns.items() if name not in names and said in names and plain_name(str(name)) in known
+        name for name, said in columns.items() if name not in names and said in names and plain_name(name) in known
     }
-    return {said if name in turns else name: name if name in turns else said for name, said in columns.items()}
+    return dict((said, name) if name in turns else (name, said) for name, said in columns.items())
 
 
 # --- cells as what they are ---------------------------------------------------------------------------------------
 
 
 def _typed(rows: LogRows, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr], dict[str, pl.Expr], list[str]]:
-    typed, plain, odd, notes = {}, {}, {}, []
+    typed, plain, notes = {}, {}, list[str]()
+    odd: dict[str, tuple[pl.Expr, Kind]] = {}
     floats = _float_ids(rows, [name for role, name in roles.items() if COLUMNS[role].kind == "id"])
     for role, name in roles.items():
         kind, dtype = COLUMNS[role].kind, rows.schema[name]
@@ -291,17 +259,8 @@ def _typed(rows: LogRows, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr],
             if kind == "id" and dtype.is_float():
                 notes.append(f"column {name} holds {FLOAT_NOTE}")
         if faulty is not None and name not in rows.finite:
-            odd[role] = faulty
-    if odd:
-        found = rows.collect(
-            rows.frame.select(
-                faulty.fill_null(value=False).arg_true().first().alias(role) for role, faulty in odd.items()
-            )
-        )
-        for role, faulty in odd.items():
-            at = found[role].drop_nulls()
-            if len(at):
-                refuse_cell(rows, roles[role], faulty, int(at[0]), COLUMNS[role].kind)
+            odd[name] = faulty, kind
+    refuse_faults(rows, odd)
     return typed, plain, notes
 
 
@@ -317,11 +276,10 @@ def _float_ids(rows: LogRows, names: Sequence[str]) -> set[str]:
         return set()
     near = rows.collect(rows.frame.head(NEAR).select(first))
     found = {name: near[name].drop_nulls().first() for name in texts}
-    far = [name for name in texts if found[name] is None]  # no id is near the top
-    if far:
+    if far := [name for name in texts if found[name] is None]:  # no id is near the top
         each = rows.collect(rows.frame.select(pl.col(name).drop_nulls().first() for name in far))
-        found.update({name: each[name].drop_nulls().first() for name in far})
-    maybe = [name for name in texts if found[name] is not None and is_float_id(str(found[name]))]
+        found |= {name: each[name].drop_nulls().first() for name in far}
+    maybe = [name for name, one in found.items() if one is not None and is_float_id(one)]
     if not maybe:
         return set()
     all_floats = rows.collect(
@@ -353,10 +311,8 @@ def _flag(column: pl.Expr, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr | None]
     if dtype != pl.String:
         return _number(column, dtype)
     text = column.str.strip_chars().str.to_lowercase()
-    value = (
-        pl.when(text.is_in(YES)).then(1.0).when(text.is_in(NO)).then(0.0).otherwise(text.cast(pl.Float64, strict=False))
-    )
-    known = ~text.is_in(UNDEFINED)
+    number, known = text.cast(pl.Float64, strict=False), ~text.is_in(UNDEFINED)
+    value = pl.when(text.is_in(YES)).then(1.0).when(text.is_in(NO)).then(0.0).otherwise(number)
     return pl.when(known).then(value), known & (value.is_null() | ~value.is_finite())
 
 

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.log_formats.base import LogFormat
 from rankscope.files.log_formats.growthbook import GROWTHBOOK
-from rankscope.files.log_formats.inputs import LogInput
+from rankscope.files.log_formats.inputs import LogFormat, LogInput
 from rankscope.files.log_formats.interleaved import INTERLEAVED
 from rankscope.files.log_formats.obp import OBP
 from rankscope.files.log_formats.open_bandit import OPEN_BANDIT

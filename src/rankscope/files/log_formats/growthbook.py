@@ -8,13 +8,11 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.log_formats.base import LogFormat, LogTable
-from rankscope.files.log_formats.inputs import LogInput, LogPart, left_out, places
+from rankscope.files.log_formats.inputs import LogFormat, LogInput, LogPart, LogTable, places
 from rankscope.files.log_rows import with_times
 from rankscope.files.sheets import INDEX, Sheet
 from rankscope.impressions import COLUMNS
 from rankscope.sources import UNDEFINED
-from rankscope.tables import Source
 from rankscope.words import plain_name
 
 EXPECTS = "rows of exposures (user_id, timestamp, experiment_id, variation_id) and rows of each metric (user_id, timestamp, value)"
@@ -84,7 +82,7 @@ def read_growthbook(given: LogInput) -> LogTable:
     measured = [part for part in given.parts if part not in exposures and part.names]
     what = f", {words.listing([part.name for part in measured])}" if measured else ""
     source = given.source("GrowthBook", [*exposures, *measured], place_of=places(given.label, users, {unit: unit}))
-    notes = [*left_out(given, [*exposures, *measured], "rows"), *dict.fromkeys(notes)]
+    notes = [*given.left_out([*exposures, *measured], "rows"), *dict.fromkeys(notes)]
     return LogTable(users, source, f"GrowthBook: {words.counted(users.height, 'user')} in variations{what}", notes)
 
 
@@ -95,7 +93,7 @@ def _timed(part: LogPart, unit: str) -> tuple[Sheet, pl.DataFrame, list[str]]:
             f"{part.label}: no columns {unit} and timestamp among {words.listing(part.names)}; each row of a metric needs its user and its time"
         )
     sheet = part.sheet()
-    frame, notes = with_times(sheet.frame, time, Source(sheet.label, place_of=sheet.at))
+    frame, notes = with_times(sheet, time)
     frame = frame.with_columns(pl.col(unit).cast(pl.String)).rename({time: AT} if time != AT else {})
     return sheet, frame.drop([name for name in frame.columns if INDEX.fullmatch(name)]), notes
 

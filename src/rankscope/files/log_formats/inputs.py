@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.catalogue import kind_of
 from rankscope.files.columns import header_of
-from rankscope.files.folders import files_of
+from rankscope.files.folders import files_of, joint_source
 from rankscope.files.long import content_lines
 from rankscope.files.memory import speaks_arrow
 from rankscope.files.objects import json_of, object_of, objects_of
@@ -125,18 +125,49 @@ class LogInput:
     def source(self, kind: str, parts: Sequence[LogPart], **more: Any) -> Source:
         """Return the source of a log made of these parts."""
         raws = [part.raw for part in parts if part.raw is not None]
+        if not raws:
+            return Source(self.label, kind, **more)
         if len(raws) == 1 == len(parts):
             return raws[0].source(kind, **more)
-        sources = [raw.source(kind) for raw in raws]
-        return Source(
-            self.label, kind, self.label if raws else None, sha256=(lambda: digest(sources)) if raws else None, **more
-        )
+        return joint_source(self.label, [raw.source(kind) for raw in raws], kind, **more)
+
+    def left_out(self, used: Sequence[LogPart], what: str) -> list[str]:
+        """Return a note on the files that were not read, as they have other content."""
+        names = [Path(part.label).name for part in self.parts if part not in used]
+        return [f"left out, as they hold no {what}: {words.listing(names)}"] if names else []
 
 
-def left_out(given: LogInput, used: Sequence[LogPart], what: str) -> list[str]:
-    """Return a note on the files that were not read, as they have other content."""
-    names = [Path(part.label).name for part in given.parts if part not in used]
-    return [f"left out, as they hold no {what}: {words.listing(names)}"] if names else []
+@dataclass(frozen=True, eq=False)
+class LogTable:
+    """Rows of a log with known names of columns, and their source; ``read_as`` describes the log in a few words."""
+
+    frame: pl.DataFrame
+    source: Source
+    read_as: str
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class LogFormat:
+    """A format of logs that another tool writes.
+
+    ``about`` describes it in a list, ``expects`` its content in a message. ``names`` are other names of it, ``keys`` the names of its
+    parts in a dict. ``is_one`` is True only if an input is certainly of the format. ``read`` makes rows and raises InputError if it cannot.
+    """
+
+    name: str
+    about: str
+    expects: str
+    is_one: Callable[[LogInput], bool]
+    read: Callable[[LogInput], LogTable]
+    names: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+
+
+def tally(values: pl.Series) -> list[tuple[str, int]]:
+    """Count each value; the most frequent comes first, equal counts by name."""
+    counts = values.value_counts(name="times")
+    return counts.sort(pl.col("times"), pl.col(values.name), descending=[True, False]).rows()
 
 
 def places(label: str, frame: pl.DataFrame, names: Mapping[str, str]) -> Callable[[int], str]:
@@ -149,12 +180,6 @@ def places(label: str, frame: pl.DataFrame, names: Mapping[str, str]) -> Callabl
     return place_of
 
 
-def digest(sources: Sequence[Source]) -> str:
-    """Return the digest of several files: of their names and digests."""
-    said = "".join(f"{Path(one.label).name} {one.sha256() if one.sha256 else ''}\n" for one in sources)
-    return hashlib.sha256(said.encode()).hexdigest()
-
-
 def input_of(source: Any, keys: Sequence[str]) -> LogInput | None:
     """Open a path, a folder, a frame, arrays by name, or parts by name if one is among ``keys``; None for any other input.
 
@@ -162,13 +187,10 @@ def input_of(source: Any, keys: Sequence[str]) -> LogInput | None:
     """
     if is_path(source):
         several = any(sign in str(source) for sign in "*?") or Path(source).is_dir()
-        files = files_of(source) if several else None
-        if files is not None:
-            return LogInput(
-                str(source), tuple(part for file in files if (part := _part_of(file)) is not None), several=True
-            )
-        raw = open_raw(source, EXPECTED)
-        return LogInput(raw.label, (LogPart(_stem(raw.label), raw.label, raw),), _arrays(raw))
+        if several and (files := files_of(source)) is not None:
+            return LogInput(str(source), tuple(_openable(files)), several=True)
+        part = _part_of(source)
+        return LogInput(part.label, (part,), _arrays(part))
     if isinstance(source, Mapping):
         if not any(_is_part(source[key]) for key in keys if key in source):
             return LogInput("log", (), source)
@@ -178,20 +200,21 @@ def input_of(source: Any, keys: Sequence[str]) -> LogInput | None:
     return None
 
 
-def _stem(label: str) -> str:
-    return Path(label).name.partition(".")[0]
+def _part_of(path: Any, name: str | None = None) -> LogPart:
+    raw = open_raw(path, EXPECTED)
+    return LogPart(Path(raw.label).name.partition(".")[0] if name is None else name, raw.label, raw)
 
 
-def _part_of(file: Path) -> LogPart | None:
-    try:
-        return LogPart(_stem(str(file)), str(file), open_raw(file, EXPECTED))
-    except InputError:
-        return None
+def _openable(files: Sequence[Path]) -> Iterator[LogPart]:
+    for file in files:
+        with suppress(InputError):
+            yield _part_of(file)
 
 
-def _arrays(raw: Raw) -> Mapping[str, Any] | None:
+def _arrays(part: LogPart) -> Mapping[str, Any] | None:
     """Return the arrays of one JSON object if its beginning looks like feedback of obp."""
-    if not raw.head.removeprefix(BOM).lstrip().startswith(b"{") or b'"n_rounds"' not in raw.head[:HEAD]:
+    raw = part.raw
+    if raw is None or not raw.head.removeprefix(BOM).lstrip().startswith(b"{") or b'"n_rounds"' not in raw.head[:HEAD]:
         return None
     found = object_of(raw.read().removeprefix(BOM))
     return dict(found) if found is not None else None
@@ -211,8 +234,7 @@ def _named_parts(source: Mapping[Any, Any]) -> Iterator[LogPart]:
             said = "a path, a data frame or a list of objects is expected"
             raise InputError(f"log: {key} is of type {type(value).__name__}; {said}")
         elif is_path(value):
-            raw = open_raw(value, EXPECTED)
-            yield LogPart(str(key), raw.label, raw)
+            yield _part_of(value, str(key))
         elif isinstance(value, list | tuple):
             yield LogPart(str(key), str(key), objects=list(value))
         else:

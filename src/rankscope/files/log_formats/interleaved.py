@@ -6,11 +6,9 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.log_formats.base import LogFormat, LogTable, tally
-from rankscope.files.log_formats.inputs import LogInput, LogPart, left_out, places
+from rankscope.files.log_formats.inputs import LogFormat, LogInput, LogPart, LogTable, places, tally
 from rankscope.files.log_rows import with_times
 from rankscope.sources import UNDEFINED
-from rankscope.tables import Source
 
 COLUMNS = ("timestamp", "search_id", "event", "position", "ranking_function")
 SHOWN, CLICKED = "serp", "click"
@@ -42,7 +40,7 @@ def read_interleaved(given: LogInput) -> LogTable:
     frames, notes = [], dict[str, None]()
     for part in parts:
         sheet = part.sheet()
-        frame, said = with_times(sheet.frame, "timestamp", Source(sheet.label, place_of=sheet.at))
+        frame, said = with_times(sheet, "timestamp")
         frames.append(
             frame.select("timestamp", *[pl.col(name).cast(pl.String).str.strip_chars() for name in COLUMNS[1:]])
         )
@@ -59,7 +57,7 @@ def read_interleaved(given: LogInput) -> LogTable:
         ((first - at.filter(pl.col("event") == SHOWN).min()).dt.total_microseconds() / 1e6).alias("seconds_to_click"),
         (pl.col("event") == SHOWN).any().alias("listed"),
     )  # fmt: skip
-    remarks = [*left_out(given, parts, "such events"), *notes, ALONE, *_remarks(events, rows)]
+    remarks = [*given.left_out(parts, "such events"), *notes, ALONE, *_remarks(events, rows)]
     clicks = int(rows["clicks"].sum())
     read_as = f"events of interleaved searches: {words.counted(rows.height, 'list')}, {words.counted(clicks, 'click')}"
     source = given.source("interleaved", parts, place_of=places(given.label, rows, {"search_id": "search"}))

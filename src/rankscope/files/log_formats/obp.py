@@ -10,8 +10,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.log_formats.base import LogFormat, LogTable
-from rankscope.files.log_formats.inputs import LogInput
+from rankscope.files.log_formats.inputs import LogFormat, LogInput, LogTable
 from rankscope.tables import Array, Source
 
 EXPECTS = "action and reward as arrays, and position (from 0), pscore, slate_id and context if there are any"

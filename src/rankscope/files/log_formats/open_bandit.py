@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.log_formats.base import LogFormat, LogTable
-from rankscope.files.log_formats.inputs import LogInput, LogPart, left_out
-from rankscope.files.sheets import Sheet
+from rankscope.files.folders import joint_places
+from rankscope.files.log_formats.inputs import LogFormat, LogInput, LogPart, LogTable
 
 COLUMNS = {"timestamp", "item_id", "position", "click"}
 CHANCES = ("propensity_score", "action_prob")
@@ -48,14 +45,16 @@ def read_open_bandit(given: LogInput) -> LogTable:
     sheets = [part.sheet() for part in parts]
     frames = [_with_items(_labelled(part, sheet.frame), part, items) for part, sheet in zip(parts, sheets, strict=True)]
     frame = pl.concat(frames, how="diagonal_relaxed")
-    source = given.source("Open Bandit", parts, place_of=_places(sheets))
+    source = given.source(
+        "Open Bandit", parts, place_of=joint_places([(sheet.frame.height, sheet.at) for sheet in sheets])
+    )
     loggers = sorted(set(frame["logger_id"].drop_nulls())) if "logger_id" in frame.columns else []
     by = f" by {'policies' if len(loggers) > 1 else 'the policy'} {words.listing(loggers)}" if loggers else ""
     return LogTable(
         frame,
         source,
         f"Open Bandit: {words.counted(frame.height, 'impression')}{by}",
-        [*left_out(given, [*parts, *items], "rows of Open Bandit"), ONE],
+        [*given.left_out([*parts, *items], "rows of Open Bandit"), ONE],
     )
 
 
@@ -76,16 +75,6 @@ def _with_items(frame: pl.DataFrame, part: LogPart, items: list[LogPart]) -> pl.
     return frame.with_columns(pl.col("item_id").cast(pl.String)).join(
         features, on="item_id", how="left", maintain_order="left"
     )
-
-
-def _places(sheets: list[Sheet]) -> Callable[[int], str]:
-    ends = np.cumsum([sheet.frame.height for sheet in sheets])
-
-    def place_of(row: int) -> str:
-        number = int(np.searchsorted(ends, row, side="right"))
-        return sheets[number].at(row - int(ends[number] - sheets[number].frame.height))
-
-    return place_of
 
 
 OPEN_BANDIT = LogFormat(

@@ -8,11 +8,9 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.log_formats.base import LogFormat, LogTable, tally
-from rankscope.files.log_formats.inputs import LogInput, LogPart, left_out, places
+from rankscope.files.log_formats.inputs import LogFormat, LogInput, LogPart, LogTable, places, tally
 from rankscope.files.log_rows import with_times
 from rankscope.files.sheets import Sheet
-from rankscope.tables import Source
 
 EXPECTS = "queries with query_id and query_response_hit_ids, events with query_id, action_name and event_attributes.object.object_id"
 HITS = ("query_response_hit_ids", "query_response_object_ids", "query_response_objects_ids")
@@ -97,7 +95,7 @@ def read_ubi(given: LogInput) -> LogTable:
     done = _matched(done.join(known, on="impression_id", how="semi", maintain_order="left"), shown)
     rows = _rows(shown, done, _dwell(events, lists), observed=bool(events.height))
     rows, more = _about(rows, lists, events)
-    notes = [*left_out(given, parts, "queries or events"), *notes, *more, *_remarks(events, done, added)]
+    notes = [*given.left_out(parts, "queries or events"), *notes, *more, *_remarks(events, done, added)]
     counts = words.counted(shown["impression_id"].n_unique(), "list"), words.counted(events.height, "event")
     where = places(given.label, rows, {"impression_id": "list", "item_id": "item"})
     return LogTable(rows, given.source("UBI", parts, place_of=where), f"OpenSearch UBI: {', '.join(counts)}", notes)
@@ -131,7 +129,7 @@ def _table(sheet: Sheet) -> tuple[pl.DataFrame, list[str]]:
     frame, notes = sheet.frame, list[str]()
     time = [name for name in TIMES if name in frame.columns]
     if time:
-        frame, notes = with_times(frame, time[0], Source(sheet.label, line_of=None, place_of=sheet.at))
+        frame, notes = with_times(sheet, time[0])
     columns = [_first(frame, places, pl.String).alias(name) for name, places in TEXTS.items()]
     columns.append(_hits(frame).alias("hits"))
     columns.append((pl.col(time[0]) if time else pl.lit(None, pl.Datetime("us", "UTC"))).alias("timestamp"))

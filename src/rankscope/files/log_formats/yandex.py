@@ -14,8 +14,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.log_formats.base import LogFormat, LogTable
-from rankscope.files.log_formats.inputs import LogInput, LogPart, left_out
+from rankscope.files.log_formats.inputs import LogFormat, LogInput, LogPart, LogTable
 
 QUERY = re.compile(r"^[^\t\s]+\t\d+(\.\d+)?\tQ\t[^\t]+(\t|$)")
 SESSION = re.compile(r"^[^\t\s]+\tM\t\d+\t[^\t]+$")
@@ -60,7 +59,7 @@ def read_lines(given: LogInput) -> LogTable:
     clicks = _clicks(lines, named)
     placed = _placed(clicks, shown, named)
     rows = _rows(shown, placed, pages)
-    notes = [*left_out(given, parts, "queries and clicks"), *_remarks(shown, pages, placed)]
+    notes = [*given.left_out(parts, "queries and clicks"), *_remarks(shown, pages, placed)]
     read_as = f"lines of queries and clicks: {words.counted(pages.height, 'page')} of results, {words.counted(clicks.height, 'click')}"
     source = given.source("lines of queries and clicks", parts, place_of=_places(lines, parts, rows))
     return LogTable(rows.drop("at"), source, read_as, notes)
