@@ -13,7 +13,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.files.memory import ids_of, quote_value
-from rankscope.files.sheets import QUERY, Sheet, is_path, open_sheet
+from rankscope.files.sheets import QUERY, Sheet, label_of, open_sheet
 from rankscope.sources import UNDEFINED
 from rankscope.tables import Array
 
@@ -73,12 +73,11 @@ class Attributes:
             has = f"it has {words.listing(unknown, 3)}, the scores {words.listing(query_ids, 3)}"
             raise DataError(f"{self.label}: none of its queries has scores; {has}: use one set of query ids")
         lacking = [query for query in query_ids if query not in self.by_query]
-        kinds = ((unknown, "", "not scored"), (lacking, "scored ", "not in it"))
-        return [
-            f"{self.label}: {words.counted(len(ids), f'{kind}query is', f'{kind}queries are')} {what} ({words.listing(ids, 3)})"
-            for ids, kind, what in kinds
-            if ids
-        ]
+        out = []
+        for ids, kind, what in ((unknown, "", "not scored"), (lacking, "scored ", "not in it")):
+            many = words.counted(len(ids), f"{kind}query is", f"{kind}queries are")
+            out += [f"{self.label}: {many} {what} ({words.listing(ids, 3)})"] if ids else []
+        return out
 
 
 def attributes_of(source: Any) -> Attributes:
@@ -90,7 +89,7 @@ def attributes_of(source: Any) -> Attributes:
     if isinstance(source, Attributes):
         return source
     found = open_sheet(source, "attributes", EXPECTED, QUERY)
-    label = _label(source, found, "attributes")
+    label = label_of(source, found, "attributes")
     if isinstance(found, Mapping):
         return Attributes(_of_mapping(found, label), label)
     key = found.role(QUERY) or found.frame.columns[0]
@@ -98,9 +97,8 @@ def attributes_of(source: Any) -> Attributes:
     if not names:
         raise InputError(f"{label}: one column only; {EXPECTED}")
     queries = found.distinct(key, "query")
-    columns = [_column(found, name) for name in names]
-    rows = zip(*columns, strict=True)
-    return Attributes({q: dict(zip(names, row, strict=True)) for q, row in zip(queries, rows, strict=True)}, label, key)
+    values = {name: _column(found, name) for name in names}
+    return Attributes({q: {name: values[name][n] for name in names} for n, q in enumerate(queries)}, label, key)
 
 
 def clusters_of(source: Any, query_ids: Sequence[str]) -> tuple[Array, list[str]]:
@@ -114,7 +112,7 @@ def clusters_of(source: Any, query_ids: Sequence[str]) -> tuple[Array, list[str]
     ([1, 0, 1], ['u1', 'u2'])
     """
     found = open_sheet(source, "clusters", CLUSTERS, QUERY)
-    label = _label(source, found, "clusters")
+    label = label_of(source, found, "clusters")
     by_query = _clusters(found, label, set(query_ids))
     without = [query for query in query_ids if by_query.get(query) is None]
     if without:
@@ -122,12 +120,6 @@ def clusters_of(source: Any, query_ids: Sequence[str]) -> tuple[Array, list[str]
         raise DataError(f"{label}: query {without[0]!r} has no cluster ({many}); give every scored query one")
     names, codes = np.unique([str(by_query[query]) for query in query_ids], return_inverse=True)
     return codes.astype(np.int64), names.tolist()
-
-
-def _label(source: Any, found: Sheet | Mapping[str, Any], otherwise: str) -> str:
-    if isinstance(found, Sheet):
-        return found.label
-    return str(source) if is_path(source) else otherwise
 
 
 def _of_mapping(source: Mapping[Any, Any], label: str) -> dict[str, dict[str, Attribute]]:
@@ -140,11 +132,9 @@ def _of_mapping(source: Mapping[Any, Any], label: str) -> dict[str, dict[str, At
             raise InputError(f"{label}: query {query} is there twice, as text and as a number; keep one")
         out[query] = {str(name): _value(value, f"{label}: query {query}, {name}") for name, value in values.items()}
     for name in dict.fromkeys(name for values in out.values() for name in values):
-        kinds = {type(values.get(name)) for values in out.values()} - {type(None)}
-        if kinds == {str, float}:  # a column of numbers and texts is one of texts
+        if {str, float} <= {type(values.get(name)) for values in out.values()}:  # numbers among texts are texts
             for values in out.values():
-                value = values.get(name)
-                values[name] = _plain(value) if isinstance(value, float) else value
+                values[name] = _as_text(values.get(name))
     return out
 
 
@@ -176,20 +166,18 @@ def _column(sheet: Sheet, name: str) -> list[Attribute]:
 
 
 def _clusters(found: Sheet | Mapping[Any, Any], label: str, scored: set[str]) -> dict[str, str | None]:
-    rows: list[tuple[str, Any]]
+    rows: list[tuple[str, Any]] = []
     if isinstance(found, Mapping):
-        rows = list(zip(ids_of(found, label, "query"), found.values(), strict=True))
+        rows += zip(ids_of(found, label, "query"), found.values(), strict=True)
     else:
         key, other = found.pair(CLUSTERS)
-        rows = list(zip(found.ids(key, "query"), found.frame[other].to_list(), strict=True))
-        if key in scored:  # a query in the header
-            rows.insert(0, (key, other))
+        rows += [(key, other)] if key in scored else []  # a query in the header
+        rows += zip(found.ids(key, "query"), found.frame[other].to_list(), strict=True)
     out: dict[str, str | None] = {}
     for query, said in rows:
         if query in out:
             raise InputError(f"{label}: query {query!s} has two clusters; keep one")
-        value = _value(said, f"{label}: query {query!s}")
-        out[query] = _plain(value) if isinstance(value, float) else value
+        out[query] = _as_text(_value(said, f"{label}: query {query!s}"))
     return out
 
 
@@ -220,6 +208,10 @@ def _up_to(name: str, column: Array, cuts: Sequence[float]) -> dict[str, Array]:
         if len(set(names)) == len(names):
             break
     return dict(zip(names, masks, strict=True))
+
+
+def _as_text(value: Attribute) -> str | None:
+    return _plain(value) if isinstance(value, float) else value
 
 
 def _plain(value: float) -> str:

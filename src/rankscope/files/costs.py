@@ -12,7 +12,7 @@ import numpy as np
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.memory import number_of, quote_value
-from rankscope.files.sheets import SYSTEM, is_path, open_sheet
+from rankscope.files.sheets import SYSTEM, label_of, open_sheet
 
 EXPECTED = (
     "costs are a table with a run first and a cost in each further column (latency_ms, cost), or {run: {column: value}}"
@@ -66,7 +66,7 @@ def costs_of(source: Any) -> Costs:
         return source
     found = open_sheet(source, "costs", EXPECTED, SYSTEM)
     if isinstance(found, Mapping):
-        return _of_mapping(found, str(source) if is_path(source) else "costs")
+        return _of_mapping(found, label_of(source, found, "costs"))
     key = found.role(SYSTEM) or found.frame.columns[0]
     names = [name for name in found.frame.columns if name != key]
     runs = found.distinct(key, "run")

@@ -15,6 +15,7 @@ from rankscope.files.sheets import Sheet, is_path, open_sheet
 USERS = ("user_id", "user", "userid", "query_id", "qid", "session_id", "customer_id")
 ITEMS = ("item_id", "item", "itemid", "movieid", "movie_id", "doc_id", "docid", "product_id", "article_id", "iid")
 TIMES = ("timestamp", "time", "unix_timestamp", "datetime", "date", "ts", "t_dat", "event_time", "created_at")
+EXPECTED = "interactions are a table with the columns user_id and item_id"
 
 
 def interactions_of(source: Any, columns: ColumnRoles | None = None) -> pl.DataFrame:
@@ -43,9 +44,7 @@ def _sheet(source: Any) -> Sheet | None:
     if isinstance(source, Mapping) or not (is_path(source) or hasattr(source, "__arrow_c_stream__")):
         return None
     try:
-        found = open_sheet(
-            source, "train", "interactions are a table with the columns user_id and item_id", (*USERS, *ITEMS)
-        )
+        found = open_sheet(source, "train", EXPECTED, (*USERS, *ITEMS))
     except InputError:
         return None
     return found if isinstance(found, Sheet) else None

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -95,17 +95,20 @@ class Sheet:
             raise InputError(f"{self.label}: column {name} is of type {column.dtype}; it should hold numbers")
         out = values.fill_null(float("nan")).to_numpy().astype(float)
         odd = np.flatnonzero(odd | np.isinf(out))
-        if len(odd):
-            self._refuse(int(odd[0]), name, str(column[int(odd[0])]).strip())
-        return out
-
-    def _refuse(self, row: int, name: str, text: str) -> NoReturn:
-        what = "is not a number"
+        if not len(odd):
+            return out
+        row, what = int(odd[0]), "is not a number"
+        text = str(column[row]).strip()
         if re.fullmatch(r"[+-]?\d+,\d+", text):
             what += f"; write {text.replace(',', '.')}, with a point"
         elif words.is_number(text) and abs(float(text)) == float("inf"):
             what = "is infinite; leave the cell empty if a value is undefined"
         raise InputError(f"{self.at(row)}, column {name}: {words.quote(text)} {what}")
+
+
+def label_of(source: Any, found: Sheet | Mapping[str, Any], otherwise: str) -> str:
+    """Return the name of an opened source in messages."""
+    return found.label if isinstance(found, Sheet) else str(source) if is_path(source) else otherwise
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -118,7 +121,11 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return out
 
 
-def _of_objects(value: Any, label: str, expected: str, lines: Sequence[int] | None = None) -> Sheet | Mapping[str, Any]:
+def _of_json(raw: Raw, kind: str, expected: str) -> Sheet | Mapping[str, Any]:
+    label = raw.label
+    value, lines = (json_of(raw, _once), None) if kind == "json" else objects_of(raw, _once)
+    if lines is not None and len(value) == 1 and "per_query" in value[0]:
+        value, lines = value[0], None
     if isinstance(value, Mapping) and "per_query" in value:
         value = value["per_query"]
         if not value:
@@ -127,13 +134,9 @@ def _of_objects(value: Any, label: str, expected: str, lines: Sequence[int] | No
         return value
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise InputError(f"{label}: JSON must be an object or a list of objects; {expected}")
-    return Sheet(label, _columns(value, label), None if lines is None else lambda: np.array(lines))
-
-
-def _columns(objects: Sequence[Mapping[str, Any]], label: str) -> pl.DataFrame:
-    """Return one column per key: numbers if all values are numbers, otherwise strings; null if an object lacks it."""
-    names = list(dict.fromkeys(key for item in objects for key in item))
-    return pl.DataFrame([column_of(name, [item.get(name) for item in objects], label) for name in names])
+    names = list(dict.fromkeys(key for item in value for key in item))
+    frame = pl.DataFrame([column_of(name, [item.get(name) for item in value], label) for name in names])
+    return Sheet(label, frame, None if lines is None else lambda: np.array(lines))
 
 
 def column_of(name: str, values: list[Any], label: str) -> pl.Series:
@@ -167,11 +170,8 @@ def open_sheet(
         return source
     if is_path(source) or isinstance(source, Raw):
         raw = source if isinstance(source, Raw) else open_raw(source, expected)
-        kind = kind_of(raw)
-        if kind in {"json", "jsonl"}:
-            objects, lines = (json_of(raw, _once), None) if kind == "json" else objects_of(raw, _once)
-            whole = len(objects) == 1 and lines is not None and "per_query" in objects[0]
-            sheet = _of_objects(objects[0] if whole else objects, raw.label, expected, None if whole else lines)
+        if (kind := kind_of(raw)) in {"json", "jsonl"}:
+            sheet = _of_json(raw, kind, expected)
         else:
             sheet = Sheet(raw.label, open_parquet(raw).table()) if kind == "parquet" else _read_columns(raw)
     elif speaks_arrow(source) and not isinstance(source, pl.Series):
@@ -179,9 +179,11 @@ def open_sheet(
     else:
         what = PARTIAL if hasattr(source, MARK) else f"cannot be read from {type(source).__name__}; {expected}"
         raise InputError(f"{label}: {what}")
-    if isinstance(sheet, Sheet) and not len(sheet.frame):
+    if isinstance(sheet, Mapping):
+        return sheet
+    if not len(sheet.frame):
         raise InputError(f"{sheet.label}: a header and no rows; {expected}")
-    return _without_index(sheet, roles) if isinstance(sheet, Sheet) else sheet
+    return _without_index(sheet, roles)
 
 
 def _frame(source: Any, label: str, roles: Collection[str]) -> pl.DataFrame:
@@ -223,12 +225,9 @@ def _read_columns(raw: Raw) -> Sheet:
     text = columns.body()
     rows = cast("Rows", columns.rows(text))
     for at, cells in rows.odd[:1]:
-        fault = (
-            f"{words.counted(cells, 'column')}, the header has {len(names)}"
-            if cells
-            else "a carriage return within the line"
-        )
-        raise InputError(f"{raw.label} line {words.count(columns.line(text, at))}: {fault}")
+        wide = f"{words.counted(cells, 'column')}, the header has {len(names)}"
+        where = f"{raw.label} line {words.count(columns.line(text, at))}"
+        raise InputError(f"{where}: {wide if cells else 'a carriage return within the line'}")
     frame = columns.parse_rows(text, rows, columns.names).fill_null("")
     frame.columns = names
     return Sheet(raw.label, frame, columns.lines, typed=False)
