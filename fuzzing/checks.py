@@ -23,9 +23,8 @@ import rankscope as rs
 from fuzzing.inputs import PACK, Input
 from rankscope.files import open_run
 from rankscope.files import raw as raw_files
-from rankscope.files.attributes import attributes_of
-from rankscope.files.costs import costs_of
 from rankscope.files.matrices import scores_of
+from rankscope.files.side_tables import attributes_of, costs_of
 from rankscope.files.texts import texts_of
 from rankscope.scoring.settings import settings_of
 from rankscope.scoring.weights import weights_of

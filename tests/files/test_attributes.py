@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankscope.errors import DataError, InputError
-from rankscope.files.attributes import NONE, attributes_of, clusters_of
-from rankscope.files.costs import costs_of
+from rankscope.files.side_tables import NONE, attributes_of, clusters_of, costs_of
 
 
 def members(found: dict[str, Any], queries: list[str]) -> dict[str, list[str]]:

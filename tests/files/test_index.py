@@ -12,8 +12,7 @@ import pytest
 
 import rankscope as rs
 from rankscope.files import qrels_of, run_of
-from rankscope.files.attributes import attributes_of, clusters_of
-from rankscope.files.costs import costs_of
+from rankscope.files.side_tables import attributes_of, clusters_of, costs_of
 from rankscope.scoring.weights import weights_of
 
 QUERIES = ["q1", "q2", "q3", "q4"]

@@ -54,8 +54,8 @@ ALLOWED = {
         "reporting/explorer",
     },
     "pandas": {"show"},  # where a result becomes a frame of it, without pyarrow
-    "backports": {"files/zstd"},
-    "compression": {"files/zstd"},  # of the standard library since 3.14
+    "backports": {"files/raw"},
+    "compression": {"files/raw"},  # of the standard library since 3.14
     "scipy": {"inference", "estimators", "clicks", "interleavings"},
     "pyspark": {"engines/spark"},
     "pyarrow": {"engines/spark", "engines/packing"},

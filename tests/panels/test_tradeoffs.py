@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rankscope.blocks import Paragraph, Table
 from rankscope.errors import DataError, InputError
-from rankscope.files.costs import costs_of
+from rankscope.files.side_tables import costs_of
 from rankscope.panels.tradeoffs import Place, limits_of, tradeoffs
 
 COSTS = {

@@ -60,7 +60,7 @@ def names_of(kind: str, start: str = "") -> Names:
 
         return ((task.name, task.about) for task in TASKS)
     if kind == "log format":
-        from rankscope.files.log_formats.catalogue import LOG_FORMATS, TABLE
+        from rankscope.files.logs import LOG_FORMATS, TABLE
 
         formats = ((one.name, one.about) for one in LOG_FORMATS.values())
         return [*formats, (TABLE, "a table with one row per shown item, or one row per user")]

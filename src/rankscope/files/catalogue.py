@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from rankscope.files.columns import SEPARATED
-from rankscope.files.formats import RunFormat
-from rankscope.files.letor import Letor
-from rankscope.files.objects import Json, JsonLines
+from rankscope.files.objects import Json, JsonLines, RankedLists
 from rankscope.files.parquet import Parquet
-from rankscope.files.rankings import RankedLists
+from rankscope.files.parts import RunFormat
 from rankscope.files.raw import Raw
-from rankscope.files.trec import Trec
+from rankscope.files.trec import Letor, Trec
 
 RUN_FORMATS: list[RunFormat] = [Parquet(), RankedLists(), JsonLines(), Json(), Letor(), *SEPARATED, Trec()]
 

@@ -19,9 +19,8 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.formats import RunFormat
 from rankscope.files.long import ReaderNotes, is_float_id, is_text, make_table, restore_floats
-from rankscope.files.parts import QueryPlace, RunParts, cut, piece_size, table_parts
+from rankscope.files.parts import QueryPlace, RunFormat, RunParts, cut, piece_size, table_parts
 from rankscope.files.raw import BOM, UNREADABLE, Raw
 from rankscope.files.roles import ID_ROLES, known_header, known_names, roles_of
 from rankscope.parallel import map_parts

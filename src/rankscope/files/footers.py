@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from rankscope.files import zstd
+from rankscope.files.raw import first_of_zstd
 
 MAGIC, LOCKED = b"PAR1", b"PARE"
 TAIL = 8  # bytes after the footer: its length, and the magic
@@ -228,7 +228,7 @@ def _first_bytes(data: bytes, codec: int, size: int) -> bytes:
         if codec == 2:
             return zlib.decompressobj(47).decompress(data, size)
         if codec == 6:
-            return zstd.first_bytes(data, size)
+            return first_of_zstd(data, size)
     except (OSError, zlib.error) as error:
         raise DamageError("a page cannot be unpacked") from error
     if codec == 1:

@@ -12,12 +12,24 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.catalogue import kind_of
-from rankscope.files.folders import files_of, joint_source
-from rankscope.files.log_formats.catalogue import KEYS, log_format_named, log_format_of
-from rankscope.files.log_formats.inputs import EXPECTED, LogInput, LogPart, input_of
-from rankscope.files.log_rows import LogRows, read_times, refuse_faults
+from rankscope.files.log_formats.growthbook import GROWTHBOOK
+from rankscope.files.log_formats.inputs import (
+    EXPECTED,
+    LogFormat,
+    LogInput,
+    LogPart,
+    LogRows,
+    input_of,
+    read_times,
+    refuse_faults,
+)
+from rankscope.files.log_formats.interleaved import INTERLEAVED
+from rankscope.files.log_formats.open_bandit import OBP, OPEN_BANDIT
+from rankscope.files.log_formats.ubi import UBI
+from rankscope.files.log_formats.yandex import YANDEX
 from rankscope.files.long import EXACT, FLOAT_ID, FLOAT_NOTE, is_float_id
 from rankscope.files.parquet import PIECE, ParquetFile, open_parquet
+from rankscope.files.parts import files_of, joint_source
 from rankscope.files.raw import Raw, open_raw
 from rankscope.files.roles import said_columns
 from rankscope.files.sheets import INDEX, Sheet, is_path, open_sheet
@@ -25,6 +37,30 @@ from rankscope.impressions import BLANKS, COLUMNS, Kind, Log, Pieces
 from rankscope.sources import UNDEFINED
 from rankscope.tables import Source
 from rankscope.words import plain_name
+
+LOG_FORMATS: dict[str, LogFormat] = {one.name: one for one in (OPEN_BANDIT, OBP, UBI, YANDEX, GROWTHBOOK, INTERLEAVED)}
+TABLE = "table"
+LOOKED = 100  # files of a folder that are asked for their columns
+KEYS = tuple(key for one in LOG_FORMATS.values() for key in one.keys)
+
+
+def log_format_named(name: str | None) -> LogFormat | None:
+    """Return the format of this name in any spelling; None for a table or no name. Raises InputError for an unknown name."""
+    if name is None or plain_name(str(name)) == TABLE:
+        return None
+    plain = plain_name(str(name))
+    for one in LOG_FORMATS.values():
+        if plain in map(plain_name, (one.name, *one.names)):
+            return one
+    there: Sequence[str] = [TABLE, *LOG_FORMATS]
+    raise InputError(f"log_format={name!r}: unknown format of logs{words.hint(str(name), there)}")
+
+
+def log_format_of(given: LogInput) -> LogFormat | None:
+    """Return the format of an input if it is certain; None for a table."""
+    looked = replace(given, parts=given.parts[:LOOKED])
+    return next((one for one in LOG_FORMATS.values() if one.is_one(looked)), None)
+
 
 YES, NO = ("1", "true", "yes", "y", "t"), ("0", "false", "no", "n", "f")
 NEAR = 1000  # rows that are searched for the first id before all are read

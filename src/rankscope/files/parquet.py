@@ -17,9 +17,8 @@ import polars as pl
 
 from rankscope.errors import InputError
 from rankscope.files.footers import MAGIC, DamageError, Footer, Read, check_pages, read_footer
-from rankscope.files.formats import RunFormat
 from rankscope.files.long import ReaderNotes, id_column, make_qrels, make_table
-from rankscope.files.parts import RunParts, table_parts
+from rankscope.files.parts import RunFormat, RunParts, table_parts
 from rankscope.files.raw import UNREADABLE, Raw
 from rankscope.files.roles import roles_of
 from rankscope.lists import Array, narrowed

@@ -21,9 +21,49 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.files.roles import ColumnRoles
-from rankscope.files.zstd import open_zstd
 from rankscope.parallel import check_memory
 from rankscope.tables import Source
+
+
+def _zstd() -> Any:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd
+
+
+class _Unzstd(io.RawIOBase):
+    def __init__(self, file: IO[bytes] | Path) -> None:
+        self.file, self.broken = _zstd().ZstdFile(file), _zstd().ZstdError
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            return int(self.file.readinto(buffer))
+        except self.broken as error:
+            raise OSError(str(error)) from error
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()
+
+
+def open_zstd(file: IO[bytes] | Path) -> io.BufferedReader:
+    """Return a stream that unpacks a file of one or more frames; errors are OSError and EOFError, as for gzip."""
+    return io.BufferedReader(_Unzstd(file), 1 << 18)
+
+
+def first_of_zstd(data: bytes, size: int) -> bytes:
+    """Return the first ``size`` bytes of a frame. Raises OSError for a damaged one."""
+    zstd = _zstd()
+    try:
+        return bytes(zstd.ZstdDecompressor().decompress(data, size))
+    except zstd.ZstdError as error:
+        raise OSError(str(error)) from error
+
 
 HEAD = 1 << 16
 SMALL = 1 << 20  # bytes on disk: larger files may be read in parts

@@ -13,14 +13,12 @@ from typing import Any, cast
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.catalogue import format_of
-from rankscope.files.folders import files_of, folder_qrels, folder_run
 from rankscope.files.long import EXPECTED, GRADES, named_grades
-from rankscope.files.memory import is_pandas, read_dict, read_frame, speaks_arrow, take_frame
-from rankscope.files.parts import RunParts
-from rankscope.files.rankings import frame_rankings
+from rankscope.files.memory import handed_over, is_pandas, read_dict, read_frame, speaks_arrow, take_frame
+from rankscope.files.objects import frame_rankings
+from rankscope.files.parts import RunParts, files_of, folder_qrels, folder_run
 from rankscope.files.raw import open_raw
 from rankscope.files.roles import ColumnRoles
-from rankscope.files.tools import handed_over
 from rankscope.tables import MARK, PARTIAL, Qrels, Run
 
 INPUTS = {

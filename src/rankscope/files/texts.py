@@ -17,16 +17,18 @@ from rankscope.files.objects import object_of
 from rankscope.files.parquet import open_parquet
 from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.sheets import is_path
-from rankscope.files.text_records import has_marks, of_smart, texts_of_marks
-from rankscope.files.text_rows import (
+from rankscope.files.text_files import (
     Selection,
+    has_marks,
     id_of,
     join_row,
     of_jsonl,
+    of_smart,
     plain_text,
     roles_among,
     separator_of,
     texts_of_columns,
+    texts_of_marks,
 )
 from rankscope.tables import Source
 

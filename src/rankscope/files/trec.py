@@ -1,4 +1,4 @@
-"""TREC runs and qrels: lines of columns without a header.
+"""Lines of columns without a header: TREC runs and qrels, and LETOR.
 
 Polars parses the lines of a part as they are if every line is regular. Otherwise the part is tidied and each line is checked.
 """
@@ -17,7 +17,6 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.formats import RunFormat
 from rankscope.files.long import (
     EXPECTED,
     GRADES,
@@ -33,7 +32,7 @@ from rankscope.files.long import (
     make_run,
     stem,
 )
-from rankscope.files.parts import PartFacts, QueryPlace, RunHead, RunParts, cut, piece_size
+from rankscope.files.parts import PartFacts, QueryPlace, RunFormat, RunHead, RunParts, cut, piece_size
 from rankscope.files.raw import BLANK_BYTES, BOM, HEAD, UNREADABLE, Raw
 from rankscope.files.roles import ORDER
 from rankscope.parallel import map_parts
@@ -496,3 +495,51 @@ def _with_return(data: bytes, beyond: Array) -> Array:
     for row in np.flatnonzero(beyond).tolist():
         out[row] = b"\r" in lines[int(at[row]) - 1].strip()
     return out
+
+
+ROW = re.compile(r"\s*(\S+)\s+qid:(\S+)\s*([^#]*)(?:#\s*(.*))?")
+DOCUMENT = re.compile(r"(?:docid\s*[=:]\s*)?([^\s=:]+)")
+
+
+class Letor(RunFormat):
+    """Rows of labels, queries and features, as learning to rank uses them."""
+
+    name = "letor"
+
+    def recognises(self, raw: Raw) -> bool:
+        """Accept a file whose first line is a label and ``qid:``."""
+        row = ROW.match(raw.first_line)
+        return " qid:" in raw.first_line and row is not None and words.is_number(row[1])
+
+    def read(self, raw: Raw, what: str, name: str | None) -> Run | Qrels:
+        """Read labels as judgments; a row's comment names its document, or the row's place in its query does."""
+        if what == "run":
+            raise InputError(f"{raw.label}: LETOR rows hold labels and features, no ranking; labels are qrels: {ORDER}")
+        notes, rows, counts = ReaderNotes(), list[tuple[str, str, float]](), dict[str, int]()
+        try:
+            lines = raw.read().removeprefix(BOM).decode("utf-8").split("\n")
+        except UnicodeDecodeError as error:
+            raw.fail(error)
+        named, at = 0, list[int]()
+        for number, line in enumerate(lines, 1):
+            if not line.strip() or line.lstrip().startswith("#"):
+                continue
+            row = ROW.match(line)
+            if row is None or not words.is_number(row[1]):
+                lacks = "no label" if row is None else f"label {words.quote(row[1])} is not a number"
+                place = f"{raw.label} line {words.count(number)}"
+                notes.fault("number", f"{place}: {lacks}; LETOR has lines like '2 qid:10 1:0.03'", number)
+                continue
+            counts[row[2]] = counts.get(row[2], 0) + 1
+            doc = DOCUMENT.match(row[4] or "")
+            named += doc is not None
+            rows.append((row[2], doc[1] if doc else str(counts[row[2]]), float(row[1])))
+            at.append(number)
+        if not rows:
+            notes.refuse(f"{raw.label}: no row", "line")
+        if named < len(rows):
+            unnamed = words.counted(len(rows) - named, "row names", "rows name")
+            notes.notes.append(f"{unnamed} no document: its place in its query, from 1, is its id")
+        schema = {"query_id": pl.String, "doc_id": pl.String, "grade": pl.Float64}
+        frame = pl.DataFrame(rows, schema=schema, orient="row")
+        return make_qrels(frame, replace(raw.source("LETOR qrels"), line_of=at.__getitem__), notes, "LETOR labels")

@@ -55,7 +55,7 @@ def parts_of(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str, str, Arra
 
     An attribute of very many values is left out, with a note. Raises DataError where the table knows none of the queries.
     """
-    from rankscope.files.attributes import attributes_of
+    from rankscope.files.side_tables import attributes_of
 
     table = attributes_of(source)
     notes = table.remarks(list(ids))

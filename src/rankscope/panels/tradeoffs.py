@@ -11,7 +11,7 @@ from typing import Literal
 from rankscope import words
 from rankscope.blocks import EMPTY, Block, Column, Heading, NumberText, Paragraph, Table, Value
 from rankscope.errors import DataError, InputError
-from rankscope.files.costs import Costs
+from rankscope.files.side_tables import Costs
 
 STEP = 0.01  # what a point of quality is
 ABOUT = 1.05  # costs that differ by a smaller factor are about the same
@@ -116,7 +116,7 @@ class TradeOffs:
     def sentence(self, run: str, against: str) -> str:
         """One run against another: what it loses or gains, and what it saves or costs.
 
-        >>> from rankscope.files.costs import costs_of
+        >>> from rankscope.files.side_tables import costs_of
         >>> costs = costs_of({"A": {"latency_ms": 250}, "B": {"latency_ms": 45}})
         >>> tradeoffs({"A": 0.912, "B": 0.856}, costs, metric="nDCG@10").sentence("B", "A")
         'B loses 0.056 nDCG@10 (6.1%) against A and is 5.6x faster.'

@@ -86,7 +86,7 @@ def named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:
 
 
 def _is_one_run(runs: Any) -> bool:
-    from rankscope.files.tools import is_rows
+    from rankscope.files.memory import is_rows
 
     return is_rows(runs)
 

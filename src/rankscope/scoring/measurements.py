@@ -245,7 +245,7 @@ def in_clusters(panels: Sequence[Panel], source: Any) -> list[Panel]:
     """The same panels, their queries numbered by the cluster they belong to; as they are without a source."""
     if source is None:
         return list(panels)
-    from rankscope.files.attributes import clusters_of
+    from rankscope.files.side_tables import clusters_of
 
     ids = panels[0].units
     codes, names = clusters_of(source, list(ids))

@@ -53,7 +53,7 @@ class Intervals:
 
     def codes(self, runs: Sequence[Sequence[str]]) -> list[Array]:
         """The number of the cluster of each query, for the queries of each run; there are clusters."""
-        from rankscope.files.attributes import clusters_of
+        from rankscope.files.side_tables import clusters_of
 
         ids = sorted({query for queries in runs for query in queries})
         codes, _ = clusters_of(self.clusters, ids)

@@ -15,10 +15,10 @@ from rankscope import words
 from rankscope._version import __version__
 from rankscope.engines.base import DataFacts, Order
 from rankscope.errors import InputError
-from rankscope.files.attributes import CLUSTERS
 from rankscope.files.partials import read_partial, write_partial
 from rankscope.files.parts import PartFacts, RunHead
 from rankscope.files.raw import open_raw
+from rankscope.files.side_tables import CLUSTERS
 from rankscope.lists import Aspects, Judged
 from rankscope.scoring.fold import Fold
 from rankscope.scoring.inputs import CleanInput

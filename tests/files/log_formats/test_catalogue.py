@@ -12,8 +12,8 @@ from tests.files.log_formats.made import SAMPLES, sample
 import rankscope as rs
 from rankscope.cli import main
 from rankscope.errors import InputError
-from rankscope.files.log_formats.catalogue import KEYS, LOG_FORMATS, log_format_named, log_format_of
 from rankscope.files.log_formats.inputs import input_of
+from rankscope.files.logs import KEYS, LOG_FORMATS, log_format_named, log_format_of
 
 
 def told(source: Any) -> str | None:

@@ -1,15 +1,19 @@
-"""Files of the Open Bandit Dataset: one shown item and its propensity per row."""
+"""The Open Bandit Dataset, one shown item and its propensity per row, and the feedback of the Open Bandit Pipeline (obp)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.folders import joint_places
 from rankscope.files.log_formats.inputs import LogFormat, LogInput, LogPart, LogTable
+from rankscope.files.parts import joint_places
+from rankscope.tables import Array, Source
 
 COLUMNS = {"timestamp", "item_id", "position", "click"}
 CHANCES = ("propensity_score", "action_prob")
@@ -80,4 +84,126 @@ def _with_items(frame: pl.DataFrame, part: LogPart, items: list[LogPart]) -> pl.
 OPEN_BANDIT = LogFormat(
     "open_bandit", "files of the Open Bandit Dataset", "columns item_id, position, click, propensity_score and user_feature_0",
     lambda given: any(map(_is_rows, given.parts)), read_open_bandit, names=("obd",),
+)  # fmt: skip
+
+
+# --- the dict of feedback of obp: one array per column, one element per row ---------------------------------------------
+
+
+EXPECTS = "action and reward as arrays, and position (from 0), pscore, slate_id and context if there are any"
+ROLES = {
+    "action": "item_id",
+    "reward": "reward",
+    "slate_id": "impression_id",
+    "pscore_item_position": "p_item_pos",
+    "pscore_cascade": "p_prefix",
+}
+
+
+def _is_feedback(given: LogInput) -> bool:
+    return given.arrays is not None and all(name in given.arrays for name in ("n_rounds", "action", "reward"))
+
+
+def read_obp(given: LogInput) -> LogTable:
+    """Return obp's ``bandit_feedback`` as rows: action, reward, and position, which obp counts from 0 and a log from 1.
+
+    ``pscore`` is the probability of the action at its position (``p_item_pos``). For slates, which have a ``slate_id``, it is the
+    probability of the slate (``p_slate``), ``pscore_cascade`` of the slate down to the position (``p_prefix``), and
+    ``pscore_item_position`` of the action at its position. A reward of only 0 and 1 is also a click. Columns of ``context`` and other
+    arrays with one element per row are attributes.
+
+    >>> feedback = {"n_rounds": 2, "action": [3, 1], "position": [0, 2], "reward": [1, 0], "pscore": [0.5, 0.1]}
+    >>> print(read_obp(LogInput("log", (), feedback)).frame.rows(named=True)[1])
+    {'item_id': 1, 'position': 3, 'reward': 0, 'click': 0, 'p_item_pos': 0.1}
+    """
+    arrays = given.arrays
+    if arrays is None or not {"action", "reward"} <= set(arrays):
+        raise InputError(f"{given.label}: no feedback as obp has it; {EXPECTS} are expected")
+    rows = len(_array(given, "action", arrays["action"]))
+    slates = arrays.get("slate_id") is not None
+    columns: dict[str, Array] = {}
+    for name in ("slate_id", "action", "position", "reward", "pscore", "pscore_item_position", "pscore_cascade"):
+        if arrays.get(name) is None:
+            continue
+        array = _array(given, name, arrays[name])
+        if array.ndim != 1 or len(array) != rows:
+            raise InputError(
+                f"{given.label}: {name} is of shape {array.shape}, and action has {words.counted(rows, 'element')}; they should have one element per row each"
+            )
+        if name == "position":
+            columns[name] = _from_one(given, array)
+        else:
+            columns[ROLES.get(name, "p_slate" if slates else "p_item_pos")] = array
+        if name == "reward" and np.isin(array, (0, 1)).all():
+            columns["click"] = array
+    context = _context(given, arrays, rows)
+    columns |= context
+    others, left = _others(arrays, rows, used=bool(context))
+    frame = pl.DataFrame({**columns, **others})
+    notes = ["positions are counted from 0 there: 1 is added to all"] if "position" in columns else []
+    notes += ["reward is 0 or 1 in all rows: it is also taken as click"] if "click" in columns else []
+    notes += [f"left out, as they have no element for each row: {words.listing(left)}"] if left else []
+    what = f" in {words.counted(len(np.unique(columns['impression_id'])), 'slate')}" if slates else ""
+    return LogTable(frame, _source(given), f"feedback as obp has it: {words.counted(rows, 'row')}{what}", notes)
+
+
+def _source(given: LogInput) -> Source:
+    return given.source("obp", given.parts) if given.parts else Source(given.label, "obp")
+
+
+def _array(given: LogInput, name: str, value: Any) -> Array:
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of several lengths
+        array = np.asarray(None)
+    if array.dtype == object or not array.ndim:
+        raise InputError(f"{given.label}: {name} should be an array of numbers or texts; {EXPECTS} are expected")
+    return array
+
+
+def _from_one(given: LogInput, position: Array) -> Array:
+    if position.dtype.kind not in "iu" or (len(position) and position.min() < 0):
+        raise InputError(
+            f"{given.label}: position holds {words.quote(str(position.min()))}; positions are whole numbers, which count from 0 in obp"
+        )
+    return position.astype(np.int64) + 1
+
+
+def _context(given: LogInput, arrays: Mapping[str, Any], rows: int) -> dict[str, Array]:
+    """Return a column per dimension of the context; rows of a slate share its context."""
+    if arrays.get("context") is None:
+        return {}
+    context = _array(given, "context", arrays["context"])
+    if context.ndim != 2:
+        return {}
+    if len(context) != rows and arrays.get("slate_id") is not None:
+        slates, place = np.unique(np.asarray(arrays["slate_id"]), return_inverse=True)
+        if len(slates) != len(context):
+            return {}
+        context = context[place]
+    return {f"context_{i}": context[:, i] for i in range(context.shape[1])} if len(context) == rows else {}
+
+
+def _others(arrays: Mapping[str, Any], rows: int, used: bool) -> tuple[dict[str, Array], list[str]]:
+    others, left = {}, []
+    for name, value in arrays.items():
+        if (
+            name in {*ROLES, "position", "pscore"}
+            or value is None
+            or np.ndim(value) == 0
+            or (name == "context" and used)
+        ):
+            continue
+        array = np.asarray(value)
+        if array.ndim == 1 and len(array) == rows and array.dtype != object:
+            others[str(name)] = array
+        else:
+            left.append(str(name))
+    return others, left
+
+
+OBP = LogFormat(
+    "obp", "the dict of feedback of obp (Open Bandit Pipeline)", EXPECTS,
+    _is_feedback, read_obp,
+    names=("bandit_feedback",),
 )  # fmt: skip

@@ -8,8 +8,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.log_formats.inputs import LogFormat, LogInput, LogPart, LogTable, places, tally
-from rankscope.files.log_rows import with_times
+from rankscope.files.log_formats.inputs import LogFormat, LogInput, LogPart, LogTable, places, tally, with_times
 from rankscope.files.sheets import Sheet
 
 EXPECTS = "queries with query_id and query_response_hit_ids, events with query_id, action_name and event_attributes.object.object_id"

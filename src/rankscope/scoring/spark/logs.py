@@ -18,8 +18,7 @@ from rankscope.engines import spark
 from rankscope.engines.packing import PartStream
 from rankscope.engines.remote_queries import ORDER, RowReading
 from rankscope.errors import InputError
-from rankscope.files.log_formats.inputs import EXPECTED
-from rankscope.files.log_rows import LogRows
+from rankscope.files.log_formats.inputs import EXPECTED, LogRows
 from rankscope.impressions import Log
 from rankscope.sources import Source
 

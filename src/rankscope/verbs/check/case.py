@@ -20,8 +20,8 @@ from rankscope.engines.pairs import PAIR, Frame
 from rankscope.engines.tie_orders import score_under_ties
 from rankscope.engines.top import top
 from rankscope.errors import InputError, RankscopeError
-from rankscope.files.interactions import interactions_of
 from rankscope.files.long import named_grades
+from rankscope.files.side_tables import interactions_of
 from rankscope.files.texts import Texts, texts_of
 from rankscope.impressions import Log
 from rankscope.lists import Array, Judged, Lists

@@ -83,7 +83,7 @@ def compare(  # noqa: PLR0913 - the options of the command line, each with its d
 
 def _tradeoffs(given: Measurements, costs: Any, limits: Any, baseline: str) -> tuple[Measurements, TradeOffs]:
     """What the runs cost against the primary metric, and what is to say about the table of costs."""
-    from rankscope.files.costs import costs_of
+    from rankscope.files.side_tables import costs_of
     from rankscope.panels.tradeoffs import tradeoffs
 
     first = given.panels[0]

@@ -170,7 +170,7 @@ def _slices(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str | None, Arr
     parts: list[tuple[str | None, Array | None]] = [(None, None)]
     if source is None:
         return parts, []
-    from rankscope.files.attributes import attributes_of
+    from rankscope.files.side_tables import attributes_of
 
     table = attributes_of(source)
     for attribute, slices in table.slices(list(ids)).items():

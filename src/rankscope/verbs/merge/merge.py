@@ -8,7 +8,7 @@ from typing import Any
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.folders import files_of
+from rankscope.files.parts import files_of
 from rankscope.scoring.evaluation import evaluate_judged, scores_of
 from rankscope.scoring.scores import Scores
 from rankscope.sharding.partial import PartialScores, check_clusters, read_part

@@ -8,7 +8,7 @@ from dataclasses import replace
 from rankscope.diagnostics import training as rules
 from rankscope.diagnostics.rule import Finding
 from rankscope.engines.pairs import PAIR, Frame, within, without
-from rankscope.files.interactions import timed_interactions
+from rankscope.files.side_tables import timed_interactions
 from rankscope.metrics import Metric
 from rankscope.verbs.check.case import CheckCase, finds
 

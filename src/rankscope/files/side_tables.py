@@ -1,21 +1,27 @@
-"""Attributes of queries, which divide them into slices, and clusters of queries."""
+"""Side tables: attributes and clusters of queries, costs of runs, and training data of a recommender."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import polars as pl
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
-from rankscope.files.memory import ids_of, quote_value
-from rankscope.files.sheets import QUERY, Sheet, label_of, open_sheet
+from rankscope.files.memory import ids_of, number_of, quote_value
+from rankscope.files.readers import qrels_of
+from rankscope.files.roles import ColumnRoles
+from rankscope.files.sheets import QUERY, SYSTEM, Sheet, is_path, label_of, open_sheet
 from rankscope.sources import UNDEFINED
 from rankscope.tables import Array
+
+# --- attributes of queries, which divide them into slices, and clusters of queries --------------------------------------
+
 
 NONE = "(none)"
 FEW = 6  # most values of a number that is cut by value
@@ -216,3 +222,160 @@ def _as_text(value: Attribute) -> str | None:
 
 def _plain(value: float) -> str:
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.4g}"
+
+
+# --- costs of runs, such as latency or money: one run per row, one cost per column --------------------------------------
+
+
+COSTS = (
+    "costs are a table with a run first and a cost in each further column (latency_ms, cost), or {run: {column: value}}"
+)
+_MORE_IS_BETTER = re.compile(
+    r"(?i)throughput|(^|[^a-z])[qr]ps($|[^a-z])|(queries|requests|documents|docs|items|tokens)[ _-]?per[ _-]?s"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """The costs of each run: numbers of at least 0, lower is better."""
+
+    columns: tuple[str, ...]
+    by_run: dict[str, dict[str, float]]
+    label: str
+
+    def of(self, runs: Iterable[str]) -> dict[str, dict[str, float]]:
+        """Return the costs of these runs. Raises InputError for a run without costs."""
+        runs = list(runs)
+        for run in runs:
+            if run not in self.by_run:
+                others = [name for name in self.by_run if name not in runs]
+                raise InputError(f"{self.label}: no run {run!r}{words.hint(run, others)}")
+        return {run: self.by_run[run] for run in runs}
+
+    def column(self, name: str) -> str:
+        """Return the name of a column, or raise InputError with the nearest name."""
+        if name not in self.columns:
+            raise InputError(f"{self.label}: no column {name!r}{words.hint(name, self.columns)}")
+        return name
+
+    def remarks(self, runs: Sequence[str]) -> list[str]:
+        """Return a note on runs with a cost and without a score."""
+        left = [run for run in self.by_run if run not in runs]
+        said = f"{self.label}: {words.counted(len(left), 'run')} without a score ({words.listing(left, 3)})"
+        return [said] if left else []
+
+
+def costs_of(source: Any) -> Costs:
+    """Read costs of runs from a file, a data frame or ``{run: {column: value}}``.
+
+    The run is in a column called run, system, model or name, or in the first. Every other column holds numbers of at least 0; less is
+    better. Raises InputError for anything else.
+
+    >>> costs = costs_of({"large": {"latency_ms": 250}, "small": {"latency_ms": 45}})
+    >>> costs.columns, costs.by_run["small"]
+    (('latency_ms',), {'latency_ms': 45.0})
+    """
+    if isinstance(source, Costs):
+        return source
+    found = open_sheet(source, "costs", COSTS, SYSTEM)
+    if isinstance(found, Mapping):
+        return _costs_of_mapping(found, label_of(source, found, "costs"))
+    key = found.role(SYSTEM) or found.frame.columns[0]
+    names = [name for name in found.frame.columns if name != key]
+    runs = found.distinct(key, "run")
+    values = {name: found.numbers(name) for name in names}
+    for name, column in values.items():
+        odd = np.flatnonzero(~(column >= 0))
+        if len(odd):
+            row = int(odd[0])
+            _refuse_cost(f"{found.at(row)}, column {name}", None if np.isnan(column[row]) else float(column[row]))
+    by_run = {run: {name: float(values[name][n]) for name in names} for n, run in enumerate(runs)}
+    return _check_cost(names, by_run, found.label)
+
+
+def _costs_of_mapping(source: Mapping[Any, Any], label: str) -> Costs:
+    by_run: dict[str, dict[str, float]] = {}
+    for run, said in source.items():
+        values = said if isinstance(said, Mapping) else {"cost": said}
+        by_run[str(run)] = {str(name): _cost_of(v, f"{label}: run {run!s}, {name}") for name, v in values.items()}
+    names = list(dict.fromkeys(name for values in by_run.values() for name in values))
+    for run, values in by_run.items():
+        lacking = next((name for name in names if name not in values), None)
+        if lacking is not None:
+            raise InputError(f"{label}: run {run!s} has no {lacking}; give every run each cost, or leave {lacking} out")
+    return _check_cost(names, by_run, label)
+
+
+def _cost_of(value: Any, where: str) -> float:
+    number = number_of(value)
+    if number is None or not 0 <= number < float("inf"):
+        _refuse_cost(where, value)
+    return number
+
+
+def _refuse_cost(where: str, value: Any) -> NoReturn:
+    said = "the number is missing" if value is None else f"{quote_value(value)} is not a cost"
+    raise InputError(f"{where}: {said}; a cost is a number of at least 0, and every run has one")
+
+
+def _check_cost(names: Sequence[str], by_run: dict[str, dict[str, float]], label: str) -> Costs:
+    if not names or not by_run:
+        raise InputError(f"{label}: no cost is there; {COSTS}")
+    if more := next(filter(_MORE_IS_BETTER.search, names), None):
+        remedy = "give the time that a query takes"
+        raise InputError(f"{label}: column {more}: of a cost less is better, of a throughput more; {remedy}")
+    return Costs(tuple(names), by_run, label)
+
+
+# --- training data of a recommender: users, their items, and times ------------------------------------------------------
+
+
+USERS = ("user_id", "user", "userid", "query_id", "qid", "session_id", "customer_id")
+ITEMS = ("item_id", "item", "itemid", "movieid", "movie_id", "doc_id", "docid", "product_id", "article_id", "iid")
+TIMES = ("timestamp", "time", "unix_timestamp", "datetime", "date", "ts", "t_dat", "event_time", "created_at")
+INTERACTIONS = "interactions are a table with the columns user_id and item_id"
+
+
+def interactions_of(source: Any, columns: ColumnRoles | None = None) -> pl.DataFrame:
+    """Read interactions from a table of users and items, or from any input of qrels.
+
+    Each row has ``query_id`` (the user), ``doc_id`` (the item) and ``time``, null if it is unknown. ``columns`` gives roles to columns.
+    """
+    sheet = _sheet(source)
+    given = columns.among(sheet.frame.columns, "qrels", sheet.label) if sheet is not None and columns else {}
+    user, item = (sheet.role(USERS), sheet.role(ITEMS)) if sheet else (None, None)
+    user, item = given.get("query_id", user), given.get("doc_id", item)
+    if sheet is not None and user and item:
+        frame = pl.DataFrame({"query_id": sheet.ids(user, "user"), "doc_id": sheet.ids(item, "item")})
+        time = sheet.role(TIMES)
+        return frame.with_columns(time=_seconds(sheet.frame[time]) if time else pl.lit(None, pl.Float64))
+    return qrels_of(source, columns).frame.select("query_id", "doc_id", time=pl.lit(None, pl.Float64))
+
+
+def timed_interactions(source: Any) -> pl.DataFrame | None:
+    """Read interactions from a table with a column of times; None for any other input."""
+    sheet = _sheet(source)
+    return None if sheet is None or sheet.role(TIMES) is None else interactions_of(source)
+
+
+def _sheet(source: Any) -> Sheet | None:
+    if isinstance(source, Mapping) or not (is_path(source) or hasattr(source, "__arrow_c_stream__")):
+        return None
+    try:
+        found = open_sheet(source, "train", INTERACTIONS, (*USERS, *ITEMS))
+    except InputError:
+        return None
+    return found if isinstance(found, Sheet) else None
+
+
+def _seconds(column: pl.Series) -> pl.Series:
+    if column.dtype.is_numeric():
+        return column.cast(pl.Float64)
+    if column.dtype == pl.String:
+        numbers = column.cast(pl.Float64, strict=False)
+        if numbers.is_not_null().any():
+            return numbers
+        column = column.str.replace("T", " ").str.slice(0, 19)
+        dates = column.str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False)
+        column = dates.fill_null(column.str.slice(0, 10).str.to_datetime("%Y-%m-%d", strict=False))
+    return column.cast(pl.Datetime).dt.epoch("s").cast(pl.Float64)
