@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from tests.files.conftest import zstd
 
 from rankscope.errors import InputError
-from rankscope.files import text_records
+from rankscope.files import text_files
 from rankscope.files.texts import Noun, texts_of
 
 ROWS = {"01": "first text", "1": 'a "second", one', "d-ü": "third · ünï"}
@@ -171,7 +171,7 @@ def test_comments_hide_topics(tmp_path: Path) -> None:
 
 
 def test_records_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_records, "BLOCK", 7)
+    monkeypatch.setattr(text_files, "BLOCK", 7)
     assert texts_of(written(tmp_path, "t", FORMATS["docs.trec"])).by_id == ROWS
     broken = FORMATS["docs.trec"] + "\n<DOC>\n<DOCNO>x</DOCNO>"
     with pytest.raises(InputError, match="line 20: <DOC> is never closed"):
@@ -228,14 +228,14 @@ def test_what_marks_enclose(marks: list[str]) -> None:
     text = "".join(marks)
     shown = re.sub(r"(?is)<!--.*?-->|<(script|style|dochdr)\b[^<>]*>.*?</\1\s*>", " ", text)
     shown = re.sub(r"(?s)<!\[CDATA\[(.*?)\]\]>", lambda found: html.escape(found[1]), shown)
-    assert text_records._shown(text) == shown
-    assert text_records._inside(text, "title") == " ".join(
+    assert text_files._shown(text) == shown
+    assert text_files._inside(text, "title") == " ".join(
         re.findall(r"(?is)<title(?:\s[^<>]*)?>(.*?)</title\s*>", text)
     )
 
 
 def test_a_comment_across_blocks_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_records, "BLOCK", 1 << 10)
+    monkeypatch.setattr(text_files, "BLOCK", 1 << 10)
     path = written(tmp_path, "t", "<!--" + "<DOC>\n" * 200_000 + "-->\n" + FORMATS["docs.trec"] + "<DOC>")
     tracemalloc.start()
     with pytest.raises(InputError, match=r"line 200,0\d\d: <DOC> is never closed"):

@@ -24,7 +24,7 @@ BUDGETS = {
     "dialects": 505,
     "engines": 2_566,
     "experiments": 1_015,
-    "files": 7_979,
+    "files": 7_778,
     "inference": 3_561,
     "integrations": 202,
     "lists": 1_549,

@@ -315,7 +315,7 @@ def _float_ids(rows: LogRows, names: Sequence[str]) -> set[str]:
     if far := [name for name in texts if found[name] is None]:  # no id is near the top
         each = rows.collect(rows.frame.select(pl.col(name).drop_nulls().first() for name in far))
         found |= {name: each[name].drop_nulls().first() for name in far}
-    maybe = [name for name, one in found.items() if one is not None and is_float_id(one)]
+    maybe = [name for name, one in found.items() if one is not None and is_float_id(str(one))]
     if not maybe:
         return set()
     all_floats = rows.collect(

@@ -1,6 +1,6 @@
 """Formats of runs, and runs in parts of whole queries: each part is read, judged and dropped while it is in the processor's cache.
 
-A file is cut where a query ends, and a folder or the files that a pattern names are one run, as Spark writes it.
+A file is cut at ends of queries, and a folder or the files that a pattern names are one run, as Spark writes it.
 """
 
 from __future__ import annotations

@@ -98,12 +98,12 @@ class Sheet:
         if not len(odd):
             return out
         row, what = int(odd[0]), "is not a number"
-        text = str(column[row]).strip()
-        if re.fullmatch(r"[+-]?\d+,\d+", text):
-            what += f"; write {text.replace(',', '.')}, with a point"
-        elif words.is_number(text) and abs(float(text)) == float("inf"):
+        cell = str(column[row]).strip()
+        if re.fullmatch(r"[+-]?\d+,\d+", cell):
+            what += f"; write {cell.replace(',', '.')}, with a point"
+        elif words.is_number(cell) and abs(float(cell)) == float("inf"):
             what = "is infinite; leave the cell empty if a value is undefined"
-        raise InputError(f"{self.at(row)}, column {name}: {words.quote(text)} {what}")
+        raise InputError(f"{self.at(row)}, column {name}: {words.quote(cell)} {what}")
 
 
 def label_of(source: Any, found: Sheet | Mapping[str, Any], otherwise: str) -> str:
