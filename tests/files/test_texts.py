@@ -229,9 +229,7 @@ def test_what_marks_enclose(marks: list[str]) -> None:
     shown = re.sub(r"(?is)<!--.*?-->|<(script|style|dochdr)\b[^<>]*>.*?</\1\s*>", " ", text)
     shown = re.sub(r"(?s)<!\[CDATA\[(.*?)\]\]>", lambda found: html.escape(found[1]), shown)
     assert text_files._shown(text) == shown
-    assert text_files._inside(text, "title") == " ".join(
-        re.findall(r"(?is)<title(?:\s[^<>]*)?>(.*?)</title\s*>", text)
-    )
+    assert text_files._inside(text, "title") == " ".join(re.findall(r"(?is)<title(?:\s[^<>]*)?>(.*?)</title\s*>", text))
 
 
 def test_a_comment_across_blocks_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
