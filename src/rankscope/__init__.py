@@ -36,10 +36,10 @@ _NAMES = {
     "verbs.evaluate": "arrays.evaluate_arrays evaluate.evaluate evaluator.Evaluator result.BatchScores",
     "verbs.experiment": "experiment.experiment result.Experiment",
     "verbs.explain": "explain.explain result.Difference result.Explanation result.Origin",
-    "verbs.gate": "experiment.ExperimentGate gate.gate result.Gate",
+    "verbs.gate": "gate.gate result.ExperimentGate result.Gate",
     "verbs.merge": "merge.merge",
     "verbs.online": "online.online result.OnlineValues",
-    "verbs.power": "experiment.ExperimentPlan power.power result.Design result.Plan",
+    "verbs.power": "log.ExperimentPlan power.power result.Design result.Plan",
     "verbs.reconcile": "reconcile.reconcile result.Reconciliation",
     "verbs.pool": "pool.pool result.PoolReport",
     "verbs.simulate": "result.Simulation simulate.simulate",
@@ -99,15 +99,14 @@ if TYPE_CHECKING:
     from rankscope.verbs.experiment.result import Experiment as Experiment
     from rankscope.verbs.explain.explain import explain as explain
     from rankscope.verbs.explain.result import Difference as Difference, Explanation as Explanation, Origin as Origin
-    from rankscope.verbs.gate.experiment import ExperimentGate as ExperimentGate
     from rankscope.verbs.gate.gate import gate as gate
-    from rankscope.verbs.gate.result import Gate as Gate
+    from rankscope.verbs.gate.result import ExperimentGate as ExperimentGate, Gate as Gate
     from rankscope.verbs.merge.merge import merge as merge
     from rankscope.verbs.online.online import online as online
     from rankscope.verbs.online.result import OnlineValues as OnlineValues
     from rankscope.verbs.pool.pool import pool as pool
     from rankscope.verbs.pool.result import PoolReport as PoolReport
-    from rankscope.verbs.power.experiment import ExperimentPlan as ExperimentPlan
+    from rankscope.verbs.power.log import ExperimentPlan as ExperimentPlan
     from rankscope.verbs.power.power import power as power
     from rankscope.verbs.power.result import Design as Design, Plan as Plan
     from rankscope.verbs.reconcile.reconcile import reconcile as reconcile

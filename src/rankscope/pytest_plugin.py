@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from rankscope.verbs.gate.experiment import ExperimentGate
-    from rankscope.verbs.gate.result import Gate
+    from rankscope.verbs.gate.result import ExperimentGate, Gate
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +31,7 @@ def rankscope_gate(pytestconfig: pytest.Config) -> Callable[..., Gate | Experime
     ) -> Gate | ExperimentGate:
         from rankscope.scoring.settings import settings_of
         from rankscope.verbs.gate.gate import gate
-        from rankscope.verbs.gate.of_logs import log_to_gate
+        from rankscope.verbs.gate.log import log_to_gate
 
         log = log_to_gate(qrels, baseline, candidate, options.get("variant"), options.get("columns"))
         if log is not None:

@@ -13,7 +13,7 @@ import rankscope as rs
 from rankscope.errors import DataError, InputError, RankscopeError
 from rankscope.inference.base import Estimate
 from rankscope.inference.order_statistics import quantile_of
-from rankscope.verbs.power.experiment import ExperimentPlan
+from rankscope.verbs.power.log import ExperimentPlan
 
 WAIT = "Quantile(wait, q=0.9, better='lower')"
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rankscope.metrics import parse
 from rankscope.panels.panel import Panel
-from rankscope.panels.reach import Aim, Reach, pairs_within_reach, reach_of
+from rankscope.panels.reach import PairPower, PowerGoal, pairs_within_reach, reach_of
 from rankscope.panels.samples import Measure
 
 NONE = float("nan")
@@ -24,8 +24,8 @@ def panel_of(rows: Any, clusters: Any = None, weights: Any = None) -> Panel:
     return Panel(Measure.of(parse("RR")), systems, units, values, clusters=clusters, weights=weights)
 
 
-def one_by_one(panel: Panel) -> tuple[int, int, Reach | None]:
-    reaches = [reach_of(panel, pair, Aim(), (), False) for pair in combinations(panel.systems, 2)]
+def one_by_one(panel: Panel) -> tuple[int, int, PairPower | None]:
+    reaches = [reach_of(panel, pair, PowerGoal(), (), False) for pair in combinations(panel.systems, 2)]
     reaches = [reach for reach in reaches if reach.queries > 1]
     small = [r for r in reaches if not r.reason and 0 < abs(r.difference) < r.detectable.difference]
     parts = [abs(r.difference) / r.detectable.difference for r in small]
@@ -46,7 +46,7 @@ def panels(draw: Any) -> Panel:
 @settings(max_examples=200, deadline=None)
 @given(panels())
 def test_all_pairs_at_once(panel: Panel) -> None:
-    assert pairs_within_reach(panel, Aim()) == one_by_one(panel)
+    assert pairs_within_reach(panel, PowerGoal()) == one_by_one(panel)
 
 
 def test_clusters_and_weights_are_seen_in_all_pairs() -> None:
@@ -55,14 +55,16 @@ def test_clusters_and_weights_are_seen_in_all_pairs() -> None:
     clustered = panel_of(rows, clusters=np.repeat(np.arange(6), 4))
     weighted = panel_of(rows, weights=np.broadcast_to(draws.random(24) ** 3 + 0.01, (5, 24)))
     for panel in (clustered, weighted):
-        assert pairs_within_reach(panel, Aim()) == one_by_one(panel)
-    assert pairs_within_reach(clustered, Aim())[1] > pairs_within_reach(panel_of(rows), Aim())[1]
+        assert pairs_within_reach(panel, PowerGoal()) == one_by_one(panel)
+    assert pairs_within_reach(clustered, PowerGoal())[1] > pairs_within_reach(panel_of(rows), PowerGoal())[1]
 
 
 def test_three_systems_by_hand() -> None:
     """Differences of 0.5, -0.5, 0.5, -0.4 have a mean of 0.025 and a large spread; a gain of 2 everywhere has none, and is large."""
     base = [0.0, 0.5, 0.0, 0.4]
-    pairs, small, nearest = pairs_within_reach(panel_of([base, [0.5, 0.0, 0.5, 0.0], [one + 2 for one in base]]), Aim())
+    pairs, small, nearest = pairs_within_reach(
+        panel_of([base, [0.5, 0.0, 0.5, 0.0], [one + 2 for one in base]]), PowerGoal()
+    )
     assert (pairs, small) == (3, 1)
     assert nearest is not None
     assert (nearest.run, nearest.baseline) == ("s0", "s1")
@@ -70,5 +72,5 @@ def test_three_systems_by_hand() -> None:
 
 
 def test_no_pair() -> None:
-    assert pairs_within_reach(panel_of([[0.5, 1.0]]), Aim()) == (0, 0, None)
-    assert pairs_within_reach(panel_of([[0.5, NONE], [1.0, NONE]]), Aim()) == (0, 0, None)
+    assert pairs_within_reach(panel_of([[0.5, 1.0]]), PowerGoal()) == (0, 0, None)
+    assert pairs_within_reach(panel_of([[0.5, NONE], [1.0, NONE]]), PowerGoal()) == (0, 0, None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,7 @@ from rankscope.panels.contrast import contrast
 from rankscope.panels.method import method_of
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
-from rankscope.panels.tolerance import (
-    corrected_p,
-    differing_clusters,
-    evidence_of_loss,
-    losses_alone,
-    queries_to_settle,
-)
+from rankscope.panels.tolerance import differing_clusters, evidence_of_loss, losses_alone, queries_to_settle
 
 BEFORE = np.linspace(0.2, 0.8, 24)
 AFTER = BEFORE - np.tile([0.1, 0.02, -0.03], 8)
@@ -77,11 +70,3 @@ def test_queries_settle_a_check_where_there_is_room() -> None:
     assert near is not None
     assert near > 24
     assert queries_to_settle(pair(BEFORE), 0.05, beyond=True) is None
-
-
-def test_an_undefined_p_does_not_count_and_stays_undefined() -> None:
-    adjusted = corrected_p([0.02, math.nan, 0.5], method_of())
-    assert adjusted[0] == pytest.approx(2 * 0.02)
-    assert math.isnan(adjusted[1])
-    assert adjusted[2] == 0.5
-    assert corrected_p([math.nan], method_of()) == pytest.approx([math.nan], nan_ok=True)

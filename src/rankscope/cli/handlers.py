@@ -237,7 +237,7 @@ def gate(call: Call) -> int:
 def _verdict(call: Call) -> Any:
     """Return the verdict on two runs, or on the variants of a log; these may be named in place of runs."""
     both = call.params["baseline"], call.params["candidate"]
-    from rankscope.verbs.gate.of_logs import check_of_variants, error_of_judgments, log_to_gate
+    from rankscope.verbs.gate.log import check_of_variants, error_of_judgments, log_to_gate
 
     if call.qrels is not None:
         call.check(of_log=True)

@@ -156,18 +156,6 @@ def _copied(column: Col, inner: Callable[[Any], Any], head: str | None) -> Col:
     )  # fmt: skip
 
 
-def column_of(name: str, contrast: Callable[[Any], Contrast], **heads: str) -> Col:
-    """Return a column for rows that are not contrasts; ``contrast`` takes a row and returns its contrast.
-
-    >>> column_of("metric", lambda row: row["contrast"]).names
-    ('metric',)
-    """
-    column = COLUMNS[name]
-    return _copied(
-        column, lambda row: column.of(contrast(row)), lambda row: column.cell(contrast(row)), heads.get(name)
-    )
-
-
 # --- the result -------------------------------------------------------------------------------------------
 
 

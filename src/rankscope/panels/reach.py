@@ -18,7 +18,7 @@ from rankscope.panels.panel import PairedValues, Panel
 
 
 @dataclass(frozen=True)
-class Aim:
+class PowerGoal:
     """What is planned for: the power, the chance of a false difference over all comparisons, and ``n`` queries if not those at hand."""
 
     power: float = 0.8
@@ -57,7 +57,7 @@ UNKNOWN = Detectable(math.nan, math.nan, math.nan)
 
 
 @dataclass(frozen=True)
-class Reach:
+class PairPower:
     """What can be detected about one run against another on one metric.
 
     ``queries`` are those at hand, ``difference`` is the observed one, run - baseline. ``deviation`` is the standard deviation of
@@ -87,38 +87,34 @@ class Reach:
         return tuple(target for target in self.targets if not target.observed)
 
 
-def reach_of(panel: Panel, pair: tuple[str, str], aim: Aim, differences: Sequence[float], observed: bool) -> Reach:
+def reach_of(
+    panel: Panel, pair: tuple[str, str], goal: PowerGoal, differences: Sequence[float], observed: bool
+) -> PairPower:
     """What the queries of a panel can detect about a run and a baseline."""
     run, baseline = pair
     paired = panel.pair(run, baseline)
     sample = paired.means
     known = (panel.name, run, baseline, sample.count, paired.differing, sample.mean)
     if reason := _no_spread(paired, panel, pair):
-        return Reach(*known, deviation=sample.deviation, reason=reason)
+        return PairPower(*known, deviation=sample.deviation, reason=reason)
     units, error = sample.freedom + 1, sample.error  # of unequal clusters as many of one size as say as much
-    now = detectable(sample, aim.power, aim.each)
+    now = detectable(sample, goal.power, goal.each)
     ends = (now.low / now.difference, now.high / now.difference)
     spread = _Spread(error * math.sqrt(units), sample.count / units, ends)
-    future = units if aim.n is None else max(int(aim.n * units / sample.count + CLOSE), 2)
-    targets = [spread.target(size, aim, future) for size in differences]
+    future = units if goal.n is None else max(int(goal.n * units / sample.count + CLOSE), 2)
+    targets = [spread.target(size, goal, future) for size in differences]
     if observed and abs(sample.mean) > CLOSE * _scale(paired):
-        targets.append(spread.target(abs(sample.mean), aim, None, observed=True))
-    return Reach(
-        *known,
-        deviation=error * math.sqrt(sample.count),
-        detectable=now if aim.n is None else spread.detectable(future, aim),
-        targets=tuple(targets),
-    )
+        targets.append(spread.target(abs(sample.mean), goal, None, observed=True))
+    detects = now if goal.n is None else spread.detectable(future, goal)
+    return PairPower(*known, error * math.sqrt(sample.count), detects, tuple(targets))
 
 
-def reach_by(deviation: float, aim: Aim, differences: Sequence[float]) -> Reach:
+def reach_by(deviation: float, goal: PowerGoal, differences: Sequence[float]) -> PairPower:
     """What can be detected where the standard deviation of the differences is known from elsewhere."""
     spread = _Spread(deviation)
-    return Reach(
-        deviation=deviation,
-        detectable=UNKNOWN if aim.n is None else spread.detectable(aim.n, aim),
-        targets=tuple(spread.target(size, aim, aim.n) for size in differences),
-    )
+    detects = UNKNOWN if goal.n is None else spread.detectable(goal.n, goal)
+    targets = tuple(spread.target(size, goal, goal.n) for size in differences)
+    return PairPower(deviation=deviation, detectable=detects, targets=targets)
 
 
 @dataclass(frozen=True)
@@ -132,20 +128,20 @@ class _Spread:
     each: float = 1.0
     ends: tuple[float, float] | None = None
 
-    def detectable(self, units: float, aim: Aim) -> Detectable:
-        size = detectable_difference(units, self.deviation, aim.power, aim.each)
+    def detectable(self, units: float, goal: PowerGoal) -> Detectable:
+        size = detectable_difference(units, self.deviation, goal.power, goal.each)
         low, high = self.ends or (math.nan, math.nan)
         return Detectable(size, low * size, high * size)
 
-    def target(self, difference: float, aim: Aim, units: float | None, observed: bool = False) -> Target:
+    def target(self, difference: float, goal: PowerGoal, units: float | None, observed: bool = False) -> Target:
         """What it takes to detect a difference; the power is that of so many ``units``, if any."""
 
         def count_of(part: float) -> int:
-            count = queries_needed(part * self.deviation, difference, aim.power, aim.each)
+            count = queries_needed(part * self.deviation, difference, goal.power, goal.each)
             return count if self.each == 1 else math.ceil(count * self.each - CLOSE)
 
         low, high = (None, None) if self.ends is None else map(count_of, self.ends)
-        power = None if units is None else power_of(self.deviation, difference, units, aim.each)
+        power = None if units is None else power_of(self.deviation, difference, units, goal.each)
         return Target(difference, count_of(1.0), low, high, power, observed)
 
 
@@ -174,7 +170,7 @@ def _scale(paired: PairedValues) -> float:
 UNSURE = 1e-6  # within this share of a bound a pair is looked at alone, where sums are exact
 
 
-def pairs_within_reach(panel: Panel, aim: Aim) -> tuple[int, int, Reach | None]:
+def pairs_within_reach(panel: Panel, goal: PowerGoal) -> tuple[int, int, PairPower | None]:
     """How many pairs of systems have two units in common, how many of these differ by less than can be detected, and the nearest of them.
 
     The nearest is the pair whose difference is the smallest part of what can be detected. The pairs of a system are looked at together;
@@ -183,16 +179,16 @@ def pairs_within_reach(panel: Panel, aim: Aim) -> tuple[int, int, Reach | None]:
     names, counts, parts = panel.systems, [], []
     plain = panel.weights is None and panel.clusters is None and panel.measure.aggregate == "mean"
     for at in range(len(names) - 1):
-        count, part = _parts_of_reach(panel.values[at], panel.values[at + 1 :], aim)
+        count, part = _parts_of_reach(panel.values[at], panel.values[at + 1 :], goal)
         counts.append(count)
         parts.append(part if plain else np.full(len(part), np.nan))
     part, several = np.concatenate([[], *parts]), np.concatenate([[], *counts]) > 1
     sure = np.where(several & (part < 1), part, math.inf)
     alone = several & (np.isnan(part) | (sure <= sure.min(initial=math.inf) * (1 + UNSURE)) & (sure < 1))
-    nearest: list[tuple[float, Reach]] = []
+    nearest: list[tuple[float, PairPower]] = []
     small = int(np.count_nonzero((sure < 1) & ~alone))
     for pair in np.array(list(combinations(range(len(names)), 2)), dtype=np.int64).reshape(-1, 2)[alone].tolist():
-        reach = reach_of(panel, (names[pair[0]], names[pair[1]]), aim, (), False)
+        reach = reach_of(panel, (names[pair[0]], names[pair[1]]), goal, (), False)
         size = abs(reach.difference)
         if not reach.reason and 0 < size < reach.detectable.difference:
             small += 1
@@ -200,7 +196,7 @@ def pairs_within_reach(panel: Panel, aim: Aim) -> tuple[int, int, Reach | None]:
     return int(several.sum()), small, min(nearest, key=lambda one: one[0])[1] if nearest else None
 
 
-def _parts_of_reach(one: Array, others: Array, aim: Aim) -> tuple[Array, Array]:
+def _parts_of_reach(one: Array, others: Array, goal: PowerGoal) -> tuple[Array, Array]:
     """How many units a system shares with each of the others, and what part of the detectable difference they differ by.
 
     Infinite where they do not differ, NaN where rounding may decide.
@@ -213,7 +209,7 @@ def _parts_of_reach(one: Array, others: Array, aim: Aim) -> tuple[Array, Array]:
     mean = difference.sum(axis=1) / most
     around = np.where(known, difference - mean[:, None], 0.0)
     error = np.sqrt((around**2).sum(axis=1) / np.maximum(count - 1, 1) / most)
-    of_error = {n: detectable_difference(n, math.sqrt(n), aim.power, aim.each) for n in set(count.tolist()) if n > 1}
+    of_error = {n: detectable_difference(n, math.sqrt(n), goal.power, goal.each) for n in set(count.tolist()) if n > 1}
     reach = error * np.array([of_error.get(n, math.nan) for n in count.tolist()])
     scale = np.nanmax(np.abs(np.vstack([one, others])), initial=0.0)
     part = np.divide(np.abs(mean), reach, out=np.full(len(mean), math.nan), where=reach > 0)
@@ -222,7 +218,7 @@ def _parts_of_reach(one: Array, others: Array, aim: Aim) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True)
-class Middle:
+class MedianRange:
     """The median over pairs of runs, and the ends of their range."""
 
     median: float
@@ -235,8 +231,8 @@ class TargetOverPairs:
     """A difference over all pairs: how many queries it needs, and the chance to detect it."""
 
     difference: float
-    queries_needed: Middle
-    power: Middle
+    queries_needed: MedianRange
+    power: MedianRange
 
 
 @dataclass(frozen=True)
@@ -249,40 +245,38 @@ class Summary:
     metric: str
     pairs: int
     pairs_left_out: int
-    deviation: Middle
-    detectable_difference: Middle
+    deviation: MedianRange
+    detectable_difference: MedianRange
     variance_within_runs: float
     wanted: tuple[TargetOverPairs, ...]
 
 
-def summary_of(panel: Panel, reaches: Sequence[Reach]) -> Summary | None:
+def summary_of(panel: Panel, reaches: Sequence[PairPower]) -> Summary | None:
     """A metric over its pairs; None where nothing can be planned for any."""
     known = [reach for reach in reaches if not reach.reason]
     if not known:
         return None
     targets = (
-        TargetOverPairs(each[0].difference, _middle([t.queries for t in each]), _middle([t.power or 0.0 for t in each]))
+        TargetOverPairs(
+            each[0].difference, _median_range([t.queries for t in each]), _median_range([t.power or 0.0 for t in each])
+        )
         for each in zip(*(reach.chosen_targets for reach in known), strict=True)
     )
+    deviation = _median_range([reach.deviation for reach in known])
+    detects = _median_range([reach.detectable.difference for reach in known])
     return Summary(
-        panel.name,
-        len(known),
-        len(reaches) - len(known),
-        _middle([reach.deviation for reach in known]),
-        _middle([reach.detectable.difference for reach in known]),
-        _within(panel),
-        tuple(targets),
+        panel.name, len(known), len(reaches) - len(known), deviation, detects, _within(panel), tuple(targets)
     )
 
 
-def summary_of_all_pairs(panel: Panel, aim: Aim | None = None) -> Summary | None:
-    """What the queries of a panel can detect about any two of its systems; None where nothing can be planned."""
+def summary_of_all_pairs(panel: Panel) -> Summary | None:
+    """Return what the queries of a panel can detect about any two of its systems; None if nothing can be planned."""
     pairs = combinations(panel.systems, 2)
-    return summary_of(panel, [reach_of(panel, pair, aim or Aim(), (), observed=False) for pair in pairs])
+    return summary_of(panel, [reach_of(panel, pair, PowerGoal(), (), observed=False) for pair in pairs])
 
 
-def _middle(values: Sequence[float]) -> Middle:
-    return Middle(median(values), min(values), max(values))
+def _median_range(values: Sequence[float]) -> MedianRange:
+    return MedianRange(median(values), min(values), max(values))
 
 
 def _within(panel: Panel) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ from rankscope.inference.intervals import without_interval
 from rankscope.inference.permutation import permutation
 from rankscope.panels.contrast import Contrast, choose_test
 from rankscope.panels.margin import HasRange, Margin, read_tolerance
-from rankscope.panels.method import POWER, Method
+from rankscope.panels.method import POWER
 from rankscope.panels.samples import mean
 
 M = TypeVar("M", bound=HasRange)
@@ -108,16 +108,6 @@ def evidence_of_loss(c: Contrast, tolerance: float = 0.0) -> LossEvidence:
         test = permutation(seed=c.method.seed)
         p_value = test.p_value(sample)
     return LossEvidence(p_value, sign * test.direction(sample) < 0, even and isinstance(test, permutation))
-
-
-def corrected_p(p_values: Sequence[float], method: Method) -> list[float]:
-    """The p-values of several tests, corrected for their number; one that is undefined stays so, and does not count.
-
-    Where nothing can be tested nothing can be found by mistake either, so that it takes nothing from the others (Tarone 1990).
-    """
-    known = [p for p in p_values if not math.isnan(p)]
-    adjusted = iter(method.correction.adjusted(np.array(known)).tolist() if known else [])
-    return [math.nan if math.isnan(p) else next(adjusted) for p in p_values]
 
 
 def losses_alone(c: Contrast) -> float:

@@ -12,18 +12,16 @@ from rankscope import words
 from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Note, Notes, Paragraph, ValueRange
 from rankscope.errors import InputError
 from rankscope.panels.contrast import Contrast
-from rankscope.panels.contrast_result import difference_cell, interval_cell, value_cell
+from rankscope.panels.contrast_result import COLUMNS, columns_named
 from rankscope.reporting.causes import findings, findings_in_slices, usual_causes
 from rankscope.reporting.pairing import Pairing, contrasts_of, pair_variants
 from rankscope.show.result import Col, Result, Shown, View
 from rankscope.syntax import in_caller_syntax
 from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.experiment.result import Experiment
-from rankscope.verbs.experiment.tables import WITHHELD
 
 Agrees = Literal["agree", "opposite", "cannot tell", "withheld"]
 SIDES = ("offline", "online")
-ALIKE = {"same", "equivalent"}
 SEVERAL = 6  # other metrics that a sentence names
 
 
@@ -58,100 +56,81 @@ def agreement(
 
 @dataclass(frozen=True, eq=False)
 class BothVerdicts:
-    """What judgments and users say of one ``variant``: the contrasts ``offline`` and ``online``, and whether they agree.
-
-    ``decides`` tells that both are of the main metrics. ``withheld`` is true where users were not split as planned.
-    """
+    """The contrasts ``offline`` and ``online`` of one ``variant``; ``decides`` is true if both are on the main metrics."""
 
     variant: str
     offline: Contrast
     online: Contrast
     decides: bool
-    withheld: bool
+
+    @property
+    def withheld(self) -> bool:
+        """True if users were not split as planned."""
+        return self.online.verdict == "withheld"
 
     @property
     def agrees(self) -> Agrees:
-        """``agree``, ``opposite``, ``cannot tell`` where one of them is not clear, or ``withheld``."""
-        one, other = self.offline.verdict, self.online.verdict
+        """``agree``, ``opposite``, ``cannot tell`` if one of them is not clear, or ``withheld``."""
+        both = {self.offline.verdict, self.online.verdict}
         if self.withheld:
             return "withheld"
-        if {one, other} <= {"better", "worse"}:
-            return "agree" if one == other else "opposite"
-        return "agree" if {one, other} <= ALIKE else "cannot tell"
-
-    @property
-    def online_verdict(self) -> str:
-        """The verdict of users; withheld where they were not split as planned."""
-        return WITHHELD if self.withheld else self.online.verdict
+        if both == {"better", "worse"}:
+            return "opposite"
+        return "agree" if both in ({"better"}, {"worse"}) or both <= {"same", "equivalent"} else "cannot tell"
 
 
 @dataclass(frozen=True, eq=False)
 class SideOfChange:
-    """What one side, ``offline`` or ``online``, says of a variant on one metric."""
+    """The contrast of a variant on one metric, on one side: ``offline`` or ``online``."""
 
     side: str
     variant: str
     contrast: Contrast
-    verdict: str
+
+    @property
+    def verdict(self) -> str:
+        """The verdict of the contrast."""
+        return self.contrast.verdict
 
 
-def _ends(c: Contrast, relative: bool = False) -> tuple[float, float]:
-    bounds = c.relative[1] if relative else c.bounds
-    return bounds.lower, bounds.upper
-
-
-def _of_side(name: str) -> Iterator[Col]:
-    """The columns of one side of a row."""
-    of = attrgetter(name)
-    yield Col(f"{name}_metric", of=attrgetter(f"{name}.metric"), head=name)
-    for part in ("value", "baseline_value"):
-        yield Col(f"{name}_{part}", of=attrgetter(f"{name}.{part}"), kind="value")
-    yield Col(f"{name}_difference", of=attrgetter(f"{name}.difference"), kind="value")
-    yield Col(f"{name}_ci_lower", f"{name}_ci_upper", of=lambda row: _ends(of(row)), kind="value")
-    for part in ("p_value", "p_value_adjusted"):
-        yield Col(f"{name}_{part}", of=attrgetter(f"{name}.{part}"), kind="value")
-    yield Col(
-        f"{name}_verdict",
-        of=lambda row: row.online_verdict if name == "online" else row.offline.verdict,
-        head="verdict",
+def _of_side(side: str, name: str) -> Col:
+    """Return a column of a contrast for one side of a row, with the side in its names."""
+    column, contrast = COLUMNS[name], attrgetter(side)
+    head = {"metric": side, "verdict": "verdict"}.get(name, "")
+    return Col(
+        *(f"{side}_{key}" for key in column.names), of=lambda row: column.of(contrast(row)), kind=column.kind, head=head
     )
 
 
 def _columns(found: OnlineAgreement) -> tuple[Col, ...]:
-    several = len(found.pairing.runs) > 2
+    of_sides = ("metric", "value", "baseline_value", "difference", "ci", "p_value", "p_value_adjusted", "verdict")
     return (
-        Col("variant", head="variant" if several else ""),
+        Col("variant", head="variant" if found.several else ""),
         Col("baseline", of=lambda _: found.pairing.baseline),
         Col("run", of=lambda row: row.offline.run),
         Col("baseline_run", of=lambda row: row.offline.baseline),
-        *_of_side("offline"),
-        *_of_side("online"),
+        *(_of_side(side, name) for side in SIDES for name in of_sides),
         Col("queries", of=lambda row: row.offline.queries, kind="count"),
         Col("units", of=lambda row: row.online.queries, kind="count"),
         Col("role", of=lambda row: "primary" if row.decides else "secondary"),
         Col("agreement", of=lambda row: row.agrees, head="agreement"),
-    )  # fmt: skip
+    )
 
 
 def _side_columns(found: OnlineAgreement) -> tuple[Col, ...]:
+    names = (
+        "metric", "baseline_value", "value", "difference", "ci", "ci_adjusted", "relative", "relative_ci", "p_value",
+        "p_value_adjusted", "verdict",
+    )  # fmt: skip
+    value = "value" if found.several else found.pairing.candidates[0]
+    heads = {"baseline_value": found.pairing.baseline, "value": value, "relative": "", "relative_ci": ""}
     return (
         Col("side", head="side"),
-        Col("variant", head="variant" if len(found.pairing.runs) > 2 else ""),
-        Col("metric", of=lambda one: one.contrast.metric, head="metric"),
-        Col("baseline_value", of=lambda one: one.contrast.baseline_value, kind="value", head=found.pairing.baseline, cell=lambda one: value_cell(one.contrast, one.contrast.baseline_value)),
-        Col("value", of=lambda one: one.contrast.value, kind="value", head="value" if len(found.pairing.runs) > 2 else found.pairing.candidates[0], cell=lambda one: value_cell(one.contrast, one.contrast.value)),
-        Col("difference", of=lambda one: one.contrast.difference, kind="value", head="difference", cell=lambda one: difference_cell(one.contrast)),
-        Col("ci_lower", "ci_upper", of=lambda one: _ends(one.contrast), kind="value"),
-        Col("ci_lower_adjusted", "ci_upper_adjusted", of=lambda one: (one.contrast.adjusted.lower, one.contrast.adjusted.upper), kind="value", head="interval",
-            cell=lambda one: interval_cell(one.contrast)),
-        Col("relative", of=lambda one: one.contrast.relative[0], kind="value"),
-        Col("relative_ci_lower", "relative_ci_upper", of=lambda one: _ends(one.contrast, relative=True), kind="value"),
-        Col("p_value", of=lambda one: one.contrast.p_value, kind="value"),
-        Col("p_value_adjusted", of=lambda one: one.contrast.p_value_adjusted, kind="value", head="p", cell=lambda one: words.p_cell(one.contrast.p_value_adjusted)),
-        Col("verdict", head="verdict"),
+        Col("variant", head="variant" if found.several else ""),
+        *columns_named(*names, at="contrast", **heads),
         Col("n", of=lambda one: one.contrast.queries, kind="count"),
         Col("unit", of=lambda one: one.contrast.panel.measure.unit),
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -170,15 +149,19 @@ class OnlineAgreement(Result):
     schema = "agreement/1"
     views = (
         View("results", _columns, lambda found: found.both, labels=1),
-        View("sides", _side_columns, lambda found: found.sides, "Side by side", labels=lambda found: 2 + (len(found.pairing.runs) > 2)),
+        View("sides", _side_columns, lambda found: found.sides, "Side by side", labels=lambda found: 2 + found.several),
     )  # fmt: skip
 
     # -- what each says -----------------------------------------------------------------------------
 
+    @property
+    def several(self) -> bool:
+        """True if there are several variants beside the baseline."""
+        return len(self.pairing.runs) > 2
+
     @cached_property
     def both(self) -> list[BothVerdicts]:
-        """The verdicts side by side, those that decide first: variant by variant."""
-        withheld = not self.experiment.sample_ratio.holds
+        """The verdicts side by side, first those that decide, by variant."""
         out = []
         for variant in self.pairing.candidates:
             offline, online = self._offline(variant), self._online(variant)
@@ -187,7 +170,7 @@ class OnlineAgreement(Result):
                 *((c, online[0]) for c in offline[1:]),
                 *((offline[0], c) for c in online[1:]),
             ]
-            out += [BothVerdicts(variant, *pair, decides=i == 0, withheld=withheld) for i, pair in enumerate(pairs)]
+            out += [BothVerdicts(variant, *pair, decides=i == 0) for i, pair in enumerate(pairs)]
         return sorted(out, key=lambda row: not row.decides)
 
     @property
@@ -198,11 +181,12 @@ class OnlineAgreement(Result):
     @property
     def sides(self) -> list[SideOfChange]:
         """Each side on each of its metrics, the main one first."""
-        out = []
-        for variant in self.pairing.candidates:
-            out += [SideOfChange("offline", variant, c, c.verdict) for c in self._offline(variant)]
-            out += [SideOfChange("online", variant, c, c.verdict) for c in self._online(variant)]
-        return out
+        return [
+            SideOfChange(side, variant, c)
+            for variant in self.pairing.candidates
+            for side, contrasts in zip(SIDES, (self._offline(variant), self._online(variant)), strict=True)
+            for c in contrasts
+        ]
 
     @property
     def opposite(self) -> bool:
@@ -280,19 +264,20 @@ class OnlineAgreement(Result):
 
     def headline(self, row: BothVerdicts, *, short: bool = False) -> str:
         """Whether offline and online agree on a variant, in a sentence with both differences; ``short`` leaves out their intervals."""
-        said = _InWords(self.pairing.label(row.variant), self.pairing.label(self.pairing.baseline), short)
+        run, baseline = self.pairing.label(row.variant), self.pairing.label(self.pairing.baseline)
         one, other = row.offline, row.online
-        first = said.verdict(one)
+        first, on_other = _verdict(one, run, baseline, short), f"on {other.metric} ({_evidence(other, short)})"
         if row.withheld:
             return f"Offline {first}; the online verdict is withheld, so the two are not compared."
         if row.agrees == "opposite":
-            return f"Offline and online point in opposite directions: {first}, but {other.verdict} {said.on(other)}."
+            return f"Offline and online point in opposite directions: {first}, but {other.verdict} {on_other}."
         if row.agrees == "agree":
-            return f"Offline and online agree: {first}, and {said.on(other)}."
+            return f"Offline and online agree: {first}, and {on_other}."
         clear = [c.verdict in {"better", "worse"} for c in (one, other)]
         if not any(clear):
-            return f"Neither offline nor online says which is better: {first}; {said.unclear(other)}."
-        text = f"{first}; {said.unclear(other)}" if clear[0] else f"{said.verdict(other)}; {said.unclear(one)}"
+            return f"Neither offline nor online says which is better: {first}; {_unclear(other, short)}."
+        second = _verdict(other, run, baseline, short)
+        text = f"{first}; {_unclear(other, short)}" if clear[0] else f"{second}; {_unclear(one, short)}"
         return f"Only {SIDES[clear[1]]} is clear, so it is open whether the two agree: {text}."
 
     def _beside(self, row: BothVerdicts) -> Iterator[str]:
@@ -313,12 +298,11 @@ class OnlineAgreement(Result):
 
     def charts(self) -> Iterator[Chart]:
         """The change on each metric as a share of the baseline, with its interval: so that both sides have one scale."""
-        several = len(self.pairing.runs) > 2
         rows = []
         for one in self.sides:
             value, bounds = one.contrast.relative
             if bounds.known:
-                name = f"{one.contrast.metric}, {one.variant}" if several else one.contrast.metric
+                name = f"{one.contrast.metric}, {one.variant}" if self.several else one.contrast.metric
                 rows.append((ValueRange(100 * value, 100 * bounds.lower, 100 * bounds.upper), name, one.side))
         if rows:
             columns = Column("change in percent", "value"), Column("metric"), Column("side")
@@ -329,37 +313,28 @@ class OnlineAgreement(Result):
             )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _InWords:
-    """Contrasts of a run with a baseline as parts of a sentence; ``short`` ones have no interval."""
+def _evidence(c: Contrast, short: bool) -> str:
+    """Return the difference of a contrast, with its interval unless ``short``."""
+    digits = c.panel.measure.decimals
+    change = words.number(c.difference, sign=True, digits=digits)
+    if short or not c.shown.known:
+        return change
+    ends = words.interval(c.shown.lower, c.shown.upper, digits=digits)
+    return f"{change}, {words.percent(c.method.level)} interval {ends}"
 
-    run: str
-    baseline: str
-    short: bool
 
-    def evidence(self, c: Contrast) -> str:
-        """The difference of a contrast, with its interval."""
-        digits = c.panel.measure.decimals
-        change = words.number(c.difference, sign=True, digits=digits)
-        if self.short or not c.shown.known:
-            return change
-        ends = words.interval(c.shown.lower, c.shown.upper, digits=digits)
-        return f"{change}, {words.percent(c.method.level)} interval {ends}"
+def _verdict(c: Contrast, run: str, baseline: str, short: bool) -> str:
+    """Return a contrast as the beginning of a sentence."""
+    on = f"on {c.metric} ({_evidence(c, short)})"
+    if c.verdict in {"better", "worse"}:
+        return f"{run} is {c.verdict} than {baseline} {on}"
+    how = {"same": "score the same", "equivalent": "are practically the same"}.get(c.verdict)
+    return f"{run} and {baseline} {how} {on}" if how else _unclear(c, short)
 
-    def on(self, c: Contrast) -> str:
-        """On which metric, and by how much."""
-        return f"on {c.metric} ({self.evidence(c)})"
 
-    def verdict(self, c: Contrast) -> str:
-        """A contrast as the beginning of a sentence."""
-        if c.verdict in {"better", "worse"}:
-            return f"{self.run} is {c.verdict} than {self.baseline} {self.on(c)}"
-        how = {"same": "score the same", "equivalent": "are practically the same"}.get(c.verdict)
-        return f"{self.run} and {self.baseline} {how} {self.on(c)}" if how else self.unclear(c)
-
-    def unclear(self, c: Contrast) -> str:
-        """A contrast that says of neither that it is better, in short."""
-        return f"{c.metric} {_short(c)} ({self.evidence(c)})"
+def _unclear(c: Contrast, short: bool) -> str:
+    """Return a contrast without a better system, in short."""
+    return f"{c.metric} {_short(c)} ({_evidence(c, short)})"
 
 
 def _short(c: Contrast) -> str:

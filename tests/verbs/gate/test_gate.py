@@ -15,16 +15,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankscope as rs
+from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.inference.power import queries_needed
 from rankscope.metrics import parse
+from rankscope.panels.contrast import contrast
 from rankscope.panels.margin import Margin
 from rankscope.panels.method import method_of
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
 from rankscope.panels.tolerance import tolerances_of
-from rankscope.verbs.gate.gate import _draft, gate
-from rankscope.verbs.gate.rule import settle_checks
+from rankscope.verbs.gate.checks import draft_check, settle_checks
+from rankscope.verbs.gate.gate import gate
 
 QRELS = {f"q{i:02}": {"good": 1} for i in range(40)}
 METHOD = method_of()
@@ -58,8 +60,7 @@ def checked(
     ids = tuple(f"q{i:04}" for i in range(values.shape[1]))
     m = parse(metric)
     panel = Panel(Measure.of(m), ("a", "b"), ids, values, **more)
-    draft = _draft(panel, None, Margin(tolerance), fail_on, METHOD)
-    assert draft is not None
+    draft = draft_check(contrast(panel, "b", "a", METHOD), Margin(tolerance), fail_on)
     return settle_checks([draft], fail_on, METHOD)[0]
 
 
@@ -102,6 +103,44 @@ def test_queries_needed_are_those_of_the_nearer_end(fail_on: Any, gap: float) ->
     assert check.queries_needed == queries_needed(float(differences.std(ddof=1)), gap)
     variance = (8 / 4 + 20 / 16 - 40 * 0.025**2) / 39
     assert check.queries_needed == pytest.approx((1.959964 + 0.841621) ** 2 * variance / gap**2, rel=0.005)
+
+
+def test_a_p_value_of_exactly_alpha_is_significant() -> None:
+    (check,) = gate(QRELS, SAME, changed(4, 20), "RR").checks
+    assert 0 < check.p_value < 0.5
+    for alpha, status in ((check.p_value, "fail"), (math.nextafter(check.p_value, 0.0), "cannot tell")):
+        (at_alpha,) = gate(QRELS, SAME, changed(4, 20), "RR", alpha=alpha).checks
+        assert (at_alpha.p_value, at_alpha.status) == (check.p_value, status)
+
+
+@pytest.mark.parametrize("fail_on", ["loss", "tolerance"])
+def test_a_check_shows_the_interval_that_decided(fail_on: Any) -> None:
+    """A passing check shows its plain interval, any other the one that is corrected as its p-value is."""
+    kinds = {f"q{i:02}": {"kind": "gain" if i < 8 else "even" if i < 20 else "loss"} for i in range(40)}
+    verdict = gate(QRELS, SAME, changed(20, 14), "RR", slices=kinds, tolerance=0.02, fail_on=fail_on)
+    text, rows = verdict.to_text(width=300), verdict.to_dicts()
+    assert {check.status for check in verdict.checks} >= {"pass", "fail"}
+    for check, row in zip(verdict.checks, rows, strict=True):
+        plain, corrected = (check.lower, check.upper), (check.lower_adjusted, check.upper_adjusted)
+        assert (row["ci_lower_adjusted"], row["ci_upper_adjusted"]) == tuple(
+            None if math.isnan(e) else e for e in corrected
+        )
+        assert check.deciding == (plain if check.status == "pass" else corrected) or math.isnan(check.lower)
+        if not math.isnan(check.lower):
+            shown = words.in_table(words.interval(*check.deciding, sign=True, digits=4))
+            assert shown in text
+        if check.status == "fail":  # the corrected interval agrees with the corrected p-value
+            assert check.upper_adjusted < (0 if fail_on == "loss" else -0.02)
+            assert corrected != plain
+    assert "intervals of checks that do not pass are corrected, as p is" in text
+
+
+def test_the_corrected_interval_is_that_of_compare() -> None:
+    metrics = ["RR", "nDCG@10"]
+    found = rs.compare(QRELS, {"old": SAME, "new": changed(4, 20)}, metrics, family="all")
+    for check, c in zip(gate(QRELS, SAME, changed(4, 20), metrics).checks, found.contrasts, strict=True):
+        assert check.p_value_adjusted == c.p_value_adjusted
+        assert (check.lower_adjusted, check.upper_adjusted) == (c.adjusted.lower, c.adjusted.upper)
 
 
 def test_a_gain_passes_and_a_doubtful_change_is_open() -> None:
@@ -270,6 +309,17 @@ def test_slices_must_hold_too() -> None:
     assert by_slice["kind=tail"].p_value_adjusted >= 2 / 2**10
     assert verdict.status == "fail"
     assert "RR [kind=tail]" in verdict.sentence
+
+
+def test_an_attribute_with_many_values_makes_no_slices() -> None:
+    attributes = {q: {"kind": "even" if i % 2 else "odd", "session": f"s{i}"} for i, q in enumerate(QRELS)}
+    verdict = gate(QRELS, SAME, changed(8, 20), "RR", slices=attributes)
+    assert [c.slice for c in verdict.checks] == [None, "kind=even", "kind=odd"]
+    assert any(
+        "session has 40 values, too many for slices (at most 30); it is left out" in note for note in verdict.notes
+    )
+    p_values = sorted(c.p_value for c in verdict.checks)
+    assert min(c.p_value_adjusted for c in verdict.checks) == pytest.approx(min(1.0, 3 * p_values[0]))
 
 
 def test_slices_of_numbers_are_named_once() -> None:

@@ -59,6 +59,22 @@ def test_an_experiment_and_a_gate_tell_the_same_of_a_log(design: str) -> None:
     assert "RS612" in told
 
 
+def test_an_attribute_with_many_values_makes_no_slices() -> None:
+    table = users(seed=8).with_columns(pl.int_range(pl.len()).mod(31).alias("shop"))
+    gate = rs.gate(table, metrics=REVENUE, slices=["country", "shop"])
+    assert {c.slice for c in gate.checks} == {None, "country=de", "country=fr", "country=it"}
+    assert "shop has 31 values, too many for slices (at most 30); it is left out" in gate.notes
+
+
+def test_a_variant_that_does_not_pass_shows_the_corrected_interval() -> None:
+    gate, found = rs.gate(three(8), metrics=REVENUE), rs.experiment(three(8), REVENUE)
+    for check, c in zip(gate.checks, found.contrasts, strict=True):
+        assert (check.lower_adjusted, check.upper_adjusted) == (c.adjusted.lower, c.adjusted.upper)
+        assert check.deciding == (
+            (check.lower, check.upper) if check.status == "pass" else (c.adjusted.lower, c.adjusted.upper)
+        )
+
+
 def test_the_same_in_three_variants_and_in_slices() -> None:
     found = rs.experiment(three(8), REVENUE, slices="country")
     gate = rs.gate(three(8), metrics=REVENUE, slices="country")

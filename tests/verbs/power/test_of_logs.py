@@ -13,7 +13,7 @@ from tests.made.experiments import log_of_users, users
 
 import rankscope as rs
 from rankscope.errors import DataError, InputError
-from rankscope.verbs.power.experiment import ExperimentPlan
+from rankscope.verbs.power.log import ExperimentPlan
 
 
 def plan_of(log: pl.DataFrame, *arguments: Any, **options: Any) -> ExperimentPlan:

@@ -1,27 +1,35 @@
-"""The checks of a gate, and what every gate makes of them: the verdict, its words, the exit code, test cases."""
+"""The checks of a gate, and its rule: when a check passes, when it fails, and when it cannot tell."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Heading, Paragraph
+from rankscope.errors import InputError
+from rankscope.inference.base import CLOSE, Bounds, is_significant
+from rankscope.logs.base import OnlineMetric
+from rankscope.metrics import Metric
+from rankscope.panels.contrast import Contrast
+from rankscope.panels.families import interval_at
+from rankscope.panels.margin import Margin
 from rankscope.panels.method import FEWEST, Method
-from rankscope.show.junit import JUnitCase, as_junit
-from rankscope.show.result import Result, Shown, caution_block
+from rankscope.panels.tolerance import (
+    ROUNDING,
+    LossEvidence,
+    differing_clusters,
+    evidence_of_loss,
+    losses_alone,
+    queries_to_settle,
+)
 
 Status = Literal["pass", "fail", "cannot tell", "withheld"]
 FailOn = Literal["loss", "tolerance"]
-
-CODES: dict[Status, int] = {"pass": 0, "fail": 1, "cannot tell": 4}
-WORDS: dict[Status, str] = {"pass": "pass", "fail": "FAIL", "cannot tell": "cannot tell", "withheld": "WITHHELD"}
-WORST: tuple[Status, ...] = ("withheld", "fail", "cannot tell", "pass")
 NOTHING, LOSSES, FLIPS, NO_SPREAD = "nothing changed", "losses alone", "sign flips", "no spread"
-MOST = 3  # checks that do not pass which get a sentence
 DIGITS = 4  # decimals of a change on a scale from 0 to 1
 
 
@@ -29,19 +37,23 @@ DIGITS = 4  # decimals of a change on a scale from 0 to 1
 class Check:
     """One metric on all queries, or on the queries of a ``slice``.
 
-    ``difference`` is how much better the candidate is than the baseline: below 0 it lost, also where lower is better. ``lower`` and
-    ``upper`` are the ends of its interval, NaN where no interval was used; ``loss`` is what the mean loses where only the
-    queries that got worse count. ``p_value`` is that of the test behind a failure, and ``loses`` whether the test sees a loss.
+    ``difference`` is the gain of the candidate over the baseline: below 0 for a loss, also if lower is better. ``lower`` and
+    ``upper`` are the ends of its interval, by which a check passes; ``lower_adjusted`` and ``upper_adjusted`` are corrected as
+    ``p_value_adjusted`` is, by which it fails. They are NaN if no interval was used. ``loss`` is the loss of the mean if only the
+    queries that got worse count. ``p_value`` is that of the test behind a failure, and ``loses`` is true if the test sees a loss.
     ``left_out`` counts the queries that have a value in one run only, ``differing_clusters`` the clusters in which a query differs,
-    where there are clusters; ``queries_needed`` is how many would settle the check if the difference stayed as it is, None where it
+    if there are clusters. ``queries_needed`` is the number that would settle the check if the difference stayed as it is, None if it
     is settled or no number would.
 
-    In the gate of an experiment ``queries`` are users, of whom none has a value in both variants: ``loss`` is NaN there, as no user
-    is known to have lost. ``variant`` is the one that is checked, where there are several.
+    In the gate of an experiment ``queries`` are users, none of whom has a value in both variants, so ``loss`` is NaN. ``variant`` is
+    the variant that is checked, if there are several.
     """
 
+    contrast: Contrast = field(repr=False, compare=False)
     metric: str
     slice: str | None
+    variant: str
+    better: str
     baseline_value: float
     value: float
     difference: float
@@ -50,28 +62,24 @@ class Check:
     loss: float
     tolerance: float
     tolerance_said: str
+    test: str
     p_value: float
     loses: bool
     queries: int
     differing: int
+    differing_clusters: int | None
     wins: int
     losses: int
+    ties: int
+    left_out: int
     method: str
-    better: str = "higher"
-    left_out: int = 0
-    differing_clusters: int | None = None
+    digits: int
+    reason: str
+    queries_needed: int | None
     p_value_adjusted: float = math.nan
+    lower_adjusted: float = math.nan
+    upper_adjusted: float = math.nan
     status: Status = "cannot tell"
-    reason: str = ""
-    queries_needed: int | None = None
-    variant: str = ""
-    digits: int = DIGITS
-    test: str = "t"
-
-    @property
-    def ties(self) -> int:
-        """Queries on which both score the same."""
-        return self.queries - self.differing
 
     @property
     def name(self) -> str:
@@ -81,239 +89,149 @@ class Check:
 
     @property
     def few(self) -> bool:
-        """Whether so few queries, or clusters, differ that no interval is tried."""
+        """True if too few queries, or clusters, differ for an interval."""
         return (self.differing if self.differing_clusters is None else self.differing_clusters) < FEWEST
 
     @property
     def margin(self) -> float:
-        """How far the worst that is not ruled out stays within the tolerance; below 0 it does not."""
+        """The distance of the largest loss that is not ruled out from the tolerance; below 0 beyond it."""
         if not math.isnan(self.lower):
             return self.tolerance + self.lower
         return -math.inf if math.isnan(self.loss) else self.tolerance - self.loss
 
     @property
+    def deciding(self) -> tuple[float, float]:
+        """The interval that decided: the plain one if the check passes, otherwise the corrected one; NaN if there is none."""
+        return (self.lower, self.upper) if self.status == "pass" else (self.lower_adjusted, self.upper_adjusted)
+
+    @property
     def tolerance_in_words(self) -> str:
-        """The tolerance as a number, and as a share where it was given as one."""
+        """The tolerance as a number, and as a share if it was given as one."""
         share = f" ({self.tolerance_said})" if "%" in self.tolerance_said else ""
         return f"{words.number(self.tolerance, digits=self.digits_of_tolerance)}{share}"
 
     @property
     def digits_of_tolerance(self) -> int:
-        """The decimals of the tolerance: those of the change, and more where these would show none of it."""
+        """The decimals of the tolerance: those of the change, or more if these would show none of it."""
         return max(self.digits, words.decimals_for(self.tolerance) - 1)
 
 
-class GateResult(Result):
-    """What every gate gives: true where it passes.
+def draft_check(c: Contrast, allowance: Margin, fail_on: FailOn, part: str | None = None, variant: str = "") -> Check:
+    """Return what is known about a contrast; the status waits for all checks."""
+    panel, by_unit, beyond = c.panel, c.pair.by_unit, fail_on == "tolerance"
+    tolerance = allowance.of(c.baseline_value)
+    clusters = differing_clusters(c) if by_unit else None
+    bounds, evidence = c.bounds, LossEvidence(math.nan, loses=False, by_flips=False)
+    if (c.queries if not by_unit else c.differing if clusters is None else clusters) < FEWEST:
+        bounds = Bounds.none(f"fewer than {FEWEST} {words.plural(panel.measure.unit)}")
+    else:
+        evidence = evidence_of_loss(c, tolerance if beyond else 0.0)
+    lower, upper = _gains(bounds, panel.sign)
+    return Check(
+        c, panel.name, part, variant, panel.better, c.baseline_value, c.value, panel.sign * c.difference, lower, upper,
+        loss=losses_alone(c) if by_unit else math.nan, tolerance=tolerance, tolerance_said=str(allowance), test=c.test,
+        p_value=evidence.p_value, loses=evidence.loses, queries=c.queries, differing=c.differing, differing_clusters=clusters,
+        wins=c.wins, losses=c.losses, ties=c.queries - c.differing, left_out=c.pair.undefined_for_one,
+        method=_method_of(c, bounds, evidence), digits=DIGITS if panel.measure.decimals is None else panel.measure.decimals,
+        reason=f"there is no interval ({bounds.reason})",
+        queries_needed=queries_to_settle(c, tolerance, beyond) if bounds.known else None,
+    )  # fmt: skip
 
-    A subclass is a dataclass of the fields below. ``noun`` is what its units are called, ``codes`` are the exit codes it can have.
+
+def _gains(bounds: Bounds, sign: int) -> tuple[float, float]:
+    """Return the ends of an interval of a difference as ends of a gain."""
+    return (bounds.lower, bounds.upper) if sign > 0 else (-bounds.upper, -bounds.lower)
+
+
+def _method_of(c: Contrast, bounds: Bounds, evidence: LossEvidence) -> str:
+    """Return the basis of a check."""
+    means = c.pair.means
+    if not (c.differing or means.differing):  # by its weight a query may add more to one mean than to the other
+        return NOTHING
+    if bounds.known:
+        return f"{bounds.method} interval"
+    if c.pair.by_unit:
+        return FLIPS if evidence.by_flips else LOSSES
+    return NO_SPREAD if c.queries >= FEWEST and means.error <= CLOSE * means.largest else "no interval"
+
+
+# --- the rule ---------------------------------------------------------------------------------------------
+
+
+def refuse_undirected(metric: Metric | OnlineMetric) -> None:
+    """Refuse a metric without a better direction, in which nothing can be lost. Raises InputError."""
+    if metric.better == "neither":
+        raise InputError(f"{metric} is neither better nor worse when it is higher: leave it out of the gate")
+
+
+def settle_checks(drafts: Sequence[Check], fail_on: FailOn, method: Method) -> list[Check]:
+    """Return the checks with their status; a failure must be clear after correction over all of them.
+
+    A check without a test does not count for the correction (Tarone 1990). If not every check passes, a proved loss fails, even within
+    the tolerance.
     """
+    p_values = np.array([check.p_value for check in drafts])
+    adjusted = method.correction.adjusted(p_values).tolist()
+    levels = method.correction.levels(p_values, method.alpha).tolist()
+    checks = [_settle_check(*each, fail_on, method) for each in zip(drafts, adjusted, levels, strict=True)]
+    if fail_on == "tolerance" or all(check.status == "pass" for check in checks):
+        return checks
+    reason = "a loss is proved; it is within the tolerance, but not every check passes"
+    return [
+        replace(c, status="fail", reason=reason) if c.status == "pass" and _is_proved(c, 0.0, method) else c
+        for c in checks
+    ]
 
-    codes: ClassVar[Mapping[Status, int]] = CODES
 
-    if TYPE_CHECKING:  # fields of the subclass
+def _settle_check(check: Check, p_value: float, level: float, fail_on: FailOn, method: Method) -> Check:
+    floor = -check.tolerance if fail_on == "tolerance" else 0.0
+    lower, upper = _corrected_interval(check, p_value, level, floor, method)
+    check = replace(check, p_value_adjusted=p_value, lower_adjusted=lower, upper_adjusted=upper)
+    status, reason = _status(check, fail_on, floor, method)
+    unsettled = status == "cannot tell" and (check.queries_needed or 0) > check.queries
+    return replace(check, status=status, reason=reason, queries_needed=check.queries_needed if unsettled else None)
 
-        @property
-        def checks(self) -> Sequence[Check]:
-            """One check a metric, slice and variant."""
 
-        @property
-        def baseline(self) -> str:
-            """What is compared with."""
+def _corrected_interval(
+    check: Check, p_value: float, level: float, floor: float, method: Method
+) -> tuple[float, float]:
+    """Return the interval at the level that the correction leaves; it holds the floor exactly if the test is not significant.
 
-        @property
-        def candidate(self) -> str:
-            """What may replace it."""
+    NaN if there is none, as after a significant test of signs if the interval of the mean holds the floor.
+    """
+    lower, upper = check.lower, check.upper
+    if not (math.isnan(lower) or math.isnan(level) or math.isclose(level, method.alpha, rel_tol=1e-12)):
+        lower, upper = _gains(interval_at(check.contrast, 1 - level), check.contrast.panel.sign)
+    if not is_significant(p_value, method.alpha) or check.loses != (check.difference < floor):
+        return min(lower, floor), max(upper, floor)
+    return (math.nan, math.nan) if lower < floor < upper else (lower, upper)
 
-        @property
-        def method(self) -> Method:
-            """How the two are compared."""
 
-        @property
-        def fail_on(self) -> FailOn:
-            """What fails."""
+def _status(check: Check, fail_on: FailOn, floor: float, method: Method) -> tuple[Status, str]:
+    """Return the status of one check by the rule, and its reason."""
+    proved = _is_proved(check, floor, method)
+    if check.method == NOTHING:
+        return "pass", "nothing changed" if math.isnan(check.loss) else "no query changed"
+    if check.method == NO_SPREAD and check.difference > -check.tolerance:
+        return "pass", "all units of a variant have the same value, and no loss is above the tolerance"
+    if math.isnan(check.lower) and math.isnan(check.loss):  # no user of a variant is known to have lost
+        return ("fail", "a loss is proved") if proved else ("cannot tell", check.reason)
+    if math.isnan(check.lower):
+        within = check.loss <= check.tolerance + ROUNDING
+        if proved and not within:
+            return "fail", "every query lost the same" if check.method == FLIPS else "the loss is proved"
+        side = "within" if within else "above"
+        reason = f"ignoring gains, the loss is {side} the tolerance; no interval was used"
+        return "pass" if within else "cannot tell", reason
+    if check.lower > -check.tolerance:
+        return "pass", f"a loss above the tolerance is ruled out ({words.percent(method.level)} interval)"
+    if proved:
+        return "fail", "a loss is proved" if fail_on == "loss" else "a loss above the tolerance is proved"
+    if fail_on == "tolerance":
+        return "cannot tell", "the tolerance lies inside the interval"
+    return "cannot tell", "the interval reaches beyond the tolerance, and no loss is proved"
 
-    @property
-    def noun(self) -> str:
-        """What a unit is called."""
-        return "query"
 
-    @cached_property
-    def status(self) -> Status:
-        """Fail if any check fails, pass if all pass, else cannot tell."""
-        statuses = {check.status for check in self.checks}
-        return next(status for status in WORST if status in statuses)
-
-    @property
-    def passed(self) -> bool:
-        """Whether every check passes."""
-        return self.status == "pass"
-
-    def __bool__(self) -> bool:
-        """Whether every check passes, so that ``assert gate(...)`` does what it seems to do."""
-        return self.passed
-
-    @property
-    def exit_code(self) -> int:
-        """0 for pass, 1 for fail, 4 for cannot tell; 3 where units of an experiment were not split as planned."""
-        return self.codes[self.status]
-
-    @property
-    def nothing_changed(self) -> bool:
-        """Whether no unit changed in any metric."""
-        return all(check.method == NOTHING for check in self.checks)
-
-    @property
-    def has_slices(self) -> bool:
-        """Whether there are checks of slices."""
-        return any(check.slice is not None for check in self.checks)
-
-    @property
-    def queries(self) -> int:
-        """How many units both have a value for; of several metrics the most."""
-        return max(check.queries for check in self.checks)
-
-    @property
-    def tested(self) -> int:
-        """How many checks have a p-value: what p-values are corrected for. Where nearly nothing changed no test is made."""
-        return sum(not math.isnan(check.p_value) for check in self.checks)
-
-    @property
-    def tests(self) -> str:
-        """The tests that gave the p-values."""
-        known = dict.fromkeys(check.test for check in self.checks if not math.isnan(check.p_value))
-        return ", ".join(known) or str(self.method.test or "t")
-
-    @property
-    def _corrected(self) -> str:
-        return self.method.corrected_for(max(1, self.tested), "check")
-
-    def json_header(self) -> dict[str, Any]:
-        """The verdict and its rule."""
-        return {
-            "status": self.status,
-            "exit_code": self.exit_code,
-            "sentence": self.sentence,
-            "rule": {
-                "fail_on": self.fail_on,
-                "alpha": self.method.alpha,
-                "interval": str(self.method.interval or "t"),
-                "test": self.tests,
-                "correction": str(self.method.correction),
-                "comparisons": self.tested,
-            },
-            "settings": None,  # the command line has them in a file
-            "conventions": dict(self.conventions),
-        }
-
-    def json_document(self, *, settings: str = "", **options: Any) -> dict[str, Any]:
-        """All of a verdict as JSON has it; ``settings`` is where those of the project stand."""
-        return {**super().json_document(**options), "settings": settings or None}
-
-    def to_junit(self) -> str:
-        """The checks as JUnit XML: a failure where one fails, skipped where it cannot tell."""
-        return as_junit("rankscope gate", list(self._cases()))
-
-    def _cases(self) -> Iterator[JUnitCase]:
-        for check in self.checks:
-            text = self.sentence_of(check)
-            open_ = f"{check.status}: {text}" if check.status in {"cannot tell", "withheld"} else ""
-            yield JUnitCase(check.name, text, text * (check.status == "fail"), open_)
-
-    # -- in words ----------------------------------------------------------------------------------
-
-    @cached_property
-    def sentence(self) -> str:
-        """The verdict: the check that decides it, or the one that comes nearest to its tolerance."""
-        word, number = WORDS[self.status], len(self.checks)
-        if self.nothing_changed:
-            metrics = words.listing(dict.fromkeys(check.metric for check in self.checks))
-            on = (
-                f"the {self.noun}"
-                if self.queries == 1
-                else f"all {words.count(self.queries)} {words.plural(self.noun)}"
-            )
-            return f"{word}: nothing changed: {self.candidate} scores the same as {self.baseline} on {on} ({metrics})."
-        first = self.sentence_of(self._worst_first[0])
-        if number == 1:
-            return f"{word}: {first}"
-        if self.passed:
-            return f"{word}: all {number} checks pass. The closest: {first}"
-        count = sum(check.status == self.status for check in self.checks)
-        verb = words.agree(count, "fails") if self.status == "fail" else f"{words.agree(count, 'is')} inconclusive"
-        several = f"all {count}" if count == number else f"{count} of {number}"
-        return f"{word}: {several} checks {verb}. {'The worst: ' if count > 1 else ''}{first}"
-
-    def sentences(self) -> Iterator[str]:
-        """The verdict, and what else does not pass, worst first."""
-        yield self.sentence
-        rest = [check for check in self._worst_first[1:] if check.status != "pass"]
-        yield from (f"{WORDS[check.status]}: {self.sentence_of(check)}" for check in rest[: MOST - 1])
-        if len(rest) >= MOST:
-            more = len(rest) - MOST + 1
-            yield f"{words.counted(more, 'more check')} {words.agree(more, 'does')} not pass."
-
-    @property
-    def _worst_first(self) -> list[Check]:
-        return sorted(self.checks, key=lambda c: (WORST.index(c.status), c.margin))
-
-    def sentence_of(self, check: Check) -> str:
-        """One check in words."""
-        units = words.plural(self.noun)
-        if check.method == NOTHING:
-            return f"{check.name} is the same on all {words.count(check.queries)} {units}."
-        if math.isnan(check.lower):
-            return self._without_interval(check)
-        proof = f", {self._p_value(check)}" if check.status == "fail" else ""
-        ends = words.interval(check.lower, check.upper, digits=check.digits)
-        interval = f"{words.percent(self.method.level)} interval {ends}"
-        change = f"{check.name} changed by {words.number(check.difference, True, check.digits)} ({interval}{proof})"
-        settle = ""
-        if check.status == "cannot tell" and check.queries_needed is not None:
-            needed = words.rounded(check.queries_needed, up=True)
-            settle = f" About {needed} {units} would settle it; you have {words.count(check.queries)}."
-        return f"{change}; the tolerance is {check.tolerance_in_words}.{settle}"
-
-    def _without_interval(self, check: Check) -> str:
-        return f"{check.name} changed by {words.number(check.difference, True, check.digits)}: {check.reason}."
-
-    def _p_value(self, check: Check) -> str:
-        return f"{words.p_value(check.p_value_adjusted)}{self._corrected}"
-
-    def blocks(self, **_: Any) -> list[Shown]:
-        """The verdict, the table of the checks, the cautions, what it rests on, and the exit code."""
-        answer = [*map(Paragraph, self.sentences()), EMPTY, self.table(), EMPTY, *caution_block(self.warnings)]
-        return [*answer, *self._small_print(), Paragraph(self._exit_line)]
-
-    def document_blocks(self, **_: Any) -> list[Shown]:
-        """The verdict for a page, such as the summary of a job."""
-        return [
-            Heading(f"rankscope gate: {self.status} ({self.candidate} against {self.baseline})"),
-            *map(Paragraph, self.sentences()),
-            self.table(),
-            *(Paragraph(f"{w.code}: {w.message}; {w.hint}") for w in self.warnings),
-            *self._small_print(),
-            Paragraph(self._exit_line, quiet=True),
-        ]
-
-    def _small_print(self) -> Iterator[Paragraph]:
-        yield Paragraph(" · ".join(self._rules()), quiet=True)
-
-    def _rules(self) -> Iterator[str]:
-        """The rule in short, and where its sign is turned."""
-        several = ", in every check" if len(self.checks) > 1 else ""
-        floor = "below 0" if self.fail_on == "loss" else "below minus the tolerance"
-        yield f"{self.candidate} against {self.baseline}"
-        yield f"pass: the interval lies above minus the tolerance{several}"
-        yield f"fail: the mean is {floor} by a {self.tests} test (p{self._corrected})"
-        yield from self._remarks()
-        if lower := dict.fromkeys(check.metric for check in self.checks if check.better == "lower"):
-            yield f"{words.listing(lower)}: lower is better, so the sign is turned and a loss is negative"
-
-    def _remarks(self) -> Iterator[str]:
-        """What a subclass adds to the rule."""
-        yield from ()
-
-    @property
-    def _exit_line(self) -> str:
-        return f"exit {self.exit_code} ({', '.join(f'{code} {status}' for status, code in self.codes.items())})"
+def _is_proved(check: Check, floor: float, method: Method) -> bool:
+    """True if the mean lies below a floor, the test sees a loss, and that is more than chance."""
+    return check.difference < floor and check.loses and is_significant(check.p_value_adjusted, method.alpha)

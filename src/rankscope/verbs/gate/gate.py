@@ -2,46 +2,29 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Unpack
 
 from rankscope.declared import one_of
 from rankscope.errors import DataError, InputError, RankscopeError
-from rankscope.inference.base import Bounds
-from rankscope.lists import Array
 from rankscope.metrics import Metric, parse
 from rankscope.panels.contrast import contrast
 from rankscope.panels.doubts import few_clusters
 from rankscope.panels.margin import Margin
-from rankscope.panels.method import FEWEST, Method, method_of
-from rankscope.panels.panel import PairedValues, Panel
-from rankscope.panels.tolerance import (
-    LossEvidence,
-    differing_clusters,
-    evidence_of_loss,
-    losses_alone,
-    queries_to_settle,
-    tolerances_of,
-)
+from rankscope.panels.method import Method, method_of
+from rankscope.panels.panel import Panel
+from rankscope.panels.slices import parts_of
+from rankscope.panels.tolerance import tolerances_of
 from rankscope.scoring.dispatch import evaluate_local_or_spark
 from rankscope.scoring.keywords import PolicyOptions, with_policies
 from rankscope.scoring.measurements import in_clusters, panels_of
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
 from rankscope.verbs.gate.baseline import as_pair, stored_baseline
-from rankscope.verbs.gate.checks import FLIPS, LOSSES, NOTHING, Check, FailOn
-from rankscope.verbs.gate.experiment import ExperimentGate
-from rankscope.verbs.gate.of_logs import (
-    error_of_judgments,
-    error_of_metrics,
-    gate_of_log,
-    log_to_gate,
-    refuse_experiments,
-)
-from rankscope.verbs.gate.result import Gate
-from rankscope.verbs.gate.rule import refuse_undirected, settle_checks
+from rankscope.verbs.gate.checks import Check, FailOn, draft_check, refuse_undirected, settle_checks
+from rankscope.verbs.gate.log import error_of_judgments, error_of_metrics, gate_of_log, log_to_gate, refuse_experiments
+from rankscope.verbs.gate.result import ExperimentGate, Gate
 
 USUAL = "nDCG@10"
 OPTIONS = (
@@ -141,7 +124,7 @@ def _gate_of_runs(  # noqa: PLR0913 - the options that rankings have a use for
     one, two = panels[0].systems
     if panels[0].clusters is not None and "RS411" not in (request.policies.ignore or ()):
         notes += [caution.message for caution in few_clusters([contrast(panels[0], two, one, method)])]
-    return Gate(settle_checks(drafts, fail_on, method), one, two, scores, method, fail_on, stored, notes)
+    return Gate(settle_checks(drafts, fail_on, method), one, two, method, fail_on, notes, scores, stored)
 # fmt: on
 
 
@@ -166,60 +149,21 @@ def _refuse_ungated(metrics: Sequence[Metric], stored: bool) -> None:
         refuse_undirected(metric)
 
 
-def _slices(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str | None, Array | None]], list[str]]:
-    parts: list[tuple[str | None, Array | None]] = [(None, None)]
-    if source is None:
-        return parts, []
-    from rankscope.files.side_tables import attributes_of
-
-    table = attributes_of(source)
-    for attribute, slices in table.slices(list(ids)).items():
-        for name, inside in slices.items():
-            if inside.any():
-                parts.append((name if name.startswith(f"{attribute} ") else f"{attribute}={name}", inside))
-    return parts, table.remarks(list(ids))
-
-
 def _drafts(
     panels: Sequence[Panel], slices: Any, allowances: Mapping[Metric, Margin], fail_on: FailOn, method: Method
 ) -> tuple[list[Check], list[str]]:
-    parts, notes = _slices(slices, panels[0].units)
+    """Return a check per metric, on all queries and on each slice, and the notes about slices."""
+    parts, notes = ([], []) if slices is None else parts_of(slices, panels[0].units)
+    labelled = [(n if n.startswith(f"{attribute} ") else f"{attribute}={n}", inside) for attribute, n, inside in parts]
     checks = []
     for panel in panels:
         assert panel.metric is not None
-        for name, inside in parts:
-            mine = panel if inside is None else panel.within(inside)
-            if check := _draft(mine, name, allowances[panel.metric], fail_on, method):
-                checks.append(check)
+        for name, part in [(None, panel), *((name, panel.within(inside)) for name, inside in labelled)]:
+            c = contrast(part, panel.systems[1], panel.systems[0], method)
+            if c.queries:
+                checks.append(draft_check(c, allowances[panel.metric], fail_on, name))
             elif name is None:
                 raise DataError(f"no query has a value of {panel.name} in both runs: there is nothing to compare")
             else:
                 notes.append(f"{name}: no query has a value of {panel.name} in both runs, so it is not gated")
     return checks, notes
-
-
-def _draft(panel: Panel, part: str | None, allowance: Margin, fail_on: FailOn, method: Method) -> Check | None:
-    """What is known about a metric of two systems, the baseline first; the status waits for all checks. None without queries."""
-    baseline, run = panel.systems
-    c = contrast(panel, run, baseline, method)
-    if not c.queries:
-        return None
-    tolerance = allowance.of(c.baseline_value)
-    clusters = differing_clusters(c)
-    few = (c.differing if clusters is None else clusters) < FEWEST
-    bounds, evidence = Bounds.none("too few queries differ"), LossEvidence(math.nan, loses=False, by_flips=False)
-    if not few:
-        bounds, evidence = c.bounds, evidence_of_loss(c, tolerance if fail_on == "tolerance" else 0.0)
-    # what is judged is how much better the candidate is
-    lower, upper = (bounds.lower, bounds.upper) if panel.sign > 0 else (-bounds.upper, -bounds.lower)
-    way = f"{bounds.method} interval" if bounds.known else FLIPS if evidence.by_flips else LOSSES
-    # by its weight alone a query may add more to one mean than to the other
-    changed = c.differing or (isinstance(c.pair, PairedValues) and bool(c.pair.means.differing))
-    return Check(
-        metric=panel.name, slice=part, better=panel.better, value=c.value, baseline_value=c.baseline_value,
-        difference=panel.sign * c.difference, lower=lower, upper=upper, loss=losses_alone(c),
-        tolerance=tolerance, tolerance_said=str(allowance), p_value=evidence.p_value, loses=evidence.loses,
-        queries=c.queries, differing=c.differing, wins=c.wins, losses=c.losses, left_out=c.pair.undefined_for_one,
-        method=way if changed else NOTHING, differing_clusters=clusters, test=c.test,
-        queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None,
-    )  # fmt: skip

@@ -1,84 +1,308 @@
-"""What ``gate`` gives for two runs: its table, what it rests on, and what is said where no interval was used."""
+"""The results of ``gate``, for two runs and for the log of an experiment: the verdict, its words, the exit code, test cases."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from rankscope import words
-from rankscope.blocks import Caution, NumberText, Paragraph
+from rankscope.blocks import EMPTY, Caution, Heading, NumberText, Paragraph
 from rankscope.diagnostics.comparisons import NothingFoundInGate, NotPairedInGate, UndefinedInGate
 from rankscope.diagnostics.inputs import MissingInCandidate
+from rankscope.experiments.split import SampleRatio, name_of_test
+from rankscope.experiments.variants import Variants
 from rankscope.panels.method import FEWEST, Method
 from rankscope.scoring.request import active_cautions
 from rankscope.scoring.scores import OfScores, Scores
-from rankscope.show.result import Col, View
+from rankscope.show.junit import JUnitCase, as_junit
+from rankscope.show.result import Col, Result, Shown, View, caution_block, input_record
 from rankscope.verbs.gate.baseline import StoredBaseline, provenance
-from rankscope.verbs.gate.checks import FLIPS, LOSSES, NOTHING, WORDS, Check, FailOn, GateResult
+from rankscope.verbs.gate.checks import FLIPS, LOSSES, NOTHING, Check, FailOn, Status
 
+WORDS: dict[Status, str] = {"pass": "pass", "fail": "FAIL", "cannot tell": "cannot tell", "withheld": "WITHHELD"}
+WORST: tuple[Status, ...] = ("withheld", "fail", "cannot tell", "pass")
+MAX_SENTENCES = 3  # checks that do not pass which get a sentence
 NO_PROMISE = (
     "no interval was used, and no error rate is promised: with so few differing queries a candidate that truly loses as much as "
     "the tolerance may pass in more than half of the cases"
 )
 
 
-def _change(check: Check) -> str:
-    if not math.isnan(check.lower):
-        return words.in_table(words.interval(check.lower, check.upper, True, 4))
-    return {NOTHING: "same", FLIPS: FLIPS}.get(check.method, f"{LOSSES} {words.cell(-check.loss)}")
+def _interval_cell(check: Check) -> str:
+    """Return the interval that decided, or the basis of a check without one."""
+    lower, upper = check.deciding
+    if not math.isnan(lower):
+        return words.in_table(words.interval(lower, upper, True, check.digits))
+    if check.method == LOSSES:
+        return f"{LOSSES} {words.cell(-check.loss)}"
+    return {NOTHING: "same", FLIPS: FLIPS}.get(check.method, "none")
 
 
-def _columns(gate: Gate) -> tuple[Col, ...]:
+def _columns(
+    gate: GateResult, names: Sequence[Col], counts: Sequence[Col], needed: Col, more: Sequence[Col]
+) -> tuple[Col, ...]:
+    """Return the columns of a check, between those that tell which check it is and those of its counts."""
     return (
-        Col("run", of=lambda _: gate.candidate),
-        Col("baseline", of=lambda _: gate.baseline),
-        Col("metric", head="metric"),
+        *names,
         Col("slice", head="slice" if gate.has_slices else "", cell=lambda c: c.slice or "all"),
         Col("status", head="verdict", cell=lambda c: WORDS[c.status]),
-        Col("difference", head="change", cell=lambda c: words.cell(c.difference, sign=True), kind="value"),
-        Col(
-            "ci_lower", "ci_upper", of=lambda c: (c.lower, c.upper), kind="value",
-            head=f"{words.percent(gate.method.level)} interval", cell=_change,
-        ),
-        Col("tolerance", head="tolerance", kind="value"),
+        Col("difference", head="change", cell=lambda c: words.cell(c.difference, c.digits, sign=True), kind="value"),
+        Col("ci_lower", "ci_upper", of=lambda c: (c.lower, c.upper), kind="value", head=f"{words.percent(gate.method.level)} interval", cell=_interval_cell),
+        Col("tolerance", head="tolerance", kind="value", cell=lambda c: words.cell(c.tolerance, c.digits_of_tolerance)),
         Col("p_value", kind="value"),
         Col("test"),
         Col("p_value_adjusted", head="p", cell=lambda c: NumberText(words.p_cell(c.p_value_adjusted), c.p_value_adjusted), kind="value"),
-        *(Col(name, kind="value") for name in ("value", "baseline_value", "loss")),
-        *(Col(name, kind="count") for name in ("queries", "differing")),
-        *(Col(name, head=head, kind="count") for name, head in (("wins", "W"), ("losses", "L"), ("ties", "T"))),
+        Col("ci_lower_adjusted", "ci_upper_adjusted", of=lambda c: (c.lower_adjusted, c.upper_adjusted), kind="value"),
+        Col("value", "baseline_value", kind="value"),
+        *counts,
         Col("method"),
-        Col("queries_needed", kind="count"),
+        needed,
         Col("reason"),
         Col("better"),
-        Col("left_out", kind="count"),
-        Col("differing_clusters", kind="count"),
+        *more,
         Col("tolerance_said"),
     )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Gate(GateResult, OfScores):
-    """The verdict of a gate; true where it passes.
-
-    ``status`` is pass, fail or cannot tell, ``exit_code`` 0, 1 or 4, and ``sentence`` the verdict in words. ``checks`` holds one
-    check a metric and slice. ``scores`` are the runs evaluated here, ``stored_baseline`` is a baseline that was read as stored scores.
-    """
+class GateResult(Result):
+    """The result of every gate; true if it passes. ``codes`` are the exit codes it can have."""
 
     checks: Sequence[Check]
     baseline: str
     candidate: str
-    scores: Scores
     method: Method
-    fail_on: FailOn = "loss"
-    stored_baseline: StoredBaseline | None = None
-    slice_notes: Sequence[str] = ()
+    fail_on: FailOn
+    slice_notes: Sequence[str]
 
     schema = "gate/1"
-    views = (View("results", _columns, lambda gate: gate.checks, labels=lambda gate: 2 if gate.has_slices else 1),)
+    codes: ClassVar[Mapping[Status, int]] = {"pass": 0, "fail": 1, "cannot tell": 4}
+
+    @property
+    def noun(self) -> str:
+        """The noun for a unit."""
+        return "query"
+
+    @cached_property
+    def status(self) -> Status:
+        """Fail if any check fails, pass if all pass, otherwise cannot tell."""
+        return min((check.status for check in self.checks), key=WORST.index)
+
+    @property
+    def passed(self) -> bool:
+        """True if every check passes."""
+        return self.status == "pass"
+
+    def __bool__(self) -> bool:
+        """True if every check passes, so that ``assert gate(...)`` works."""
+        return self.passed
+
+    @property
+    def exit_code(self) -> int:
+        """0 for pass, 1 for fail, 4 for cannot tell; 3 if units of an experiment were not split as planned."""
+        return self.codes[self.status]
+
+    @property
+    def nothing_changed(self) -> bool:
+        """True if no unit changed in any metric."""
+        return all(check.method == NOTHING for check in self.checks)
+
+    @property
+    def has_slices(self) -> bool:
+        """True if there are checks of slices."""
+        return any(check.slice is not None for check in self.checks)
+
+    @property
+    def queries(self) -> int:
+        """The number of units with a value for both; for several metrics the largest."""
+        return max(check.queries for check in self.checks)
+
+    @property
+    def tested(self) -> int:
+        """The number of checks with a p-value, for which p-values are corrected. If almost nothing changed, there is no test."""
+        return sum(not math.isnan(check.p_value) for check in self.checks)
+
+    @property
+    def tests(self) -> str:
+        """The tests that gave the p-values."""
+        known = dict.fromkeys(check.test for check in self.checks if not math.isnan(check.p_value))
+        return ", ".join(known) or str(self.method.test or "t")
+
+    # -- for programs -------------------------------------------------------------------------------
+
+    def json_header(self) -> dict[str, Any]:
+        """Return the verdict and its rule."""
+        return {
+            "status": self.status,
+            "exit_code": self.exit_code,
+            "sentence": self.sentence,
+            "rule": {
+                "fail_on": self.fail_on,
+                "alpha": self.method.alpha,
+                "interval": str(self.method.interval or "t"),
+                "test": self.tests,
+                "correction": str(self.method.correction),
+                "comparisons": self.tested,
+            },
+            "settings": None,  # the command line has them in a file
+            "conventions": dict(self.conventions),
+        }
+
+    def json_document(self, *, settings: str = "", **options: Any) -> dict[str, Any]:
+        """Return the verdict as JSON holds it; ``settings`` is the file of the project's settings."""
+        return {**super().json_document(**options), "settings": settings or None}
+
+    def to_junit(self) -> str:
+        """Return the checks as JUnit XML: a failure for one that fails, skipped for one that cannot tell."""
+        return as_junit("rankscope gate", list(self._cases()))
+
+    def _cases(self) -> Iterator[JUnitCase]:
+        for check in self.checks:
+            text = self.sentence_of(check)
+            open_ = f"{check.status}: {text}" if check.status in {"cannot tell", "withheld"} else ""
+            yield JUnitCase(check.name, text, text * (check.status == "fail"), open_)
+
+    # -- in words -----------------------------------------------------------------------------------
+
+    @cached_property
+    def sentence(self) -> str:
+        """The verdict: the check that decides it, or the one that comes nearest to its tolerance."""
+        word, number = WORDS[self.status], len(self.checks)
+        if self.nothing_changed:
+            metrics = words.listing(dict.fromkeys(check.metric for check in self.checks))
+            units = (
+                f"all {words.count(self.queries)} {words.plural(self.noun)}" if self.queries > 1 else f"the {self.noun}"
+            )
+            return (
+                f"{word}: nothing changed: {self.candidate} scores the same as {self.baseline} on {units} ({metrics})."
+            )
+        first = self.sentence_of(self._worst_first[0])
+        if number == 1:
+            return f"{word}: {first}"
+        if self.passed:
+            return f"{word}: all {number} checks pass. The closest: {first}"
+        count = sum(check.status == self.status for check in self.checks)
+        verb = words.agree(count, "fails") if self.status == "fail" else f"{words.agree(count, 'is')} inconclusive"
+        several = f"all {count}" if count == number else f"{count} of {number}"
+        return f"{word}: {several} checks {verb}. {'The worst: ' if count > 1 else ''}{first}"
+
+    def sentences(self) -> Iterator[str]:
+        """Yield the verdict, and the other checks that do not pass, worst first."""
+        yield self.sentence
+        rest = [check for check in self._worst_first[1:] if check.status != "pass"]
+        yield from (f"{WORDS[check.status]}: {self.sentence_of(check)}" for check in rest[: MAX_SENTENCES - 1])
+        if (more := len(rest) - MAX_SENTENCES + 1) > 0:
+            yield f"{words.counted(more, 'more check')} {words.agree(more, 'does')} not pass."
+
+    @property
+    def _worst_first(self) -> list[Check]:
+        return sorted(self.checks, key=lambda c: (WORST.index(c.status), c.margin))
+
+    def sentence_of(self, check: Check) -> str:
+        """Return one check in words."""
+        units = words.plural(self.noun)
+        if check.method == NOTHING:
+            return f"{check.name} is the same on all {words.count(check.queries)} {units}."
+        if math.isnan(check.lower):
+            return self._without_interval(check)
+        evidence, (lower, upper) = [], check.deciding
+        if not math.isnan(lower):
+            evidence.append(
+                f"{words.percent(self.method.level)} interval {words.interval(lower, upper, digits=check.digits)}"
+            )
+        if check.status == "fail":
+            evidence.append(self._p_value(check))
+        change = f"{check.name} changed by {words.number(check.difference, True, check.digits)} ({', '.join(evidence)})"
+        settle = ""
+        if check.status == "cannot tell" and check.queries_needed is not None:
+            needed = words.rounded(check.queries_needed, up=True)
+            settle = f" About {needed} {units} would settle it; you have {words.count(check.queries)}."
+        return f"{change}; the tolerance is {check.tolerance_in_words}.{settle}"
+
+    def _without_interval(self, check: Check) -> str:
+        return f"{check.name} changed by {words.number(check.difference, True, check.digits)}: {check.reason}."
+
+    def _p_value(self, check: Check) -> str:
+        return f"{words.p_value(check.p_value_adjusted)}{self._corrected}"
+
+    @property
+    def _corrected(self) -> str:
+        return self.method.corrected_for(max(1, self.tested), "check")
+
+    def blocks(self, **_: Any) -> list[Shown]:
+        """Return the verdict, the table of the checks, the cautions, the rule, and the exit code."""
+        answer = [*map(Paragraph, self.sentences()), EMPTY, self.table(), EMPTY, *caution_block(self.warnings)]
+        return [*answer, *self._quiet(), Paragraph(self._exit_line)]
+
+    def document_blocks(self, **_: Any) -> list[Shown]:
+        """Return the verdict for a page, such as the summary of a job."""
+        return [
+            Heading(f"rankscope gate: {self.status} ({self.candidate} against {self.baseline})"),
+            *map(Paragraph, self.sentences()),
+            self.table(),
+            *(Paragraph(f"{w.code}: {w.message}; {w.hint}") for w in self.warnings),
+            *self._quiet(),
+            Paragraph(self._exit_line, quiet=True),
+        ]
+
+    def _quiet(self) -> list[Paragraph]:
+        lines = (" · ".join(self._rules()), " · ".join(self.small_print()))
+        return [Paragraph(line, quiet=True) for line in lines if line]
+
+    def _rules(self) -> Iterator[str]:
+        """Yield the rule in short, and the metrics with a turned sign."""
+        several = ", in every check" if len(self.checks) > 1 else ""
+        floor = "below 0" if self.fail_on == "loss" else "below minus the tolerance"
+        yield f"{self.candidate} against {self.baseline}"
+        yield f"pass: the interval lies above minus the tolerance{several}"
+        yield f"fail: the mean is {floor} by a {self.tests} test (p{self._corrected})"
+        if self._corrected and any(check.status != "pass" and not math.isnan(check.lower) for check in self.checks):
+            yield "intervals of checks that do not pass are corrected, as p is"
+        yield from self._remarks()
+        if lower := dict.fromkeys(check.metric for check in self.checks if check.better == "lower"):
+            yield f"{words.listing(lower)}: lower is better, so the sign is turned and a loss is negative"
+
+    def _remarks(self) -> Iterator[str]:
+        """Yield the remarks that a subclass adds to the rule."""
+        yield from ()
+
+    @property
+    def _exit_line(self) -> str:
+        return f"exit {self.exit_code} ({', '.join(f'{code} {status}' for status, code in self.codes.items())})"
+
+
+# --- two runs ---------------------------------------------------------------------------------------------
+
+
+def _run_columns(gate: Gate) -> tuple[Col, ...]:
+    names = (
+        Col("run", of=lambda _: gate.candidate),
+        Col("baseline", of=lambda _: gate.baseline),
+        Col("metric", head="metric"),
+    )
+    counts = (
+        Col("loss", kind="value"), Col("queries", "differing", kind="count"),
+        *(Col(name, head=head, kind="count") for name, head in (("wins", "W"), ("losses", "L"), ("ties", "T"))),
+    )  # fmt: skip
+    more = Col("left_out", "differing_clusters", kind="count")
+    return _columns(gate, names, counts, Col("queries_needed", kind="count"), [more])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Gate(GateResult, OfScores):
+    """The verdict of a gate; true if it passes.
+
+    ``status`` is pass, fail or cannot tell, ``exit_code`` 0, 1 or 4, and ``sentence`` the verdict in words. ``checks`` holds one
+    check per metric and slice. ``scores`` are the runs evaluated here, ``stored_baseline`` is a baseline that was read as stored scores.
+    """
+
+    scores: Scores
+    stored_baseline: StoredBaseline | None = None
+
+    views = (View("results", _run_columns, lambda gate: gate.checks, labels=lambda gate: 1 + gate.has_slices),)
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -87,17 +311,17 @@ class Gate(GateResult, OfScores):
 
     @property
     def notes(self) -> list[str]:
-        """What was read of a stored baseline and of slices."""
+        """Messages about a stored baseline and about slices."""
         return [*([self.stored_baseline.note] if self.stored_baseline else []), *self.slice_notes]
 
     @cached_property
     def warnings(self) -> list[Caution]:
-        """What to know before trusting the verdict."""
+        """Problems to know before trusting the verdict."""
         found = [*self.scores.warnings, *self._lost_queries(), *self._left_out()]
         return active_cautions(found, self.scores.request.policies.ignore)
 
     def _lost_queries(self) -> Iterator[Caution]:
-        """Where only queries in common count: those that only the baseline answers, which would else be losses."""
+        """Yield a caution if only queries in common count: the queries that only the baseline answers would otherwise be losses."""
         evaluations = self.scores.evaluations
         if self.scores.request.statement_of("queries") != "both" or not evaluations:
             return
@@ -120,13 +344,9 @@ class Gate(GateResult, OfScores):
                 )
 
     def json_header(self) -> dict[str, Any]:
-        """The verdict, its rule, and what it rests on."""
-        return {
-            **super().json_header(),
-            "provenance": self.provenance,
-            "data_health": self.scores.data_health,
-            "notes": list(self.notes),
-        }
+        """Return the verdict, its rule, and its inputs."""
+        more = {"provenance": self.provenance, "data_health": self.scores.data_health, "notes": list(self.notes)}
+        return {**super().json_header(), **more}
 
     def _without_interval(self, check: Check) -> str:
         differ = f"{words.counted(check.queries, 'query')} {words.agree(check.differing, 'differs')}"
@@ -143,17 +363,11 @@ class Gate(GateResult, OfScores):
         why = "too few for an interval" if check.few else f"{even}which has no interval" if even else "with no interval"
         return f"{text}, {why}; {loss}, above the tolerance of {tolerance}. Judge more queries on which the two answer differently."
 
-    def _small_print(self) -> Iterator[Paragraph]:
-        yield from super()._small_print()
-        yield Paragraph(self.scores.request.small_print(), quiet=True)
+    def small_print(self) -> Iterator[str]:
+        """Yield the conventions of the scores."""
+        yield self.scores.request.small_print()
 
     def _remarks(self) -> Iterator[str]:
-        yield from self._without_intervals()
-        if pooled := [str(m) for m in self.scores.metrics if m.aggregate == "pooled"]:
-            usual = "" if self.method.test or self.method.interval else "by the bootstrap over queries; "
-            yield f"{words.listing(pooled)}: {usual}queries win or lose by what they add"
-
-    def _without_intervals(self) -> Iterator[str]:
         bare = [c for c in self.checks if math.isnan(c.lower) and c.method != NOTHING]
         units = "queries" if all(check.differing_clusters is None for check in self.checks) else "clusters"
         if any(c.few for c in bare):
@@ -162,3 +376,97 @@ class Gate(GateResult, OfScores):
             yield f"all {units} changed by the same amount: no interval, but sign flips and the losses alone"
         if any(c.method == LOSSES and not c.few for c in bare):
             yield "these differences have no interval: the losses alone"
+        if pooled := [str(m) for m in self.scores.metrics if m.aggregate == "pooled"]:
+            usual = "" if self.method.test or self.method.interval else "by the bootstrap over queries; "
+            yield f"{words.listing(pooled)}: {usual}queries win or lose by what they add"
+
+
+# --- the variants of an experiment ------------------------------------------------------------------------
+
+
+def _variant_columns(gate: ExperimentGate) -> tuple[Col, ...]:
+    variant = Col(
+        "variant", of=lambda c: c.variant or gate.candidate, head="variant" if len(gate.candidates) > 1 else ""
+    )
+    names = Col("metric", head="metric"), variant, Col("baseline", of=lambda _: gate.baseline)
+    counts = [Col("units", of=lambda c: c.queries, kind="count")]
+    return _columns(gate, names, counts, Col("units_needed", of=lambda c: c.queries_needed, kind="count"), ())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExperimentGate(GateResult):
+    """The verdict of a gate on the log of an experiment; true if it passes.
+
+    ``status`` is pass, fail, cannot tell or, if units were not split as planned, withheld; ``exit_code`` is 0, 1, 4 or 3, and
+    ``sentence`` gives the reason. ``checks`` holds one check per metric, variant and slice. ``sample_ratio`` is the check of the split.
+    """
+
+    variants: Variants
+    candidates: Sequence[str]
+    cautions: Sequence[Caution] = ()
+    ignored: Collection[str] = frozenset()
+
+    codes: ClassVar[Mapping[Status, int]] = {**GateResult.codes, "withheld": 3}
+    views = (
+        View("results", _variant_columns, lambda gate: gate.checks, labels=lambda gate: 1 + gate.has_slices + (len(gate.candidates) > 1)),
+    )  # fmt: skip
+
+    @property
+    def noun(self) -> str:
+        """The noun for a unit with a variant."""
+        return self.variants.noun
+
+    @property
+    def sample_ratio(self) -> SampleRatio:
+        """The split of units over the variants, against the plan."""
+        return self.variants.sample_ratio
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Messages about the log, the roll-up and slices."""
+        return [*self.variants.notes, *self.slice_notes]
+
+    @cached_property
+    def warnings(self) -> list[Caution]:
+        """Problems to know before trusting the verdict."""
+        return active_cautions(self.cautions, self.ignored)
+
+    @property
+    def conventions(self) -> dict[str, Any]:
+        """The conventions of the roll-up and the comparison."""
+        return {
+            "unit": self.noun, "baseline": self.baseline, "variants": list(self.candidates),
+            "test": name_of_test(self.method.test), "alpha": self.method.alpha,
+            "correction": str(self.method.correction), "family": "all checks", **self.variants.adjustment.statement(),
+        }  # fmt: skip
+
+    def json_header(self) -> dict[str, Any]:
+        """Return the verdict, its rule, the check of the split, and the inputs."""
+        inputs = [input_record(self.variants.log.source)]
+        more = {"inputs": inputs, "sample_ratio": self.sample_ratio.record(), "notes": list(self.notes)}
+        return {**super().json_header(), **more}
+
+    def _cases(self) -> Iterator[JUnitCase]:
+        split = self.sample_ratio.sentence(self.noun)
+        yield JUnitCase("sample ratio", split, "" if self.sample_ratio.holds else split)
+        yield from super()._cases()
+
+    @cached_property
+    def sentence(self) -> str:
+        """The verdict: the split if it is not as planned, otherwise the check that decides."""
+        if not self.sample_ratio.holds:
+            return f"{WORDS['withheld']}: {self.sample_ratio.sentence(self.noun)}"
+        return super().sentence
+
+    def sentences(self) -> Iterator[str]:
+        """Yield the verdict, the other checks that do not pass, and the check of the split."""
+        if not self.sample_ratio.holds:
+            yield self.sentence
+            yield "The numbers below are for finding out why."
+            return
+        yield from super().sentences()
+        yield self.sample_ratio.sentence(self.noun)
+
+    def _remarks(self) -> Iterator[str]:
+        yield f"by {self.noun}"
+        yield from self.variants.adjustment.remarks()

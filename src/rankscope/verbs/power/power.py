@@ -12,26 +12,16 @@ from rankscope.declared import one_of, plain, whole_number
 from rankscope.errors import HUGE, DataError, InputError
 from rankscope.experiments.request import refuse_for_log
 from rankscope.panels.families import baseline_of, pairs_of
-from rankscope.panels.reach import Aim, reach_by, reach_of
+from rankscope.panels.reach import PowerGoal, reach_by, reach_of
 from rankscope.scoring.logs import log_of, read_log
 from rankscope.scoring.measurements import Measurements, measure
 from rankscope.scoring.policies import refuse_unknown
-from rankscope.verbs.power.experiment import ExperimentPlan
+from rankscope.verbs.power.log import ExperimentPlan, plan_of_log
 from rankscope.verbs.power.result import VARIANCE_OF, Design, DesignKind, Plan
 
-OF_LOGS = (
-    "columns",
-    "lift",
-    "difference",
-    "covariates",
-    "share",
-    "power",
-    "alpha",
-    "comparisons",
-    "n",
-)  # options for a log
-USUAL = (0.01, 0.02, 0.05)  # differences that people ask for, on metrics from 0 to 1
-# the ways of planning that an option belongs to
+OF_LOGS = ("columns", "lift", "difference", "covariates", "share", "power", "alpha", "comparisons", "n")
+USUAL = (0.01, 0.02, 0.05)  # differences on metrics from 0 to 1
+# the plans that take an option
 BELONGS = {
     "variance": ("design",),
     "width": ("design",),
@@ -81,17 +71,18 @@ def power(  # noqa: PLR0913 - the options of the command line, each with its def
     ((0.1, 34),)
     """
     refuse_unknown(policies, "power")
-    aim = _aim(power, alpha, comparisons, n)
+    goal = _aim(power, alpha, comparisons, n)
     log = None if qrels is None or runs is not None else log_of(qrels, columns=policies.get("columns"))
     if log is None and qrels is not None and runs is None and lift is not None:
         with suppress(InputError):  # a table of users, whose columns have any names
             log = read_log(qrels, columns=policies.get("columns"))
     if log is not None:
-        from rankscope.verbs.power.of_logs import plan_of_log
         strays = {"variance": variance, "width": width, "systems": systems, "deviation": deviation, "design": design, "baseline": baseline}
-        _refuse_strays({**strays, "all_pairs": all_pairs or None, "clusters": clusters, **policies})
-        return plan_of_log(log, metrics, aim, lifts=lift, differences=_sizes("difference", difference), covariates=covariates, share=share)
-    _refuse_log_options(lift=lift, covariates=covariates, share=share)
+        strays |= {"all_pairs": all_pairs or None, "clusters": clusters, **policies}
+        refuse_for_log(_given(strays), "power", OF_LOGS)
+        return plan_of_log(log, metrics, goal, lifts=lift, differences=_sizes("difference", difference), covariates=covariates, share=share)
+    for name in _given({"lift": lift, "covariates": covariates, "share": share}):
+        raise InputError(f"{name} is for a plan from a log of what users did: leave it out, or give a log")
     way = _way(
         {"runs": qrels if runs is None else runs, "deviation": deviation, "design": design},
         variance=variance, width=width, systems=systems, n=n, baseline=baseline, all_pairs=all_pairs or None,
@@ -99,28 +90,24 @@ def power(  # noqa: PLR0913 - the options of the command line, each with its def
     )
     sizes = _sizes("difference", difference)
     if way == "design":
-        return _design(design, variance, sizes, _sizes("width", width), systems, aim)
+        return _design(design, variance, sizes, _sizes("width", width), systems, goal)
     if way == "deviation":
         spread = _number("deviation", deviation, "the standard deviation of differences is a number above 0, like 0.2")
-        return Plan([reach_by(spread, aim, sizes or USUAL)], aim)
+        return Plan([reach_by(spread, goal, sizes or USUAL)], goal)
     if isinstance(systems, int):
         raise InputError(f"systems={systems}: a number of systems is for design='anova'; runs are counted")
     measured = measure(qrels, runs, metrics, clusters=clusters, systems=systems, progress=progress, **policies)
-    return _plan_of(measured, aim, sizes, baseline, all_pairs)
+    return _plan_of(measured, goal, sizes, baseline, all_pairs)
 # fmt: on
 
 
-def _refuse_strays(options: Mapping[str, Any]) -> None:
-    refuse_for_log([name for name, value in options.items() if value is not None], "power", OF_LOGS)
+def _given(options: Mapping[str, Any]) -> list[str]:
+    return [name for name, value in options.items() if value is not None]
 
 
-def _refuse_log_options(**options: Any) -> None:
-    stray = next((name for name, value in options.items() if value is not None), None)
-    if stray is not None:
-        raise InputError(f"{stray} is for a plan from a log of what users did: leave it out, or give a log")
-
-
-def _plan_of(measured: Measurements, aim: Aim, sizes: Sequence[float], baseline: str | None, all_pairs: bool) -> Plan:
+def _plan_of(
+    measured: Measurements, goal: PowerGoal, sizes: Sequence[float], baseline: str | None, all_pairs: bool
+) -> Plan:
     if all_pairs and baseline is not None:
         raise InputError(f"baseline {baseline!r} and all pairs: ask for one of them")
     panels = measured.panels
@@ -136,23 +123,22 @@ def _plan_of(measured: Measurements, aim: Aim, sizes: Sequence[float], baseline:
             "write 0.05 for five hundredths"
         )
     pairs = pairs_of(panels[0].systems, against, all_pairs)
-    reaches = [reach_of(panel, pair, aim, sizes or USUAL, observed=not sizes) for panel in panels for pair in pairs]
+    reaches = [reach_of(panel, pair, goal, sizes or USUAL, observed=not sizes) for panel in panels for pair in pairs]
     if all(reach.reason for reach in reaches):
         raise DataError(reaches[0].reason)
-    return Plan(reaches, aim, measured, None if all_pairs else against)
+    return Plan(reaches, goal, measured, None if all_pairs else against)
 
 
 def _design(
-    kind: Any, variance: Any, differences: Sequence[float], widths: Sequence[float], systems: Any, aim: Aim
+    kind: Any, variance: Any, differences: Sequence[float], widths: Sequence[float], systems: Any, goal: PowerGoal
 ) -> Design:
     from rankscope.inference.power import topic_set_size
 
     one_of("design", kind, tuple(VARIANCE_OF))
     kind = cast(DesignKind, kind)
     variance = _number("variance", variance, f"design {kind!r} needs the variance {VARIANCE_OF[kind]}, above 0")
-    needs, sizes, other, extra = "difference", differences, "width", widths
-    if kind == "interval":
-        needs, sizes, other, extra = other, extra, needs, sizes
+    both = (("difference", differences), ("width", widths))
+    (needs, sizes), (other, extra) = both[::-1] if kind == "interval" else both
     if extra:
         raise InputError(f"{other} does not belong to design {kind!r}: it takes a {needs}")
     if not sizes:
@@ -161,18 +147,18 @@ def _design(
         whole_number("systems", systems, 2, "design 'anova' needs how many systems will be compared, 2 or more")
     elif systems is not None:
         raise InputError(f"systems does not belong to design {kind!r}: it is about two systems")
-    known: dict[str, Any] = {"variance": variance, "systems": systems, "power": aim.power, "alpha": aim.each}
+    known: dict[str, Any] = {"variance": variance, "systems": systems, "power": goal.power, "alpha": goal.each}
     queries = [topic_set_size(kind, **(known | {needs: size})) for size in sizes]
-    return Design(kind, variance, systems, tuple(zip(sizes, queries, strict=True)), aim)
+    return Design(kind, variance, systems, tuple(zip(sizes, queries, strict=True)), goal)
 
 
 def _way(ways: dict[str, Any], **options: Any) -> str:
     """What to plan from: runs, a deviation or a design. Raises InputError for several, for none, and for options of another."""
-    chosen = [name for name, value in ways.items() if value is not None]
+    chosen = _given(ways)
     if len(chosen) > 1:
         raise InputError(f"{chosen[0]} and {chosen[1]}: plan from runs, from a deviation or by a design, one at a time")
     way = chosen[0] if chosen else ""
-    for name in (name for name, value in options.items() if value is not None):
+    for name in _given(options):
         if way != "design" and BELONGS[name] == ("design",):
             raise InputError(f"{name} belongs to a design: name one, t, anova or interval")
         if way and way not in BELONGS[name]:
@@ -184,13 +170,13 @@ def _way(ways: dict[str, Any], **options: Any) -> str:
     return way
 
 
-def _aim(power: Any, alpha: Any, comparisons: Any, n: Any) -> Aim:
+def _aim(power: Any, alpha: Any, comparisons: Any, n: Any) -> PowerGoal:
     _number("alpha", alpha, "alpha is a share above 0 and below 0.5, like 0.05", below=0.5)
     _number("power", power, "power is a share above alpha and below 1, like 0.8", alpha, 1.0)
     whole_number("comparisons", comparisons, 1, "comparisons is a whole number of at least 1")
     if n is not None:
         whole_number("n", n, 2, "n is a whole number of at least 2")
-    return Aim(power, alpha, comparisons, n)
+    return PowerGoal(power, alpha, comparisons, n)
 
 
 def _sizes(name: str, values: Any) -> tuple[float, ...]:
@@ -200,10 +186,7 @@ def _sizes(name: str, values: Any) -> tuple[float, ...]:
 
 
 def _number(name: str, value: Any, expects: str, above: float = 0.0, below: float = math.inf) -> float:
-    if (
-        isinstance(value, bool)
-        or not hasattr(value, "__float__")
-        or not max(above, 1 / HUGE) < value < min(below, HUGE)
-    ):
+    numeric = hasattr(value, "__float__") and not isinstance(value, bool)
+    if not (numeric and max(above, 1 / HUGE) < value < min(below, HUGE)):
         raise InputError(f"{name}={value!r}: {expects}")
     return float(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from operator import attrgetter, itemgetter
@@ -15,11 +15,11 @@ from rankscope.diagnostics.comparisons import NoPlan, TooFewDifferForPlan
 from rankscope.inference.power import detectable_difference
 from rankscope.metrics import spelled
 from rankscope.panels.method import FEWEST
-from rankscope.panels.reach import Aim, Reach, Summary, summary_of
+from rankscope.panels.reach import PairPower, PowerGoal, Summary, summary_of
 from rankscope.scoring.measurements import Measurements
 from rankscope.scoring.request import active_cautions
 from rankscope.scoring.scores import Scores
-from rankscope.show.result import Col, Result, Shown, View, caution_block, input_record
+from rankscope.show.result import Col, Result, Shown, View
 
 FORMULA = {
     "detectable_difference": "(t[1 - alpha/2] + t[power]) * s / sqrt(n), t with n - 1 degrees of freedom; alpha of each comparison",
@@ -51,7 +51,7 @@ def _of_target(name: str, path: str, kind: Kind = "count") -> Col:
 def _columns(plan: Plan) -> tuple[Col, ...]:
     return (
         *(_of_reach(name, kind="text") for name in ("run", "baseline", "metric")), _of_reach("queries", kind="count"),
-        Col("planned_queries", of=lambda _: plan.aim.n, kind="count"), _of_reach("differing", kind="count"),
+        Col("planned_queries", of=lambda _: plan.goal.n, kind="count"), _of_reach("differing", kind="count"),
         _of_reach("difference"), _of_reach("deviation"), _of_reach("detectable_difference", "detectable.difference"),
         _of_reach("detectable_lower", "detectable.low"), _of_reach("detectable_upper", "detectable.high"),
         _of_target("wanted_difference", "difference", "value"), _of_target("observed", "observed", "text"),
@@ -76,12 +76,13 @@ class Plan(Result):
     frame with a row a target; ``str(plan)`` is the answer in words.
     """
 
-    reaches: Sequence[Reach]
-    aim: Aim
+    reaches: Sequence[PairPower]
+    goal: PowerGoal
     measurements: Measurements | None = None
     baseline: str | None = None
 
     schema = "power/1"
+    header = ("verdict", "conventions", "inputs", "data_health")
     views = (
         View("results", _columns, lambda plan: [(r, target) for r in plan.reaches for target in r.targets or (None,)]),
         View("summary", SUMMARY, lambda plan: map(asdict, plan.summary)),
@@ -102,7 +103,7 @@ class Plan(Result):
         """The metrics, the main one first."""
         return [panel.name for panel in self.measurements.panels] if self.measurements else []
 
-    def of(self, metric: str) -> list[Reach]:
+    def of(self, metric: str) -> list[PairPower]:
         """All pairs on one metric."""
         return [reach for reach in self.reaches if reach.metric == metric]
 
@@ -123,27 +124,25 @@ class Plan(Result):
         """How rankings became values, and what is planned for."""
         measured = self.measurements
         return {
-            **(self.scores.conventions if self.scores else {}), **self.aim.record(), "planned_queries": self.aim.n,
+            **(self.scores.conventions if self.scores else {}), **self.goal.record(), "planned_queries": self.goal.n,
             "baseline": self.baseline, "clustered": measured is not None and measured.panels[0].clusters is not None,
             "in_words": FORMULA, **({} if measured is None else measured.ignoring()),
         }  # fmt: skip
 
-    def json_header(self) -> dict[str, Any]:
-        """The answer in words, what it assumes, and what it was made from."""
-        return {
-            "verdict": list(self.sentences()),
-            "conventions": self.conventions,
-            "inputs": [input_record(source) for source in self.scores.inputs] if self.scores else [],
-            "data_health": self.scores.data_health if self.scores else {},
-        }
+    @property
+    def inputs(self) -> Sequence[Any]:
+        """The files and tables that were read."""
+        return self.scores.inputs if self.scores else ()
 
-    def __getitem__(self, key: Any) -> Reach:
+    @property
+    def data_health(self) -> Mapping[str, Any]:
+        """The state of the data, by run."""
+        return self.scores.data_health if self.scores else {}
+
+    def __getitem__(self, key: Any) -> PairPower:
         *runs, metric = key if isinstance(key, tuple) else (key,)
-        fits = [
-            r
-            for r in self.of(str(metric)) or self.of(spelled(metric))
-            if tuple(runs) in {(), (r.run,), (r.run, r.baseline)}
-        ]
+        mine = self.of(str(metric)) or self.of(spelled(metric))
+        fits = [r for r in mine if tuple(runs) in {(), (r.run,), (r.run, r.baseline)}]
         if len(fits) != 1:
             pairs = "; ".join(f"{r.run}, {r.baseline}, {r.metric}" for r in self.reaches[:5])
             raise KeyError(f"name the runs and the metric, like plan['run', 'metric']: there are {pairs}")
@@ -154,19 +153,17 @@ class Plan(Result):
         yield self._of_pairs(self.measurements) if self.measurements else self._of_deviation()
 
     def _of_pairs(self, measured: Measurements) -> str:
-        first, chance = self.summary[0], f"with {words.percent(self.aim.power)} power"
+        first, chance = self.summary[0], f"with {words.percent(self.goal.power)} power"
         known = [reach for reach in self.of(first.metric) if not reach.reason]
         counts = {reach.queries for reach in known}
         count = words.counted(counts.pop(), "query") if len(counts) == 1 else ""
-        if self.aim.n is not None:  # as many like them as are planned
-            planned = words.counted(self.aim.n, "query")
+        if self.goal.n is not None:  # as many like them as are planned
+            planned = words.counted(self.goal.n, "query")
             queries = f"{planned} like these {count.split()[0]}" if count else f"{planned} like these"
         else:
             queries = count or "These queries"
-        size, (low, high) = (
-            first.detectable_difference,
-            next(p.measure.range for p in measured.panels if p.name == first.metric),
-        )
+        size = first.detectable_difference
+        low, high = next(p.measure.range for p in measured.panels if p.name == first.metric)
         about, more = words.number(size.median), self._more(first)
         if size.median > high - low:
             return (
@@ -183,7 +180,7 @@ class Plan(Result):
         return f"{text} in {first.metric} {chance} ({pairs}); {more}."
 
     def _more(self, first: Summary) -> str:
-        beyond = [one for one in first.wanted if one.power.median < self.aim.power]
+        beyond = [one for one in first.wanted if one.power.median < self.goal.power]
         if not beyond:
             least = first.wanted[0]
             return f"a difference of {words.amount(least.difference)} would be detected with {words.share(least.power.median)} power"
@@ -193,54 +190,46 @@ class Plan(Result):
 
     def _of_deviation(self) -> str:
         (reach,) = self.reaches
-        chance = f"with {words.percent(self.aim.power)} power"
+        chance = f"with {words.percent(self.goal.power)} power"
         spread = f"if differences have a standard deviation of {words.amount(reach.deviation)}."
-        if self.aim.n is not None:
-            queries, size = words.counted(self.aim.n, "query"), words.number(reach.detectable.difference)
+        if self.goal.n is not None:
+            queries, size = words.counted(self.goal.n, "query"), words.number(reach.detectable.difference)
             return f"{queries} can detect a difference of about {size} {chance} {spread}"
         target = reach.targets[-1]
         size, queries = words.amount(target.difference), words.counted(target.queries, "query")
         return f"Detecting a difference of {size} {chance} takes {queries} {spread}"
 
-    def blocks(self, *, details: bool = False, **_: Any) -> list[Shown]:
-        """The answer, the tables, the cautions, and the formula with what it assumes."""
-        small = Paragraph(" · ".join(self._small_print()), quiet=True)
-        answer = map(Paragraph, self.sentences())
-        return [*answer, *self._tables(details), EMPTY, *caution_block(self.warnings), small]
-
-    def _tables(self, details: bool) -> Iterator[Block]:
-        yield EMPTY
+    def body(self, *, details: bool = False, **_: Any) -> Iterator[Sequence[Shown]]:
+        """Yield the tables: of the pairs on each metric, and of all metrics."""
         if not self.measurements:
-            yield self._targets_alone()
+            yield [self._targets_alone()]
             return
         if len(self.of(self.metrics[0])) == 1:
-            yield Heading(f"{self.reaches[0].run} against {self.reaches[0].baseline}")
-            yield from self._two_tables(["metric"], [self._line(reach) for reach in self.reaches])
+            heading = Heading(f"{self.reaches[0].run} against {self.reaches[0].baseline}")
+            yield [heading, *self._two_tables(["metric"], [self._line(reach) for reach in self.reaches])]
             return
-        for i, metric in enumerate(self.metrics if details else self.metrics[:1]):
-            yield from [EMPTY] if i else []
-            yield Heading(f"{metric}, against {self.baseline}" if self.baseline else metric)
+        for metric in self.metrics if details else self.metrics[:1]:
+            heading = Heading(f"{metric}, against {self.baseline}" if self.baseline else metric)
             mine, over = self.of(metric), [one for one in self.summary if one.metric == metric]
             ends = [line for one in over for line in self._ends(one)]
             if len(mine) > FEW_PAIRS and not details and over:
                 count = words.counted(over[0].pairs, "pair")
                 note = f"{self._legend()} · {NEEDED} · --details lists each pair"
                 lines = [{**line, count: line["run"]} for line in ends]
-                yield _table([count, "s", "detects", *self._sizes], 1, lines, note=note)
+                yield [heading, _table([count, "s", "detects", *self._sizes], 1, lines, note=note)]
             else:
-                yield from self._two_tables(
-                    ["run"] if self.baseline else ["run", "against"], [*map(self._line, mine), *ends]
-                )
+                labels = ["run"] if self.baseline else ["run", "against"]
+                yield [heading, *self._two_tables(labels, [*map(self._line, mine), *ends])]
         if len(self.metrics) > 1 and not details:
-            yield from (EMPTY, Heading("all metrics, the median over pairs of runs"))
             lines = [self._ends(one)[0] for one in self.summary]
-            yield _table(["metric", "pairs", "s", "detects", *self._sizes], 1, lines, note=NEEDED, turns=True)
+            table = _table(["metric", "pairs", "s", "detects", *self._sizes], 1, lines, note=NEEDED, turns=True)
+            yield [Heading("all metrics, the median over pairs of runs"), table]
 
     def _two_tables(self, labels: list[str], lines: Sequence[Line]) -> Iterator[Block]:
         columns = [*labels, "queries", "s", "detects", "range", "observed"]
         note = f"{self._legend()} · range: at the ends of the 95% interval of s"
         yield _table(columns, len(labels), lines, note=note)
-        have = "current power" if self.aim.n is None else f"power of {words.counted(self.aim.n, 'such query')}"
+        have = "current power" if self.goal.n is None else f"power of {words.counted(self.goal.n, 'such query')}"
         yield EMPTY
         yield Paragraph(f"queries needed to detect a difference of (in brackets: {have} for it)")
         observed = ["for observed"] if any(reach.observed_target for reach in self.reaches) else []
@@ -251,7 +240,7 @@ class Plan(Result):
         known = next(reach for reach in self.reaches if not reach.reason)
         return [f"for {words.amount(target.difference)}" for target in known.chosen_targets]
 
-    def _line(self, reach: Reach) -> Line:
+    def _line(self, reach: PairPower) -> Line:
         can, seen = reach.detectable, reach.observed_target
         needs = (_need(target.queries, target.power or 0.0) for target in reach.chosen_targets)
         return {
@@ -278,7 +267,7 @@ class Plan(Result):
 
     def _targets_alone(self) -> Table:
         heads = ["difference", "queries needed"]
-        heads += [] if self.aim.n is None else [f"power of {words.count(self.aim.n)}"]
+        heads += [] if self.goal.n is None else [f"power of {words.count(self.goal.n)}"]
         rows = (
             (words.amount(t.difference), NumberText(words.count(t.queries), t.queries), None if t.power is None else NumberText(words.share(t.power), t.power))
             for t in self.reaches[0].targets
@@ -286,15 +275,16 @@ class Plan(Result):
         return _table(heads, 1, [dict(zip(heads, row, strict=False)) for row in rows])
 
     def _legend(self) -> str:
-        queries = "these queries" if self.aim.n is None else words.counted(self.aim.n, "such query")
-        power = words.percent(self.aim.power)
+        queries = "these queries" if self.goal.n is None else words.counted(self.goal.n, "such query")
+        power = words.percent(self.goal.power)
         return f"s: standard deviation of the differences · detects: what {queries} detect with {power} power"
 
-    def _small_print(self) -> Iterator[str]:
+    def small_print(self) -> Iterator[str]:
+        """Yield the formula and what it assumes."""
         if self.measurements:
             yield "for queries like these, drawn at random"
         yield "paired t test, two-sided: (t[1 - alpha/2] + t[power]) s / sqrt(n)"
-        yield _level(self.aim)
+        yield _level(self.goal)
         if not self.measurements:
             return
         clusters = self.measurements.panels[0].clusters
@@ -307,13 +297,13 @@ class Plan(Result):
 
     def charts(self) -> Iterator[Chart]:
         """What more queries would detect, pair by pair on the first metric; clusters are planned by another count, and have no chart."""
-        metric, each, power = self.reaches[0].metric, self.aim.each, self.aim.power
+        metric, each, power = self.reaches[0].metric, self.goal.each, self.goal.power
         rows = []
         for reach in self.reaches[:LINES]:
             if reach.metric != metric or reach.queries < FEWEST or not reach.deviation > 0:
                 continue
             now = detectable_difference(reach.queries, reach.deviation, power, each)
-            if self.aim.n is None and not math.isclose(now, reach.detectable.difference):
+            if self.goal.n is None and not math.isclose(now, reach.detectable.difference):
                 continue
             for n in (max(round(reach.queries * share), 2) for share in SHARES):
                 size = detectable_difference(n, reach.deviation, power, each)
@@ -327,19 +317,11 @@ class Plan(Result):
             )  # fmt: skip
 
 
-def _caution(reach: Reach) -> Caution | None:
+def _caution(reach: PairPower) -> Caution | None:
     if reach.reason:
         return NoPlan.caution(reason=reach.reason)
-    if not 0 < reach.differing < FEWEST:
-        return None
-    return TooFewDifferForPlan.caution(
-        run=reach.run,
-        baseline=reach.baseline,
-        metric=reach.metric,
-        differing=reach.differing,
-        queries=reach.queries,
-        fewest=FEWEST,
-    )
+    named = {name: getattr(reach, name) for name in ("run", "baseline", "metric", "differing", "queries")}
+    return TooFewDifferForPlan.caution(**named, fewest=FEWEST) if 0 < reach.differing < FEWEST else None
 
 
 def _table(
@@ -378,9 +360,10 @@ class Design(Result):
     variance: float
     systems: int | None
     sizes: tuple[tuple[float, int], ...]
-    aim: Aim
+    goal: PowerGoal
 
     schema = "power/1"
+    header = ("verdict", "conventions")
     views = (View("results", lambda design: design.columns(), lambda design: design.sizes),)
     notes: ClassVar[Sequence[str]] = ()
     warnings: ClassVar[Sequence[Caution]] = ()
@@ -388,7 +371,7 @@ class Design(Result):
     @property
     def conventions(self) -> dict[str, Any]:
         """What is planned for."""
-        return self.aim.record()
+        return self.goal.record()
 
     def columns(self) -> Iterator[Col]:
         """The columns; a row is a size and its number of topics."""
@@ -401,20 +384,16 @@ class Design(Result):
             mine = (name == "width") == interval
             yield Col(name, kind="value", **({**size, "head": name} if mine else {"of": lambda _: None}))
         yield Col("topics", of=itemgetter(1), head="topics", kind="count")
-        yield Col("power", of=lambda _: None if interval else self.aim.power, kind="value")
-        yield Col("alpha", of=lambda _: self.aim.alpha, kind="value")
-        yield Col("comparisons", of=lambda _: self.aim.comparisons, kind="count")
-
-    def json_header(self) -> dict[str, Any]:
-        """The answer in words, and what is planned for."""
-        return {"verdict": list(self.sentences()), "conventions": self.conventions}
+        yield Col("power", of=lambda _: None if interval else self.goal.power, kind="value")
+        yield Col("alpha", of=lambda _: self.goal.alpha, kind="value")
+        yield Col("comparisons", of=lambda _: self.goal.comparisons, kind="count")
 
     def sentences(self) -> Iterator[str]:
-        """How many topics it takes."""
+        """Yield the number of topics."""
         size, topics = words.amount(self.sizes[-1][0]), words.counted(self.sizes[-1][1], "topic")
-        chance = f"with {words.percent(self.aim.power)} power"
+        chance = f"with {words.percent(self.goal.power)} power"
         if self.kind == "interval":
-            level = words.percent(1 - self.aim.each)
+            level = words.percent(1 - self.goal.each)
             yield f"With {topics}, the {level} interval of a difference is expected to be at most {size} wide."
         elif self.kind == "t":
             yield f"With {topics}, a paired t test detects a true difference of {size} between two systems {chance}."
@@ -424,15 +403,15 @@ class Design(Result):
                 f"worst are {size} apart."
             )
 
-    def blocks(self, **_: Any) -> list[Shown]:
-        """The answer, a table where there are several sizes, and what was assumed."""
-        table: list[Shown] = [EMPTY, self.table()] if len(self.sizes) > 1 else []
-        small = Paragraph(" · ".join(self._small_print()), quiet=True)
-        return [*map(Paragraph, self.sentences()), *table, EMPTY, small]
+    def body(self, **_: Any) -> Iterator[Sequence[Shown]]:
+        """Yield the table, if there are several sizes."""
+        if len(self.sizes) > 1:
+            yield [self.table()]
 
-    def _small_print(self) -> Iterator[str]:
+    def small_print(self) -> Iterator[str]:
+        """Yield the assumptions."""
         yield f"variance {VARIANCE_OF[self.kind]}: {words.amount(self.variance)}"
-        yield _level(self.aim)
+        yield _level(self.goal)
         yield {
             "t": "paired two-sided t test, noncentral t distribution",
             "anova": "one-way analysis of variance, noncentral F distribution, the other systems halfway between",
@@ -441,7 +420,7 @@ class Design(Result):
         yield "after Sakai, Topic set size design, 2016"
 
 
-def _level(aim: Aim) -> str:
-    if aim.comparisons == 1:
-        return f"alpha {words.amount(aim.alpha)} for one comparison (--comparisons M plans for M)"
-    return f"alpha {words.amount(aim.alpha)} over {words.count(aim.comparisons)} comparisons: {words.number(aim.each)} for each"
+def _level(goal: PowerGoal) -> str:
+    if goal.comparisons == 1:
+        return f"alpha {words.amount(goal.alpha)} for one comparison (--comparisons M plans for M)"
+    return f"alpha {words.amount(goal.alpha)} over {words.count(goal.comparisons)} comparisons: {words.number(goal.each)} for each"

@@ -22,7 +22,7 @@ from rankscope.diagnostics.codes import all_rules, codes_of
 from rankscope.diagnostics.comparisons import TooFewQueries
 from rankscope.diagnostics.rule import Finding, Rule
 from rankscope.errors import InputError
-from rankscope.panels.reach import Aim, pairs_within_reach
+from rankscope.panels.reach import PowerGoal, pairs_within_reach
 from rankscope.scoring.measurements import panels_of
 from rankscope.verbs.check.case import FINDERS, CheckCase, LogCase, finds
 from rankscope.verbs.check.rules import grades, inputs, metrics, rankings, training
@@ -72,7 +72,7 @@ def _too_few_queries(case: CheckCase) -> Iterator[Finding]:
     if metric is None or case.scores is None or any(metric in run.weights for run in case.scored_runs):
         return
     (panel,) = panels_of(case.scores, [metric])
-    pairs, small, least = pairs_within_reach(panel, Aim())
+    pairs, small, least = pairs_within_reach(panel, PowerGoal())
     if least is not None:
         yield TooFewQueries.finding(
             one=least.run, other=least.baseline, difference=abs(least.difference), metric=metric, known=least.queries,
