@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from rankscope.reporting.demo import demo_report
+from rankscope.reporting.report import demo_report
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
 SIZE = {"width": 1440, "height": 900}

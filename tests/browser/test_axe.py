@@ -42,9 +42,8 @@ def whole(request: pytest.FixtureRequest) -> str:
     need = request.getfixturevalue("need")
     for name in ("altair", "jinja2", "vl_convert"):
         need(name)
-    from rankscope.reporting.demo import demo_report
     from rankscope.reporting.playground import playground
-    from rankscope.reporting.report import report
+    from rankscope.reporting.report import demo_report, report
     from rankscope.show.html.page import render
 
     made: dict[str, Callable[[], Any]] = {

@@ -150,7 +150,7 @@ def test_examples_open_as_what_if(opened: Any) -> None:
 
 def test_the_demo_adds_up(opened: Any) -> None:
     try:
-        demo: Any = importlib.import_module("rankscope.reporting.demo")
+        demo: Any = importlib.import_module("rankscope.reporting.report")
         report = demo.demo_report()
     except (ImportError, AttributeError) as missing:
         pytest.skip(f"there is no report of the demo yet: {missing}")

@@ -11,7 +11,7 @@ import pytest
 
 import rankscope as rs
 from rankscope import words
-from rankscope.reporting.demo import demo_report
+from rankscope.reporting.report import demo_report
 from rankscope.verbs.demo import demo
 
 

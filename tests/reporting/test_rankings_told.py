@@ -8,7 +8,7 @@ import pytest
 from tests.reporting.made_subjects import Dicts, adds_up, by_id, in_tables, looked, scored, subject, world
 
 import rankscope as rs
-from rankscope.reporting.sections.verdicts import verdicts
+from rankscope.reporting.answer import verdicts
 
 
 def graded(queries: int = 8) -> Dicts:

@@ -21,7 +21,7 @@ from tests.reporting.made_sections import (
 )
 
 from rankscope.blocks import NumberText, ValueRange
-from rankscope.reporting.sections.verdicts import verdicts
+from rankscope.reporting.answer import verdicts
 from rankscope.reporting.subject import Subject
 from rankscope.show.html.tables import LONG
 from rankscope.verbs.compare.charts import MOST

@@ -11,7 +11,7 @@ from tests.reporting.made_sections import SUBJECTS, all_sections, charts, column
 
 import rankscope as rs
 from rankscope.blocks import Chart, Table
-from rankscope.reporting.sections.verdicts import verdicts
+from rankscope.reporting.answer import verdicts
 from rankscope.reporting.subject import Subject
 
 # --- whatever is compared ------------------------------------------------------------------------

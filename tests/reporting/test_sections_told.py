@@ -8,7 +8,7 @@ from tests.made.scores import ranked, ranked_run
 from tests.reporting.made_sections import COMPARED, QRELS, SCORED, column, compared, scored, section_of, tables
 
 from rankscope.blocks import Notes, NumberText, Paragraph, ValueRange
-from rankscope.reporting.sections.verdicts import MEANS_ONLY, verdicts
+from rankscope.reporting.answer import MEANS_ONLY, verdicts
 from rankscope.reporting.subject import hint_of
 
 IDS = [f"q{i:02}" for i in range(40)]

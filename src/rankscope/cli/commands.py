@@ -149,8 +149,6 @@ class Option(click.Option):
 
 
 # --- readers of typed values
-
-
 def read_margin(texts: Sequence[str]) -> Any:
     """Return one margin for all metrics, or one per named metric; a percentage stays text."""
     by_metric = [text.rpartition("=") for text in texts if "=" in text]
@@ -225,8 +223,6 @@ def read_parameters(texts: Sequence[str]) -> dict[str, Any]:
 
 
 # --- commands
-
-
 @dataclass(frozen=True)
 class ScoringOptions:
     """The options of the declared policies, or only those in ``only``; ``helps`` replaces some help texts.

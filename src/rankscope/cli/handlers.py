@@ -361,7 +361,7 @@ def demo(call: Call) -> int:
     else:
         output.write([output.render(demo.introduction(demo.demo(), brief=call.quiet))], drawn=True)
     if page is not None:
-        from rankscope.reporting.demo import demo_report
+        from rankscope.reporting.report import demo_report
 
         output.write([demo_report().html], page)
         if not call.quiet:

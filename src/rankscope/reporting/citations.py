@@ -111,9 +111,7 @@ def in_brackets(sources: Iterable[str], *before: str) -> str:
     return f" ({'; '.join(said)})" if said else ""
 
 
-# --- BibTeX ------------------------------------------------------------------------------------------------
-
-
+# --- BibTeX
 def bibliography(sources: Iterable[str]) -> Iterator[str]:
     """Return BibTeX entries: rankscope, then each dated source once."""
     home = home_of_package()

@@ -1,4 +1,4 @@
-"""The sections of a report, in the order in which they are read; and the page of any other result."""
+"""Pages: the sections of a report in reading order, the page of any result, of a log, and of a change judged and tried on users."""
 
 from __future__ import annotations
 
@@ -6,21 +6,41 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from rankscope import words
 from rankscope._version import __version__
-from rankscope.blocks import Chart, Notes, Page, Section, Table, Verdict
-from rankscope.reporting.answer import answer
+from rankscope.blocks import (
+    Answer,
+    Chart,
+    Column,
+    Heading,
+    Notes,
+    Page,
+    Section,
+    Table,
+    Tone,
+    Value,
+    ValueRange,
+    Verdict,
+)
+from rankscope.errors import DataError, InputError
+from rankscope.experiments.request import EXPERIMENT_OPTIONS
+from rankscope.impressions import Log
+from rankscope.panels.contrast_result import difference_cell, interval_cell, value_cell
+from rankscope.reporting.agreement import BothVerdicts, OnlineAgreement, SideOfChange
+from rankscope.reporting.answer import TONES, answer, verdicts
 from rankscope.reporting.explorer.rankings import QueriesPart
-from rankscope.reporting.sections.data import DataPart, warnings_table
+from rankscope.reporting.sections.data import DataPart, WorklistPart, warnings_table
 from rankscope.reporting.sections.differences import ByQueryPart, CostsPart, DifferencesPart, PairsPart, SlicesPart
 from rankscope.reporting.sections.ranks import AgreementPart, CutoffsPart, DiscountsPart, OriginPart, RecallPart
 from rankscope.reporting.sections.reproduce import reproduce, reproduce_result
-from rankscope.reporting.sections.scoreboard import ComparisonPart, ScoresPart
-from rankscope.reporting.sections.spread import HeatMapPart, SpreadPart
-from rankscope.reporting.sections.verdicts import TONES, verdicts
-from rankscope.reporting.sections.worklist import WorklistPart
+from rankscope.reporting.sections.scoreboard import ComparisonPart, HeatMapPart, ScoresPart, SpreadPart
 from rankscope.reporting.subject import PagePart, Subject
 from rankscope.show.result import Result, caution_notes
+from rankscope.syntax import option_named
+from rankscope.verbs.experiment.days import over_days
+from rankscope.verbs.experiment.experiment import experiment
 from rankscope.verbs.experiment.result import Experiment
+from rankscope.verbs.online.online import online
 
 # the sections in reading order; each declares its subjects
 SECTIONS: tuple[type[PagePart], ...] = (
@@ -74,9 +94,7 @@ def _with_links(section: Section, shown: Mapping[str, Section]) -> Section:
     return replace(section, blocks=tuple(map(linked, section.blocks)))
 
 
-# --- any result ------------------------------------------------------------------------------------------
-
-
+# --- any result
 def page_of_result(result: Result, title: str | None = None, command: str | None = None) -> Page:
     """Return the page of any result: its sentences, tables, charts, warnings and conventions."""
     verb = result.schema.partition("/")[0]
@@ -110,3 +128,168 @@ def sections_of(result: Result) -> Iterator[Section]:
         notes = caution_notes(cautions, "the table below lists all")
         more = (warnings_table(cautions),) if len(notes) < len(cautions) else ()
         yield Section("warnings", "Caveats", (Notes(tuple(notes)), *more))
+
+
+OF_PAGE = {"variant", "by", "columns", "log_format"}  # the page itself decides by day; the log is read before
+OF_EXPERIMENT = tuple(name for name in EXPERIMENT_OPTIONS if name not in OF_PAGE)
+
+
+def results_of_log(log: Log, metrics: Any, options: Mapping[str, Any]) -> list[Result]:
+    """The experiment that a log holds, if it does, and its online metrics. Raises InputError for options that are of rankings."""
+    given = {name: value for name, value in options.items() if name != "columns" and value not in (None, [], ())}
+    several = log.has("variant")
+    taken = OF_EXPERIMENT if several else ("alpha",)
+    odd = next((name for name in given if name not in taken), None)
+    if odd is not None:
+        about = (
+            "rankings" if odd not in OF_EXPERIMENT else "experiments, and no column says which variant a user was given"
+        )
+        raise InputError(f"{option_named(odd)} is about {about}: leave it out for {log.label}")
+    results: list[Result] = [_experiment(log, metrics, given)] if several else []
+    if log.of_impressions:
+        over = [name for name, role in (("day", "timestamp"), ("position", "position")) if log.has(role)]
+        wanted = metrics
+        if "primary" in given:
+            wanted = [given["primary"], *([metrics] if isinstance(metrics, str) else metrics or [])]
+        results.append(online(log, wanted, by=over, level=1 - given.get("alpha", 0.05)))
+    return results
+
+
+def _experiment(log: Log, metrics: Any, given: Mapping[str, Any]) -> Experiment:
+    """The experiment that a log holds; with its days where it has some to compare, as the page asks for these and not the user."""
+    found = experiment(log, metrics, **given)
+    lead = next(iter(found.roles))
+    if not log.has("timestamp") or lead.windowed:
+        return found
+    try:
+        return replace(found, days=over_days(found.variants, lead, found.method))
+    except DataError:  # one day alone, or a variant that has nothing in one half of them
+        return found
+
+
+def page_of_log(log: Log, metrics: Any, options: Mapping[str, Any], title: str | None, command: str | None) -> Page:
+    """One page of what a log tells: the verdict first, then its tables and charts."""
+    results = results_of_log(log, metrics, options)
+    lead, *others = results
+    sections = list(sections_of(lead))
+    for other in others:
+        known = {section.name for section in sections}
+        for section in sections_of(other):
+            name = f"online-{section.name}" if section.name in known else section.name
+            heading = f"{section.title}, all users" if section.name in known else section.title
+            sections.append(replace(section, name=name, title=heading))
+    notes = lead.variants.notes if isinstance(lead, Experiment) else lead.notes
+    about = f"{log.source.label}: {notes[-1]}"
+    return Page(title or lead.schema.partition("/")[0].capitalize(), about, verdicts_of(lead),
+        (*sections, reproduce_result(lead, command)), FOOT)  # fmt: skip
+
+
+TOGETHER = "together"  # the anchor of the section of both
+BARS = "bars: the change as a share of the baseline, with its interval; the thin line marks no change"
+
+
+def page_of_both(subject: Subject[Any], found: OnlineAgreement, title: str | None, command: str | None) -> Page:
+    """The page of a comparison, whose rankings are the subject's, and of the experiment on the same change."""
+    names = [found.pairing.label(variant) for variant in found.pairing.candidates]
+    title = title or f"{words.listing(names)} against {found.pairing.label(found.pairing.baseline)}, offline and online"
+    page = page_of(subject, title, command)
+    *offline, last = page.sections
+    online = list(_of_experiment(found))
+    units = words.counted(found.experiment.units.count, found.experiment.units.noun)
+    about = f"{page.about} · {units} · main online metric: {found.experiment.primary}"
+    first = " ".join(found.headline(row) for row in found.deciding)
+    rest = [text for text in found.sentences() if text not in first]
+    ours = Verdict(first, _tone(found), "offline and online"), Verdict(" ".join(rest), about="beside it")
+    theirs = tuple(Verdict(text, about="online") for text in list(found.experiment.sentences())[1:])
+    sections = (_together(found), *offline, *online, last, _reproduce(found))
+    return replace(
+        page,
+        about=about,
+        verdicts=(*ours, *page.verdicts, *theirs),
+        sections=sections,
+        answer=_answer(found, page.answer),
+    )
+
+
+def _tone(found: OnlineAgreement) -> Tone:
+    """The tone of the answer: opposite where that is so for any variant, else that of the one variant."""
+    if found.opposite:
+        return "opposite"
+    tones = {_tone_of(row) for row in found.deciding}
+    return tones.pop() if len(tones) == 1 else "plain"
+
+
+def _tone_of(row: BothVerdicts) -> Tone:
+    return TONES.get(row.offline.verdict, "plain") if row.agrees == "agree" else "unclear"
+
+
+def _answer(found: OnlineAgreement, offline: Answer | None) -> Answer:
+    """The first screen: whether the two agree, both on their main metrics, and what may explain it or is to be doubted."""
+    text = " ".join(found.headline(row, short=True) for row in found.deciding).removesuffix(".")
+    caution, at = "", ""
+    if found.causes:
+        caution, at = found.causes[0].text, TOGETHER
+    elif offline is not None:
+        caution, at = offline.caution, offline.caution_at
+    queries, pairs = ((), ()) if offline is None else (offline.queries, offline.pairs)
+    return Answer(text, _tone(found), _board(found), caution, at, queries, pairs)
+
+
+def _board(found: OnlineAgreement) -> Table:
+    """Both sides on their main metrics, each with its change as a share of the baseline, so that one scale fits both."""
+    several = len(found.pairing.runs) > 2
+    main = {found.comparison.primary, found.experiment.primary}
+    rows: list[tuple[Value, ...]] = []
+    for one in found.sides:
+        if one.contrast.metric not in main:
+            continue
+        c = one.contrast
+        change = difference_cell(c)
+        labels = [one.side, one.variant, c.metric] if several else [one.side, c.metric]
+        values: list[Value] = [value_cell(c, c.baseline_value), value_cell(c, c.value), change, interval_cell(c)]
+        rows.append((*labels, *values, one.verdict, _lift(one)))
+    heads = ["side", *(["variant"] if several else []), "metric"]
+    first, second = found.pairing.baseline, "value" if several else found.pairing.candidates[0]
+    taken = {*heads, "difference", "interval", "verdict", "change"}  # variants may be called anything
+    named = [f"{name} (value)" if name in taken else name for name in (first, second)]
+    columns = (
+        *map(Column, heads), *(Column(name, "value") for name in (*named, "difference", "interval")), Column("verdict"),
+        Column("change", "value", guide="zero"),
+    )  # fmt: skip
+    return Table(columns, tuple(rows), labels=len(heads), note=BARS, name="answer")
+
+
+def _lift(one: SideOfChange) -> ValueRange | None:
+    value, bounds = one.contrast.relative
+    if not bounds.known:
+        return None
+    return ValueRange(value, bounds.lower, bounds.upper, text=words.in_table(words.relative(value)))
+
+
+def _together(found: OnlineAgreement) -> Section:
+    """Both sides on all their metrics, and what may explain that they are opposite."""
+    blocks: list[Any] = [Heading("What may explain it"), Notes(tuple(found.causes))] if found.causes else []
+    blocks += [replace(found.table("sides"), title="Side by side", name="sides"), *found.charts()]
+    if len(found.both) > len(found.deciding):
+        blocks.append(replace(found.table(), title="Metric by metric", name="agreement"))
+    return Section(
+        TOGETHER, "Offline and online", tuple(blocks), "What judgments say of the change, and what users say."
+    )
+
+
+def _of_experiment(found: OnlineAgreement) -> Iterator[Section]:
+    """The sections of the experiment, with names of their own."""
+    for section in sections_of(found.experiment):
+        title = (
+            "Experiment" if section.name == "results" else f"Experiment: {section.title[:1].lower()}{section.title[1:]}"
+        )
+        blocks = tuple(
+            replace(b, name=f"experiment-{b.name}") if isinstance(b, Table) and b.name else b for b in section.blocks
+        )
+        yield replace(section, name=f"experiment-{section.name}", title=title, blocks=blocks, folded=True)
+
+
+def _reproduce(found: OnlineAgreement) -> Section:
+    section = reproduce_result(found.experiment, None)
+    blocks = tuple(replace(b, name="experiment-inputs") if isinstance(b, Table) else b for b in section.blocks)
+    return replace(section, name="experiment-reproduce", title="Reproduce the experiment", blocks=blocks)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,11 +16,12 @@ from rankscope import words
 from rankscope.blocks import Block, Chart, Explorer, Heading, Page, Paragraph, Table, Verdict
 from rankscope.declared import whole_number
 from rankscope.errors import DataError, InputError
+from rankscope.files import read_qrels, read_run
+from rankscope.files.texts import texts_of
 from rankscope.reporting import check_folder, check_page_file
 from rankscope.reporting.agreement import OnlineAgreement, agreement
 from rankscope.reporting.explorer.rankings import documents_of
-from rankscope.reporting.of_both import page_of_both
-from rankscope.reporting.page import page_of, page_of_result
+from rankscope.reporting.page import page_of, page_of_both, page_of_log, page_of_result
 from rankscope.reporting.subject import MANY, Subject
 from rankscope.scoring.inputs import read_inputs
 from rankscope.scoring.logs import log_of
@@ -31,6 +34,7 @@ from rankscope.store import write_file
 from rankscope.syntax import option_named
 from rankscope.verbs.compare.compare import compare
 from rankscope.verbs.compare.result import Comparison
+from rankscope.verbs.demo.demo import RUNS, UNJUDGED, folder
 from rankscope.verbs.evaluate.evaluate import evaluate
 from rankscope.verbs.experiment.experiment import experiment
 from rankscope.verbs.experiment.result import Experiment
@@ -289,8 +293,6 @@ def _other_page(given: PageRequest, title: str | None, command: str | None) -> t
         raise InputError(
             f"{log.label} is a log itself: name its metrics with -m, and leave out {'--log' if given.log is not None else '--online'}"
         )
-    from rankscope.reporting.of_logs import page_of_log
-
     return page_of_log(log, given.metrics, {**options, **given.of_log}, title, command), log.source.notes
 
 
@@ -298,8 +300,6 @@ def _marks(notes: Any) -> str:
     """Return notes and grades of readers as JSON; empty without any."""
     if notes is None:
         return ""
-    from rankscope.reporting.notes import read_notes
-
     return json.dumps(read_notes(notes), ensure_ascii=False)
 
 
@@ -423,3 +423,88 @@ def playground() -> Report:
     from rankscope.reporting import playground as own
 
     return Report(own.playground())
+
+
+SCHEMA = "rankscope/notes/1"
+WANTED = 'it takes what "save notes" of a report wrote'
+
+
+def read_notes(source: Any) -> dict[str, Any]:
+    """Read notes on queries, and notes and grades on documents, from the JSON that a page saved.
+
+    ``queries`` are ``{"query_id", "note"}``, ``documents`` ``{"query_id", "doc_id", "grade", "note"}``; ``grade`` and ``note`` may be
+    left out. Raises InputError for anything else.
+
+    >>> read_notes({"schema": "rankscope/notes/1", "queries": [{"query_id": "q1", "note": "ambiguous"}]})
+    {'schema': 'rankscope/notes/1', 'queries': [{'query_id': 'q1', 'note': 'ambiguous'}], 'documents': []}
+    """
+    name = "notes" if isinstance(source, Mapping) else str(source)
+    whole = source if isinstance(source, Mapping) else _parsed(name, source)
+    if not isinstance(whole, Mapping) or whole.get("schema") != SCHEMA:
+        raise InputError(f'{name}: these are no notes ("schema" is not "{SCHEMA}"); {WANTED}')
+    queries = [_checked(name, one, ("query_id",), ("note",)) for one in _list(name, whole, "queries")]
+    documents = [
+        _checked(name, one, ("query_id", "doc_id"), ("grade", "note")) for one in _list(name, whole, "documents")
+    ]
+    return {"schema": SCHEMA, "queries": queries, "documents": documents}
+
+
+def _parsed(name: str, source: Any) -> Any:
+    try:
+        return json.loads(Path(source).read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"{name}: cannot be read: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{name}: no JSON ({error}); {WANTED}") from error
+
+
+def _list(name: str, whole: Mapping[str, Any], key: str) -> list[Any]:
+    found = whole.get(key, [])
+    if not isinstance(found, list):
+        raise InputError(f'{name}: "{key}" is no list; {WANTED}')
+    return found
+
+
+def _checked(name: str, one: Any, ids: tuple[str, ...], more: tuple[str, ...]) -> dict[str, Any]:
+    """An entry with the keys it may have, each as it must be."""
+    if not isinstance(one, Mapping) or any(not isinstance(one.get(key), str) for key in ids):
+        raise InputError(f"{name}: an entry without {words.listing(ids)}: {words.short(str(one))}")
+    out = {key: one[key] for key in ids}
+    for key in more:
+        value = one.get(key)
+        if value in (None, ""):
+            continue
+        fits = (
+            isinstance(value, str)
+            if key == "note"
+            else isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        )
+        if not fits:
+            right = "text" if key == "note" else "a number"
+            raise InputError(
+                f"{name}: {key} of {words.listing(out.values())} is {words.short(str(value))}: it must be {right}"
+            )
+        out[key] = value
+    return out
+
+
+def demo_report() -> Report:
+    """The report on the three rankings of the demo, with the texts of queries and documents."""
+    runs = [(name, _under_file_name(read_run(folder() / f"{name}.run.gz"))) for name in RUNS]
+    return report(
+        _under_file_name(read_qrels(folder() / "qrels.txt")),
+        runs,
+        queries_text=texts_of(folder() / "queries.tsv").by_id,
+        docs_text=texts_of(folder() / "docs.jsonl.gz").by_id,
+        title="Three ways to search Python's documentation",
+        about=f"The queries of a small collection that comes with rankscope. {UNJUDGED}",
+        command="rankscope demo --report demo.html",
+    )
+
+
+def _under_file_name(table: Any) -> Any:
+    """A table named by its file name only: its folder differs on every machine."""
+    there, source = f"{folder()}{os.sep}", table.source
+    notes = tuple(note.replace(there, "demo/") for note in source.notes)
+    label = source.label.replace(there, "demo/")
+    return replace(table, source=replace(source, label=label, path=label, notes=notes))

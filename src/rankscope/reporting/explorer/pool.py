@@ -238,9 +238,7 @@ def below(source: RankingSource, pool: DocumentPool) -> list[list[list[tuple[int
     return out
 
 
-# --- documents that no ranking shows ---------------------------------------------------------------------
-
-
+# --- documents that no ranking shows
 def pool_of_missed(
     source: RankingSource, pool: DocumentPool, kept: Array, values: Array, most: int | None = MISSED
 ) -> DocumentPool:

@@ -300,9 +300,7 @@ def parameters_of(metrics: Sequence[Metric]) -> tuple[tuple[str, float], ...]:
     return tuple(found.items())
 
 
-# --- how much room there is on a page --------------------------------------------------------------------
-
-
+# --- how much room there is on a page
 def interest(values: Array, sign: int) -> Array:
     """Return the order of queries: first those with a score of 0 in only one run, then by the size of the difference.
 
@@ -364,13 +362,11 @@ class QueriesPart(PagePart):
     several, folded = False, False
 
     def blocks(self) -> Iterator[Explorer]:
-        """The explorer."""
         explorer = explorer_of(self.subject, depth=self.subject.depth)
         if explorer is not None:
             self.several = len(explorer.runs) > 1
             yield explorer
 
     def lead(self) -> str:
-        """What to do with it."""
         what = "which documents make the difference" if self.several else "its ranking beside the ideal one"
         return f"Pick a query to see {what}."

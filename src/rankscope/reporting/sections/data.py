@@ -1,8 +1,9 @@
-"""Data health: problems of the data, and their effect on the numbers."""
+"""Data health: problems of the data and their effect on the numbers; and the unjudged documents to judge next."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from operator import attrgetter
 from typing import Any
@@ -12,12 +13,16 @@ import numpy as np
 from rankscope import words
 from rankscope.analysis.overlap import same_rankings
 from rankscope.blocks import Block, Caution, Column, Heading, Note, Notes, NumberText, Paragraph, Table, Value
+from rankscope.errors import RankscopeError
 from rankscope.lists.overlap import same_values
-from rankscope.reporting.sections.verdicts import DOUBTFUL
-from rankscope.reporting.subject import PagePart, Subject
+from rankscope.reporting.answer import DOUBTFUL
+from rankscope.reporting.explorer.pool import ranks_of, source_of
+from rankscope.reporting.subject import MANY, PagePart, Subject
 from rankscope.scoring.health import Health
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import caution_notes
+from rankscope.verbs.unjudged.result import NO_JUDGMENT, RANKED, DocumentToJudge, Reversal, UnjudgedReport
+from rankscope.verbs.unjudged.study import Study, study_of
 
 NEAR = 10  # the cutoff to show among several
 CUTOFFS = 3  # cutoffs that are shown
@@ -44,7 +49,6 @@ class DataPart(PagePart):
         return [] if "RS115" in (ignored or ()) else list(alike(self.subject))
 
     def blocks(self) -> Iterator[Any]:
-        """Yield the state of the data, the caveats, and all warnings that the notes shorten."""
         scores, cautions = self.subject.scores, self.subject.result.warnings
         yield from [_of_panels(self.subject)] if scores is None else _of_runs(scores)
         if self.doubts:
@@ -53,7 +57,6 @@ class DataPart(PagePart):
             yield warnings_table(cautions)
 
     def lead(self) -> str:
-        """Return the size of the data, and the number of problems."""
         runs, doubts = len(self.subject.systems), len(self.doubts)
         text = f"{words.counted(runs, 'run')} on {self.subject.queries}"
         if not doubts:
@@ -61,7 +64,6 @@ class DataPart(PagePart):
         return f"{text}; {words.counted(doubts, 'warning')} to read first."
 
     def caution(self) -> str:
-        """Return the first caveat without its siblings: one that makes a comparison unfair, of the best runs first."""
         place = {system: i for i, system in enumerate(self.subject.merit())}
 
         def of_best(caution: Caution) -> int:
@@ -176,3 +178,105 @@ def _of_panels(subject: Subject[Any]) -> Table:
     )  # fmt: skip
     note = "scores were given and no rankings: nothing is known about documents, ties and judgments"
     return Table(columns, rows, note=note, name="data-health", title="Scores")
+
+
+LISTED = 50  # documents to judge
+# unjudged documents up to which there is time to look for the ends of values, and for what would reverse differences
+BOUNDED, TURNED = 15_000, 5_000
+PAIRS = 3  # pairs that are told in words
+WHOLE = "rankscope unjudged"
+LIST = "judging-worklist"
+BARE = "Unjudged documents count as not relevant."
+LEAD = f"{BARE} Judging these could change the result most."
+
+
+class WorklistPart(PagePart):
+    """The documents to judge next on the main metric; nothing where all that it looks at is judged, or where no grade matters to it.
+
+    Where there are too many for the time a page may take, the worklist is of those at the best ranks, and bounds are left to
+    ``rankscope unjudged``. Where documents cannot be told apart by what they could do, bounds stand alone.
+    """
+
+    name, title, needs_rankings = "worklist", "What to judge next", True
+    warned = frozenset({"RS204"})
+    listed = False
+    turns: Sequence[Reversal] = ()
+
+    def blocks(self) -> Iterator[Any]:
+        runs = [self.subject.runs[name] for name in self.subject.run_names]
+        try:
+            study = study_of(self.scores, self.subject.ranking_metric, self.subject.qrels, runs)
+            if study.metric.relevance == "none" or not any(study.documents.counts):
+                return
+            made = list(self._of(study))
+        except RankscopeError as error:
+            judged = (found.judged[0] for found in self.scores.evaluations)
+            if all((one.retrieved == one.in_run).all() for one in judged):
+                return
+            made = [Paragraph(f"Too many unjudged documents to try one by one: {error}", quiet=True)]
+        self.listed = any(isinstance(block, Table) and block.name == LIST for block in made)
+        yield from made
+
+    def lead(self) -> str:
+        return LEAD if self.listed else BARE
+
+    def caution(self) -> str:
+        pair = self.subject.pairs[:1]
+        turn = next((turn for turn in self.turns if [(turn.run, turn.baseline)] == pair and turn.needed), None)
+        if turn is None or turn.needed is None:
+            return ""
+        documents, grade = words.counted(turn.unjudged, "unjudged document"), words.amount(turn.grade)
+        few = "" if turn.fewest or turn.needed == 1 else " or fewer"
+        behind, ahead = sorted((turn.run, turn.baseline), key=lambda name: name == turn.ahead)
+        what = "reverse this" if len(self.subject.systems) < MANY else f"put {behind} ahead of {ahead}"
+        return f"{words.count(turn.needed)}{few} of {documents}, if graded {grade}, would {what}"
+
+    def _of(self, study: Study) -> Iterator[Any]:
+        candidates, considered, top = study.candidates, study.considered, words.amount(study.top)
+        bounds = [study.bounds(at) for at in range(len(study.runs))] if study.reason or candidates <= BOUNDED else []
+        self.turns = turns = list(self._turns(study)) if not study.reason and candidates <= TURNED else []
+        by_name = {run.name: run for run in study.scores.runs}
+        scores = replace(study.scores, runs=[by_name[name] for name in self.subject.runs_in_order()])
+        found = UnjudgedReport(bounds, turns, self._worklist(study), candidates, considered, scores, "")
+        if bounds:
+            note = f"over grades from 0 to {top}{'' if all(b.exact for b in bounds) else ', as far as they could be tried'}"
+            title = f"How far {study.metric} could move"
+            yield replace(found.table(), note=note, name="unjudged-bounds", title=title)
+        else:
+            tops = "The rankings" if study.depth is None else f"The first {words.count(study.depth)} ranks"
+            unjudged = words.counted(candidates, "unjudged document")
+            yield Paragraph(f"{tops} hold {unjudged}: {WHOLE} shows how far they could move each value.", quiet=True)
+        if study.reason:
+            yield Paragraph(
+                f"Which of them to judge first is not known: {study.reason}. The bounds are of all of them worthless, and all of them "
+                f"of grade {top}; other grades may lead beyond."
+            )
+        if turns:
+            yield Paragraph(" ".join(map(str, turns)))
+        if found.worklist:
+            title = "Documents to judge, those that matter most first"
+            yield replace(found.table("worklist"), name=LIST, title=title)
+        if considered < candidates and not study.reason:
+            tried = words.counted(considered, "document")
+            text = f"{tried} at the best ranks were tried, of {words.count(candidates)}; {WHOLE} takes a depth."
+            yield Paragraph(text, quiet=True)
+
+    def _turns(self, study: Study) -> Iterator[Reversal]:
+        """What it would take to reverse a difference, for the pairs that are looked at first."""
+        names = list(self.subject.run_names)
+        for run, baseline in [pair for pair in self.subject.pairs if set(pair) <= set(names)][:PAIRS]:
+            turn = study.turn(names.index(run), names.index(baseline), ends=False)
+            if turn.ahead and turn.unjudged and (turn.needed is not None or turn.reason == NO_JUDGMENT):
+                yield turn
+
+    def _worklist(self, study: Study) -> Sequence[DocumentToJudge]:
+        """The documents to judge; of a few runs with their ranks also below what the metric looks at."""
+        wanted = [one for one in study.worklist(LISTED) if one.effect > 0]
+        names = self.subject.run_names
+        if not wanted or len(names) > RANKED:
+            return wanted
+        queries = list(dict.fromkeys(one.query_id for one in wanted))
+        source = source_of(self.subject, self.scores, names, study.metric, queries, few=True)
+        ranks = ranks_of(source, [one.query_id for one in wanted], [one.doc_id for one in wanted]).T.tolist()
+        deep = [{name: rank for name, rank in zip(names, row, strict=True) if rank} for row in ranks]
+        return [replace(one, ranks={**more, **one.ranks}) for one, more in zip(wanted, deep, strict=True)]

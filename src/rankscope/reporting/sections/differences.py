@@ -50,7 +50,6 @@ class DifferencesPart(PagePart):
     name, title, of_comparison = "differences", "Differences", True
 
     def blocks(self) -> Iterator[Any]:
-        """Yield forest plots, omissions, and queries better, same and worse."""
         family = self.comparison.family
         yield from forests(family)
         bare = [c for c in family.contrasts if value_range(c.difference, c.shown) is None]
@@ -63,7 +62,6 @@ class DifferencesPart(PagePart):
         yield from outcome_counts(family)
 
     def lead(self) -> str:
-        """On how many queries the first rival differs."""
         c = next((c for c in self.subject.rivals if c.queries), None)
         if c is None:
             return "No query has a value for two of the runs."
@@ -74,9 +72,7 @@ class DifferencesPart(PagePart):
         return f"{pair}: {up} on {words.counted(c.wins, 'query')}, {down} on {words.count(c.losses)}{same}."
 
 
-# --- query by query --------------------------------------------------------------------------------------
-
-
+# --- query by query
 class ByQueryPart(PagePart):
     """Per rival each query's difference: in order, one run against the other, and the queries that differ most."""
 
@@ -89,7 +85,6 @@ class ByQueryPart(PagePart):
         return [c for c in self.subject.rivals if c.queries][:FEW]
 
     def blocks(self) -> Iterator[Any]:
-        """Two charts and a table a rival."""
         files = file_names(self.rivals)
         for c in self.rivals:
             file = files[c.run, c.baseline]
@@ -104,7 +99,6 @@ class ByQueryPart(PagePart):
             yield Paragraph(text, quiet=True)
 
     def lead(self) -> str:
-        """Return the share of queries that account for the difference of the first rival."""
         c = self.rivals[0]
         pair, queries = c.title, words.counted(c.queries, "query")
         if not c.differing:
@@ -133,16 +127,13 @@ def _lead_lost(c: Contrast) -> str:
     return f"the {lead}{ahead} vanishes only if the {best} {queries} removed"
 
 
-# --- each run against each -------------------------------------------------------------------------------
-
-
+# --- each run against each
 class PairsPart(PagePart):
     """Differences of all pairs on the main metric as a picture, their p-values as tables."""
 
     name, title, of_comparison = "pairs", "Each run against each", True
 
     def blocks(self) -> Iterator[Any]:
-        """Yield the picture, the p-values if they fit, and the table of pairs."""
         family, mine, order = self.comparison.family, self.mine, self.subject.merit()
         if not family.each_pair:
             return
@@ -157,7 +148,6 @@ class PairsPart(PagePart):
             yield replace(table, note=note, name="pairs", title=f"Pairs on {family.primary.name}")
 
     def lead(self) -> str:
-        """Return the number of pairs that differ clearly."""
         family, mine = self.comparison.family, self.mine
         clear, alpha = words.count(sum(c.verdict in CLEAR for c in mine)), words.percent(family.method.alpha)
         return (
@@ -166,9 +156,7 @@ class PairsPart(PagePart):
         )
 
 
-# --- slices ----------------------------------------------------------------------------------------------
-
-
+# --- slices
 class SlicesPart(PagePart):
     """The main metric by slice, with reversals."""
 
@@ -182,7 +170,6 @@ class SlicesPart(PagePart):
         return [p for p in found.slices.contrasts if p.contrast.metric == found.primary] if found.slices else []
 
     def blocks(self) -> Iterator[Any]:
-        """Yield reversals, one chart per rival, the table of slices and its conventions."""
         found, parts = self.comparison, self.parts
         if found.slices is None:
             return
@@ -199,7 +186,6 @@ class SlicesPart(PagePart):
         yield from (Paragraph(note, quiet=True) for note in found.slices.notes)
 
     def lead(self) -> str:
-        """Return the number of slices in each direction for the first rival, and its reversals."""
         if not self.parts:
             return "No attribute makes slices."
         whole = self.subject.rivals[0]
@@ -250,16 +236,13 @@ class SlicesPart(PagePart):
             )  # fmt: skip
 
 
-# --- costs -----------------------------------------------------------------------------------------------
-
-
+# --- costs
 class CostsPart(PagePart):
     """The costs of runs against the main metric, one chart and table per cost, with the Pareto front."""
 
     name, title, of_comparison = "costs", "Quality and cost", True
 
     def blocks(self) -> Iterator[Any]:
-        """The sentences and tables of the trade-off, each table under its chart, which has its title."""
         found = self.comparison.tradeoffs
         if found is None:
             return
@@ -273,7 +256,6 @@ class CostsPart(PagePart):
                 yield block
 
     def lead(self) -> str:
-        """Return the Pareto front of the first cost; it compares only means."""
         found = self.comparison.tradeoffs
         assert found is not None
         column = found.costs.columns[0]

@@ -26,9 +26,8 @@ from rankscope.scoring.rescore import judged_of
 from rankscope.verbs.explain.explain import explain_origin, why_not_by_rank
 from rankscope.verbs.explain.result import Origin
 
-# --- at every cutoff and recall --------------------------------------------------------------------------
 
-
+# --- at every cutoff and recall
 class CutoffsPart(PagePart):
     """Each run at cutoffs from 1 to 100."""
 
@@ -38,7 +37,6 @@ class CutoffsPart(PagePart):
     left_out: str
 
     def blocks(self) -> Iterator[Any]:
-        """Yield one chart and table per metric, and the omissions."""
         runs, self.left_out = self.subject.few_runs()
         self.curves, reasons = by_cutoff(self.scores, runs, self.subject.metric)
         for curve in self.curves:
@@ -47,7 +45,6 @@ class CutoffsPart(PagePart):
         yield from (Paragraph(text, quiet=True) for text in [*reasons, *more])
 
     def lead(self) -> str:
-        """Return the leading run by cutoff, for the first metric."""
         if not self.curves:
             return ""
         first, lead = self.curves[0], self.subject.metric
@@ -65,7 +62,6 @@ class RecallPart(PagePart):
     curve: RecallCurve | str | None
 
     def blocks(self) -> Iterator[Any]:
-        """Return the chart and its table, or the reason why there are none."""
         runs, left_out = self.subject.few_runs()
         self.curve = by_recall(self.scores, runs, float(getattr(self.subject.metric, "level", 1.0)))
         if isinstance(self.curve, str):
@@ -75,13 +71,10 @@ class RecallPart(PagePart):
             yield from [Paragraph(left_out, quiet=True)] if left_out else []
 
     def lead(self) -> str:
-        """Return the precision at half of the relevant documents."""
         return self.curve.sentence(self.subject.first_run) if isinstance(self.curve, RecallCurve) else ""
 
 
-# --- how alike rankings are ------------------------------------------------------------------------------
-
-
+# --- how alike rankings are
 class AgreementPart(PagePart):
     """Every pair of runs: rank-biased overlap and Jaccard at a cutoff."""
 
@@ -90,7 +83,6 @@ class AgreementPart(PagePart):
     overlaps: RunOverlaps
 
     def blocks(self) -> Iterator[Any]:
-        """Two squares of runs and a table."""
         if len(self.subject.runs) < 2:
             return
         runs = {name: self.subject.runs[name] for name in self.subject.runs_by_merit()}
@@ -105,7 +97,6 @@ class AgreementPart(PagePart):
             yield Paragraph(text, quiet=True)
 
     def lead(self) -> str:
-        """Which runs share most, and which least."""
         return self.overlaps.sentence() if self.overlaps.known else ""
 
 
@@ -173,7 +164,6 @@ class DiscountsPart(PagePart):
         return {name: line for name, line in reach.items() if not np.isnan(line).any()}
 
     def blocks(self) -> Iterator[Any]:
-        """Yield the chart, its readers, and the table."""
         curves = {**self.weights, **self.reach}
         drawn = chart(curves, "discounts", "Weight of each rank", WORTH)
         yield replace(drawn, rows=_told_ranks(drawn), told=True)
@@ -181,7 +171,6 @@ class DiscountsPart(PagePart):
         yield table(curves, list(self.reach))
 
     def lead(self) -> str:
-        """Return the share of a metric's weight that is beyond a first page."""
         log, reciprocal = (weight_below(self.weights[name]) for name in (LOGARITHMIC, RECIPROCAL))
         text = (
             f"Down to rank {DEPTH}, {words.share(log)} of the weight of DCG is below rank {TOP} and {words.share(reciprocal)} of 1/rank: "
@@ -222,7 +211,6 @@ class OriginPart(PagePart):
     origins: Sequence[Origin] = ()
 
     def blocks(self) -> Iterator[Any]:
-        """The bands as a chart and a table; or why they are not shown."""
         metric = self.subject.metric
         pairs = [pair for pair in self.subject.pairs if set(pair) <= set(self.subject.run_names)]
         if metric is None or not pairs:
@@ -243,7 +231,6 @@ class OriginPart(PagePart):
             yield Paragraph(f"Not shown: {UNEARNED}", quiet=True)
 
     def lead(self) -> str:
-        """Which ranks make the difference of the first rival."""
         return _in_words(self.origins[0]) if self.origins else ""
 
     def _why_not(self, metric: Metric) -> str:

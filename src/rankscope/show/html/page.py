@@ -150,8 +150,6 @@ def _groups(blocks: Sequence[Any], folded: bool) -> Iterator[tuple[str, Sequence
 
 
 # --- charts
-
-
 def figure_of(chart: Chart, anchor: str, name: str, link: Link) -> dict[str, Any]:
     """Return a chart with its own id, the name of its files, its data as JSON, and its numbers as a table if they are few."""
     made = {"anchor": anchor, "chart": chart, "name": name, "data": "", "height": 0, "table": None}
@@ -186,8 +184,6 @@ def _column(values: Sequence[Any]) -> Any:
 
 
 # --- the parts of a page
-
-
 class PageBlocks:
     """The blocks of a page made ready for its templates, each with an id and a name of its own."""
 
