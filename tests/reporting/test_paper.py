@@ -11,8 +11,8 @@ from tests.reporting.made_subjects import scored, subject, world
 import rankscope as rs
 from rankscope.blocks import Code, Paragraph
 from rankscope.metrics import CATALOGUE, description, parse
-from rankscope.reporting import paper
 from rankscope.reporting.citations import bibliography, in_brackets, read, sources_of
+from rankscope.reporting.sections import reproduce as paper
 from rankscope.reporting.subject import Subject
 
 QRELS = {f"q{i:02}": {"a": 2.0, "b": 1.0} for i in range(12)}
@@ -25,12 +25,12 @@ TWO = {name: RUNS[name] for name in ("low", "high")}
 
 
 def said(found: Subject[Any]) -> str:
-    (paragraph,) = (block.text for block in paper.blocks(found) if isinstance(block, Paragraph))
+    (paragraph,) = (block.text for block in paper.paper_blocks(found) if isinstance(block, Paragraph))
     return paragraph
 
 
 def entries(found: Subject[Any]) -> str:
-    (code,) = (block for block in paper.blocks(found) if isinstance(block, Code))
+    (code,) = (block for block in paper.paper_blocks(found) if isinstance(block, Code))
     return "\n".join(code.lines)
 
 

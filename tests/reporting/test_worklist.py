@@ -12,7 +12,7 @@ import rankscope as rs
 from rankscope.blocks import Paragraph, Section, Table
 from rankscope.engines.base import Order
 from rankscope.engines.top import top
-from rankscope.reporting.sections import worklist
+from rankscope.reporting.sections import data as worklist
 from rankscope.reporting.subject import Subject
 
 

@@ -26,7 +26,7 @@ from rankscope.errors import DataError, InputError
 from rankscope.experiments.request import EXPERIMENT_OPTIONS
 from rankscope.impressions import Log
 from rankscope.panels.contrast_result import difference_cell, interval_cell, value_cell
-from rankscope.reporting.agreement import BothVerdicts, OnlineAgreement, SideOfChange
+from rankscope.reporting.agreement import OnlineAgreement
 from rankscope.reporting.answer import TONES, answer, verdicts
 from rankscope.reporting.explorer.rankings import QueriesPart
 from rankscope.reporting.sections.data import DataPart, WorklistPart, warnings_table
@@ -134,16 +134,17 @@ OF_PAGE = {"variant", "by", "columns", "log_format"}  # the page itself decides 
 OF_EXPERIMENT = tuple(name for name in EXPERIMENT_OPTIONS if name not in OF_PAGE)
 
 
-def results_of_log(log: Log, metrics: Any, options: Mapping[str, Any]) -> list[Result]:
-    """The experiment that a log holds, if it does, and its online metrics. Raises InputError for options that are of rankings."""
+def page_of_log(log: Log, metrics: Any, options: Mapping[str, Any], title: str | None, command: str | None) -> Page:
+    """Return the page of a log: its experiment, if it has variants, and its online metrics, the verdict first.
+
+    Raises InputError for options that are for rankings, and for options of experiments if there are no variants.
+    """
     given = {name: value for name, value in options.items() if name != "columns" and value not in (None, [], ())}
     several = log.has("variant")
     taken = OF_EXPERIMENT if several else ("alpha",)
-    odd = next((name for name in given if name not in taken), None)
-    if odd is not None:
-        about = (
-            "rankings" if odd not in OF_EXPERIMENT else "experiments, and no column says which variant a user was given"
-        )
+    if (odd := next((name for name in given if name not in taken), None)) is not None:
+        lacking = "experiments, and no column says which variant a user was given"
+        about = lacking if odd in OF_EXPERIMENT else "rankings"
         raise InputError(f"{option_named(odd)} is about {about}: leave it out for {log.label}")
     results: list[Result] = [_experiment(log, metrics, given)] if several else []
     if log.of_impressions:
@@ -152,11 +153,21 @@ def results_of_log(log: Log, metrics: Any, options: Mapping[str, Any]) -> list[R
         if "primary" in given:
             wanted = [given["primary"], *([metrics] if isinstance(metrics, str) else metrics or [])]
         results.append(online(log, wanted, by=over, level=1 - given.get("alpha", 0.05)))
-    return results
+    lead, *others = results
+    sections = list(sections_of(lead))
+    known = {section.name for section in sections}
+    for section in (section for other in others for section in sections_of(other)):
+        again = {"name": f"online-{section.name}", "title": f"{section.title}, all users"}
+        sections.append(replace(section, **again) if section.name in known else section)
+    notes = lead.variants.notes if isinstance(lead, Experiment) else lead.notes
+    verb, about = lead.schema.partition("/")[0], f"{log.source.label}: {notes[-1]}"
+    return Page(
+        title or verb.capitalize(), about, verdicts_of(lead), (*sections, reproduce_result(lead, command)), FOOT
+    )
 
 
 def _experiment(log: Log, metrics: Any, given: Mapping[str, Any]) -> Experiment:
-    """The experiment that a log holds; with its days where it has some to compare, as the page asks for these and not the user."""
+    """Return the experiment of a log, with its days if there are some to compare."""
     found = experiment(log, metrics, **given)
     lead = next(iter(found.roles))
     if not log.has("timestamp") or lead.windowed:
@@ -165,23 +176,6 @@ def _experiment(log: Log, metrics: Any, given: Mapping[str, Any]) -> Experiment:
         return replace(found, days=over_days(found.variants, lead, found.method))
     except DataError:  # one day alone, or a variant that has nothing in one half of them
         return found
-
-
-def page_of_log(log: Log, metrics: Any, options: Mapping[str, Any], title: str | None, command: str | None) -> Page:
-    """One page of what a log tells: the verdict first, then its tables and charts."""
-    results = results_of_log(log, metrics, options)
-    lead, *others = results
-    sections = list(sections_of(lead))
-    for other in others:
-        known = {section.name for section in sections}
-        for section in sections_of(other):
-            name = f"online-{section.name}" if section.name in known else section.name
-            heading = f"{section.title}, all users" if section.name in known else section.title
-            sections.append(replace(section, name=name, title=heading))
-    notes = lead.variants.notes if isinstance(lead, Experiment) else lead.notes
-    about = f"{log.source.label}: {notes[-1]}"
-    return Page(title or lead.schema.partition("/")[0].capitalize(), about, verdicts_of(lead),
-        (*sections, reproduce_result(lead, command)), FOOT)  # fmt: skip
 
 
 TOGETHER = "together"  # the anchor of the section of both
@@ -194,37 +188,42 @@ def page_of_both(subject: Subject[Any], found: OnlineAgreement, title: str | Non
     title = title or f"{words.listing(names)} against {found.pairing.label(found.pairing.baseline)}, offline and online"
     page = page_of(subject, title, command)
     *offline, last = page.sections
-    online = list(_of_experiment(found))
     units = words.counted(found.experiment.units.count, found.experiment.units.noun)
     about = f"{page.about} · {units} · main online metric: {found.experiment.primary}"
     first = " ".join(found.headline(row) for row in found.deciding)
     rest = [text for text in found.sentences() if text not in first]
     ours = Verdict(first, _tone(found), "offline and online"), Verdict(" ".join(rest), about="beside it")
     theirs = tuple(Verdict(text, about="online") for text in list(found.experiment.sentences())[1:])
-    sections = (_together(found), *offline, *online, last, _reproduce(found))
+    online = [
+        _of_experiment(
+            one, "Experiment" if one.name == "results" else f"Experiment: {one.title[:1].lower()}{one.title[1:]}"
+        )
+        for one in sections_of(found.experiment)
+    ]
+    again = _of_experiment(reproduce_result(found.experiment, None), "Reproduce the experiment")
     return replace(
-        page,
-        about=about,
-        verdicts=(*ours, *page.verdicts, *theirs),
-        sections=sections,
-        answer=_answer(found, page.answer),
-    )
+        page, about=about, verdicts=(*ours, *page.verdicts, *theirs), answer=_answer(found, page.answer),
+        sections=(_together(found), *offline, *online, last, again),
+    )  # fmt: skip
+
+
+def _of_experiment(section: Section, title: str) -> Section:
+    """Return a section of the experiment, with names of its own."""
+    own = [replace(b, name=f"experiment-{b.name}") if isinstance(b, Table) and b.name else b for b in section.blocks]
+    return replace(section, name=f"experiment-{section.name}", title=title, blocks=tuple(own), folded=True)
 
 
 def _tone(found: OnlineAgreement) -> Tone:
-    """The tone of the answer: opposite where that is so for any variant, else that of the one variant."""
+    """Return the tone of the answer: opposite if any variant is, otherwise the tone that all variants share."""
     if found.opposite:
         return "opposite"
-    tones = {_tone_of(row) for row in found.deciding}
+    of_row = ((TONES.get(row.offline.verdict, "plain"), row.agrees) for row in found.deciding)
+    tones: set[Tone] = {tone if agrees == "agree" else "unclear" for tone, agrees in of_row}
     return tones.pop() if len(tones) == 1 else "plain"
 
 
-def _tone_of(row: BothVerdicts) -> Tone:
-    return TONES.get(row.offline.verdict, "plain") if row.agrees == "agree" else "unclear"
-
-
 def _answer(found: OnlineAgreement, offline: Answer | None) -> Answer:
-    """The first screen: whether the two agree, both on their main metrics, and what may explain it or is to be doubted."""
+    """Return the first screen: whether the two agree, both on their main metrics, and one possible cause or caveat."""
     text = " ".join(found.headline(row, short=True) for row in found.deciding).removesuffix(".")
     caution, at = "", ""
     if found.causes:
@@ -240,14 +239,17 @@ def _board(found: OnlineAgreement) -> Table:
     several = len(found.pairing.runs) > 2
     main = {found.comparison.primary, found.experiment.primary}
     rows: list[tuple[Value, ...]] = []
-    for one in found.sides:
-        if one.contrast.metric not in main:
-            continue
-        c = one.contrast
-        change = difference_cell(c)
+    for one in (side for side in found.sides if side.contrast.metric in main):
+        c, (relative, bounds) = one.contrast, one.contrast.relative
+        lift = ValueRange(relative, bounds.lower, bounds.upper, text=words.in_table(words.relative(relative)))
         labels = [one.side, one.variant, c.metric] if several else [one.side, c.metric]
-        values: list[Value] = [value_cell(c, c.baseline_value), value_cell(c, c.value), change, interval_cell(c)]
-        rows.append((*labels, *values, one.verdict, _lift(one)))
+        values: list[Value] = [
+            value_cell(c, c.baseline_value),
+            value_cell(c, c.value),
+            difference_cell(c),
+            interval_cell(c),
+        ]
+        rows.append((*labels, *values, one.verdict, lift if bounds.known else None))
     heads = ["side", *(["variant"] if several else []), "metric"]
     first, second = found.pairing.baseline, "value" if several else found.pairing.candidates[0]
     taken = {*heads, "difference", "interval", "verdict", "change"}  # variants may be called anything
@@ -259,37 +261,11 @@ def _board(found: OnlineAgreement) -> Table:
     return Table(columns, tuple(rows), labels=len(heads), note=BARS, name="answer")
 
 
-def _lift(one: SideOfChange) -> ValueRange | None:
-    value, bounds = one.contrast.relative
-    if not bounds.known:
-        return None
-    return ValueRange(value, bounds.lower, bounds.upper, text=words.in_table(words.relative(value)))
-
-
 def _together(found: OnlineAgreement) -> Section:
     """Both sides on all their metrics, and what may explain that they are opposite."""
     blocks: list[Any] = [Heading("What may explain it"), Notes(tuple(found.causes))] if found.causes else []
     blocks += [replace(found.table("sides"), title="Side by side", name="sides"), *found.charts()]
     if len(found.both) > len(found.deciding):
         blocks.append(replace(found.table(), title="Metric by metric", name="agreement"))
-    return Section(
-        TOGETHER, "Offline and online", tuple(blocks), "What judgments say of the change, and what users say."
-    )
-
-
-def _of_experiment(found: OnlineAgreement) -> Iterator[Section]:
-    """The sections of the experiment, with names of their own."""
-    for section in sections_of(found.experiment):
-        title = (
-            "Experiment" if section.name == "results" else f"Experiment: {section.title[:1].lower()}{section.title[1:]}"
-        )
-        blocks = tuple(
-            replace(b, name=f"experiment-{b.name}") if isinstance(b, Table) and b.name else b for b in section.blocks
-        )
-        yield replace(section, name=f"experiment-{section.name}", title=title, blocks=blocks, folded=True)
-
-
-def _reproduce(found: OnlineAgreement) -> Section:
-    section = reproduce_result(found.experiment, None)
-    blocks = tuple(replace(b, name="experiment-inputs") if isinstance(b, Table) else b for b in section.blocks)
-    return replace(section, name="experiment-reproduce", title="Reproduce the experiment", blocks=blocks)
+    lead = "What judgments say of the change, and what users say."
+    return Section(TOGETHER, "Offline and online", tuple(blocks), lead)

@@ -6,14 +6,14 @@ import json
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from inspect import signature
 from pathlib import Path
 from typing import Any, cast
 
 from rankscope import words
-from rankscope.blocks import Block, Chart, Explorer, Heading, Page, Paragraph, Table, Verdict
+from rankscope.blocks import Block, Chart, Heading, Page, Paragraph, Table, Verdict
 from rankscope.declared import whole_number
 from rankscope.errors import DataError, InputError
 from rankscope.files import read_qrels, read_run
@@ -30,6 +30,7 @@ from rankscope.scoring.measurements import USUAL, check_comparison, lead_first
 from rankscope.scoring.policies import POLICIES, Policies, refuse_unknown
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Result, fragment
+from rankscope.show.text import as_markdown
 from rankscope.store import write_file
 from rankscope.syntax import option_named
 from rankscope.verbs.compare.compare import compare
@@ -39,20 +40,9 @@ from rankscope.verbs.evaluate.evaluate import evaluate
 from rankscope.verbs.experiment.experiment import experiment
 from rankscope.verbs.experiment.result import Experiment
 
-PAGE = (
-    "queries_text",
-    "docs_text",
-    "shown",
-    "notes",
-    "title",
-    "about",
-    "log",
-    "online",
-    "split",
-    "guardrails",
-    "covariates",
-    "prior",
-)  # options of the page itself
+PAGE = (  # options of the page itself
+    "queries_text", "docs_text", "shown", "notes", "title", "about", "log", "online", "split", "guardrails", "covariates", "prior",
+)  # fmt: skip
 ALONE = ("interval", "clusters")  # options of a comparison that one run has, too
 WRITE = 'report.save("report.html") writes the whole page'
 MOST_ROWS = 30  # of a table that is read at a glance
@@ -105,15 +95,13 @@ class Report:
         return "\n".join(verdict.text for verdict in self.page.verdicts)
 
     def _repr_html_(self) -> str | None:
-        small = Paragraph(f"{WRITE}, with every query to look into.")
-        return fragment([*self._top, *self._verdict, *self._at_a_glance, small])
+        text = Paragraph(f"{WRITE}, with every query to look into.")
+        return fragment([*self._top, *self._verdict, *self._at_a_glance, text])
 
     def _repr_markdown_(self) -> str:
-        from rankscope.show.text import as_markdown
-
         texts = [Paragraph(text) for verdict in self._verdict for text in (verdict.text, *verdict.more)]
-        blocks = [b for b in self._at_a_glance if not isinstance(b, Chart | Explorer | Verdict)]
-        return as_markdown([*self._top, *texts, *blocks, Paragraph(f"{WRITE}.")])
+        tables = [block for block in self._at_a_glance if isinstance(block, Table)]
+        return as_markdown([*self._top, *texts, *tables, Paragraph(f"{WRITE}.")])
 
     @property
     def _top(self) -> list[Block]:
@@ -122,16 +110,17 @@ class Report:
     @property
     def _at_a_glance(self) -> list[Any]:
         """Return one table and one chart: those of the first screen, if any."""
-        every = [(section.name, block) for section in self.page.sections for block in section.blocks]
-        tables = [block for _, block in every if isinstance(block, Table)]
+        blocks = [block for section in self.page.sections for block in section.blocks]
+        tables = [block for block in blocks if isinstance(block, Table)]
         if self.page.answer is not None:
             tables = [replace(self.page.answer.board, note="")]
-        charts = [block for name, block in every if isinstance(block, Chart)]
-        charts.sort(key=lambda chart: chart.name != "forest")
+        charts = sorted(
+            (block for block in blocks if isinstance(block, Chart)), key=lambda chart: chart.name != "forest"
+        )
         return [*(table for table in tables[:1] if len(table.rows) <= MOST_ROWS), *charts[:1]]
 
     @property
-    def _verdict(self) -> list[Any]:
+    def _verdict(self) -> list[Verdict]:
         """The answer in a sentence, with its statistics."""
         answer, verdicts = self.page.answer, self.page.verdicts[:1]
         if answer is None:
@@ -182,91 +171,70 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     if shown is not None:
         whole_number("shown", shown, 1, "how many documents of each ranking are shown, a whole number of at least 1")
     of_page = {"queries_text": queries_text, "docs_text": docs_text, "shown": shown, "notes": notes}
-    marks = _marks(notes)
-    of_experiment = {"split": split, "guardrails": guardrails, "covariates": covariates, "prior": prior}
-    given = PageRequest(qrels, runs, metrics, options, log, online, {k: v for k, v in of_experiment.items() if v not in (None, [], ())})
-    if (other := _other_page(given, title, command)) is not None:
+    marks = "" if notes is None else json.dumps(read_notes(notes), ensure_ascii=False)
+    given = {"split": split, "guardrails": guardrails, "covariates": covariates, "prior": prior}
+    given = {"log": log, "online": online, **{name: value for name, value in given.items() if value not in (None, [], ())}}
+    of_log = {name: value for name, value in given.items() if value is not None}
+    both = _agreement_of_results(qrels, runs)
+    if both is None and (other := _other_page(qrels, runs, metrics, options, of_log, title, command)) is not None:
         if any(one is not None for one in of_page.values()):
             raise InputError(f"{', '.join(of_page)} are for the page of scores or a comparison: leave them out")
         page, said = other
         return Report(replace(page, about=about or page.about), said)
-    subject, both = _subject_and_agreement(given, progress)
+    if both is None:
+        subject, both = _subject_and_agreement(qrels, runs, metrics, options, of_log, progress)
+    else:
+        _refuse_settled(None if isinstance(qrels, Comparison | Experiment) else runs, metrics, {**options, **of_log})
+        subject = _read_again(both.comparison)
     subject = with_texts(replace(subject, depth=shown, marks=marks), queries_text, docs_text)
-    page = _page(subject, both, title, command)
+    try:
+        page = page_of(subject, title, command) if both is None else page_of_both(subject, both, title, command)
+    except UnicodeEncodeError as error:  # from dicts; no file of text holds such ids
+        whole = error.object if len(error.object) <= 40 else "an id"
+        raise InputError(f"{whole!r} holds half of a character: correct the id, or drop that half") from None
     read = [*(subject.result if both is None else both).notes, *(note for texts in subject.texts for note in texts.notes)]
     return Report(replace(page, about=f"{page.about}. {about}") if about else page, read)
 # fmt: on
 
 
-@dataclass(frozen=True, eq=False)
-class PageRequest:
-    """The input of ``report``."""
-
-    qrels: Any
-    runs: Any
-    metrics: Any
-    options: Mapping[str, Any]
-    log: Any = None
-    online: Any = None
-    of_experiment: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def of_log(self) -> dict[str, Any]:
-        """The options about a log that were set."""
-        said = {"log": self.log, "online": self.online, **self.of_experiment}
-        return {name: value for name, value in said.items() if value is not None}
-
-    @cached_property
-    def both(self) -> OnlineAgreement | None:
-        """The offline and the online result, if the input is results; otherwise None."""
-        if isinstance(self.qrels, OnlineAgreement):
-            return self.qrels
-        several = isinstance(self.qrels, list | tuple)
-        results = [*self.qrels] if several else [self.qrels, self.runs]
-        if sum(isinstance(one, Result) for one in results) < 2:
-            return None
-        offline = next((one for one in results if isinstance(one, Comparison)), None)
-        online = next((one for one in results if isinstance(one, Experiment)), None)
-        if len(results) > 2 or offline is None or online is None:
-            there = words.listing(type(one).__name__ for one in results)
-            raise InputError(f"{there}: a page of two results is of a comparison and an experiment on the same change")
-        return agreement(offline, online)
-
-    @property
-    def experiment_of_log(self) -> Experiment | None:
-        """Return the experiment in a log next to rankings; None without one."""
-        stray = next(iter(self.of_log), None)
-        if self.log is None and stray is not None:
-            raise InputError(
-                f"{option_named(stray)} is about a log of what users did: leave it out, or give the log, too"
-            )
-        return (
-            None
-            if self.log is None
-            else experiment(self.log, self.online, alpha=self.options.get("alpha", 0.05), **self.of_experiment)
-        )
+def _agreement_of_results(first: Any, second: Any) -> OnlineAgreement | None:
+    """Return the offline and the online result, if the input is results; otherwise None."""
+    if isinstance(first, OnlineAgreement):
+        return first
+    results = [*first] if isinstance(first, list | tuple) else [first, second]
+    if sum(isinstance(one, Result) for one in results) < 2:
+        return None
+    offline = next((one for one in results if isinstance(one, Comparison)), None)
+    online = next((one for one in results if isinstance(one, Experiment)), None)
+    if len(results) > 2 or offline is None or online is None:
+        there = words.listing(type(one).__name__ for one in results)
+        raise InputError(f"{there}: a page of two results is of a comparison and an experiment on the same change")
+    return agreement(offline, online)
 
 
 def _subject_and_agreement(
-    given: PageRequest, progress: Callable[[str], None] | None
-) -> tuple[Subject[Any], OnlineAgreement | None]:
-    """Return the subject of a page, and its agreement with users if there is an experiment."""
-    source, options = given.qrels, given.options
-    if (both := given.both) is not None:
-        _refuse_settled(
-            None if isinstance(source, Comparison | Experiment) else given.runs,
-            given.metrics,
-            {**options, **given.of_log},
-        )
-        return _read_again(both.comparison), both
-    beside = given.experiment_of_log
-    settled = given.runs is None and given.metrics is None and not options
+    source: Any,
+    runs: Any,
+    metrics: Any,
+    options: Mapping[str, Any],
+    of_log: dict[str, Any],
+    progress: Callable[[str], None] | None,
+) -> tuple[Subject[Any], OnlineAgreement | None]:  # fmt: skip
+    """Return the subject of a page, and its agreement with users if a log has an experiment."""
+    beside = None
+    if of_log:
+        if "log" not in of_log:
+            stray = option_named(next(iter(of_log)))
+            raise InputError(f"{stray} is about a log of what users did: leave it out, or give the log, too")
+        of_experiment = {name: value for name, value in of_log.items() if name not in {"log", "online"}}
+        beside = experiment(of_log["log"], of_log.get("online"), alpha=options.get("alpha", 0.05), **of_experiment)
+    settled = runs is None and metrics is None and not options
     if isinstance(source, Result) and (settled or not isinstance(source, Scores)):
         subject = _read_again(cast("Scores | Comparison", source))
     else:
         refuse_unknown(options, "report", (*PAGE, *COMPARING))
         like = None if beside is None else beside.baseline
-        subject = _subject_of(source, given.runs, given.metrics, like, progress=progress, **options)
+        subject = _subject_of(source, runs, metrics, like, progress=progress, **options)
     if beside is None:
         return subject, None
     if subject.comparison is None:
@@ -274,41 +242,31 @@ def _subject_and_agreement(
     return subject, agreement(subject.comparison, beside)
 
 
-def _other_page(given: PageRequest, title: str | None, command: str | None) -> tuple[Page, Sequence[str]] | None:
+def _other_page(
+    source: Any,
+    runs: Any,
+    metrics: Any,
+    options: Mapping[str, Any],
+    of_log: Mapping[str, Any],
+    title: str | None,
+    command: str | None,
+) -> tuple[Page, Sequence[str]] | None:  # fmt: skip
     """Return the page of a log or of a result other than scores or a comparison, and its notes; otherwise None."""
-    source, options = given.qrels, given.options
-    if given.both is not None:
+    if isinstance(source, Scores):
         return None
     if isinstance(source, Result):
-        if not isinstance(source, Scores):
-            _refuse_settled(given.runs, given.metrics, options)
-        if isinstance(source, Scores | Comparison):
+        _refuse_settled(runs, metrics, options)
+        if isinstance(source, Comparison):
             return None
-        _refuse_settled(None, None, given.of_log)
+        _refuse_settled(None, None, of_log)
         return page_of_result(source, title, command), list(getattr(source, "notes", ()))
-    log = log_of(source, columns=options.get("columns")) if given.runs is None else None
+    log = log_of(source, columns=options.get("columns")) if runs is None else None
     if log is None:
         return None
-    if given.log is not None or given.online is not None:
-        raise InputError(
-            f"{log.label} is a log itself: name its metrics with -m, and leave out {'--log' if given.log is not None else '--online'}"
-        )
-    return page_of_log(log, given.metrics, {**options, **given.of_log}, title, command), log.source.notes
-
-
-def _marks(notes: Any) -> str:
-    """Return notes and grades of readers as JSON; empty without any."""
-    if notes is None:
-        return ""
-    return json.dumps(read_notes(notes), ensure_ascii=False)
-
-
-def _page(subject: Subject[Any], both: OnlineAgreement | None, title: str | None, command: str | None) -> Page:
-    try:
-        return page_of(subject, title, command) if both is None else page_of_both(subject, both, title, command)
-    except UnicodeEncodeError as error:  # from dicts; no file of text holds such ids
-        whole = error.object if len(error.object) <= 40 else "an id"
-        raise InputError(f"{whole!r} holds half of a character: correct the id, or drop that half") from None
+    if "log" in of_log or "online" in of_log:
+        flag = "--log" if "log" in of_log else "--online"
+        raise InputError(f"{log.label} is a log itself: name its metrics with -m, and leave out {flag}")
+    return page_of_log(log, metrics, {**options, **of_log}, title, command), log.source.notes
 
 
 def _subject_of(qrels: Any, runs: Any, metrics: Any, like: str | None, **options: Any) -> Subject[Any]:
@@ -335,25 +293,19 @@ def _compared(
 ) -> Comparison:
     """Compare several runs; many are compared with the best, unless a baseline is named.
 
-    Beside an experiment it is the run that is called as its baseline, where there is one.
+    If there is an experiment, the baseline is the run with the name of its baseline, if any.
     """
     if (len(data) < MANY and like is None) or options.get("baseline") is not None or options.get("all_pairs"):
         return compare(grades, data, metrics, **options)
     later = {name: options[name] for name in ("slices", "costs", "limits") if name in options}
     found = compare(grades, data, metrics, **{name: value for name, value in options.items() if name not in later})
-    chosen = _chosen(found, like)
+    panel = found.panels[0]
+    best = next(iter(panel.means)) if len(panel.systems) >= MANY and panel.sign else found.baseline
+    chosen = str(like) if like in found.systems else best
     if chosen == found.baseline:
         return compare(grades, data, metrics, **options) if later else found
     kept = {name: value for name, value in options.items() if name not in {*POLICIES, "progress"}}
     return compare(found.scores, None, None, **{**kept, "baseline": chosen})
-
-
-def _chosen(found: Comparison, like: str | None) -> str:
-    """Return the baseline of several runs: the named one, the best of many, otherwise the first."""
-    if like in found.systems:
-        return str(like)
-    panel = found.panels[0]
-    return found.baseline if len(panel.systems) < MANY or not panel.sign else next(iter(panel.means))
 
 
 def _read_again(found: Scores | Comparison) -> Subject[Any]:
@@ -391,8 +343,6 @@ def with_texts(subject: Subject[Any], queries_text: Any = None, docs_text: Any =
 
     Of a file with the texts of millions of documents, those that are shown are kept. Raises InputError for what cannot be read.
     """
-    from rankscope.files.texts import texts_of
-
     if queries_text is not None:
         texts = texts_of(queries_text, subject.lead.units, "query")
         subject = replace(subject, queries_text=texts.by_id, texts=(texts,))
@@ -442,10 +392,12 @@ def read_notes(source: Any) -> dict[str, Any]:
     whole = source if isinstance(source, Mapping) else _parsed(name, source)
     if not isinstance(whole, Mapping) or whole.get("schema") != SCHEMA:
         raise InputError(f'{name}: these are no notes ("schema" is not "{SCHEMA}"); {WANTED}')
-    queries = [_checked(name, one, ("query_id",), ("note",)) for one in _list(name, whole, "queries")]
-    documents = [
-        _checked(name, one, ("query_id", "doc_id"), ("grade", "note")) for one in _list(name, whole, "documents")
-    ]
+    lists = [whole.get(key, []) for key in ("queries", "documents")]
+    for key, found in zip(("queries", "documents"), lists, strict=True):
+        if not isinstance(found, list):
+            raise InputError(f'{name}: "{key}" is no list; {WANTED}')
+    queries = [_checked(name, one, ("query_id",), ("note",)) for one in lists[0]]
+    documents = [_checked(name, one, ("query_id", "doc_id"), ("grade", "note")) for one in lists[1]]
     return {"schema": SCHEMA, "queries": queries, "documents": documents}
 
 
@@ -458,13 +410,6 @@ def _parsed(name: str, source: Any) -> Any:
         raise InputError(f"{name}: no JSON ({error}); {WANTED}") from error
 
 
-def _list(name: str, whole: Mapping[str, Any], key: str) -> list[Any]:
-    found = whole.get(key, [])
-    if not isinstance(found, list):
-        raise InputError(f'{name}: "{key}" is no list; {WANTED}')
-    return found
-
-
 def _checked(name: str, one: Any, ids: tuple[str, ...], more: tuple[str, ...]) -> dict[str, Any]:
     """An entry with the keys it may have, each as it must be."""
     if not isinstance(one, Mapping) or any(not isinstance(one.get(key), str) for key in ids):
@@ -474,37 +419,29 @@ def _checked(name: str, one: Any, ids: tuple[str, ...], more: tuple[str, ...]) -
         value = one.get(key)
         if value in (None, ""):
             continue
-        fits = (
-            isinstance(value, str)
-            if key == "note"
-            else isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        )
-        if not fits:
-            right = "text" if key == "note" else "a number"
-            raise InputError(
-                f"{name}: {key} of {words.listing(out.values())} is {words.short(str(value))}: it must be {right}"
-            )
+        number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        if not (isinstance(value, str) if key == "note" else number):
+            right, entry = "text" if key == "note" else "a number", words.listing(out.values())
+            raise InputError(f"{name}: {key} of {entry} is {words.short(str(value))}: it must be {right}")
         out[key] = value
     return out
 
 
 def demo_report() -> Report:
-    """The report on the three rankings of the demo, with the texts of queries and documents."""
-    runs = [(name, _under_file_name(read_run(folder() / f"{name}.run.gz"))) for name in RUNS]
+    """Return the report on the three rankings of the demo, with the texts of queries and documents."""
+    there = f"{folder()}{os.sep}"
+
+    def under_file_name(table: Any) -> Any:
+        """Return a table without its folder, which differs on every machine."""
+        notes = tuple(note.replace(there, "demo/") for note in table.source.notes)
+        label = table.source.label.replace(there, "demo/")
+        return replace(table, source=replace(table.source, label=label, path=label, notes=notes))
+
+    qrels = under_file_name(read_qrels(folder() / "qrels.txt"))
+    runs = [(name, under_file_name(read_run(folder() / f"{name}.run.gz"))) for name in RUNS]
+    texts = {"queries_text": "queries.tsv", "docs_text": "docs.jsonl.gz"}
     return report(
-        _under_file_name(read_qrels(folder() / "qrels.txt")),
-        runs,
-        queries_text=texts_of(folder() / "queries.tsv").by_id,
-        docs_text=texts_of(folder() / "docs.jsonl.gz").by_id,
-        title="Three ways to search Python's documentation",
+        qrels, runs, **{name: texts_of(folder() / file).by_id for name, file in texts.items()},
+        title="Three ways to search Python's documentation", command="rankscope demo --report demo.html",
         about=f"The queries of a small collection that comes with rankscope. {UNJUDGED}",
-        command="rankscope demo --report demo.html",
-    )
-
-
-def _under_file_name(table: Any) -> Any:
-    """A table named by its file name only: its folder differs on every machine."""
-    there, source = f"{folder()}{os.sep}", table.source
-    notes = tuple(note.replace(there, "demo/") for note in source.notes)
-    label = source.label.replace(there, "demo/")
-    return replace(table, source=replace(source, label=label, path=label, notes=notes))
+    )  # fmt: skip
