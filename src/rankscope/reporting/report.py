@@ -187,14 +187,18 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
         _refuse_settled(None if isinstance(qrels, Comparison | Experiment) else runs, metrics, {**options, **of_log})
         subject = _read_again(both.comparison)
     subject = with_texts(replace(subject, depth=shown, marks=marks), queries_text, docs_text)
-    try:
-        page = page_of(subject, title, command) if both is None else page_of_both(subject, both, title, command)
-    except UnicodeEncodeError as error:  # from dicts; no file of text holds such ids
-        whole = error.object if len(error.object) <= 40 else "an id"
-        raise InputError(f"{whole!r} holds half of a character: correct the id, or drop that half") from None
+    page = _page(subject, both, title, command)
     read = [*(subject.result if both is None else both).notes, *(note for texts in subject.texts for note in texts.notes)]
     return Report(replace(page, about=f"{page.about}. {about}") if about else page, read)
 # fmt: on
+
+
+def _page(subject: Subject[Any], both: OnlineAgreement | None, title: str | None, command: str | None) -> Page:
+    try:
+        return page_of(subject, title, command) if both is None else page_of_both(subject, both, title, command)
+    except UnicodeEncodeError as error:  # from dicts; no file of text holds such ids
+        whole = error.object if len(error.object) <= 40 else "an id"
+        raise InputError(f"{whole!r} holds half of a character: correct the id, or drop that half") from None
 
 
 def _agreement_of_results(first: Any, second: Any) -> OnlineAgreement | None:

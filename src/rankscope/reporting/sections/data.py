@@ -57,19 +57,16 @@ class DataPart(PagePart):
             yield warnings_table(cautions)
 
     def lead(self) -> str:
-        runs, doubts = len(self.subject.systems), len(self.doubts)
-        text = f"{words.counted(runs, 'run')} on {self.subject.queries}"
-        if not doubts:
-            return f"{text}; no problems found in the data."
-        return f"{text}; {words.counted(doubts, 'warning')} to read first."
+        doubts = f"{words.counted(len(self.doubts), 'warning')} to read first"
+        runs = f"{words.counted(len(self.subject.systems), 'run')} on {self.subject.queries}"
+        return f"{runs}; {doubts if self.doubts else 'no problems found in the data'}."
 
     def caution(self) -> str:
         place = {system: i for i, system in enumerate(self.subject.merit())}
-
-        def of_best(caution: Caution) -> int:
-            return place.get(caution.message.partition(": ")[0], len(place))
-
-        cautions = sorted(self.subject.result.warnings, key=of_best)
+        # of the best run first
+        cautions = sorted(
+            self.subject.result.warnings, key=lambda c: place.get(c.message.partition(": ")[0], len(place))
+        )
         unfair = sorted((c for c in cautions if c.code in DOUBTFUL), key=lambda c: c.code, reverse=True)
         gravest = [*unfair, *cautions][:1]
         return next(iter(self.same), "") or next(iter(caution_notes(gravest)), Note("")).text
@@ -145,17 +142,17 @@ def _of_runs(scores: Scores) -> Iterator[Block]:
 def _facts(health: Sequence[Health]) -> Iterator[tuple[Column, str, Callable[[Health], Value]]]:
     """Return the columns of the runs: sizes first, then problems as counts and shares."""
     known = sorted({k for h in health for k in h.unjudged_at_cutoff})
-    cutoffs = sorted(
-        sorted(known, key=lambda k: (abs(k - NEAR), k))[:CUTOFFS]
-    )  # of many those nearest to the usual one
+    # of many those nearest to the usual one
+    cutoffs = sorted(sorted(known, key=lambda k: (abs(k - NEAR), k))[:CUTOFFS])
     for header, hint, nothing, entry in SIZES:
         yield Column(header, "count", hint=hint), nothing, attrgetter(entry)
     for k in cutoffs:
         hint = f"share of the documents in the top {k} that are not in the qrels"
-        yield Column(f"unjudged@{k}", "value", hint=hint), f"unjudged documents in the top {k}", partial(_unjudged, k=k)
+        share = partial(_unjudged, k=k)
+        yield Column(f"unjudged@{k}", "value", hint=hint), f"unjudged documents in the top {k}", share
     for k in cutoffs:
         column = Column(f"ties@{k}", "count", hint=f"queries in which scores tie across rank {k}")
-        yield column, f"scores tied across rank {k}", partial(_ties, k=k)
+        yield column, f"scores tied across rank {k}", lambda health, k=k: health.ties_at_cutoff.get(k)
     for header, hint, nothing, entry in ODD:
         yield Column(header, "count", hint=hint), nothing, attrgetter(entry)
 
@@ -163,10 +160,6 @@ def _facts(health: Sequence[Health]) -> Iterator[tuple[Column, str, Callable[[He
 def _unjudged(health: Health, k: int) -> Value:
     value = health.unjudged_at_cutoff.get(k)
     return value if not value else NumberText(words.share(value), value)
-
-
-def _ties(health: Health, k: int) -> Value:
-    return health.ties_at_cutoff.get(k)
 
 
 def _of_panels(subject: Subject[Any]) -> Table:
@@ -187,7 +180,6 @@ PAIRS = 3  # pairs that are told in words
 WHOLE = "rankscope unjudged"
 LIST = "judging-worklist"
 BARE = "Unjudged documents count as not relevant."
-LEAD = f"{BARE} Judging these could change the result most."
 
 
 class WorklistPart(PagePart):
@@ -200,7 +192,7 @@ class WorklistPart(PagePart):
     name, title, needs_rankings = "worklist", "What to judge next", True
     warned = frozenset({"RS204"})
     listed = False
-    turns: Sequence[Reversal] = ()
+    turns: list[Reversal]
 
     def blocks(self) -> Iterator[Any]:
         runs = [self.subject.runs[name] for name in self.subject.run_names]
@@ -218,11 +210,13 @@ class WorklistPart(PagePart):
         yield from made
 
     def lead(self) -> str:
-        return LEAD if self.listed else BARE
+        return f"{BARE} Judging these could change the result most." if self.listed else BARE
 
     def caution(self) -> str:
         pair = self.subject.pairs[:1]
-        turn = next((turn for turn in self.turns if [(turn.run, turn.baseline)] == pair and turn.needed), None)
+        turn = next(
+            (turn for turn in getattr(self, "turns", ()) if [(turn.run, turn.baseline)] == pair and turn.needed), None
+        )
         if turn is None or turn.needed is None:
             return ""
         documents, grade = words.counted(turn.unjudged, "unjudged document"), words.amount(turn.grade)
@@ -234,14 +228,22 @@ class WorklistPart(PagePart):
     def _of(self, study: Study) -> Iterator[Any]:
         candidates, considered, top = study.candidates, study.considered, words.amount(study.top)
         bounds = [study.bounds(at) for at in range(len(study.runs))] if study.reason or candidates <= BOUNDED else []
-        self.turns = turns = list(self._turns(study)) if not study.reason and candidates <= TURNED else []
+        names = self.subject.run_names
+        self.turns = turns = []
+        if not study.reason and candidates <= TURNED:  # the first pairs
+            pairs = [pair for pair in self.subject.pairs if set(pair) <= set(names)][:PAIRS]
+            found = (study.turn(names.index(run), names.index(baseline), ends=False) for run, baseline in pairs)
+            turns += [
+                turn for turn in found
+                if turn.ahead and turn.unjudged and (turn.needed is not None or turn.reason == NO_JUDGMENT)
+            ]  # fmt: skip
         by_name = {run.name: run for run in study.scores.runs}
         scores = replace(study.scores, runs=[by_name[name] for name in self.subject.runs_in_order()])
-        found = UnjudgedReport(bounds, turns, self._worklist(study), candidates, considered, scores, "")
+        result = UnjudgedReport(bounds, turns, self._worklist(study), candidates, considered, scores, "")
         if bounds:
             note = f"over grades from 0 to {top}{'' if all(b.exact for b in bounds) else ', as far as they could be tried'}"
             title = f"How far {study.metric} could move"
-            yield replace(found.table(), note=note, name="unjudged-bounds", title=title)
+            yield replace(result.table(), note=note, name="unjudged-bounds", title=title)
         else:
             tops = "The rankings" if study.depth is None else f"The first {words.count(study.depth)} ranks"
             unjudged = words.counted(candidates, "unjudged document")
@@ -253,21 +255,13 @@ class WorklistPart(PagePart):
             )
         if turns:
             yield Paragraph(" ".join(map(str, turns)))
-        if found.worklist:
+        if result.worklist:
             title = "Documents to judge, those that matter most first"
-            yield replace(found.table("worklist"), name=LIST, title=title)
+            yield replace(result.table("worklist"), name=LIST, title=title)
         if considered < candidates and not study.reason:
             tried = words.counted(considered, "document")
             text = f"{tried} at the best ranks were tried, of {words.count(candidates)}; {WHOLE} takes a depth."
             yield Paragraph(text, quiet=True)
-
-    def _turns(self, study: Study) -> Iterator[Reversal]:
-        """What it would take to reverse a difference, for the pairs that are looked at first."""
-        names = list(self.subject.run_names)
-        for run, baseline in [pair for pair in self.subject.pairs if set(pair) <= set(names)][:PAIRS]:
-            turn = study.turn(names.index(run), names.index(baseline), ends=False)
-            if turn.ahead and turn.unjudged and (turn.needed is not None or turn.reason == NO_JUDGMENT):
-                yield turn
 
     def _worklist(self, study: Study) -> Sequence[DocumentToJudge]:
         """The documents to judge; of a few runs with their ranks also below what the metric looks at."""

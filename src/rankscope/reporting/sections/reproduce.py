@@ -156,6 +156,10 @@ def _hash(source: Any) -> str:
     return str(source.sha256()) if source.sha256 else NO_HASH
 
 
+def _numbers(spelling: str) -> str:
+    return spelling.partition("(")[2].removesuffix(")")
+
+
 @dataclass
 class Cites:
     """The sources that a text cites, in order; ``clustered`` is true for queries in clusters."""
@@ -167,18 +171,18 @@ class Cites:
         """Return the brackets after a metric or a method: the text ``before``, and its sources."""
         named = sources_of(thing, self.clustered)
         self.sources += named
-        return in_brackets(named, *before)
+        return in_brackets(named, *filter(None, before))
 
     def method(self, method: PairedTest | Interval | Correction, *more: str, between: str = "") -> str:
-        """A test, interval or correction in words, with the numbers that it was given and its sources."""
-        return f"{_in_words(method)}{between}{self.of(method, *_numbers(str(method)), *more)}"
+        """Return a test, interval or correction in words, with its numbers (``rounds=500``) and its sources."""
+        return f"{_in_words(method)}{between}{self.of(method, _numbers(str(method)), *more)}"
 
     def interval(self, spelling: str, alone: bool) -> str:
         """Return an interval by its spelling; several intervals name their values."""
         try:
             interval = find_method(Interval, spelling)
         except InputError:  # made by a class that is not declared
-            return f"{spelling.partition('(')[0]} intervals{self.of(None, *_numbers(spelling))}"
+            return f"{spelling.partition('(')[0]} intervals{self.of(None, _numbers(spelling))}"
         return self.method(interval, *([interval.fits] if interval.fits and not alone else []))
 
 
@@ -186,12 +190,6 @@ def _in_words(method: PairedTest | Interval | Correction) -> str:
     """Return a method in words, or by its name."""
     by_kind = {"interval": "{} intervals", "test": "the test {}", "correction": "the correction {}"}
     return method.in_words or by_kind[method.kind].format(type(method).__name__)
-
-
-def _numbers(spelling: str) -> list[str]:
-    """The numbers in the spelling of a method: ``rounds=500``."""
-    numbers = spelling.partition("(")[2].removesuffix(")")
-    return [numbers] if numbers else []
 
 
 def paper_blocks(subject: Subject[Any]) -> list[Block]:

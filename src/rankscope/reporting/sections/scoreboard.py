@@ -41,35 +41,27 @@ class ScoresPart(PagePart):
         board, place = self.scores.table(), self.subject.merit().index
         order = sorted(range(len(board.rows)), key=lambda i: place(str(board.rows[i][0])))
         hints = {panel.name: column_of(panel).hint for panel in self.subject.panels}
+        columns = tuple(replace(column, hint=hints.get(column.header, "")) for column in board.columns)
+        best = frozenset((order.index(i), j) for i, j in board.best)
         yield replace(
-            board,
-            columns=tuple(replace(column, hint=hints.get(column.header, "")) for column in board.columns),
-            rows=tuple(board.rows[i] for i in order),
-            best=frozenset((order.index(i), j) for i, j in board.best),
-            name="scoreboard",
-            title="Values",
-            unranged="",
+            board, columns=columns, rows=tuple(board.rows[i] for i in order), best=best, name="scoreboard", title="Values", unranged="",
             latex=self.scores.to_latex(),
-        )
+        )  # fmt: skip
         yield from (Paragraph(text, quiet=True) for text in self.scores.queries_in_words())
 
     def lead(self) -> str:
         systems = self.subject.systems
         if len(systems) == 1:
             return f"{systems[0]} on {self.subject.queries}, metric by metric. Point at a heading for the definition of its metric."
-        return f"{self._order()} {self._best_marked()}"
+        directed = [panel.name for panel in self.subject.panels if panel.sign]
+        each = "each metric" if len(directed) == len(self.subject.panels) else words.listing(directed)
+        marked = f"The best value of {each} is marked." if directed else "None of the values is best."
+        return f"{self._order()} {marked}"
 
     def _order(self) -> str:
         lead = self.subject.lead
         order = f"the best on {lead.name} first" if lead.sign else "in the order given"
         return f"{words.counted(len(self.subject.systems), 'run')} on {self.subject.queries}, {order}."
-
-    def _best_marked(self) -> str:
-        directed = [panel.name for panel in self.subject.panels if panel.sign]
-        if not directed:
-            return "None of the values is best."
-        each = "each metric" if len(directed) == len(self.subject.panels) else words.listing(directed)
-        return f"The best value of {each} is marked."
 
 
 class ComparisonPart(ScoresPart):
@@ -96,7 +88,7 @@ class ComparisonPart(ScoresPart):
     def lead(self) -> str:
         lead = self.subject.lead
         if not lead.sign:
-            return f"{self._order()} {self._best_marked()}"
+            return super().lead()
         best = next(iter(lead.means))
         winners = {p.name: {p.systems[i] for i in _best(p, p.systems)} for p in self.subject.panels}
         differing = [name for name, at in winners.items() if at]
@@ -106,9 +98,8 @@ class ComparisonPart(ScoresPart):
         if len(first) < len(differing):
             rest = f"the remaining {len(differing) - len(first)}" if first else "all"
             return f"{self._order()} {best} has the best value on {words.listing(first) or 'none'}; other runs lead on {rest}."
-        return (
-            f"{self._order()} {best} has the best value{' on every metric that differs' if len(differing) > 1 else ''}."
-        )
+        every = " on every metric that differs" if len(differing) > 1 else ""
+        return f"{self._order()} {best} has the best value{every}."
 
     def _values(self) -> Table:
         """Runs as rows, the best on the main metric first, metrics as columns; the best values are marked."""
@@ -165,14 +156,11 @@ class ComparisonPart(ScoresPart):
         table = effects_table(family, family.primary)
         rows = [(*row, p_cell(c.p_value_adjusted)) for row, c in zip(table.rows, self.mine, strict=True)]
         note = "p is after the correction; the intervals of the relative differences are not"
+        columns = (*table.columns, Column("p", "value", hint=p_in_words(family)))
         return replace(
-            table,
-            columns=(*table.columns, Column("p", "value", hint=p_in_words(family))),
-            rows=tuple(sorted(rows, key=lambda row: place(str(row[0])))),
-            note=note if is_corrected(family) else "",
-            name="effect-sizes",
-            title=f"Effect sizes on {family.primary.name}",
-        )
+            table, columns=columns, rows=tuple(sorted(rows, key=lambda row: place(str(row[0])))), name="effect-sizes",
+            title=f"Effect sizes on {family.primary.name}", note=note if is_corrected(family) else "",
+        )  # fmt: skip
 
 
 def mean_of(panel: Panel, system: str, level: float) -> Value:
@@ -254,22 +242,15 @@ class SpreadPart(PagePart):
         systems, panels, title = self.subject.merit(), self.subject.panels, "Values of the queries"
         if len(panels) * len(systems) > ROWS:
             panels = panels[:1]
-        rows = [
-            (p, s, (p.name, s, *_spread(p, s)))
-            for p in panels
-            for s in systems
-            if len(systems) == 1 or values_of(p, s).size
-        ]
         if len(systems) == 1:
-            yield _quantile_table(
-                [(name, *row) for _, _, (name, _, *row) in rows], ["metric"], panels, "quantiles", title
-            )
+            rows = [(panel.name, *_spread(panel, systems[0])) for panel in panels]
+            yield _quantile_table(rows, ["metric"], panels, "quantiles", title)
             return
         first, *others = panels
-        lead = [tuple(row) for panel, _, (_, *row) in rows if panel is first]
+        lead = [(s, *_spread(first, s)) for s in systems if values_of(first, s).size]
         yield _quantile_table(lead, ["run"], [first], "quantiles", f"{title}: {first.name}")
         if others:
-            more = [row for panel, _, row in rows if panel is not first]
+            more = [(p.name, s, *_spread(p, s)) for p in others for s in systems if values_of(p, s).size]
             yield _quantile_table(more, ["metric", "run"], others, "quantiles-others", f"{title}: other metrics")
 
 
@@ -301,11 +282,8 @@ def _quantile_table(
             why.setdefault(more, []).append(panel.name)
     texts = (more if len(names) == len(panels) else f"{', '.join(names)}: {more}" for more, names in why.items())
     note = f"Every query counts once here. {' '.join(texts)}" if why else ""
-    columns = (
-        *map(Column, labels),
-        *(COLUMNS if len(labels) == 1 else (replace(column, hint="") for column in COLUMNS)),
-    )  # shown above
-    return Table(columns, tuple(rows), labels=len(labels), name=name, title=title, note=note)
+    shown = COLUMNS if len(labels) == 1 else [replace(column, hint="") for column in COLUMNS]
+    return Table((*map(Column, labels), *shown), tuple(rows), labels=len(labels), name=name, title=title, note=note)
 
 
 class HeatMapPart(PagePart):
@@ -323,10 +301,8 @@ class HeatMapPart(PagePart):
         widest, level = int(np.argmax(gap)), gap == 0
         whole, none = known.all(axis=0), ~known.any(axis=0)
         counts = {
-            "all score the same": level & whole,
-            "not every run has a value": level & ~whole & ~none,
-            "no run has a value": level & none,
-        }
+            "all score the same": level & whole, "not every run has a value": level & ~whole & ~none, "no run has a value": level & none,
+        }  # fmt: skip
         others = (f"; on {words.count(n)} {what}" for what, at in counts.items() if (n := int(np.count_nonzero(at))))
         return (
             f"Runs disagree most on {words.short(panel.units[widest])}: {words.number(float(gap[widest]))} between the highest and the lowest "
