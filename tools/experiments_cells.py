@@ -12,7 +12,7 @@ import experiments_batched as many
 import rankscope as rs
 from calibrate_scores import Rate
 from experiments_worlds import KINDS, PLANNED, World, generator, world
-from rankscope.inference.looks import critical
+from rankscope.inference.sequential import critical
 from rankscope.lists import Array
 
 Row = tuple[str, ...]

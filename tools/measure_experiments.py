@@ -18,7 +18,7 @@ import experiments_logs as logs
 from calibrate import BEGINS, ENDS, PAGE, experiments_of, table
 from experiments_cells import QUICK, Size
 from experiments_worlds import PEOPLE
-from rankscope.inference.counts import split_p_value
+from rankscope.inference.effects import split_p_value
 
 HEAD = f"""\
 {BEGINS}

@@ -8,8 +8,7 @@ import pytest
 
 from rankscope.errors import InputError
 from rankscope.inference.base import Estimate
-from rankscope.inference.beliefs import Prior, posterior_of_lift
-from rankscope.inference.effects import relative_of_own
+from rankscope.inference.effects import Prior, posterior_of_lift, relative_of_own
 
 ONE, OTHER = Estimate.of(1.08, 0.5, 4000), Estimate.of(1.0, 0.4, 5000)
 PRIORS = [Prior(), Prior(0.3), Prior(0.05), Prior(0.004)]

@@ -18,9 +18,8 @@ import pytest
 
 import rankscope as rs
 from rankscope.inference.base import Estimate, Sample
-from rankscope.inference.counts import split_p_value
-from rankscope.inference.looks import as_normal, as_student, critical
-from rankscope.inference.sequential import anytime, group_sequential
+from rankscope.inference.effects import split_p_value
+from rankscope.inference.sequential import anytime, as_normal, as_student, critical, group_sequential
 
 ROOT = Path(__file__).resolve().parents[2]
 RATIO = "Ratio(above, below)"

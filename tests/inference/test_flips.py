@@ -71,15 +71,6 @@ def test_only_sizes_and_the_size_of_the_sum_matter() -> None:
     assert not flip_signs(one).exact
 
 
-@pytest.mark.parametrize("per_one", [10, 100, 10_000])
-def test_counting_on_a_lattice_equals_meeting_in_the_middle(per_one: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    draw = np.random.default_rng(per_one)
-    cases = [np.round(draw.normal(0.05, 0.2, n), len(str(per_one)) - 1) for n in (17, 26, 33)]
-    counted = [flip_signs(values) for values in cases]
-    monkeypatch.setattr(flips, "_LATTICES", (0.001,))
-    assert [flip_signs(values) for values in cases] == counted
-
-
 def test_forty_are_exact_and_forty_one_are_drawn() -> None:
     draw = np.random.default_rng(4).normal(0.05, 0.2, 41)
     exact, drawn = flip_signs(draw[:40]), flip_signs(draw, rounds=999)

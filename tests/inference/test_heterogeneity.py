@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rankscope.errors import InputError
-from rankscope.inference.heterogeneity import equal_effects
+from rankscope.inference.effects import equal_effects
 
 draws = np.random.default_rng(61)
 GROUPS = [draws.normal(0.2 * i, 1 + i, 30 + 10 * i) for i in range(4)]

@@ -9,9 +9,8 @@ import pytest
 
 from rankscope.errors import InputError
 from rankscope.inference.base import Estimate, Sample
-from rankscope.inference.looks import critical, spent
 from rankscope.inference.sequences import group_sequential as interval
-from rankscope.inference.sequential import group_sequential
+from rankscope.inference.sequential import critical, group_sequential, spent
 
 # two-sided, alpha 5%, equally spaced: Jennison and Turnbull, Group Sequential Methods, 2000, and gsDesign's sfLDOF and sfLDPocock
 PUBLISHED = {

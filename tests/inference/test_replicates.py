@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rankscope.errors import InputError
-from rankscope.inference.replicates import average
+from rankscope.inference.anova import average
 from rankscope.lists import Array
 
 SCORES = np.array([[0.2, 0.4, 0.9], [0.4, 0.6, 0.5]])

@@ -16,7 +16,6 @@ from rankscope.inference.order_statistics import quantile_of
 from rankscope.logs import bins, rollup
 from rankscope.logs.base import parse_online, parse_online_metrics
 from rankscope.logs.metrics import Quantile
-from rankscope.logs.quantiles import rows_of
 from rankscope.logs.rollup import roll_up
 from rankscope.logs.rows import UnitRows
 
@@ -151,10 +150,10 @@ def test_units_keep_their_rows_where_some_are_left_out() -> None:
     units = roll_up(rs.read_log(log), [metric], ids=True)
     assert units.ids is not None
     some = units.ids.is_in(["u3", "u5", "u8"])
-    kept = rows_of(units.filter(some), metric)
+    kept = units.filter(some).rows_of(metric)
     expected = log.filter(pl.col("user").is_in(["u3", "u5", "u8"]))["wait"].drop_nulls()
     assert sorted(kept.values) == sorted(expected)
-    same = rows_of(units, metric, np.flatnonzero(some.to_numpy()))
+    same = units.rows_of(metric, np.flatnonzero(some.to_numpy()))
     assert kept.values.tolist() == same.values.tolist()
     assert kept.units.tolist() == same.units.tolist()
 

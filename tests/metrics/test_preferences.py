@@ -178,15 +178,6 @@ def test_a_judge_without_pairs() -> None:
     assert Prefs(average="judge").of(ranking) == pytest.approx((1 + 0) / 2)
 
 
-def test_pieces_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = random.Random(3)
-    cases = [made_up(rng) for _ in range(20)]
-    metrics = [Prefs(), Prefs(average="pair"), Prefs(average="judge", pairs="implied"), PrefsR(), NumPrefs()]
-    whole = [[value(metric, *case) for metric in metrics] for case in cases]
-    monkeypatch.setattr("rankscope.metrics.preferences.MAX_PAIRS", 7)
-    assert [[value(metric, *case) for metric in metrics] for case in cases] == whole
-
-
 @pytest.mark.parametrize("metric", [Prefs, PrefsR, NumPrefs, NumPrefsFul])
 def test_laws(metric: Any) -> None:
     check_metric(metric)

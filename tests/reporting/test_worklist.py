@@ -105,7 +105,7 @@ def test_where_there_is_too_much_to_try_the_command_is_named(monkeypatch: pytest
     section = section_of("worklist", scored(qrels, runs, "AP"))
     assert set(tables(section)) == {"judging-worklist"}
     assert any("rankscope unjudged" in block.text for block in section.blocks if isinstance(block, Paragraph))
-    from rankscope.verbs.unjudged import study as unjudged_study
+    from rankscope.verbs.unjudged import unjudged as unjudged_study
 
     monkeypatch.setattr(unjudged_study, "MOST", 3)
     (said,) = section_of("worklist", scored(qrels, runs, "AP")).blocks

@@ -14,9 +14,8 @@ import pytest
 
 import rankscope as rs
 from rankscope.errors import DataError, InputError
-from rankscope.worlds.draws import STREAMS, stream
 from rankscope.worlds.items import made_candidates, quality_scores
-from rankscope.worlds.world import World
+from rankscope.worlds.world import STREAMS, World, stream
 
 SMALL: dict[str, Any] = {"users": 400, "items": 6, "candidates": 9, "queries": 30}
 MAKERS: dict[str, Callable[[], Any]] = {

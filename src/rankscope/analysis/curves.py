@@ -74,23 +74,19 @@ class Curve:
             ((run, at),) = self.values.items()
             if math.isnan(at[0]) or math.isnan(at[-1]):
                 return f"{run} at several cutoffs."
-            return (
-                f"{run} scores {words.number(at[0])} at k = {self.cutoffs[0]} and {words.number(at[-1])} at k = {self.cutoffs[-1]}: "
-                "two different questions."
-            )
+            first, last = (f"{words.number(at[i])} at k = {self.cutoffs[i]}" for i in (0, -1))
+            return f"{run} scores {first} and {last}: two different questions."
         by_winners = groupby(zip(self.winners(), self.cutoffs, strict=True), key=itemgetter(0))
-        stretches = [
-            (runs, [k for _, k in level]) for runs, level in by_winners
-        ]  # neighbouring cutoffs with the same winners
-        (first, _), *others = stretches
+        stretches = [(runs, [k for _, k in level]) for runs, level in by_winners]  # cutoffs with the same winners
+        (leading, _), *others = stretches
         of = "Of the runs shown, " if some else ""
         if others:
             leads = (f"{words.listing(runs, 99) or 'no run'} at k = {words.listing(ks, 99)}" for runs, ks in stretches)
             return f"Which run leads on {self.name} depends on k{f'. {of}' if of else ': '}{'; '.join(leads)}."
-        if len(first) == len(self.values):
+        if len(leading) == len(self.values):
             return f"All runs{' shown' if some else ''} are level on {self.name} at every k tried."
         at_each = words.listing(self.cutoffs, 99)
-        return f"{of}{words.listing(first, 99)} {words.agree(len(first), 'leads')} on {self.name} at every cutoff: k = {at_each}."
+        return f"{of}{words.listing(leading, 99)} {words.agree(len(leading), 'leads')} on {self.name} at every cutoff: k = {at_each}."
 
 
 def by_cutoff(scores: Scores, runs: Sequence[str], lead: Metric | None = None) -> tuple[list[Curve], list[str]]:
@@ -156,9 +152,8 @@ class RecallCurve:
     def table(self) -> Table:
         """One row per run, a column a recall."""
         columns = (Column("run"), *(Column(words.amount(recall), "value") for recall in TENTHS))
-        return Table(
-            columns, _lines(self.values), name="recall-table", note=f"precision at that recall or beyond, {ROUNDED}"
-        )
+        note = f"precision at that recall or beyond, {ROUNDED}"
+        return Table(columns, _lines(self.values), name="recall-table", note=note)
 
     def sentence(self, baseline: str) -> str:
         """What half of the relevant documents cost, for the best run and the baseline."""

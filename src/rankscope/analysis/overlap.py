@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -95,10 +95,11 @@ class RunOverlaps:
         if len(self.runs) <= MATRIX:
             order = sorted(self.pairs, key=lambda p: -(words.finite(p.rbo) or 0.0))
             rows += [(pair.one, pair.other, *_cells(pair), pair.queries) for pair in order]
-            columns = (Column("run"), Column("other"), *last, Column("queries", "count"))
-            return Table(
-                columns, tuple(rows), labels=2, name="agreement-table", title="Pairs of runs, the most alike first"
+            columns, title = (
+                (Column("run"), Column("other"), *last, Column("queries", "count")),
+                "Pairs of runs, the most alike first",
             )
+            return Table(columns, tuple(rows), labels=2, name="agreement-table", title=title)
         for name in self.runs:
             own = [pair for pair in self.known if name in (pair.one, pair.other)]
             if own:
@@ -144,19 +145,13 @@ def sample_queries(ids: Sequence[str], runs: int) -> list[str]:
     return list(ids) if len(ids) <= most else [ids[i * len(ids) // most] for i in range(most)]
 
 
-@dataclass(frozen=True, eq=False)
-class _Top:
+class _Top(NamedTuple):
     """The top of one run: rows of query number, document number and rank, and the length of each query's ranking."""
 
     query: Array
     doc: Array
     rank: Array
     size: Array
-
-    @classmethod
-    def of(cls, rows: pl.DataFrame, queries: int) -> _Top:
-        query, doc, rank = (rows[name].to_numpy().astype(np.int64) for name in ("query", "doc", "rank"))
-        return cls(query, doc, rank, np.bincount(query, minlength=queries))
 
 
 def _pair(one: str, other: str, a: _Top, b: _Top, queries: int, k: int) -> RunOverlap:
@@ -177,7 +172,12 @@ def _tops(scores: Scores, metric: Metric, runs: Mapping[str, Any], queries: Sequ
     tops = (top_of(scores, metric, run, depth, queries, name) for name, run in runs.items())
     frames = [top.join(number, on="query_id").with_columns(run=pl.lit(i)) for i, top in enumerate(tops)]
     whole = pl.concat(frames).with_columns((pl.struct("query", "doc_id").rank("dense") - 1).alias("doc"))
-    return [_Top.of(whole.filter(pl.col("run") == i), len(queries)) for i in range(len(frames))]
+    out = []
+    for i in range(len(frames)):
+        rows = whole.filter(pl.col("run") == i)
+        query, doc, rank = (rows[name].to_numpy().astype(np.int64) for name in ("query", "doc", "rank"))
+        out.append(_Top(query, doc, rank, np.bincount(query, minlength=len(queries))))
+    return out
 
 
 def same_rankings(scores: Scores, metric: Metric, runs: Mapping[str, Any]) -> list[list[str]]:
@@ -190,10 +190,9 @@ def same_rankings(scores: Scores, metric: Metric, runs: Mapping[str, Any]) -> li
             scored = next(run for run in scores.runs if run.name == name)
             rows = top_of(scores, metric, runs[name], label=name)
             rows = rows.filter(pl.col("query_id").is_in(list(scored.query_ids))).sort("query_id", "rank")
-            same = next((group for frame, group in kept if frame.equals(rows)), None)
-            if same is None:
-                kept.append((rows, [name]))
-            else:
-                same.append(name)
+            group = next((group for frame, group in kept if frame.equals(rows)), [])
+            group.append(name)
+            if len(group) == 1:
+                kept.append((rows, group))
         out += [group for _, group in kept if len(group) > 1]
     return out

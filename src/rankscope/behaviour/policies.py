@@ -72,9 +72,8 @@ class PlackettLuce(LoggingPolicy):
 
     def show(self, scores: Array, query: Array, noise: Array, items: int) -> tuple[Array, Array]:
         logits = self._logits(scores)[query]
-        keys = logits - np.log(
-            -np.log(noise[:, : scores.shape[1]])
-        )  # by Gumbel's noise the order of the keys is the draw
+        # by Gumbel's noise the order of the keys is the draw
+        keys = logits - np.log(-np.log(noise[:, : scores.shape[1]]))
         order = np.argsort(-keys, axis=1, kind="stable")
         weights = np.exp(np.take_along_axis(logits, order, axis=1))
         left = np.cumsum(weights[:, ::-1], axis=1)[:, ::-1]
@@ -131,7 +130,7 @@ class TopShuffle(LoggingPolicy):
         return order, _shuffled_prefix(sizes, order.shape[1])
 
 
-def place_chances(weights: Array, places: int, step: float = 0.15) -> Array:
+def place_chances(weights: Array, places: int) -> Array:
     """How probable each item is at each place where items are drawn in proportion to their weights: rows x items x places.
 
     Item i, drawn so, is the first of independent waiting times with rates ``weights`` that ends; it stands at place k where k - 1 others end
@@ -144,13 +143,12 @@ def place_chances(weights: Array, places: int, step: float = 0.15) -> Array:
     out = np.empty((*weights.shape, places))
     size = max(1, 4_000_000 // (weights.shape[1] ** 2 * 150))
     for first in range(0, len(weights), size):
-        out[first : first + size] = _place_chances(weights[first : first + size], places, step)
+        out[first : first + size] = _place_chances(weights[first : first + size], places)
     return np.maximum(out, 0.0)
 
 
-def _place_chances(weights: Array, places: int, step: float) -> Array:
-    there = weights > 0
-    least = np.where(there, weights, np.inf).min(axis=1)
+def _place_chances(weights: Array, places: int) -> Array:
+    step, least = 0.15, np.where(weights > 0, weights, np.inf).min(axis=1)
     total = weights.sum(axis=1)
     # time = exp(x - exp(-x)) / total; from where nothing has happened yet to where all has
     last = np.log(40.0 * float((total / least).max())) + 1.0

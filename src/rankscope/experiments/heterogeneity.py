@@ -9,7 +9,7 @@ import numpy as np
 
 from rankscope.experiments.shared import shared_units
 from rankscope.experiments.variants import Variants
-from rankscope.inference.heterogeneity import equal_effects
+from rankscope.inference.effects import equal_effects
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.rollup import UnitTotals
 from rankscope.panels.contrast import Contrast

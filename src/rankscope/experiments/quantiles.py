@@ -13,7 +13,6 @@ from rankscope.experiments.arms import counts_of, places_of
 from rankscope.inference.order_statistics import QuantileEstimate, quantile_of
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.metrics import Quantile
-from rankscope.logs.quantiles import rows_of
 from rankscope.logs.rollup import UnitTotals
 from rankscope.panels.panel import Panel
 from rankscope.panels.ratios import in_scale
@@ -24,7 +23,7 @@ def quantiles_of_arms(metric: Quantile, units: UnitTotals, names: Sequence[str])
     """The quantile in each variant. Raises DataError where one has no row with a value."""
     found = {}
     for name, places in places_of(units, names).items():
-        rows = rows_of(units, metric, places)
+        rows = units.rows_of(metric, places)
         if not len(rows.values):
             raise DataError(f"{metric}: {name} has no row with a value")
         found[name] = quantile_of(rows.values, rows.units, metric.q)
@@ -58,7 +57,7 @@ def deviation_of_quantile(metric: Quantile, units: UnitTotals) -> tuple[float, f
 
     Raises DataError where too few rows tell how sure it is.
     """
-    rows = rows_of(units, metric)
+    rows = units.rows_of(metric)
     found = quantile_of(rows.values, rows.units, metric.q)
     if found.reason:
         raise DataError(f"{metric}: {found.reason}")

@@ -14,7 +14,6 @@ from rankscope.experiments.variants import Variants
 from rankscope.lists import Array
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.metrics import Quantile
-from rankscope.logs.quantiles import rows_of
 from rankscope.logs.rollup import UnitTotals
 from rankscope.moments import Moments
 from rankscope.panels.ratios import adjusted_ratios
@@ -84,7 +83,7 @@ def influence_of(variants: Variants, metric: OnlineMetric, units: UnitTotals) ->
 
 def _influence_on_quantile(metric: Quantile, units: UnitTotals, own: Array, value: Any) -> Array:
     """As more rows of a unit lie below a quantile than of others, it pulls it down."""
-    rows = rows_of(units, metric, own)
+    rows = units.rows_of(metric, own)
     sizes = rows.sizes.astype(np.float64)
     below = np.bincount(rows.units[rows.values <= value.mean], minlength=len(own)).astype(np.float64)
     rest = below.sum() / max(sizes.sum(), 1.0) * sizes - below

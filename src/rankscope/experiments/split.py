@@ -64,7 +64,7 @@ def sample_ratio(counts: Mapping[str, int], planned: Mapping[str, float] | None 
     more of them by chi square. Raises InputError for shares that are not those of the variants.
     Source: Fabijan et al., Diagnosing sample ratio mismatch in online controlled experiments, KDD 2019.
     """
-    from rankscope.inference.counts import split_p_value
+    from rankscope.inference.effects import split_p_value
 
     if planned is not None and (set(planned) != set(counts) or not all(part > 0 for part in planned.values())):
         raise InputError(

@@ -48,18 +48,15 @@ def is_significant(p_value: float, alpha: float) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """One value a query: the scores of a run, or the differences of two.
+    """One value per query: the scores of a run, or the differences of two. Values are finite, and their order changes no result.
 
-    ``clusters`` numbers the cluster (user, session, topic) of each query from 0, where queries come in such. Values are
-    finite. Whatever is computed from a sample does not depend on the order of its queries.
+    ``clusters`` numbers the cluster (user, session, topic) of each query from 0. ``weights`` of queries in the mean are above 0.
+    ``statistic`` computes the statistic of the bootstrap, if it is not the mean, from the number of times that each query (or cluster) is
+    drawn, rounds x groups; the values are then the influence of each query on it.
 
-    ``count`` is how many queries there are, ``groups`` how many clusters (or queries, without). ``freedom`` is the number of degrees
-    of freedom: groups less one, and less than that where clusters are of unequal size, as few of them then hold most queries or weight.
-    ``shares`` is what part of all queries each cluster holds, where they are of unequal size; of all weight where queries have
-    ``weights`` in the mean, which are above 0. ``largest`` is the size of the value farthest from 0, against which rounding is judged;
-    0 without any.
-    ``statistic`` gives what the bootstrap is of, by how often each query (or cluster) is drawn, rounds x groups: where that is not
-    the mean of the values drawn. The values are then what each query adds to it.
+    ``groups`` counts clusters, or queries without clusters. ``freedom`` is the number of degrees of freedom: groups - 1, and less for clusters
+    of unequal size. ``shares`` is then the share of each cluster in all queries (in their weight, if they have weights). ``largest`` is the
+    largest absolute value, against which rounding is judged; 0 without queries.
     """
 
     reason: ClassVar[str] = ""
@@ -79,29 +76,29 @@ class Sample:
         freedom: float = max(count - 1, 0)
         shares = None
         if self.clusters is not None:
-            groups, freedom, shares = _freedom_of(self.clusters, self.weights)
+            sizes = np.unique(self.clusters, return_counts=True)[1]
+            if self.weights is not None and np.ptp(self.weights) > 0:
+                sizes = _sums_of(self.weights / self.weights.max(), self.clusters)
+            groups, freedom, shares = freedom_of_sizes(sizes)
         largest = float(np.abs(self.values).max()) if count else 0.0
         vars(self).update(count=count, groups=groups, freedom=freedom, shares=shares, largest=largest)
 
     @cached_property
     def mean(self) -> float:
-        """The mean over queries; NaN without any."""
+        """The mean over queries; NaN without queries."""
         return exact_sum(self.values) / self.count if self.count else math.nan
 
     def sum_clusters(self, values: Array) -> Array:
-        """The sum of each cluster's values, one value a query; without clusters the values as they are."""
+        """The sum of the values of each cluster; the values themselves without clusters."""
         return values if self.clusters is None else _sums_of(values, self.clusters)
 
     def corrected(self, sums: Array) -> Array:
-        """What is left of clusters around the mean, as large as it would be if none pulled the mean to itself (CR2).
-
-        So it is of clusters of unequal size: where they are of one size, the error has one factor for all.
-        """
+        """The residuals of clusters of unequal size, corrected for their pull on the mean (CR2)."""
         return sums if self.shares is None else sums / np.sqrt(rest_of(self.shares))
 
     @cached_property
     def deviation(self) -> float:
-        """The standard deviation over queries (n - 1), not looking at clusters; NaN for fewer than two queries."""
+        """The standard deviation over queries (n - 1), without regard to clusters; NaN for fewer than two queries."""
         if self.count < 2:
             return math.nan
         if 0 < self.largest < TINY:
@@ -110,11 +107,10 @@ class Sample:
 
     @cached_property
     def error(self) -> float:
-        """The standard error of the mean, between clusters where there are such; NaN without freedom.
+        """The standard error of the mean, between clusters if there are any; NaN without freedom.
 
-        What is left of a large cluster is too small, as the cluster pulls the mean to itself, so each counts by its share of the
-        queries, or of their weight: bias-reduced linearisation, also CR2. Source: Bell and McCaffrey, Bias reduction in standard errors
-        for linear regression with multi-stage samples, Survey Methodology 28(2), 2002.
+        Residuals of clusters of unequal size are corrected by bias-reduced linearisation (CR2). Source: Bell and McCaffrey, Bias reduction in
+        standard errors for linear regression with multi-stage samples, Survey Methodology 28(2), 2002.
         """
         if not self.freedom:
             return math.nan
@@ -127,25 +123,25 @@ class Sample:
 
     @property
     def enlarged(self) -> Sample:
-        """The same ``UNIT`` times as large, for values below ``TINY``: exact, as it is a power of 2."""
+        """The sample times ``UNIT``, for values below ``TINY``: exact, as it is a power of 2."""
         return replace(self, values=self.values * UNIT)
 
     @cached_property
     def constant(self) -> bool:
-        """Whether all values are the same, so that their spread is unknown."""
+        """True if all values are the same, so that their spread is unknown."""
         return bool(self.count) and bool(np.ptp(self.values) == 0)
 
     @cached_property
     def differing(self) -> int:
-        """How many values are not 0."""
+        """The number of values other than 0."""
         return int(np.count_nonzero(self.values))
 
     @property
     def favourable(self) -> tuple[int, float] | None:
-        """How many of the most favourable queries must be removed for the leader to lose its lead.
+        """The number, and the share, of the most favourable queries without which the leader loses its lead; None without a leader.
 
-        Gives their number and their share of all queries; the mean of the rest is 0 or has the other sign. None where nobody leads.
-        Source: Broderick, Giordano and Meager, An automatic finite-sample robustness metric, 2020.
+        The mean of the rest is 0 or has the other sign. Source: Broderick, Giordano and Meager, An automatic finite-sample robustness
+        metric, 2020.
 
         >>> Sample(np.array([0.5, 0.1, -0.2, -0.3])).favourable  # without .5 the rest sum to -.4
         (1, 0.25)
@@ -159,13 +155,13 @@ class Sample:
 
     @cached_property
     def mirror(self) -> Sample:
-        """The same sample with every sign turned, as when two runs change places."""
+        """The sample with every sign reversed, as if two runs changed places."""
         of = self.statistic
         return replace(self, values=-self.values, statistic=None if of is None else lambda counts: -of(counts))
 
 
 def _sums_of(values: Array, clusters: Array) -> Array:
-    """The sum of each cluster's values, whatever their order."""
+    """The sum of the values of each cluster, independent of their order."""
     parts: dict[int, list[float]] = defaultdict(list)
     for cluster, value in zip(clusters.tolist(), values.tolist(), strict=True):
         parts[cluster].append(value)
@@ -173,26 +169,17 @@ def _sums_of(values: Array, clusters: Array) -> Array:
 
 
 def rest_of(shares: Array) -> Array:
-    """What part all other clusters hold, never 0, though a weight may leave them nothing that a number can say."""
+    """The share of all other clusters, above 0 even if rounding leaves nothing."""
     return np.asarray(np.maximum(1 - shares, np.finfo(float).eps))
 
 
-def _freedom_of(clusters: Array, weights: Array | None) -> tuple[int, float, Array | None]:
-    """How many clusters there are, their degrees of freedom, and the share of each where they are of unequal size.
-
-    The degrees are Satterthwaite's, those of the error for queries that vary alike: with shares w and b = w² / (1 - w) they
-    are 1 / (sum w² + (sum b)² - sum b²), and clusters less one where all are of one size. The shares are those of the weight where
-    queries weigh differently, which is exact for values that vary by one over their weight. Source: Bell and McCaffrey 2002;
-    Pustejovsky and Tipton, Small-sample methods for cluster-robust variance estimation, JBES 36(4), 2018.
-    """
-    sizes = np.unique(clusters, return_counts=True)[1]
-    if weights is not None and np.ptp(weights) > 0:
-        sizes = _sums_of(weights / weights.max(), clusters)
-    return freedom_of_sizes(sizes)
-
-
 def freedom_of_sizes(sizes: Array) -> tuple[int, float, Array | None]:
-    """The same of clusters of these sizes, each above 0.
+    """The number of clusters of these sizes, each above 0, their degrees of freedom, and their shares if sizes differ.
+
+    Degrees of freedom are Satterthwaite's for queries that vary alike: with shares w and b = w² / (1 - w) they are
+    1 / (sum w² + (sum b)² - sum b²), and clusters - 1 for equal sizes. Weights as sizes are exact for values whose variance is one over
+    their weight. Source: Bell and McCaffrey 2002; Pustejovsky and Tipton, Small-sample methods for cluster-robust variance estimation,
+    JBES 36(4), 2018.
 
     >>> freedom_of_sizes(np.array([2, 2, 2]))
     (3, 2, None)
@@ -202,23 +189,24 @@ def freedom_of_sizes(sizes: Array) -> tuple[int, float, Array | None]:
         return groups, max(groups - 1, 0), None
     shares = sizes / math.fsum(sizes.tolist())
     pulls = np.sort(shares**2 / rest_of(shares))
-    # (sum b)² - sum b² is twice the products of all pairs: so nothing cancels where one cluster holds nearly all
+    # (sum b)² - sum b² as twice the products of all pairs, which loses no digits if one cluster holds nearly all
     squares = math.fsum((shares**2).tolist()) + 2 * math.fsum((pulls[1:] * np.cumsum(pulls)[:-1]).tolist())
     freedom = 1 / squares
-    # whole but for rounding: the quantiles of whole numbers are exact, which those of fractions are not in every scipy
+    # quantiles at whole numbers are exact, at fractions not in every scipy
     whole = round(freedom)
     return groups, whole if math.isclose(freedom, whole, rel_tol=1e-14) else freedom, shares
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean or a difference of means with its standard error: what a t test needs where the values themselves were not kept.
+    """A mean or a difference of means with its standard error: the input of a t test without the values themselves.
 
-    ``count`` is the number of units it rests on, ``freedom`` that of its degrees of freedom, which may be a fraction (Welch).
-    ``largest`` is the size against which rounding is judged: that of the means and of the spread behind them. ``reason`` says why the
-    error is unknown, where that is not for want of units. Of a difference between units of their own ``least`` is how many units the
-    smaller side has, and ``pooled`` the error as it would be if all units varied alike; 0 where there are no two sides.
+    ``count`` is the number of units. ``freedom`` is the number of degrees of freedom, a fraction for Welch's test. ``largest`` is the size
+    against which rounding is judged. ``reason`` explains an unknown error, if units are not too few. For a difference between separate
+    units, ``least`` is the number of units of the smaller side, and ``pooled`` the error if all units varied alike; otherwise 0.
     """
+
+    clusters: ClassVar[None] = None  # they are in the error already
 
     mean: float
     error: float
@@ -231,17 +219,16 @@ class Estimate:
 
     @classmethod
     def of(cls, mean: float, variance: float, count: int) -> Estimate:
-        """The mean of so many units with this variance (by n - 1)."""
+        """The mean of ``count`` units with this variance (by n - 1)."""
         if count < 2:
             return cls(mean, math.nan, 0, count, abs(mean))
         return cls(mean, math.sqrt(variance / count), count - 1, count, max(abs(mean), math.sqrt(variance)))
 
     @classmethod
     def between(cls, run: Sample | Estimate, baseline: Sample | Estimate) -> Estimate:
-        """The difference of two means over units of their own, whose variances may differ.
+        """The difference of two means over separate units, whose variances may differ.
 
-        A side of which no spread was seen, as where the few units of a small one bought nothing, varies as all units do: its own error
-        would be 0.
+        A side without spread, such as a few units that bought nothing, gets the variance of all units: its own error would be 0.
 
         Source: Welch, The generalization of Student's problem when several different population variances are involved, 1947.
 
@@ -266,26 +253,21 @@ class Estimate:
         return cls(mean, math.sqrt(whole), whole**2 / parts if parts else both, count, largest, least, pooled)
 
     @property
-    def clusters(self) -> None:
-        """None: clusters are in the error already."""
-
-    @property
     def differing(self) -> int:
-        """As many units as there are, where anything varies or differs."""
+        """The number of units; 0 if nothing varies or differs."""
         return self.count if self.error or self.mean else 0
 
     @property
     def guarded(self) -> float:
-        """The error where looks begin early: no smaller than if all units varied alike.
+        """The error for early looks: at least the error if all units varied alike.
 
-        The smaller of two sides may have seen none of the rare large values yet. Its mean and its own error are both too small then,
-        which makes a difference look clear that is not there.
+        The smaller of two sides may not have any of the rare large values yet. Its mean and its own error are then both too small.
         """
         return max(self.error, self.pooled)
 
     @property
     def chance_apart(self) -> float:
-        """How probable it is by chance that units of two values are parted cleanly between two sides: the exact permutation test.
+        """The probability that chance splits units with two values cleanly between two sides: the exact permutation test.
 
         >>> round(Estimate(1.0, 0.0, 4, 6, 1.0, least=3).chance_apart, 9)  # 2 of the 20 ways to choose three of six
         0.1
@@ -295,13 +277,13 @@ class Estimate:
 
     @property
     def mirror(self) -> Estimate:
-        """The same with the two systems in each other's place."""
+        """The estimate with the two systems in reverse."""
         return replace(self, mean=-self.mean)
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """An interval of a mean: its ends, its method and, where the ends are NaN, the reason why."""
+    """An interval of a mean: its ends, its method and, if the ends are NaN, the reason."""
 
     lower: float
     upper: float
@@ -310,12 +292,12 @@ class Bounds:
 
     @property
     def known(self) -> bool:
-        """Whether there is an interval."""
+        """True if there is an interval."""
         return not math.isnan(self.lower)
 
     @classmethod
     def none(cls, reason: str) -> Bounds:
-        """No interval, and why."""
+        """No interval, with the reason."""
         return cls(math.nan, math.nan, "none", reason)
 
     def clipped(self, low: float, high: float) -> Bounds:
@@ -327,76 +309,74 @@ class Bounds:
         return replace(self, lower=min(self.lower, value), upper=max(self.upper, value)) if self.known else self
 
 
-Of = Literal["means", "signs", "ranks", "swaps"]
+class _Method(Declared):
+    """Base of intervals and tests. ``in_words`` is the name in a text; ``best_for`` and ``source`` are for people.
 
-
-class Interval(Declared, kind="interval"):
-    """Base of every interval of a mean. ``in_words``, ``best_for`` and ``source`` are for people; ``of`` does the work.
-
-    ``in_words`` is what a text calls it, ``fits`` on which values alone it stands (empty: on any).
-    ``by_moments``, ``every_look`` and ``in_order`` are as for a ``PairedTest``; ``has_test`` says that the test of this name belongs to it.
+    ``by_moments`` is true if only the mean, its error and the degrees of freedom count, ``every_look`` if the method holds at any number of
+    looks, ``in_order`` if the order of the queries matters.
     """
 
     by_moments: ClassVar[bool] = False
     every_look: ClassVar[bool] = False
     in_order: ClassVar[bool] = False
-    has_test: ClassVar[bool] = False
     in_words: ClassVar[str] = ""
-    fits: ClassVar[str] = ""
     source: ClassVar[str] = ""
     best_for: ClassVar[str] = ""
 
+
+class Interval(_Method, kind="interval"):
+    """Base of every interval of a mean. ``fits`` names the only values that it is for (empty: any), ``has_test`` tells of a test of this name."""
+
+    has_test: ClassVar[bool] = False
+    fits: ClassVar[str] = ""
+
     def of(self, sample: Sample, level: float = 0.95) -> Bounds:
-        """The interval of the mean of a sample; ``Bounds.none`` with the reason where there is none."""
+        """The interval of the mean of a sample; ``Bounds.none`` with the reason if there is none."""
         raise TypeError(f"{type(self).__name__} gives no interval")
 
 
-class PairedTest(Declared, kind="test"):
-    """Base of every test of paired differences. ``hypothesis`` says in words what is tested, ``in_words`` what a text calls the test.
+Of = Literal["means", "signs", "ranks", "swaps"]
 
-    ``of`` says which numbers the test is given, one a query:
 
-    - ``"means"``: numbers whose mean is the difference of the means and whose spread is that of this difference. For a plain mean
+class PairedTest(_Method, kind="test"):
+    """Base of every test of paired differences. ``hypothesis`` is the tested hypothesis in words.
+
+    ``of`` names the input of the test, one number per query:
+
+    - ``"means"``: numbers whose mean is the difference of the means and whose spread is the spread of this difference. For a plain mean
       these are the gains; weighted and geometric means are linearised.
-    - ``"signs"``: the gains themselves, run minus baseline.
-    - ``"ranks"``: what the query adds to the difference: its gain, times its weight where queries weigh differently; for a geometric
+    - ``"signs"``: the gains, run minus baseline.
+    - ``"ranks"``: the part of the query in the difference: its gain, times its weight if queries have weights; for a geometric
       mean the difference of the logarithms. Each has the sign of the gain.
-    - ``"swaps"``: what changes its sign where the two systems change places on the query. These are the numbers that are ranked,
-      but where a query weighs differently in the two systems: there the linearised ones stand in.
+    - ``"swaps"``: numbers that change their sign if the two systems change places on the query. These are the numbers that are ranked,
+      but the linearised ones if a query has different weights in the two systems.
 
-    ``by_moments`` says that the mean, its error and the degrees of freedom are all that the test looks at; ``every_look`` that it holds
-    however often one looks; ``in_order`` that the order of the queries matters to it; ``has_interval`` that the interval of this name belongs to it. A test that ``needs_many`` errs more often than
-    it says below so many queries where differences are skewed.
+    ``has_interval`` tells of an interval of this name. Below ``needs_many`` queries the test errs more often than stated if differences are
+    skewed.
     """
 
     of: ClassVar[Of] = "means"
-    by_moments: ClassVar[bool] = False
-    every_look: ClassVar[bool] = False
-    in_order: ClassVar[bool] = False
     has_interval: ClassVar[bool] = False
     needs_many: ClassVar[int] = 0
     hypothesis: ClassVar[str] = "the mean difference is 0"
-    in_words: ClassVar[str] = ""
-    source: ClassVar[str] = ""
-    best_for: ClassVar[str] = ""
 
     def p_value(self, sample: Sample) -> float:
-        """The two-sided p-value of the differences in a sample: 1 where all are 0, NaN where there is no test.
+        """The two-sided p-value of the differences in a sample: 1 if all are 0, NaN if there is no test.
 
-        Raises InputError for clusters where the test takes none.
+        Raises InputError for clusters if the test cannot take them.
         """
         raise TypeError(f"{type(self).__name__} gives no p-value")
 
     def smallest(self, sample: Sample) -> float:
-        """The smallest p-value that the test could give on as many differing queries: 0 unless it counts or draws."""
+        """The smallest possible p-value for the same number of differing queries: 0 unless the test counts or draws."""
         return 0.0
 
     def direction(self, sample: Sample) -> int:
-        """Which way the test sees the differences go: 1, -1, or 0 where neither; that of the mean unless it looks at something else."""
+        """The direction of the differences as the test sees it: 1, -1 or 0; by default the sign of the mean."""
         return int(np.sign(sample.mean)) if sample.count else 0
 
     def refuse_clusters(self, sample: Sample | Estimate) -> None:
-        """One line where queries come in clusters and the test takes them as independent."""
+        """Refuse clusters of queries in a test of independent queries."""
         if sample.clusters is not None:
             remedy = "with clusters use t, permutation or bootstrap"
             raise InputError(f"the test {self} takes queries as independent; {remedy}")
@@ -405,10 +385,10 @@ class PairedTest(Declared, kind="test"):
 class Correction(Declared, kind="correction"):
     """Base of every correction for several comparisons.
 
-    A ``joint`` correction looks at the scores of all systems together (``over``), others at p-values (``adjusted``).
-    ``controls`` says what is kept below alpha, ``title`` is the name as people write it, ``in_words`` what a text calls it. ``corrects`` is False for one that leaves
-    p-values as they are, ``anova`` tells that it rests on an analysis of variance, and ``least`` that the smallest p-value of a family
-    is multiplied by the number of comparisons.
+    A ``joint`` correction uses the scores of all systems together (``over``), others only p-values (``adjusted``). ``controls`` names the
+    error that is kept below alpha, ``title`` is the name for people, ``in_words`` the name in a text. ``corrects`` is False if p-values stay as they
+    are, ``anova`` is true for a correction based on an analysis of variance, and ``least`` if the smallest p-value of a family is multiplied
+    by the number of comparisons.
     """
 
     joint: ClassVar[bool] = False
@@ -427,7 +407,7 @@ class Correction(Declared, kind="correction"):
         raise TypeError(f"{type(self).__name__} needs the scores of all systems")
 
     def levels(self, p_values: Array, alpha: float = 0.05) -> Array:
-        """The level at which each comparison of a family is tested. Raises InputError where the correction knows none."""
+        """The level at which each comparison of a family is tested. Raises InputError if the correction has no levels."""
         raise InputError(f"the correction {self} gives no level for each p-value; use holm, bonferroni or bh")
 
     @property
@@ -444,8 +424,8 @@ class Correction(Declared, kind="correction"):
 class Joint:
     """The result of a joint correction for each pair.
 
-    ``adjusted`` p-values and, where the method gives it, the unadjusted ``single`` p-value of each pair by the same draws.
-    A difference is significant where it is beyond ``critical`` times its ``error``: both are arrays over pairs.
+    ``adjusted`` p-values and, for some methods, the unadjusted ``single`` p-value of each pair by the same draws.
+    A difference is significant beyond ``critical`` times its ``error``: both are arrays over pairs.
     """
 
     adjusted: Array

@@ -1,7 +1,7 @@
 """The bootstrap: intervals, a test and probabilities from queries (or whole clusters) resampled with replacement.
 
-Everything is computed around the mean, from the queries in the order of their values and for one orientation of them.
-So nothing depends on the order of the queries, and what is said of A against B mirrors what is said of B against A.
+Everything is computed around the mean, from the queries in the order of their values and for one orientation of them: no result depends on
+the order of the queries, and results of A against B mirror results of B against A.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from rankscope.lists import Array, exact_sum
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """What is resampled: queries or clusters, as deviations from the mean in an order of their own.
+    """The resampled queries or clusters, as sorted deviations from the mean, ``parts``.
 
-    ``parts`` are sorted; ``sizes`` counts the queries of each cluster, by their weight if they have one, None where each is one query. ``sign`` is -1 where
-    they are those of the mirrored sample. ``symmetric`` where both orientations are the same. ``statistic`` gives, by the numbers of
-    the groups drawn, what is resampled where that is not the mean.
+    ``sizes`` counts the queries of each cluster, by weight if they have one; None for single queries. ``sign`` is -1 for the mirrored
+    sample, ``symmetric`` is true if both orientations are the same. ``statistic`` computes a statistic other than the mean, from the numbers
+    of the groups drawn.
     """
 
     parts: Array
@@ -69,7 +69,7 @@ class Groups:
         return CLOSE * float(np.abs(self.parts).max())
 
     def draw(self, rounds: int, seed: int) -> Iterator[Array]:
-        """Rounds x groups: the numbers of the groups that each round draws, some rounds at a time."""
+        """The numbers of the groups that each round draws, rounds x groups, some rounds at a time."""
         random, count = np.random.default_rng(seed), len(self.parts)
         for some in portions(rounds, count):
             yield np.asarray(random.integers(count, size=(some.stop - some.start, count)))
@@ -208,8 +208,10 @@ class bca(_ResamplingInterval):
     def _ends(self, groups: Groups, error: float, outside: float) -> tuple[float, float]:
         from scipy.special import ndtr, ndtri
 
-        means = self._means(groups)
-        bias, acceleration = float(ndtri(_share_below(means, groups.noise))), acceleration_of(groups)
+        means, least = self._means(groups), 0.5 / self.rounds
+        below, ties = np.count_nonzero(means < -groups.noise), np.count_nonzero(np.abs(means) <= groups.noise)
+        share = min(max((below + ties / 2) / len(means), least), 1 - least)  # never 0 or 1
+        bias, acceleration = float(ndtri(share)), acceleration_of(groups)
         ends = []
         for level in (outside, 1 - outside):
             moved = bias + float(ndtri(level))
@@ -217,13 +219,6 @@ class bca(_ResamplingInterval):
             moved = bias + moved / left if left > 0 else math.copysign(math.inf, moved)
             ends.append(quantile(means, float(ndtr(moved))))
         return ends[0], ends[1]
-
-
-def _share_below(means: Array, noise: float) -> float:
-    """The share of rounds whose mean is below that of the sample, ties by half; never 0 or 1."""
-    below, ties = np.count_nonzero(means < -noise), np.count_nonzero(np.abs(means) <= noise)
-    least = 0.5 / len(means)
-    return min(max((below + ties / 2) / len(means), least), 1 - least)
 
 
 def acceleration_of(groups: Groups) -> float:
@@ -295,11 +290,10 @@ class bootstrap(PairedTest):
 
 @dataclass(frozen=True)
 class Posterior:
-    """Probabilities of the mean difference, given the queries.
+    """Probabilities of the mean difference, given the queries; NaN for fewer than two queries or clusters.
 
-    ``better`` that it is above 0, ``worse`` that it is below; a mean of exactly 0 is neither. ``equal`` that it is no farther
-    from 0 than ``margin``, so exactly 0 without a margin. ``clearly_better`` and ``clearly_worse`` lie beyond the margin: with
-    ``equal`` they add up to 1. All are NaN for fewer than two queries or clusters.
+    ``better`` is for a difference above 0, ``worse`` below 0. ``equal`` is for a difference of at most ``margin`` (exactly 0 without one),
+    ``clearly_better`` and ``clearly_worse`` for one beyond it: these three add up to 1.
     """
 
     source: ClassVar[str] = "Rubin, The Bayesian Bootstrap, The Annals of Statistics 9(1), 1981"
@@ -319,11 +313,10 @@ class Posterior:
 
 
 def bayesian(sample: Sample, margin: float | None = None, rounds: int = 10_000, seed: int = 0) -> Posterior:
-    """How probable it is that the mean difference is above 0, below 0, or within a margin of 0.
+    """The probabilities that the mean difference is above 0, below 0, or within a margin of 0.
 
-    Each round weighs the queries (or the clusters) by Dirichlet(1, ..., 1): what is known of the population after seeing them,
-    if nothing was known before (Rubin, 1981). Does not depend on the order of queries; the
-    mirrored sample gets the mirrored probabilities. Raises InputError for a negative margin, or no rounds.
+    Each round weighs the queries (or the clusters) by Dirichlet(1, ..., 1), the posterior of the population without prior knowledge
+    (Rubin, 1981). The order of queries does not matter. Raises InputError for a negative margin, or no rounds.
 
     >>> said = bayesian(Sample(np.array([0.1, 0.2, 0.3])))
     >>> said.better, said.worse, said.equal
@@ -337,27 +330,14 @@ def bayesian(sample: Sample, margin: float | None = None, rounds: int = 10_000, 
     if not sample.freedom:
         return Posterior(math.nan, math.nan, math.nan, math.nan, math.nan, within)
     groups, tie = Groups.of(sample), CLOSE * sample.largest
-    counts = np.zeros(5)
-    for around in _weigh(groups, rounds, seed):
-        # where both orientations are the same, each round counts once in each
-        for mean in (around, -around) if groups.symmetric else (around,):
-            counts += _count(sample.mean + groups.sign * mean, within, tie)
+    far, counts, random = within + tie, np.zeros(5), np.random.default_rng(seed)
+    for some in portions(rounds, len(groups.parts)):
+        weights = random.standard_exponential((some.stop - some.start, len(groups.parts)))
+        queries = weights.sum(axis=1) if groups.sizes is None else weights @ groups.sizes
+        around = groups.sign * (weights @ groups.parts / queries)
+        # if both orientations are the same, each round counts once in each
+        for means in (sample.mean + around, sample.mean - around) if groups.symmetric else (sample.mean + around,):
+            cases = (means > tie, means < -tie, np.abs(means) <= far, means > far, means < -far)
+            counts += [np.count_nonzero(case) for case in cases]
     better, worse, equal, above, below = (counts / (rounds * (1 + groups.symmetric))).tolist()
     return Posterior(better, worse, equal, above, below, within)
-
-
-def _weigh(groups: Groups, rounds: int, seed: int) -> list[Array]:
-    """The mean of each round, less that of the sample, by chunks."""
-    random, count, out = np.random.default_rng(seed), len(groups.parts), []
-    for some in portions(rounds, count):
-        weights = random.standard_exponential((some.stop - some.start, count))
-        queries = weights.sum(axis=1) if groups.sizes is None else weights @ groups.sizes
-        out.append(weights @ groups.parts / queries)
-    return out
-
-
-def _count(means: Array, within: float, tie: float) -> Array:
-    """How many rounds are better, worse, equal, clearly better and clearly worse."""
-    far = within + tie
-    cases = (means > tie, means < -tie, np.abs(means) <= far, means > far, means < -far)
-    return np.array([np.count_nonzero(case) for case in cases], dtype=float)

@@ -1,4 +1,4 @@
-"""How large a difference is, whether it is small enough not to matter, and how few queries carry it."""
+"""Sizes of differences, tests against a margin, whether effects differ, posteriors of lifts, and whether units were split as planned."""
 
 from __future__ import annotations
 
@@ -7,12 +7,18 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from rankscope import words
 from rankscope.errors import InputError
 from rankscope.inference.base import CLOSE, Bounds, Estimate, Interval, PairedTest, Sample
 from rankscope.inference.intervals import t
-from rankscope.lists import exact_sum
+from rankscope.lists import Array, exact_sum
 
+KNOWN = 1e9  # degrees of freedom from which errors are as good as known: F is chi square then, which SciPy has to more digits
+EXACT = 1000  # fewer units than this are tested by the binomial distribution itself, ...
+FEW = 100  # ... and so are more of them where fewer than this were planned for a variant: limits alarm too often there
+FLAT = "flat"
 FAR = 200  # powers of 2 beyond which products of four values may be too large or too small for a number
 
 
@@ -47,11 +53,12 @@ def relative(
     >>> round(value, 4)
     0.2
     """
+    from scipy.special import stdtrit
+
     if run.count != baseline.count or method not in {"fieller", "delta"} or not 0 < level < 1:
-        raise InputError(
-            "a relative difference takes as many values of the baseline, method='fieller' or 'delta', and a level between 0 and 1; "
-            f"got {run.count} and {baseline.count} values, method={method!r}, level={level}"
-        )
+        got = f"got {run.count} and {baseline.count} values, method={method!r}, level={level}"
+        takes = "as many values of the baseline, method='fieller' or 'delta', and a level between 0 and 1"
+        raise InputError(f"a relative difference takes {takes}; {got}")
     _, power = math.frexp(max(run.largest, baseline.largest))
     unit = math.ldexp(1.0, -power) if abs(power) > FAR and power > -1000 else 1.0
     above = replace(run, values=(run.values - baseline.values) * unit)
@@ -66,7 +73,7 @@ def relative(
         return value, Bounds.none(f"fewer than 2 {'queries' if run.clusters is None else 'clusters'}")
     if left.error <= CLOSE * float(max(np.abs(above.values).max(), abs(value) * np.abs(base.values).max())):
         return value, Bounds.none("every query has the same relative difference")
-    reach = _quantile(above, (1 + level) / 2)
+    reach = float(stdtrit(above.freedom, (1 + level) / 2))
     if method == "fieller":
         return value, _fieller(above, base, reach)
     error = reach * left.error / abs(base.mean)
@@ -151,8 +158,7 @@ def _logarithm(side: Sample | Estimate) -> Estimate:
 def favourable_if_normal(sample: Sample) -> float:
     """As ``favourable``, the number of queries for normally distributed differences of this mean and spread.
 
-    With the mean at d standard deviations a share q of the best must go, where d (1 - q) is the density of the standard normal
-    distribution at its quantile 1 - q: a lead of a tenth of a standard deviation is gone without the best 4.5%, whatever it is of.
+    With the mean at d standard deviations it is the share q with d (1 - q) = the standard normal density at its quantile 1 - q.
 
     >>> around = np.linspace(-1, 1, 2001)
     >>> round(favourable_if_normal(Sample(around + around.std(ddof=1) / 10)) / 2001, 3)
@@ -171,10 +177,9 @@ def favourable_if_normal(sample: Sample) -> float:
 
 @dataclass(frozen=True)
 class Equivalence:
-    """The result of an equivalence test: the larger of two one-sided p-values, and the matching interval.
+    """The larger of two one-sided p-values, and an interval at confidence ``level`` (1 - 2 alpha for t).
 
-    ``lower`` and ``upper`` are an interval at confidence ``level``, 1 - 2 alpha for t: it lies within the margin exactly if
-    ``p_value`` <= alpha.
+    The interval is within the margin exactly if ``p_value`` <= alpha.
     """
 
     source: ClassVar[str] = "Schuirmann, A comparison of the two one-sided tests procedure, 1987"
@@ -203,10 +208,7 @@ def equivalence(sample: Sample | Estimate, margin: float, alpha: float = 0.05) -
 def equivalence_at_looks(
     test: PairedTest, interval: Interval, sample: Estimate, margin: float, alpha: float = 0.05
 ) -> Equivalence:
-    """As ``equivalence``, by a test and its interval that hold at every look, or at those that were planned.
-
-    Both sides are tested by the two-sided test, so that it says what the interval at 1 - alpha says.
-    """
+    """As ``equivalence``, by a two-sided test and its interval at 1 - alpha that hold at every look, or at planned looks."""
     _check(margin, alpha)
     bounds = interval.of(sample, 1 - alpha)  # type: ignore[arg-type] # such an interval takes either
     p_value = max(above_at_looks(test, side, -margin) for side in (sample, sample.mirror))
@@ -227,10 +229,7 @@ def above_at_looks(test: PairedTest, sample: Estimate, bound: float) -> float:
 
 @dataclass(frozen=True)
 class NonInferiority:
-    """The result of a non-inferiority test: the one-sided p-value, and the matching one-sided bound.
-
-    ``bound`` is the worst mean difference that a one-sided test at alpha does not reject.
-    """
+    """The one-sided p-value of a non-inferiority test, and the worst mean difference, ``bound``, that the test does not reject."""
 
     p_value: float
     bound: float
@@ -268,16 +267,190 @@ def _above(sample: Sample | Estimate, bound: float) -> float:
 
 
 def _reach(sample: Sample | Estimate, outside: float) -> float:
-    return _quantile(sample, 1 - outside) * sample.error if sample.freedom else math.nan
-
-
-def _quantile(sample: Sample | Estimate, share: float) -> float:
     from scipy.special import stdtrit
 
-    return float(stdtrit(sample.freedom, share))
+    return float(stdtrit(sample.freedom, 1 - outside)) * sample.error if sample.freedom else math.nan
 
 
 def _check(margin: float, alpha: float) -> None:
     if not (0 < margin < math.inf and 0 < alpha < 0.5):
         remedy = "a margin is a difference above 0 that would not matter, like 0.01, and alpha lies between 0 and 0.5"
         raise InputError(f"margin={margin}, alpha={alpha}: {remedy}")
+
+
+# --- the posterior of a lift: a prior, and a normal likelihood of the logarithm of the ratio
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What was believed of a lift before: nothing (``deviation`` is infinite), or that it is normal around 0 with this standard deviation.
+
+    It is of the logarithm of the ratio, which for small lifts is the lift: 0.05 says that two of three changes move a metric by less than 5%.
+    """
+
+    deviation: float = math.inf
+
+    def __str__(self) -> str:
+        return FLAT if math.isinf(self.deviation) else f"normal, standard deviation {words.amount(self.deviation)}"
+
+    @classmethod
+    def of(cls, said: object) -> Prior:
+        """The prior that is said as ``flat``, or as its standard deviation: ``0.05``, ``"5%"``. Raises InputError for anything else.
+
+        >>> str(Prior.of("flat")), Prior.of("5%").deviation
+        ('flat', 0.05)
+        """
+        if isinstance(said, Prior):
+            return said
+        if str(said).strip().casefold() == FLAT:
+            return cls()
+        found = words.as_share(said)
+        if found is None or not 0 < found[0] < math.inf:
+            raise InputError(
+                f"prior={said!r}: a prior is 'flat', or how far lifts usually are from 0, a standard deviation above 0 like 0.05"
+            )
+        return cls(found[0])
+
+
+@dataclass(frozen=True)
+class LiftPosterior:
+    """What is believed of a lift: ``chance_better`` that it is in the better direction, and the ``credible`` interval that holds it.
+
+    ``expected_loss`` is what choosing the variant would lose on average, as a share of the baseline: the loss where it is worse, and nothing
+    where it is better. ``centre`` and ``deviation`` are those of the logarithm of the ratio. Where there is none, all are NaN and
+    ``credible`` says why.
+    """
+
+    source: ClassVar[str] = (
+        "Stucchio, Bayesian A/B testing at VWO, 2015 (expected loss); Gelman et al., Bayesian Data Analysis, 2013"
+    )
+
+    chance_better: float
+    expected_loss: float
+    credible: Bounds
+    centre: float
+    deviation: float
+
+
+def posterior_of_lift(
+    run: Sample | Estimate,
+    baseline: Sample | Estimate,
+    prior: Prior,
+    level: float = 0.95,
+    better: Literal["higher", "lower", "neither"] = "higher",
+) -> LiftPosterior:
+    """What to believe of the relative difference of two means over units of their own, given what was believed before.
+
+    The likelihood is that of ``relative_of_own``: the logarithm of the ratio is normal, with the error of the delta method. A normal prior
+    around 0 draws it towards 0. Without a direction higher counts as better.
+
+    >>> one, other = Estimate.of(1.1, 0.04, 100), Estimate.of(1.0, 0.04, 100)
+    >>> flat, narrow = (posterior_of_lift(one, other, prior) for prior in (Prior(), Prior(0.02)))
+    >>> flat.chance_better > narrow.chance_better, flat.expected_loss < 0.001
+    (True, True)
+    """
+    from scipy.special import ndtr, ndtri
+
+    logs = ratio_in_logarithms(run, baseline)
+    if isinstance(logs, str):
+        return LiftPosterior(math.nan, math.nan, Bounds.none(logs), math.nan, math.nan)
+    kept = 1.0 if math.isinf(prior.deviation) else prior.deviation**2 / (prior.deviation**2 + logs.error**2)
+    centre, deviation = kept * logs.mean, math.sqrt(kept) * logs.error
+    side = -1 if better == "lower" else 1
+    at = centre / deviation
+    grown = math.exp(min(centre + deviation**2 / 2, 700.0))  # the mean of the ratio
+    loss = side * (float(ndtr(-side * at)) - grown * float(ndtr(-side * (at + deviation))))
+    reach = float(ndtri((1 + level) / 2)) * deviation
+    ends = Bounds(math.expm1(centre - reach), math.expm1(centre + reach), "normal posterior of the logarithm")
+    return LiftPosterior(float(ndtr(side * at)), max(loss, 0.0), ends, centre, deviation)
+
+
+# --- whether effects differ, and whether units were split as planned
+
+
+@dataclass(frozen=True)
+class EqualEffects:
+    """The result of a test that several effects are one: ``statistic`` (Q over its degrees of freedom, corrected) is F with ``freedom``."""
+
+    source: ClassVar[str] = (
+        "Cochran, The combination of estimates from different experiments, Biometrics 10(1), 1954; "
+        "Welch, On the comparison of several mean values: an alternative approach, Biometrika 38, 1951"
+    )
+
+    statistic: float
+    freedom: tuple[float, float]
+    p_value: float
+
+
+def equal_effects(effects: ArrayLike, covariance: ArrayLike, freedoms: ArrayLike) -> EqualEffects:
+    """Test that several effects are one, given the covariance of their errors and the degrees of freedom of each error.
+
+    Independent effects give Cochran's Q, the sum of their squared distances from the weighted mean in standard errors; effects that share
+    units are contrasted with each other by their covariance (Wald). As errors are estimated, Q is taken as Welch takes it: for two
+    independent effects it is the square of Welch's t. Raises InputError for fewer than two effects, or errors that are not above 0.
+
+    >>> found = equal_effects([0.3, 0.1], np.diag([0.01, 0.01]), [50, 50])  # t is 0.2 over the root of 0.02
+    >>> round(found.statistic, 6), found.freedom, round(found.p_value, 3)
+    (2.0, (1, 100.0), 0.16)
+    """
+    from scipy.special import chdtrc, fdtrc
+
+    effect, spread, freedom = (np.asarray(part, dtype=np.float64) for part in (effects, covariance, freedoms))
+    count = len(effect)
+    if count < 2 or spread.shape != (count, count) or not (np.diagonal(spread) > 0).all() or not (freedom > 0).all():
+        raise InputError("a test of effects takes two or more, with errors above 0")
+    apart = effect[1:] - effect[0]
+    between = spread[1:, 1:] - spread[1:, :1] - spread[:1, 1:] + spread[0, 0]
+    q = float(apart @ np.linalg.lstsq(between, apart, rcond=1e-12)[0])
+    weights = 1 / np.diagonal(spread)
+    slack = float(((1 - weights / weights.sum()) ** 2 / freedom).sum())
+    statistic = max(q, 0.0) / (count - 1) / (1 + 2 * (count - 2) / (count**2 - 1) * slack)
+    free = (count - 1, float((count**2 - 1) / 3 / slack))
+    if free[1] > KNOWN:
+        return EqualEffects(statistic, free, float(chdtrc(count - 1, (count - 1) * statistic)))
+    return EqualEffects(statistic, free, float(fdtrc(*free, statistic)))
+
+
+def split_p_value(counts: Array, shares: Array) -> float:
+    """The two-sided p-value of a split of units over variants with these planned shares, which sum to 1.
+
+    Two variants: the binomial test, from 1,000 units on its normal limit corrected for continuity. More: chi square. Where fewer than
+    100 units were planned for a variant these limits alarm too often, and it is the binomial test: of each variant against the
+    others, Bonferroni-corrected. NaN without units.
+
+    >>> round(split_p_value(np.array([505, 495]), np.array([0.5, 0.5])), 4)
+    0.7759
+    >>> round(split_p_value(np.array([30, 30, 60]), np.array([0.25, 0.25, 0.5])), 4)
+    1.0
+    """
+    total = int(counts.sum())
+    if not total:
+        return math.nan
+    if len(counts) == 2:
+        return _two(int(counts[1]), total, float(shares[1]))
+    from scipy.special import chdtrc
+
+    expected = total * shares
+    if expected.min() < FEW:
+        least = min(_two(count, total, share) for count, share in zip(counts.tolist(), shares.tolist(), strict=True))
+        return min(least * len(counts), 1.0)
+    return float(chdtrc(len(counts) - 1, float(((counts - expected) ** 2 / expected).sum())))
+
+
+def _two(count: int, total: int, share: float) -> float:
+    from scipy.special import bdtr, bdtrc, gammaln, ndtr
+
+    if total >= EXACT and total * min(share, 1 - share) >= FEW:
+        away = max(abs(count - total * share) - 0.5, 0.0)
+        return float(2 * ndtr(-away / math.sqrt(total * share * (1 - share))))
+    number = np.arange(total + 1)
+    logs = gammaln(total + 1) - gammaln(number + 1) - gammaln(total - number + 1)
+    logs = logs + number * math.log(share) + (total - number) * math.log1p(-share)
+    likely = logs <= logs[count] + 1e-7  # all counts that are no more probable, rounding aside
+    if likely.all():
+        return 1.0
+    middle = total * share
+    low, high = number[likely & (number < middle)], number[likely & (number > middle)]
+    below = float(bdtr(int(low.max()), total, share)) if len(low) else 0.0
+    above = float(bdtrc(int(high.min()) - 1, total, share)) if len(high) else 0.0
+    return min(below + above, 1.0)

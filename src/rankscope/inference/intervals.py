@@ -95,14 +95,11 @@ def interval_of_mean(
     low: float = -math.inf,
     high: float = math.inf,
 ) -> Bounds:
-    """The interval of a mean: by the method given, or by the default one for such values.
+    """The interval of a mean by ``interval``; by default Wilson's for scores that are all 0 or 1, otherwise Student's t.
 
-    Where none is given, scores that are all 0 or 1 get Wilson's interval, all others Student's t. There is no interval
-    of fewer than two queries (or clusters), nor of values that are all the same, unless these are scores of 0 or 1.
-    The ends are clipped to ``low`` and ``high``, the range of what the sample holds.
-
-    A ``low`` below 0 says that values may be negative, so 0 and 1 are then not taken as successes: say it for
-    differences, or give ``t()``, because Wilson's interval does not mirror. Raises InputError for a level outside 0 to 1.
+    There is no interval of fewer than two queries (or clusters), or of values that are all the same, except scores of 0 or 1.
+    The ends are clipped to ``low`` and ``high``, the range of the values. With a ``low`` below 0 values may be negative (differences), so 0 and 1
+    are no successes: Wilson's interval does not mirror. Raises InputError for a level outside 0 to 1.
 
     >>> import numpy as np
     >>> interval_of_mean(Sample(np.array([0.0, 1.0, 1.0, 1.0])), low=0, high=1).method
@@ -172,14 +169,12 @@ class wilson(Interval):
 
 
 def linearise(values: Array, weights: Array) -> Array:
-    """Per-query values whose plain mean and standard error are those of the weighted mean.
+    """Per-query values x whose plain mean and standard error are those of the weighted mean. Values of two runs may be subtracted.
 
     x = m + w · (v - m) / mean(w), with m the weighted mean sum(w · v) / sum(w). The standard error of the mean of x is the
     linearised (Taylor) standard error of this ratio of two sums, with n - 1 (Cochran, Sampling Techniques, 1977, section 6).
-    A pooled (micro) mean is the same with v = part / whole and w = whole. Where all weights, or all values, are equal, x is v.
-    A query of weight 0 has x = m. Results x of two runs may be subtracted: their difference is that of the weighted means.
-
-    ``values`` and ``weights`` are one finite number a query, weights not negative and not all 0; else raises InputError.
+    A pooled (micro) mean is the same with v = part / whole and w = whole. If all weights, or all values, are equal, x is v.
+    Raises InputError unless ``values`` and ``weights`` are one finite number per query, weights not negative and not all 0.
 
     >>> linearise(np.array([0.0, 1.0]), np.array([1.0, 3.0])).tolist()  # mean 3 / 4
     [0.375, 1.125]

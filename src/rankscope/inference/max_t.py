@@ -102,10 +102,9 @@ class randomised_tukey(Correction, aliases=("randomized_tukey",)):
 
 @dataclass(frozen=True)
 class _RunPair:
-    """Of one pair's differences: their standard error, the sum of their sizes, and what makes their sum a share.
+    """The standard error of a pair's differences, the sum of their sizes, and the weight that makes their sum a share u = |sum| / sqrt(n Q).
 
-    Flips leave the sum of squares Q as it is, so t = u sqrt(n - 1) / sqrt(1 - u²) with u = |sum| / sqrt(n Q), and the
-    largest u is the largest t. It is 1 where t is infinite; a pair that never differs has weight 0, so u = 0.
+    Flips keep the sum of squares Q, so t = u sqrt(n - 1) / sqrt(1 - u²), and the largest u is the largest t. A pair that never differs has u = 0.
     """
 
     error: float
@@ -122,11 +121,7 @@ class _RunPair:
 
 
 def _on_lattice(scores: Array) -> tuple[Array, Array]:
-    """The scores as whole multiples of a unit a system, so fine that every sum of them is still exact.
-
-    What is added to what first, and by which library, then changes nothing. The unit is a power of 2 and some 1e-14 of
-    a score in 200 queries, far below what counts as equal; it depends on no other system.
-    """
+    """The scores as whole multiples of a unit per system, a power of 2, so fine that every sum of them is exact in any order."""
     _, power = np.frexp(np.array([exact_sum(np.abs(row)) for row in scores]))
     return np.rint(np.ldexp(scores, 52 - power[:, None])), np.ldexp(1.0, power - 52)[:, None]
 

@@ -22,9 +22,9 @@ FEW = 20  # rows beyond the quantile, of as many that are independent, from whic
 class QuantileEstimate:
     """A quantile of rows in clusters, with its interval ``bounds`` and its standard ``error``.
 
-    ``rows`` are all that have a value, ``below`` those of them at or below the quantile, ``clusters`` how many they come in. So many
-    rows say as much as ``effective`` independent ones. ``freedom`` is the number of degrees of freedom of the error, ``reason`` says why
-    that is unknown. ``needed`` are the rows that it takes where these are too few to rely on, else 0.
+    ``rows`` counts the rows with a value, ``below`` the rows at or below the quantile, ``clusters`` their clusters. ``effective`` is the number of
+    independent rows with the same precision. ``freedom`` is the number of degrees of freedom of the error, ``reason`` the reason if it is
+    unknown. ``needed`` is the number of rows for a reliable interval if these are too few, otherwise 0.
     """
 
     value: float
@@ -39,20 +39,18 @@ class QuantileEstimate:
     needed: int = 0
 
     def estimate(self, count: int | None = None) -> Estimate:
-        """The quantile and its error as tests and intervals of differences take them, of so many units (those with rows unless given)."""
-        units = self.clusters if count is None else count
+        """The quantile and its error as input of tests and intervals of differences; ``count`` is the number of units, by default those with rows."""
+        units, size = self.clusters if count is None else count, abs(self.value)
         if self.reason:
-            return Estimate(self.value, math.nan, 0, units, abs(self.value), reason=self.reason)
-        return Estimate(
-            self.value, self.error, self.freedom, units, max(abs(self.value), self.error * math.sqrt(units))
-        )
+            return Estimate(self.value, math.nan, 0, units, size, reason=self.reason)
+        return Estimate(self.value, self.error, self.freedom, units, max(size, self.error * math.sqrt(units)))
 
 
 @dataclass(frozen=True)
 class _Share:
-    """How sure the share of rows below the quantile is: as sure as that of ``effective`` independent rows.
+    """The precision of the share of rows below the quantile, as a number of ``effective`` independent rows.
 
-    ``exact`` tells that clusters lie whole on one side, and are of one size: the number below is then binomial.
+    ``exact`` is true if all clusters are of one size and on one side: the number below is then binomial.
     """
 
     effective: float
@@ -61,17 +59,17 @@ class _Share:
 
 
 def quantile_of(values: Array, clusters: Array | None, q: float, level: float = 0.95) -> QuantileEstimate:
-    """The quantile of rows, which come in ``clusters`` (numbered from 0; without, each is one of its own).
+    """The quantile of rows in ``clusters`` (numbered from 0; without clusters each row is independent).
 
     The quantile is the smallest value that a share of at least ``q`` of the rows do not exceed: the inverse of the empirical
-    distribution (type 1 of Hyndman and Fan), so always one that was seen, and of any increasing function of the values it is
-    that function of their quantile. Its interval lies between two values that were seen, too. It turns round that of the
-    share of rows below the quantile (Woodruff): binomial, with as many rows as would say as much if they were independent, which
-    follows from how the share varies between clusters (Korn and Graubard). No density is guessed. Where too few rows lie beyond the quantile to have an
-    end on that side, there is no interval.
+    distribution (type 1 of Hyndman and Fan), so it is always an observed value. Its interval is between two observed values. It inverts the
+    interval of the share of rows below the quantile (Woodruff): binomial, with the number of independent rows of the same precision, from
+    the variation of the share between clusters (Korn and Graubard). There is no interval if too few rows are beyond the quantile for an
+    end on that side.
 
-    The standard error is that of the share, times how much values rise a share: along the interval at 95%. Where its ends are one value,
-    along the values next to it; where the quantile is one of two ends, as it is of whole seconds, it may jump to the other, so that the error is no smaller than the interval says.
+    The standard error is the error of the share, times the rise of values per share along the interval at 95%. If its ends are one value,
+    the rise is taken along the values next to it. If the quantile is one of two ends, as for whole seconds, it may jump to the other, so the
+    error is at least the size of the interval.
 
     Source: Woodruff, Confidence intervals for medians and other position measures, JASA 47, 1952; Korn and Graubard, Confidence
     intervals for proportions with small expected number of positive counts estimated from survey data, Survey Methodology 24, 1998;
@@ -87,7 +85,9 @@ def quantile_of(values: Array, clusters: Array | None, q: float, level: float = 
         return _without(math.nan, 0, 0, 0, "no row has a value")
     value = float(ordered[_rank(count, q) - 1])
     at, below = (int(np.searchsorted(ordered, value, side)) for side in ("left", "right"))
-    sizes, inside = _counts(values, clusters, value, strict=_is_nearer(at, below, count, q))
+    # the share strictly below counts if all rows are at or below, or if it is nearer to q
+    strict = bool(at) and (below == count or abs(at / count - q) < abs(below / count - q))
+    sizes, inside = _counts(values, clusters, value, strict=strict)
     share = _share_of(sizes, inside)
     known = value, below, count, len(sizes)
     if not share.freedom:
@@ -110,13 +110,6 @@ def _without(value: float, below: int, count: int, clusters: int, reason: str) -
 def _rank(count: int, q: float) -> int:
     """The place of the quantile among so many values in order, from 1: by the decimals that q is written in, not by its bits."""
     return max(math.ceil(Fraction(repr(float(q))) * count), 1)
-
-
-def _is_nearer(at: int, below: int, count: int, q: float) -> bool:
-    """Whether the share of rows strictly below is to be looked at: where all are at or below, or so many are equal that it is nearer q."""
-    if not at:
-        return False
-    return below == count or abs(at / count - q) < abs(below / count - q)
 
 
 def _counts(values: Array, clusters: Array | None, value: float, *, strict: bool) -> tuple[Array, Array]:
@@ -150,8 +143,7 @@ def _share_of(sizes: Array, inside: Array) -> _Share:
 
 def _bounds(ordered: Array, share: _Share, q: float, level: float) -> tuple[Bounds, int]:
     """The interval between two values in order, and how many rows it takes where these are too few."""
-    outside, count = (1 - level) / 2, len(ordered)
-    trials = share.effective
+    outside, count, trials = (1 - level) / 2, len(ordered), share.effective
     if not share.exact:
         trials *= (normal(outside) / student(share.freedom, outside)) ** 2
     tail = min(q, 1 - q)
@@ -159,9 +151,8 @@ def _bounds(ordered: Array, share: _Share, q: float, level: float) -> tuple[Boun
     enough = least if share.exact else max(least, FEW / tail)
     needed = 0 if trials >= enough else math.ceil(enough / trials * count)
     if trials < least:
-        return Bounds.none(
-            f"{words.counted(count, 'row')}, and it takes about {words.rounded(needed, up=True)}"
-        ), needed
+        few = f"{words.counted(count, 'row')}, and it takes about {words.rounded(needed, up=True)}"
+        return Bounds.none(few), needed
     low, high = _ends(trials, q, outside)
     last = min(math.ceil(count * high / trials - ROUNDING), count)
     first = max(math.ceil(count * low / trials - ROUNDING), 1)
@@ -190,27 +181,19 @@ def _ends(trials: float, q: float, outside: float) -> tuple[int, int]:
 
 
 def _error(ordered: Array, value: float, span: Bounds, of_share: float) -> float:
-    """The standard error of a quantile, from that of the share below it."""
-    error = of_share * _rise(ordered, span)
-    if span.lower < span.upper and value in {span.lower, span.upper}:
-        return max(error, (span.upper - span.lower) / normal((1 - SPAN) / 2))
-    return error
+    """The standard error of a quantile, from that of the share below it and the rise of values along the interval, or beyond it.
 
-
-def _rise(ordered: Array, span: Bounds) -> float:
-    """How much values rise a share of rows: from one end of the interval to the other, or beyond where these are one value.
-
-    The share of an end is that of the rows below it and half of those at it, as rows that are equal are so by being rounded.
+    The share of an end is that of the rows below it and half of those at it, as equal rows are equal by rounding.
     """
     low, high = span.lower, span.upper
     if low == high:
         first, last = (int(np.searchsorted(ordered, low, side)) for side in ("left", "right"))
-        low = float(ordered[max(first - 1, 0)])
-        high = float(ordered[min(last, len(ordered) - 1)])
+        low, high = float(ordered[max(first - 1, 0)]), float(ordered[min(last, len(ordered) - 1)])
     if low == high:
         return math.nan
-    shares = [
-        (np.searchsorted(ordered, end, "left") + np.searchsorted(ordered, end, "right")) / 2 / len(ordered)
-        for end in (low, high)
-    ]
-    return float((high - low) / (shares[1] - shares[0]))
+    ends = np.array([low, high])
+    shares = (np.searchsorted(ordered, ends, "left") + np.searchsorted(ordered, ends, "right")) / 2 / len(ordered)
+    error = of_share * float((high - low) / (shares[1] - shares[0]))
+    if span.lower < span.upper and value in {span.lower, span.upper}:
+        return max(error, (span.upper - span.lower) / normal((1 - SPAN) / 2))
+    return error

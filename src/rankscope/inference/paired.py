@@ -20,10 +20,9 @@ _EXACT = 1000  # as many differing queries as signed ranks are counted out for, 
 class t(PairedTest, aliases=("student", "paired_t")):
     """The paired t test: the mean difference over its standard error.
 
-    With clusters the error is between clusters, with one degree of freedom fewer than there are, or still fewer where they are of
-    unequal size or weight. Where all differences are the same and not 0, the statistic is infinite and p is 0, as scipy says; NaN with
-    a single query or cluster. Of two sides with units of their own, neither of which has any spread, it is that of the exact permutation
-    test: three units against three cannot make p smaller than 0.1.
+    With clusters the error is between clusters, with one degree of freedom fewer than clusters, or still fewer for clusters of unequal size
+    or weight. If all differences are the same and not 0, p is 0, as in scipy; NaN with a single query or cluster. Two sides with separate
+    units and no spread get the p-value of the exact permutation test: at least 0.1 for three units against three.
 
     >>> round(t().p_value(Sample(np.array([0.1, 0.2, 0.0, 0.3]))), 4)  # t = .15 / (.1291 / 2), 3 degrees of freedom
     0.1027
@@ -151,9 +150,7 @@ class sign(PairedTest):
 
 
 def on_lattice(values: Array) -> Array:
-    """Differences as signed whole numbers by size: equal where they are equal up to rounding, 0 where they are 0 up to rounding.
-
-    Rounding is what is below 1e-9 of the largest: .3 - .2 and .2 - .1 are one step.
+    """Differences as signed whole numbers by size, equal up to rounding (1e-9 of the largest): .3 - .2 and .2 - .1 are one step.
 
     >>> on_lattice(np.array([0.3 - 0.2, 0.1 - 0.2, 0.0, 0.5])).tolist()
     [1.0, -1.0, 0.0, 2.0]

@@ -16,8 +16,6 @@ from rankscope.inference.base import CLOSE, PairedTest, Rounds, Sample, Seed, po
 from rankscope.lists import Array, exact_sum
 
 MANY = 40  # up to so many differences every pattern of signs is counted
-_LATTICES = (*range(1, 101), 1_000, 2_520, 10_000)  # P@k, shares, RR@10, four decimals
-_FINE = 500_000  # steps of a lattice up to which counting on it is the faster way
 _ROUNDS_AT_ONCE = 1 << 16
 _GROUPS_AT_ONCE = 1 << 12  # tables of 256 doubles: 8 MB
 _SIGNS_AT_ONCE = 1 << 22  # 32 MB of doubles
@@ -25,11 +23,7 @@ _SIGNS_AT_ONCE = 1 << 22  # 32 MB of doubles
 
 @dataclass(frozen=True)
 class Flips:
-    """The result of a sign-flip test.
-
-    ``exact`` where every pattern of signs was counted; ``rounds`` is how many patterns were counted or drawn and
-    ``smallest`` the smallest p-value that so many differences can give in that way.
-    """
+    """The result of a sign-flip test over ``rounds`` patterns of signs, all of them if ``exact``; ``smallest`` is the smallest possible p-value."""
 
     p_value: float
     exact: bool
@@ -38,12 +32,11 @@ class Flips:
 
 
 def flip_signs(values: Array, rounds: int = 100_000, seed: int = 0) -> Flips:
-    """The two-sided sign-flip p-value of the sum of ``values``: exact up to 40 that are not 0, sampled above.
+    """The two-sided sign-flip p-value of the sum of ``values``: exact for up to 40 values other than 0, sampled for more.
 
-    ``values`` are the differences of queries, or their sums over clusters, one-dimensional and finite. Zeros change
-    no sum and are dropped. The result depends only on the sizes of the differences and the size of their sum: not on
-    their order, nor on which system is taken from which. Sums closer than 1e-9 of the largest possible one are equal,
-    and equal counts as at least as extreme. Sampled, p = (b + 1) / (rounds + 1).
+    ``values`` are the differences of queries, or their sums over clusters, one-dimensional and finite. Zeros are dropped. The result depends
+    only on the sizes of the differences and the size of their sum. Sums closer than 1e-9 of the largest possible one are equal, and equal
+    counts as at least as extreme. Sampled, p = (b + 1) / (rounds + 1).
 
     Five differences of one sign: only the 2 patterns of 32 with equal signs are as extreme.
 
@@ -67,43 +60,11 @@ def flip_signs(values: Array, rounds: int = 100_000, seed: int = 0) -> Flips:
     # flipping a part of the differences takes twice its sum away: how large may the part be?
     most = (largest - apart) / 2
     if exact:
-        whole = _whole(sizes, abs(exact_sum(values)), close)
-        found = _meeting(sizes, most) if whole is None else _counting(*whole)
+        one, other = _sums(sizes[::2]), _sums(sizes[1::2])
+        room = most - one[one <= most][::-1]  # ascending, so that the search runs through memory once
+        found = int(np.searchsorted(other, room, side="right").sum())
         return Flips(2 * found / tried, exact, tried, smallest)
     return Flips((_drawing(sizes, apart, rounds, seed) + 1) / (rounds + 1), exact, tried, smallest)
-
-
-def _whole(sizes: Array, total: float, close: float) -> tuple[Array, int] | None:
-    """The sizes and the size of their sum in small steps, as whole numbers; None where no step is wide enough to pay.
-
-    The sizes may be off by so little, and the step must be so wide, that comparing whole numbers is comparing sums
-    within ``close``.
-    """
-    if sizes[-1] >= _FINE:
-        return None
-    per_one = np.array(_LATTICES, dtype=np.float64)[:, None]
-    steps = np.rint(sizes * per_one)
-    off = np.abs(sizes - steps / per_one).sum(axis=1)
-    good = (off <= close / 4) & (1 / per_one[:, 0] > 4 * close) & (steps.sum(axis=1) <= _FINE)
-    best = int(np.argmax(good))
-    return (steps[best].astype(np.int64), round(total * _LATTICES[best])) if good[best] else None
-
-
-def _counting(steps: Array, total: int) -> int:
-    """In how many patterns the sum is ``total`` or more, by adding up the patterns of each flipped part."""
-    most = (int(steps.sum()) - total) // 2
-    ways = np.zeros(most + 1, dtype=np.int64)
-    ways[0] = 1
-    for step in steps[steps <= most].tolist():
-        ways[step:] += ways[: most + 1 - step].copy()
-    return int(ways.sum())
-
-
-def _meeting(sizes: Array, most: float) -> int:
-    """In how many patterns the flipped part sums to ``most`` or less: the sums of two halves, sorted, meet."""
-    one, other = _sums(sizes[::2]), _sums(sizes[1::2])
-    room = most - one[one <= most][::-1]  # ascending, so that the search runs through memory once
-    return int(np.searchsorted(other, room, side="right").sum())
 
 
 def _sums(sizes: Array) -> Array:
@@ -116,11 +77,7 @@ def _sums(sizes: Array) -> Array:
 
 
 def _drawing(sizes: Array, apart: float, rounds: int, seed: int) -> int:
-    """In how many random patterns the sum is as far from 0 as ``apart``.
-
-    Eight differences have 256 sums, written into a table; a random byte picks one of them. Bytes are those of raw words of the
-    generator, low byte first, the same on any machine.
-    """
+    """The number of random patterns whose sum is as far from 0 as ``apart``: a random byte picks one of the 256 sums of eight differences."""
     draws = np.random.PCG64(seed)
     padded = np.zeros((-(-len(sizes) // 8), 8))
     padded.ravel()[: len(sizes)] = sizes
@@ -144,10 +101,9 @@ def _tables(groups: Array) -> Array:
 
 
 def patterns(queries: int, rounds: int, draws: np.random.PCG64) -> Iterator[tuple[slice, Array]]:
-    """Random patterns of signs, some rounds at a time: which rounds, and rounds x queries of 1 (flipped) and 0.
+    """Random patterns of signs, some rounds at a time: the slice of rounds, and rounds x queries of 1 (flipped) and 0.
 
-    Every round takes its own words of the generator, so that a round's pattern depends on nothing but its number, the
-    number of queries and the seed.
+    The pattern of a round depends only on its number, the number of queries and the seed.
 
     >>> [(rounds, flips.shape) for rounds, flips in patterns(70, 100, np.random.PCG64(0))]
     [(slice(0, 100, None), (100, 70))]

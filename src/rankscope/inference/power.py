@@ -47,10 +47,8 @@ def detectable(sample: Sample | Estimate, power: float = 0.8, alpha: float = 0.0
     nu = sample.freedom
     if not nu:
         return Detectable(math.nan, math.nan, math.nan)
-    error = (
-        0.0 if sample.error <= CLOSE * sample.largest else sample.error
-    )  # differences that rounding alone tells apart
-    found = _quantiles(nu, power, alpha) * error
+    clear = sample.error > CLOSE * sample.largest  # of rounding
+    found = _quantiles(nu, power, alpha) * sample.error if clear else 0.0
     low, high = (math.sqrt(nu / float(chdtri(nu, above))) for above in (0.025, 0.975))
     return Detectable(found, low * found, high * found)
 
@@ -185,6 +183,8 @@ def topic_set_size(
     >>> topic_set_size("t", variance=0.04, difference=0.1)
     34
     """
+    from scipy.special import fdtri, ncfdtr, poch, stdtrit
+
     _check(power, alpha)
     if method not in {"t", "anova", "interval"}:
         raise InputError(f"method={method!r}: a topic set is designed by 't', 'anova' or 'interval'")
@@ -193,14 +193,24 @@ def topic_set_size(
     name, size = ("width", width) if method == "interval" else ("difference", difference)
     if size is None or not 0 < size < math.inf:
         raise InputError(f"{name}={size}: method={method!r} needs a {name} above 0")
-    if method == "interval":
-        return _smallest(lambda n: _mean_width(n, variance, alpha) <= size)
+    if method == "interval":  # with the mean of the standard deviation in place of the one that will be seen
+
+        def width_of(n: int) -> float:
+            shrink = math.sqrt(2 / (n - 1)) * float(poch((n - 1) / 2, 0.5))
+            return 2 * float(stdtrit(n - 1, 1 - alpha / 2)) * shrink * math.sqrt(variance / n)
+
+        return _smallest(lambda n: width_of(n) <= size)
     if method == "t":
         return queries_needed(math.sqrt(variance), size, power, alpha, exact=True)
     if systems is None or systems < 2:
         raise InputError(f"systems={systems}: an analysis of variance needs how many systems it is of, 2 or more")
-    each = size**2 / (2 * variance)
-    return _smallest(lambda n: _power_f(systems - 1, systems * (n - 1), n * each, alpha) >= power)
+    each, between = size**2 / (2 * variance), systems - 1
+
+    def chance(n: int) -> float:
+        within = systems * (n - 1)
+        return 1 - float(ncfdtr(between, within, n * each, float(fdtri(between, within, 1 - alpha))))
+
+    return _smallest(lambda n: chance(n) >= power)
 
 
 def _power_t(freedom: float, noncentrality: float, alpha: float) -> float:
@@ -210,20 +220,6 @@ def _power_t(freedom: float, noncentrality: float, alpha: float) -> float:
     errors, weights = error_places(freedom, finer=max(1.0, noncentrality / 2))
     beyond = float(stdtrit(freedom, 1 - alpha / 2)) * errors
     return min(float((weights * (ndtr(noncentrality - beyond) + ndtr(-noncentrality - beyond))).sum()), 1.0)
-
-
-def _power_f(between: int, within: int, noncentrality: float, alpha: float) -> float:
-    from scipy.special import fdtri, ncfdtr
-
-    return 1 - float(ncfdtr(between, within, noncentrality, float(fdtri(between, within, 1 - alpha))))
-
-
-def _mean_width(n: int, variance: float, alpha: float) -> float:
-    """The width of the interval with the mean of the standard deviation in place of the one that will be seen."""
-    from scipy.special import poch, stdtrit
-
-    shrink = math.sqrt(2 / (n - 1)) * float(poch((n - 1) / 2, 0.5))
-    return 2 * float(stdtrit(n - 1, 1 - alpha / 2)) * shrink * math.sqrt(variance / n)
 
 
 def _quantiles(freedom: float, power: float, alpha: float) -> float:

@@ -4,23 +4,9 @@ from __future__ import annotations
 
 import math
 
+from rankscope.inference import sequential
 from rankscope.inference.base import Bounds, Estimate, Interval, Sample, check_between
 from rankscope.inference.intervals import without_interval
-from rankscope.inference.looks import Look, Looks, Planned, Shares, Spending, as_student
-from rankscope.inference.sequential import (
-    First,
-    High,
-    Low,
-    Narrowest,
-    check_range,
-    error_of_looks,
-    first_look,
-    is_constant,
-    lowest,
-    prior,
-    units_seen,
-    within,
-)
 
 
 class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
@@ -45,8 +31,8 @@ class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
     source = "Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence sequences, Annals of Statistics 2024"
     best_for = "queries that are judged one after the other, to stop as soon as enough is known; from 20 queries"
 
-    first: First = 20
-    narrowest: Narrowest = 100
+    first: sequential.First = 20
+    narrowest: sequential.Narrowest = 100
 
     def of(self, sample: Sample | Estimate, level: float = 0.95) -> Bounds:
         """The interval at this look; none before the first look, without spread, or for clusters."""
@@ -54,18 +40,18 @@ class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
         alpha = 1 - level
         if sample.clusters is not None:
             return Bounds.none("anytime takes queries as independent, and these come in clusters")
-        if units_seen(sample) < self.first:
-            return Bounds.none(first_look(sample, self.first))
+        if sequential.units_seen(sample) < self.first:
+            return Bounds.none(sequential.first_look(sample, self.first))
         if sample.reason:
             return Bounds.none(sample.reason)
-        if is_constant(sample):
+        if sequential.is_constant(sample):
             return Bounds.none("every query has the same value")
-        x = prior(sample.count, self.narrowest)
-        away = math.sqrt((1 + 1 / x) * (math.log1p(x) - 2 * math.log(alpha))) * error_of_looks(sample)
+        x = sequential.prior(sample.count, self.narrowest)
+        away = math.sqrt((1 + 1 / x) * (math.log1p(x) - 2 * math.log(alpha))) * sequential.error_of_looks(sample)
         return Bounds(sample.mean - away, sample.mean + away, str(self))
 
 
-class group_sequential(Planned, Interval, aliases=("sequential", "alpha_spending")):
+class group_sequential(sequential.Planned, Interval, aliases=("sequential", "alpha_spending")):
     """The interval at one of some planned looks: over all of them together it misses no more often than alpha.
 
     >>> import numpy as np
@@ -80,17 +66,17 @@ class group_sequential(Planned, Interval, aliases=("sequential", "alpha_spending
     source = "Jennison and Turnbull, Interim analyses: the repeated confidence interval approach, JRSS B 1989"
     best_for = "experiments that are looked at a few times, at dates that were planned"
 
-    look: Look = 1
-    looks: Looks = 1
-    spending: Spending = "obrien_fleming"
-    shares: Shares = None
+    look: sequential.Look = 1
+    looks: sequential.Looks = 1
+    spending: sequential.Spending = "obrien_fleming"
+    shares: sequential.Shares = None
 
     def of(self, sample: Sample | Estimate, level: float = 0.95) -> Bounds:
         """The interval at this look; none for fewer than two units, or without spread."""
         check_between("level", level, 0.95)
         if reason := without_interval(sample):
             return Bounds.none(reason)
-        away = as_student(self.reach(1 - level), sample.freedom) * error_of_looks(sample)
+        away = sequential.as_student(self.reach(1 - level), sample.freedom) * sequential.error_of_looks(sample)
         return Bounds(sample.mean - away, sample.mean + away, str(self))
 
 
@@ -115,12 +101,12 @@ class betting(Interval):
     source = "Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting, JRSS B 2024"
     best_for = "a promise that holds for any number of queries, at the price of a wider interval"
 
-    low: Low = -1.0
-    high: High = 1.0
+    low: sequential.Low = -1.0
+    high: sequential.High = 1.0
 
     def check(self) -> None:
         """The range has room."""
-        check_range(self.low, self.high)
+        sequential.check_range(self.low, self.high)
 
     def of(self, sample: Sample, level: float = 0.95) -> Bounds:
         """The means that no look so far has refuted; none for clusters. InputError for values outside ``low`` to ``high``."""
@@ -130,9 +116,9 @@ class betting(Interval):
             return Bounds.none("no queries")
         if sample.clusters is not None:
             return Bounds.none("betting takes queries as independent, and these come in clusters")
-        values = within(sample, self.low, self.high)
+        values = sequential.within(sample, self.low, self.high)
         middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2
-        lower, upper = lowest(values, alpha), -lowest(-values, alpha)
+        lower, upper = sequential.lowest(values, alpha), -sequential.lowest(-values, alpha)
         if lower >= upper:
             return Bounds.none("every mean has been refuted at some look: the values drift")
         return Bounds(middle + half * lower, middle + half * upper, str(self))

@@ -16,14 +16,7 @@ from rankscope.errors import InputError
 from rankscope.impressions import Log
 
 Level = Literal["row", "once", "values", "list", "session", "unit"]
-KEYS: dict[Level, tuple[str, ...]] = {
-    "row": (),
-    "once": (),
-    "values": (),
-    "list": ("impression_id",),
-    "session": ("session_id",),
-    "unit": (),
-}
+KEYS: dict[Level, str] = {"list": "impression_id", "session": "session_id"}
 Better = Literal["higher", "lower", "neither"]
 
 Days = Annotated[int, Param("how many days", low=1, high=3650)]

@@ -58,7 +58,7 @@ def column_of(log: Log, name: str, purpose: str = "to slice by") -> str:
 
 
 def attribute_of(log: Log, name: str) -> str:
-    """The column of attributes to group units of an experiment by; that of the variants is none."""
+    """The column of attributes to group units of an experiment by; the column of variants is refused."""
     column = column_of(log, name, "to group by")
     if column == "variant":
         raise InputError(
@@ -68,7 +68,7 @@ def attribute_of(log: Log, name: str) -> str:
 
 
 def attribute_columns(log: Log, said: Any) -> list[str]:
-    """The columns of attributes to slice an experiment by. Raises InputError for what is no such column."""
+    """The columns of attributes to slice an experiment by. Raises InputError for any other column."""
     return [attribute_of(log, name) for name in slice_names(log, said)]
 
 
@@ -84,14 +84,8 @@ def slice_names(log: Log, said: Any) -> list[str]:
 
 def parts_by(units: UnitTotals, column: str, most: int = 0) -> Iterator[tuple[Any, Array]]:
     """Each value of a column with the places of its units, in the order of the values; at most so many, those with the most units."""
-    groups = (
-        units.groups[column]
-        .rename("value")
-        .to_frame()
-        .with_row_index("at")
-        .group_by("value")
-        .agg("at", pl.len().alias("units"))
-    )
+    places = units.groups[column].rename("value").to_frame().with_row_index("at")
+    groups = places.group_by("value").agg("at", pl.len().alias("units"))
     if most:
         groups = groups.sort("units", "value", descending=[True, False], nulls_last=True).head(most)
     for value, places, _ in groups.sort("value", nulls_last=True).iter_rows():

@@ -58,11 +58,10 @@ class LogHealth:
 
     def remark(self) -> str:
         """Return a sentence about the codes that were not checked; empty if all were."""
+        left = words.listing(self.left, most=12)
+        many = f"Not checked in {words.counted(self.rows, 'row')}: {left}; rankscope check LOG does" if left else ""
         no_order = f"Not checked, as rows have no order: {words.listing(self.unordered)}" if self.unordered else ""
-        if not self.left:
-            return no_order
-        many = f"Not checked in {words.counted(self.rows, 'row')}: {words.listing(self.left, most=12)}; rankscope check LOG does"
-        return f"{many}. {no_order}" if no_order else many
+        return ". ".join(filter(None, (many, no_order)))
 
 
 @dataclass(frozen=True)
@@ -86,15 +85,12 @@ class LogCheck:
         )  # fmt: skip
 
 
-def _not_a_probability(name: str) -> LogCheck:
-    return LogCheck(
-        rules.NoPropensity, (name,), lambda _: ((pl.col(name) <= 0) | (pl.col(name) > 1)).fill_null(value=False)
-    )
+def _improbable(name: str) -> pl.Expr:
+    return ((pl.col(name) <= 0) | (pl.col(name) > 1)).fill_null(value=False)
 
 
-def _negative(name: str, amount: str) -> LogCheck:
-    bad = (pl.col(name) < 0).fill_null(value=False)
-    return LogCheck(rules.NegativeAmount, (name,), lambda _: bad, numbers={"amount": amount})
+def _negative(name: str) -> pl.Expr:
+    return (pl.col(name) < 0).fill_null(value=False)
 
 
 def _varying_slate(log: Log) -> pl.Expr:
@@ -111,9 +107,8 @@ def _gaps(first: int) -> LogCheck:
     position = pl.col("position").drop_nulls()
     gap = (position.max() - first + 1 != position.len()) | (position.n_unique() != position.len())
     numbers = {"first": first, "second": first + 1, "third": first + 2}
-    return LogCheck(
-        rules.GapsInPositions, ("position",), lambda _: (position.len() > 0) & gap, "impression_id", numbers
-    )
+    bad = (position.len() > 0) & gap
+    return LogCheck(rules.GapsInPositions, ("position",), lambda _: bad, "impression_id", numbers)
 
 
 LOG_CHECKS: tuple[LogCheck, ...] = (
@@ -123,7 +118,9 @@ LOG_CHECKS: tuple[LogCheck, ...] = (
              lambda _: (pl.col("p_prefix").sort_by("position").diff() > ROUNDING).any(), "impression_id"),
     LogCheck(rules.SlateVaries, ("p_slate",), _varying_slate, "impression_id", {"prefix": COLUMNS["p_prefix"].name}),
     LogCheck(rules.SharedList, ("unit_id",), _several("unit_id"), "impression_id"),
-    *map(_not_a_probability, PROPENSITIES), _negative("revenue", "revenue"), _negative("dwell_s", "time"),
+    *(LogCheck(rules.NoPropensity, (name,), lambda _, name=name: _improbable(name)) for name in PROPENSITIES),  # type: ignore[misc]
+    LogCheck(rules.NegativeAmount, ("revenue",), lambda _: _negative("revenue"), numbers={"amount": "revenue"}),
+    LogCheck(rules.NegativeAmount, ("dwell_s",), lambda _: _negative("dwell_s"), numbers={"amount": "time"}),
     *(LogCheck(rules.EmptyId, (name,), lambda _, name=name: pl.col(name).is_null()) for name in IDS),  # type: ignore[misc]
 )  # fmt: skip
 
@@ -139,9 +136,9 @@ def examine(log: Log, *, whole: bool = False, covariates: Sequence[str] = ()) ->
     rows, facts, first = _by_row(log, [one for one in by_row if not (quick and one.rule is rules.EmptyId)], whole)
     by_group = [one for one in (_gaps(first), *LOG_CHECKS) if one.by and log.has(one.by, *one.needs)]
     grouped = _grouped_checks(log, covariates, whole)
-    unordered = tuple(code for code in grouped if code == rules.TimesGoBack.code and log.elsewhere is not None)
-    for code in unordered:
-        del grouped[code]
+    unordered: tuple[str, ...] = ()
+    if log.elsewhere is not None and grouped.pop(rules.TimesGoBack.code, None):
+        unordered = (rules.TimesGoBack.code,)
     left: tuple[str, ...] = ()
     if quick:
         empty = {one.rule.code for one in by_row if one.rule is rules.EmptyId}
@@ -183,11 +180,8 @@ def _by_row(log: Log, checks: Sequence[LogCheck], whole: bool) -> tuple[int, lis
     outcomes = [name for name in OUTCOMES_MOSTLY_ZERO if log.has(name)]
     for name in outcomes:
         column = pl.col(name)
-        wanted += [
-            column.null_count().alias(f"null {name}"),
-            (column == 0).sum().alias(f"zero {name}"),
-            (column > 0).sum().alias(f"more {name}"),
-        ]
+        counted = {"null": column.null_count(), "zero": (column == 0).sum(), "more": (column > 0).sum()}
+        wanted += [count.alias(f"{kind} {name}") for kind, count in counted.items()]
     facts = _merged(log.gather(lambda frame: frame.select(wanted)))
     rows = int(facts["rows"])
     counts = [(check, int(facts[f"count{i}"] or 0)) for i, check in enumerate(checks)]
@@ -212,10 +206,8 @@ def _with_places(log: Log, counts: Sequence[tuple[LogCheck, int]], rows: int, wh
         return []
     first: Sequence[Sequence[int]] = [()] * len(counts)
     if log.elsewhere is None:  # rows on other machines have no numbers
-        wanted = [
-            check.bad(log).arg_true().head(EXAMPLES).implode().alias(str(i)) for i, (check, _) in enumerate(counts)
-        ]
-        first = log.collect(log.frame.select(wanted)).row(0)
+        places = (check.bad(log).arg_true().head(EXAMPLES) for check, _ in counts)
+        first = log.collect(log.frame.select(place.implode().alias(str(i)) for i, place in enumerate(places))).row(0)
     return [
         check.finding(log, count, rows, [log.source.at(row) for row in at], whole)
         for (check, count), at in zip(counts, first, strict=True)
@@ -280,14 +272,10 @@ def _by_group(log: Log, column: str, checks: Sequence[LogCheck]) -> list[Finding
     facts = _merged(log.gather(of_groups, column))
     noun = log.unit_noun if column == "unit_id" else "list"
     return [
-        check.finding(log, count, int(facts["groups"]), _named(noun, facts[f"ids{i}"]))
+        check.finding(log, count, int(facts["groups"]), [f"{noun} {one}" for one in facts[f"ids{i}"]])
         for i, check in enumerate(checks)
         if (count := int(facts[f"count{i}"] or 0))
     ]
-
-
-def _named(noun: str, ids: Sequence[str]) -> list[str]:
-    return [f"{noun} {one}" for one in ids]
 
 
 def _grouped_checks(log: Log, covariates: Sequence[str], whole: bool) -> dict[str, Callable[[], Iterator[Finding]]]:
@@ -305,29 +293,23 @@ def _grouped_checks(log: Log, covariates: Sequence[str], whole: bool) -> dict[st
 
 def _named_before(column: str) -> bool:
     """Return True for names such as ``orders_before``, ``pre_revenue``, ``sessionsPrior``."""
-    parts = "".join(
-        f" {letter.lower()}" if letter.isupper() else letter if letter.isalnum() else " " for letter in column
-    )
-    return any(part in NAMES_OF_COVARIATES for part in parts.split())
+    letters = (f" {c.lower()}" if c.isupper() else c if c.isalnum() else " " for c in column)
+    return any(part in NAMES_OF_COVARIATES for part in "".join(letters).split())
 
 
 def _repeated(log: Log, whole: bool) -> Iterator[Finding]:
     pair = ["impression_id", "item_id"]
     lists = pl.col("impression_id").unique().sort()
-    wanted = [
-        (pl.col("len") - 1).sum().alias("rows"),
-        lists.len().alias("lists"),
-        lists.head(EXAMPLES).implode().alias("ids"),
-    ]
+    rows, ids = (pl.col("len") - 1).sum().alias("rows"), lists.head(EXAMPLES).implode().alias("ids")
 
     def repeats(frame: pl.LazyFrame) -> pl.LazyFrame:
         items = frame.filter(pl.all_horizontal(pl.col(pair).is_not_null())).group_by(pair).len()
-        return items.filter(pl.col("len") > 1).select(wanted)
+        return items.filter(pl.col("len") > 1).select(rows, lists.len().alias("lists"), ids)
 
     facts = _merged(log.gather(repeats, "impression_id"))
-    if rows := int(facts["rows"]):
+    if count := int(facts["rows"]):
         yield rules.RepeatedItem.finding(
-            log=log.label, count=rows, lists=int(facts["lists"]), places=_named("list", facts["ids"]),
+            log=log.label, count=count, lists=int(facts["lists"]), places=[f"list {one}" for one in facts["ids"]],
             effect=_effect_of(rules.RepeatedItem, log) if whole and log.has("click") else None,
         )  # fmt: skip
 
@@ -337,12 +319,8 @@ def _going_back(log: Log) -> Iterator[Finding]:
     key, noun = ("session_id", "session") if log.has("session_id") else ("unit_id", log.unit_noun)
     back = (pl.col("timestamp").drop_nulls().diff().dt.total_microseconds() < 0).any().fill_null(value=False)
     bad, span = pl.col("back"), pl.col("timestamp").max() > pl.col("timestamp").min()
-    wanted = [
-        bad.sum().alias("count"),
-        pl.col("long").sum(),
-        pl.len().alias("total"),
-        pl.col(key).filter(bad).sort().head(EXAMPLES).implode().alias("ids"),
-    ]
+    ids = pl.col(key).filter(bad).sort().head(EXAMPLES).implode().alias("ids")
+    wanted = [bad.sum().alias("count"), pl.col("long").sum(), pl.len().alias("total"), ids]
 
     def of_groups(frame: pl.LazyFrame) -> pl.LazyFrame:
         groups = frame.filter(pl.col(key).is_not_null()).group_by(key)
@@ -351,7 +329,7 @@ def _going_back(log: Log) -> Iterator[Finding]:
     facts = _merged(log.gather(of_groups, key))
     count = int(facts["count"])
     if count and count <= MAX_SHARE_GOING_BACK * int(facts["long"]):
-        total, places = int(facts["total"]), _named(noun, facts["ids"])
+        total, places = int(facts["total"]), [f"{noun} {one}" for one in facts["ids"]]
         yield rules.TimesGoBack.finding(log=log.label, unit=noun, count=count, total=total, places=places)
 
 

@@ -26,6 +26,17 @@ def _shown(log: Log) -> pl.Expr:
     return (pl.col("shown") > 0).fill_null(value=False) if log.has("shown") else pl.lit(value=True)
 
 
+def _any(rows: pl.Expr) -> pl.Expr:
+    """1 for a group if any of its rows fulfils a condition, otherwise 0."""
+    return rows.any().cast(pl.Float64)
+
+
+def _clicks(log: Log) -> tuple[pl.Expr, pl.Expr]:
+    """Rows that were shown and whose click is known, and the clicked ones of them."""
+    known = _shown(log) & click.is_not_null()
+    return known, known & (click > 0)
+
+
 def _when(rows: pl.Expr, value: pl.Expr) -> pl.Expr:
     """A value in some rows, 0 in the others."""
     return pl.when(rows).then(value).otherwise(0.0)
@@ -42,8 +53,8 @@ class CTR(OnlineMetric, aliases=("ClickThroughRate", "click_through_rate")):
     best_for = "what is shown one at a time: ads, feeds, recommendations"
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
-        known = _shown(log) & click.is_not_null()
-        return RatioParts("row", known & (click > 0), known)
+        known, clicked = _clicks(log)
+        return RatioParts("row", clicked, known)
 
 
 class ListCTR(OnlineMetric, aliases=("SERPCTR", "list_ctr")):
@@ -56,8 +67,8 @@ class ListCTR(OnlineMetric, aliases=("SERPCTR", "list_ctr")):
     best_for = "search: whether a page of results was of use"
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
-        known = _shown(log) & click.is_not_null()
-        return RatioParts("list", (known & (click > 0)).any().cast(pl.Float64), known.any().cast(pl.Float64))
+        known, clicked = _clicks(log)
+        return RatioParts("list", _any(clicked), _any(known))
 
 
 class Abandonment(OnlineMetric):
@@ -69,28 +80,23 @@ class Abandonment(OnlineMetric):
     watch = "It cannot tell a list that failed from one that answered without a click."
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
-        known = _shown(log) & click.is_not_null()
-        return RatioParts(
-            "list", (known.any() & ~(known & (click > 0)).any()).cast(pl.Float64), known.any().cast(pl.Float64)
-        )
+        known, clicked = _clicks(log)
+        return RatioParts("list", (known.any() & ~clicked.any()).cast(pl.Float64), _any(known))
 
 
 class GoodAbandonment(OnlineMetric):
     """Lists without a click whose reward says that they were of use, out of all lists without a click."""
 
     needs = ("impression_id", "click", "reward")
-    unit, above, below = (
-        "list",
-        "lists without a click and with a reward above 0",
-        "lists without a click whose reward is known",
-    )
+    unit, above = "list", "lists without a click and with a reward above 0"
+    below = "lists without a click whose reward is known"
     range = (0.0, 1.0)
     watch = "It is as good as what is written into reward: an answer that was read, a thumb, a call."
     source = "Li, Huffman and Tokuda, Good abandonment in mobile and PC internet search, SIGIR 2009"
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
-        known = _shown(log) & click.is_not_null()
-        left = known.any() & ~(known & (click > 0)).any() & pl.col("reward").is_not_null().any()
+        known, clicked = _clicks(log)
+        left = known.any() & ~clicked.any() & pl.col("reward").is_not_null().any()
         return RatioParts("list", (left & (pl.col("reward") > 0).any()).cast(pl.Float64), left.cast(pl.Float64))
 
 
@@ -103,11 +109,8 @@ class CVR(OnlineMetric, aliases=("ConversionRate", "conversion_rate")):
 
     rowwise = True
     needs = ("conversion",)
-    unit, above, below = (
-        "click",
-        "clicks (impressions, lists, sessions, users) with a conversion",
-        "clicks (impressions, lists, sessions, users)",
-    )
+    unit, below = "click", "clicks (impressions, lists, sessions, users)"
+    above = "clicks (impressions, lists, sessions, users) with a conversion"
     range = (0.0, 1.0)
     watch = "Out of clicks it rises when fewer people click: look at conversions per user, too."
     best_for = "shops: whether what was clicked was what was wanted"
@@ -121,8 +124,7 @@ class CVR(OnlineMetric, aliases=("ConversionRate", "conversion_rate")):
         if self.per in {"click", "impression"}:
             rows = known & (click > 0).fill_null(value=False) if self.per == "click" else known
             return RatioParts("row", rows & (conversion > 0), rows)
-        won = (known & (conversion > 0)).any().cast(pl.Float64)
-        return RatioParts(self.per, won, known.any().cast(pl.Float64))  # type: ignore[arg-type] # it is no row here
+        return RatioParts(self.per, _any(known & (conversion > 0)), _any(known))  # type: ignore[arg-type] # it is no row here
 
 
 class RPM(OnlineMetric, aliases=("RevenuePerThousand",)):
@@ -172,11 +174,8 @@ class SatisfiedClicks(OnlineMetric, aliases=("SatCTR",)):
 
     rowwise = True
     needs = ("click", "dwell_s")
-    unit, above, below = (
-        "impression",
-        "clicks with a dwell time of at least so many seconds",
-        "impressions that were shown",
-    )
+    unit, below = "impression", "impressions that were shown"
+    above = "clicks with a dwell time of at least so many seconds"
     range = (0.0, 1.0)
     watch = "30 seconds are for pages that are read: a weather report satisfies in 3."
     source = "Fox, Karnawat, Mydland, Dumais and White, Evaluating implicit measures to improve web search, TOIS 2005"
@@ -231,11 +230,8 @@ class TimeToSuccess(OnlineMetric):
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
         first = at.filter(click > 0).min()
-        return RatioParts(
-            "session",
-            ((first - at.min()).dt.total_microseconds() / 1e6).fill_null(0.0),
-            first.is_not_null().cast(pl.Float64),
-        )
+        seconds = ((first - at.min()).dt.total_microseconds() / 1e6).fill_null(0.0)
+        return RatioParts("session", seconds, first.is_not_null().cast(pl.Float64))
 
 
 class ReformulationRate(OnlineMetric):
@@ -253,9 +249,8 @@ class ReformulationRate(OnlineMetric):
         starts = query.is_not_null() & (query != query.shift(1)).fill_null(value=True)  # one query, however many rows
         first, asked = time.filter(starts), query.filter(starts)
         soon = (first.shift(-1) - first).dt.total_microseconds() <= self.within * 1e6
-        return RatioParts(
-            "session", (soon & (asked.shift(-1) != asked)).sum().cast(pl.Float64), starts.sum().cast(pl.Float64)
-        )
+        again = (soon & (asked.shift(-1) != asked)).sum().cast(pl.Float64)
+        return RatioParts("session", again, starts.sum().cast(pl.Float64))
 
 
 class _Windowed(OnlineMetric):
@@ -283,8 +278,7 @@ class ReturnRate(_Windowed):
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
         start = at.min().dt.truncate("1d") + DAY
-        back = ((at >= start) & (at < start + self.days * DAY)).any().cast(pl.Float64)
-        return self._parts(back, self.days + 1, end)
+        return self._parts(_any((at >= start) & (at < start + self.days * DAY)), self.days + 1, end)
 
 
 class Retention(_Windowed):
@@ -298,7 +292,7 @@ class Retention(_Windowed):
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
         day = at.min().dt.truncate("1d") + self.days * DAY
-        return self._parts(((at >= day) & (at < day + DAY)).any().cast(pl.Float64), self.days + 1, end)
+        return self._parts(_any((at >= day) & (at < day + DAY)), self.days + 1, end)
 
 
 class LTV(_Windowed, aliases=("LifetimeValue",)):
@@ -369,18 +363,13 @@ class Quantile(OnlineMetric):
 
     column: Column
     q: Annotated[float, Param("the share of rows at or below it", above=0.0, reason_against=_not_below_one)]
-    per: Annotated[Literal["row", "unit"], Param("what has a value: each row, or each user, the sum of their rows")] = (
-        "row"
-    )
+    per: Annotated[Literal["row", "unit"], Param("what has a value: each row, or each user, the sum of their rows")] = "row"  # fmt: skip
     better: Direction = "neither"  # type: ignore[misc] # a column may be a time as well as money
 
     rowwise = True
     of_columns = ("column",)
-    unit, above, example = (
-        "row",
-        "the smallest value that a share q of the rows do not exceed",
-        "Quantile(COLUMN, q=0.95)",
-    )
+    unit, example = "row", "Quantile(COLUMN, q=0.95)"
+    above = "the smallest value that a share q of the rows do not exceed"
     range = (float("-inf"), float("inf"))
     watch = (
         "It is a value that was seen, and of an even number of rows the median is the lower of the two in the middle "
@@ -393,8 +382,7 @@ class Quantile(OnlineMetric):
         value = log.number(self.column)
         if self.per == "row" or not unit_of(log):
             return RatioParts("values", value)
-        known = value.is_not_null().any()
-        return RatioParts("unit", value.sum(), known.cast(pl.Float64))
+        return RatioParts("unit", value.sum(), _any(value.is_not_null()))
 
 
 def usual_metrics(log: Log) -> list[OnlineMetric]:
@@ -405,22 +393,18 @@ def usual_metrics(log: Log) -> list[OnlineMetric]:
 
 
 def deciding_metrics(log: Log) -> list[OnlineMetric]:
-    """The metrics by which experiments are mostly decided, of those that a log of impressions has the columns for."""
-    return [
-        metric for metric in (CTR(), ListCTR(), CVR(), RPM()) if log.of_impressions and log.has(*metric.columns(log))
-    ]
+    """The usual metrics to decide an experiment by, if a log of impressions has their columns."""
+    usual = (CTR(), ListCTR(), CVR(), RPM())
+    return [metric for metric in usual if log.of_impressions and log.has(*metric.columns(log))]
 
 
 def require_deciding(log: Log) -> list[OnlineMetric]:
     """The metrics by which an experiment is decided where none is named. Raises InputError, with an example, where the columns allow none."""
-    found = deciding_metrics(log)
-    if not found:
-        columns = [name for role, name in log.roles.items() if COLUMNS[role].kind not in {"id", "time"}] + list(
-            log.attributes
-        )
-        like = columns[0] if columns else "column"
-        there = words.listing(columns) or "of ids alone"
-        raise InputError(
-            f"{log.label}: no metric was named: write one like -m 'Mean({like})'; there are the columns {there}"
-        )
-    return found
+    if found := deciding_metrics(log):
+        return found
+    numbers = [name for role, name in log.roles.items() if COLUMNS[role].kind not in {"id", "time"}]
+    columns = [*numbers, *log.attributes]
+    like, there = columns[0] if columns else "column", words.listing(columns) or "of ids alone"
+    raise InputError(
+        f"{log.label}: no metric was named: write one like -m 'Mean({like})'; there are the columns {there}"
+    )

@@ -72,8 +72,8 @@ class UnitTotals:
         >>> (one + two).count, float((one + two).numerators.sum()), (one + two).rows
         (3, 3.0, 4)
         """
-        kinds = [(u.metrics, u.unit, tuple(u.groups), u.ids is None) for u in (self, other)]
-        if kinds[0] != kinds[1]:
+        one, two = ((u.metrics, u.unit, tuple(u.groups), u.ids is None) for u in (self, other))
+        if one != two:
             raise DataError(
                 "these units are of other metrics, columns or kinds than those: roll both up in the same way"
             )
@@ -124,6 +124,17 @@ class UnitTotals:
         row = self.metrics.index(metric)
         return np.stack([self.numerators[row], self.denominators[row]]).T  # a column lies in one place
 
+    def rows_of(self, metric: OnlineMetric, inside: Array | None = None) -> UnitRows:
+        """The rows of a quantile that have a value, of all units or of the units at these places.
+
+        Each unit of a quantile over units is one row: the sum of its rows.
+        """
+        held = self.values.get(metric)
+        if held is None:
+            sums, known = self.columns(metric).T
+            held = UnitRows.of_numbers(np.where(known > 0, sums, np.nan), np.arange(self.count), self.count)
+        return held if inside is None or len(inside) == self.count else held.take(inside)
+
 
 def left_out_of_window(metric: OnlineMetric, seen: int, left_out: int, noun: str) -> str:
     """Return the note about units that a windowed metric leaves out."""
@@ -160,7 +171,10 @@ def roll_up(
     parts = [metric.parts(log, end) for metric in metrics]
     keys = [*([unit] if unit else []), *by]
     alone = unit and not attributes and log.elsewhere is None
-    both = _in_bins(log, metrics, parts, keys) if alone else None
+    both = None
+    if alone and all(m.rowwise and p.level in {"row", "values"} for m, p in zip(metrics, parts, strict=True)):
+        rows = [_columns(i, part) for i, part in enumerate(parts) if part.level == "row"]
+        both = sum_in_bins(log, keys, {name: value for one in rows for name, value in one.items()}, _kept(parts))
     if both is None:
         more = [name for name in attributes if name not in keys]
         found = log.gather(lambda frame: _query(replace(log, frame=frame), parts, keys, unit, more), unit)
@@ -168,45 +182,29 @@ def roll_up(
     else:
         found, held = both
     if unit and found[unit].null_count():
-        rows = int(found.filter(pl.col(unit).is_null())["rows"].sum())
+        count = int(found.filter(pl.col(unit).is_null())["rows"].sum())
         raise DataError(
-            f"{log.label}: {words.counted(rows, 'row names', 'rows name')} no {log.unit_noun} ({log.roles[unit]} is empty): "
+            f"{log.label}: {words.counted(count, 'row names', 'rows name')} no {log.unit_noun} ({log.roles[unit]} is empty): "
             "give each visitor an id, or leave these rows out"
         )
-    numerators, denominators = _tables(found, parts, held)
-    _check_finite(log, metrics, numerators, denominators, held)
-    censored = tuple(int(found[f"c{i}"].sum()) if p.censored is not None else 0 for i, p in enumerate(parts))
-    return UnitTotals(
-        tuple(metrics), numerators, denominators, {name: found[name] for name in (*by, *attributes)}, unit,
-        log.unit_noun if unit == "unit_id" else {"session_id": "session", "impression_id": "list", "": "row"}[unit],
-        int(found["rows"].sum()), censored, end, found[unit] if ids and unit else None,
-        {metrics[int(name[1:])]: rows for name, rows in held.items()},
-    )  # fmt: skip
-
-
-def _tables(found: pl.DataFrame, parts: Sequence[RatioParts], held: Mapping[str, UnitRows]) -> tuple[Array, Array]:
-    """What each unit adds above and below the line: metrics x units, each."""
     above, below = np.zeros((len(parts), len(found))), np.ones((len(parts), len(found)))
-    for i, part in enumerate(parts):
+    for i, (metric, part) in enumerate(zip(metrics, parts, strict=True)):
         if part.level == "values":
-            below[i] = held[f"v{i}"].sizes
-            continue
-        above[i] = found[f"n{i}"].to_numpy()
-        if part.denominator is not None:
-            below[i] = found[f"d{i}"].to_numpy()
-    return above, below
-
-
-def _check_finite(
-    log: Log, metrics: Sequence[OnlineMetric], numerators: Array, denominators: Array, held: Mapping[str, UnitRows]
-) -> None:
-    """Refuse columns of numbers in which one is infinite, or so large that their sum is."""
-    for i, metric in enumerate(metrics):
-        values = held[f"v{i}"].values if f"v{i}" in held else numerators[i]
-        if metric.of_columns and not (np.isfinite(values).all() and np.isfinite(denominators[i]).all()):
+            values, below[i] = held[f"v{i}"].values, held[f"v{i}"].sizes
+        else:
+            values = above[i] = found[f"n{i}"].to_numpy()
+            below[i] = 1.0 if part.denominator is None else found[f"d{i}"].to_numpy()
+        if metric.of_columns and not (np.isfinite(values).all() and np.isfinite(below[i]).all()):
             raise DataError(
                 f"{log.label}: {metric}: a number is infinite, or a sum is; leave such cells empty, or cap them"
             )
+    censored = tuple(int(found[f"c{i}"].sum()) if p.censored is not None else 0 for i, p in enumerate(parts))
+    return UnitTotals(
+        tuple(metrics), above, below, {name: found[name] for name in (*by, *attributes)}, unit,
+        log.unit_noun if unit == "unit_id" else {"session_id": "session", "impression_id": "list", "": "row"}[unit],
+        int(found["rows"].sum()), censored, end, found[unit] if ids and unit else None,
+        {metrics[int(name[1:])]: values for name, values in held.items()},
+    )  # fmt: skip
 
 
 def arrivals(log: Log) -> tuple[int, ...]:
@@ -239,10 +237,14 @@ def _query(
     for i, part in enumerate(parts):
         if part.level == "values":
             here.append(_kept(parts)[f"v{i}"].drop_nulls() if unit else _kept(parts)[f"v{i}"])
-        elif unit and part.level in {"row", "once", "unit"}:
-            here += {"row": _sums, "once": _firsts, "unit": _named}[part.level](i, part)
-        elif not unit and part.level in {"row", "once"}:
-            here += [column.fill_null(0.0) for column in _named(i, part)]
+        elif part.level in {"row", "once"} and not unit:
+            here += [column.fill_null(0.0) for column in _numbers(i, part)]
+        elif part.level == "row":
+            here += [column.sum() for column in _numbers(i, part)]
+        elif part.level == "once":
+            here += [column.drop_nulls().first().fill_null(0.0) for column in _numbers(i, part)[:1]]
+        elif part.level == "unit" and unit:
+            here += _numbers(i, part)
         else:
             inner.setdefault(part.level, []).append(i)
     if not unit:
@@ -252,51 +254,24 @@ def _query(
     of_units = [pl.col(name).drop_nulls().first() for name in attributes]
     out = log.frame.group_by(keys).agg(*here, *of_units, pl.len().alias("rows"))
     for level, places in inner.items():
-        groups = [name for name in KEYS[level] if name not in keys]
-        each = log.frame.filter(pl.col(KEYS[level][0]).is_not_null()).group_by([*keys, *groups])
-        lists = each.agg(*[column for i in places for column in _named(i, parts[i])])
-        columns = [name for i in places for name in _names(i, parts[i])]
+        each = log.frame.filter(pl.col(KEYS[level]).is_not_null()).group_by(list(dict.fromkeys([*keys, KEYS[level]])))
+        lists = each.agg(*[column for i in places for column in _numbers(i, parts[i])])
+        columns = [name for i in places for name in _columns(i, parts[i])]
         table = lists.group_by(keys).agg(pl.col(name).sum() for name in columns)
         out = out.join(table, on=keys, how="left", nulls_equal=True).with_columns(pl.col(columns).fill_null(0.0))
     return out
 
 
-def _in_bins(
-    log: Log, metrics: Sequence[OnlineMetric], parts: Sequence[RatioParts], keys: Sequence[str]
-) -> tuple[pl.DataFrame, dict[str, UnitRows]] | None:
-    """The same without grouping, and the values that are kept, if every metric is rowwise; else None."""
-    if not all(metric.rowwise and part.level in {"row", "values"} for metric, part in zip(metrics, parts, strict=True)):
-        return None
-    added = {
-        name: value
-        for i, part in enumerate(parts)
-        if part.level == "row"
-        for name, value in zip(_names(i, part), _values(part), strict=True)
-    }
-    return sum_in_bins(log, keys, added, _kept(parts))
+def _columns(i: int, part: RatioParts) -> dict[str, pl.Expr]:
+    """The expressions of a metric by the names of their columns: n, d and c for numerator, denominator and censored."""
+    named = {f"n{i}": part.numerator, f"d{i}": part.denominator, f"c{i}": part.censored}
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def _numbers(i: int, part: RatioParts) -> list[pl.Expr]:
+    return [value.cast(pl.Float64).alias(name) for name, value in _columns(i, part).items()]
 
 
 def _kept(parts: Sequence[RatioParts]) -> dict[str, pl.Expr]:
     """The columns whose values are kept row by row."""
     return {f"v{i}": part.numerator.alias(f"v{i}") for i, part in enumerate(parts) if part.level == "values"}
-
-
-def _named(i: int, part: RatioParts) -> list[pl.Expr]:
-    return [value.cast(pl.Float64).alias(name) for name, value in zip(_names(i, part), _values(part), strict=True)]
-
-
-def _values(part: RatioParts) -> list[pl.Expr]:
-    return [value for value in (part.numerator, part.denominator, part.censored) if value is not None]
-
-
-def _sums(i: int, part: RatioParts) -> list[pl.Expr]:
-    return [column.sum().alias(name) for name, column in zip(_names(i, part), _named(i, part), strict=True)]
-
-
-def _firsts(i: int, part: RatioParts) -> list[pl.Expr]:
-    return [column.drop_nulls().first().fill_null(0.0).alias(f"n{i}") for column in _named(i, part)]
-
-
-def _names(i: int, part: RatioParts) -> list[str]:
-    kept = ("n", True), ("d", part.denominator is not None), ("c", part.censored is not None)
-    return [f"{letter}{i}" for letter, there in kept if there]

@@ -19,12 +19,11 @@ from rankscope.metrics.labels import LRAP, CoverageError, LabelRankingLoss, Perc
 from rankscope.metrics.pairs import AUC, GAUC, LAUC, OPA, Accuracy
 from rankscope.metrics.pooled import Bpref, GBpref, Judged, Unjudged, infAP
 from rankscope.metrics.preferences import AvgAP, AvgP, AvgRprec, NumPrefs, NumPrefsFul, Prefs, PrefsR
-from rankscope.metrics.ranx_names import parse_ranx
 from rankscope.metrics.recommendation import FallOut, HitCount, MeanP, MeanR, PFound, RelevantPosition, pAP, pAUC
 from rankscope.metrics.relevance import AP, GMAP, RR, F, IPrec, IPrecAvg, P, R, Rprec, Success
 from rankscope.metrics.sets import NumNonrelRet, NumQ, NumRel, NumRelRet, NumRet, SetAP, SetF, SetP, SetR, Utility
 from rankscope.metrics.stopping import BPM, INSQ, INST, NERR8, NERR9, NERR10, NERR11, SDCG
-from rankscope.metrics.trec import SETS, parse_trec
+from rankscope.metrics.trec import SETS, parse_ranx, parse_trec
 
 __all__ = [
     "AP", "AP_IA", "AUC", "BPM", "CATALOGUE", "CG", "DCG", "DEFAULT", "ERR", "ERR_IA", "FAMILIES", "GAUC", "GMAP",

@@ -31,10 +31,7 @@ class ERR(Metric, aliases=("ExpectedReciprocalRank",)):
     formula = (
         "sum over ranks of (1/rank) · satisfied here · not satisfied before, satisfied = (2^grade - 1) / 2^max_grade"
     )
-    convention = (
-        "max_grade is the top of the scale (4 by default), not the best grade of the query; a value of 1 cannot be "
-        "reached"
-    )
+    convention = "max_grade is the top of the scale (4 by default), not the best grade of the query; a value of 1 cannot be reached"
     source = "Chapelle et al., Expected Reciprocal Rank for Graded Relevance, CIKM 2009"
     best_for = "graded judgments, if one good answer ends the search"
     examples = (Example("ERR(max_grade=3)", (3, 0, 2), "7/8 + (1/8) * (3/8) / 3"),)

@@ -15,10 +15,7 @@ class Judged(Metric):
     """The share of the first k documents that is judged."""
 
     formula = "in the qrels, in the top k / the smaller of k and the documents returned"
-    convention = (
-        "documents with a negative grade count as judged; a list shorter than k is divided by its own length "
-        "(trec_eval's unj divides by k)"
-    )
+    convention = "documents with a negative grade count as judged; a list shorter than k is divided by its own length (trec_eval's unj divides by k)"
     source = "ir_measures Judged"
     best_for = "how reliable the other numbers are"
     not_for = "quality: a run of judged but useless documents has 1"
@@ -38,10 +35,7 @@ class Unjudged(Metric):
     """The share of the first k positions with unjudged documents."""
 
     formula = "without a grade, in the top k / k"
-    convention = (
-        "divides by k even if fewer documents were returned; documents with a negative grade count as unjudged, "
-        "unlike in Judged"
-    )
+    convention = "divides by k even if fewer documents were returned; documents with a negative grade count as unjudged, unlike in Judged"
     source = "trec_eval unj"
     best_for = "detecting judgments that were not made for runs like this one"
     examples = (Example("Unjudged@4", (1, None, 0, None), "2 / 4"), Example("Unjudged@4", (None,), "1 / 4"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal
 
@@ -15,20 +15,15 @@ from rankscope.lists import Array, Lists, ratio
 from rankscope.metrics.base import Cutoff, Example, Level, Metric, NeededCutoff, Terms
 from rankscope.metrics.trec import CUTOFFS, FIFTHS, TrecName, two_places
 
-MAX_PAIRS = 1 << 22  # in memory at once
 BELOW = 1 << 40  # below any rank
-
-Piece = tuple[slice, slice]  # queries, and the documents that are the first of a pair
 
 
 @dataclass(frozen=True, eq=False)
 class Preferences:
-    """The preferences of each judge, and the pairs of documents that the ranking orders. Computed in pieces of bounded size."""
+    """The preferences of each judge, and the pairs of documents that the ranking orders, query by query."""
 
     lists: Lists
     pairs: str
-    # by query and judge, of the current piece
-    partial: dict[tuple[int, int], Array] = field(default_factory=dict)
 
     @cached_property
     def grade(self) -> Array:
@@ -57,20 +52,20 @@ class Preferences:
         judges = range(self.grade.shape[2])
         return np.stack([(used & (pool.group == judge)).sum(axis=1) > 1 for judge in judges], axis=1)
 
-    def _partial(self, query: int, judge: int) -> Array:
-        if (query, judge) not in self.partial:
-            self.partial[query, judge] = self._close(query, judge)
-        return self.partial[query, judge]
+    def prefers(self, query: int, judge: int) -> Array:
+        """True if this judge prefers the first document of a pair to the second: ``[first, second]``.
 
-    def _close(self, query: int, judge: int) -> Array:
-        """The transitive closure of a judge's preferences in several parts: A over B and B over C is A over C."""
-        pool = self.lists.pool
+        Preferences in several parts are closed: A over B in one part and B over C in another is A over C.
+        """
+        grade, pool = self.grade[query, :, judge], self.lists.pool
         assert pool is not None
-        seen = np.flatnonzero(~np.isnan(self.grade[query, :, judge]))
+        if not self.in_parts[query, judge]:
+            return np.asarray(grade[:, None] > grade)
+        seen = np.flatnonzero(~np.isnan(grade))
         over = np.zeros((len(seen), len(seen)), dtype=np.float32)
         for aspect in np.flatnonzero(pool.group[query] == judge):
-            grade = pool.aspects[query, seen, aspect]
-            over[grade[:, None] > grade] = 1.0
+            part = pool.aspects[query, seen, aspect]
+            over[part[:, None] > part] = 1.0
         size = -1
         while size != (size := int(np.count_nonzero(over))):
             over = ((over + over @ over) > 0).astype(np.float32)
@@ -79,45 +74,22 @@ class Preferences:
                 f"{pool.where or 'the judgments'}: the preferences of one judge contradict each other: two documents are in one order in "
                 "one part, and in the reverse order in others; give the parts to two judges (column 2)"
             )
-        out = np.zeros((self.grade.shape[1],) * 2, dtype=bool)
+        out = np.zeros((len(grade),) * 2, dtype=bool)
         out[np.ix_(seen, seen)] = over > 0
         return out
 
-    def pieces(self) -> Iterator[Piece]:
-        """Queries and rows of documents whose pairs fit in memory."""
-        queries, docs = self.grade.shape[:2]
-        many = max(1, MAX_PAIRS // (docs * docs))
-        rows = docs if docs * docs <= MAX_PAIRS else max(1, MAX_PAIRS // docs)
-        for query in range(0, queries, many):
-            self.partial.clear()
-            for row in range(0, docs, rows):
-                yield slice(query, min(query + many, queries)), slice(row, row + rows)
+    def by_query(self) -> Iterator[tuple[int, Array, Array, Array]]:
+        """Each query with its pairs ``[first, second]``: preferences of each judge, pairs that count, and pairs in the order of the ranking.
 
-    def prefers(self, piece: Piece, judge: int, turned: bool = False) -> Array:
-        """True if this judge prefers the first document of a pair to the second. With ``turned``, the second to the first."""
-        queries, rows = piece
-        grade = self.grade[queries, :, judge]
-        first, second = grade[:, rows, None], grade[:, None, :]
-        out = second > first if turned else first > second
-        for query in np.flatnonzero(self.in_parts[queries, judge]).tolist():
-            over = self._partial(queries.start + query, judge)
-            out[query] = over.T[rows] if turned else over[rows]
-        return np.asarray(out)
-
-    def above(self, piece: Piece) -> Array:
-        """True if the first document of a pair was retrieved, and the second is below it or was not retrieved."""
-        queries, rows = piece
-        place, retrieved = self.place[queries], self.retrieved[queries]
-        out = retrieved[:, rows, None] & (place[:, rows, None] < place[:, None, :])
-        return out & self.counting(piece)
-
-    def counting(self, piece: Piece) -> Array:
-        """True for pairs that count."""
-        queries, rows = piece
-        first, second = self.retrieved[queries, rows, None], self.retrieved[queries, None, :]
-        if self.pairs == "retrieved":
-            return np.asarray(first & second)
-        return np.asarray(first | second) if self.pairs == "implied" else np.ones((1, 1, 1), dtype=bool)
+        In the last ones the first document was retrieved, and the second is below it or was not retrieved.
+        """
+        for query in range(len(self.grade)):
+            first, second, place = self.retrieved[query, :, None], self.retrieved[query], self.place[query]
+            counting = first & second if self.pairs == "retrieved" else first | second
+            if self.pairs == "all":
+                counting = np.ones_like(counting)
+            over = np.stack([self.prefers(query, judge) for judge in range(self.grade.shape[2])])
+            yield query, over, counting, counting & first & (place[:, None] < place)
 
     def by_judge(self, first_nonrelevant: bool = False) -> tuple[Array, Array]:
         """The number of preferences fulfilled by each document, and of all: ``[query, document, judge]``, ``[query, judge]``.
@@ -125,35 +97,21 @@ class Preferences:
         With ``first_nonrelevant``, only the first R non-relevant documents of a judge with R relevant ones count.
         """
         fulfilled, possible = np.zeros(self.grade.shape), np.zeros(self.in_parts.shape)
-        for piece in self.pieces():
-            queries, rows = piece
-            above, counting = self.above(piece), self.counting(piece)
-            for judge in range(self.grade.shape[2]):
-                which = self.prefers(piece, judge)
-                if first_nonrelevant:
-                    which = self._among_first(which, piece, judge)
-                fulfilled[queries, rows, judge] = np.count_nonzero(which & above, axis=2)
-                possible[queries, judge] += np.count_nonzero(which & counting, axis=(1, 2))
+        for query, over, counting, above in self.by_query():
+            which = self._among_first(query, over) if first_nonrelevant else over
+            fulfilled[query] = np.count_nonzero(which & above, axis=2).T
+            possible[query] = np.count_nonzero(which & counting, axis=(1, 2))
         return fulfilled[:, : self.lists.shown.shape[1]], possible
 
     def by_pair(self) -> tuple[Array, Array]:
         """For each document, the share of judges who prefer it, summed over the pairs that it leads, and the number of pairs."""
-        judges = self.grade.shape[2]
-        fulfilled, pairs = np.zeros((*self.grade.shape[:2], judges)), np.zeros(len(self.grade))
-        for piece in self.pieces():
-            queries, rows = piece
-            above, counting = self.above(piece), self.counting(piece)
-            ours = np.zeros((), dtype=np.int32)
-            both = np.zeros((), dtype=np.int32)
-            for judge in range(judges):
-                which = self.prefers(piece, judge)
-                ours = ours + which
-                both = both + which + self.prefers(piece, judge, turned=True)
-            for number in range(1, judges + 1):
-                which = np.where((both == number) & above, ours, 0)
-                fulfilled[queries, rows, number - 1] = which.sum(axis=2) / number
-            # every pair is counted from both sides
-            pairs[queries] += np.count_nonzero((both > 0) & counting, axis=(1, 2)) / 2
+        fulfilled, pairs = np.zeros(self.grade.shape), np.zeros(len(self.grade))
+        for query, over, counting, above in self.by_query():
+            ours = over.sum(axis=0)
+            both = ours + ours.T  # judges with a preference
+            for number in range(1, len(over) + 1):
+                fulfilled[query, :, number - 1] = np.where((both == number) & above, ours, 0).sum(axis=1) / number
+            pairs[query] = np.count_nonzero((both > 0) & counting) / 2  # every pair is counted from both sides
         return over_judges(fulfilled)[:, : self.lists.shown.shape[1]], pairs
 
     @cached_property
@@ -172,29 +130,27 @@ class Preferences:
         return np.asarray((documents & looked_at).sum(axis=1))
 
     @cached_property
+    def _many(self) -> Array:
+        """True for judges with more non-relevant than relevant documents."""
+        return np.asarray(self.known(self.nonrelevant) > self.known(self.relevant))
+
+    @cached_property
     def _keep(self) -> Array:
         """All documents except the non-relevant ones after the first R."""
         order = np.argsort(self.place, axis=1, kind="stable")[:, :, None]
         ranked = np.take_along_axis(self.nonrelevant, order, axis=1)
         number = np.empty(ranked.shape, dtype=np.int64)
         np.put_along_axis(number, np.broadcast_to(order, ranked.shape), np.cumsum(ranked, axis=1), axis=1)
-        few = self.known(self.relevant)
-        many = self.known(self.nonrelevant) > few
         # with parts, trec_eval also counts relevant documents that were not retrieved
-        most = np.where(self.in_parts, self.relevant.sum(axis=1), few)
-        return np.asarray(~(self.nonrelevant & (number > most[:, None, :]) & many[:, None, :]))
+        most = np.where(self.in_parts, self.relevant.sum(axis=1), self.known(self.relevant))
+        return np.asarray(~(self.nonrelevant & (number > most[:, None, :]) & self._many[:, None, :]))
 
-    def _among_first(self, which: Array, piece: Piece, judge: int) -> Array:
-        queries, rows = piece
-        kept = self._keep[queries, :, judge]
-        whole = self.in_parts[queries, judge]
-        which = which & kept[:, None, :]
-        parted = which & kept[:, rows, None]
+    def _among_first(self, query: int, over: Array) -> Array:
+        kept, nonrelevant = self._keep[query].T, self.nonrelevant[query].T
+        over = over & kept[:, None, :]
         # without parts, trec_eval pairs every non-relevant document with the kept ones, including itself
-        nonrelevant = self.nonrelevant[queries, :, judge]
-        many = (self.known(self.nonrelevant) > self.known(self.relevant))[queries, judge]
-        each_other = nonrelevant[:, rows, None] & (nonrelevant & kept & many[:, None])[:, None, :]
-        return np.where(whole[:, None, None], parted, which | each_other)
+        each_other = nonrelevant[:, :, None] & (nonrelevant & kept & self._many[query][:, None])[:, None, :]
+        return np.where(self.in_parts[query][:, None, None], over & kept[:, :, None], over | each_other)
 
 
 Pairs = Annotated[

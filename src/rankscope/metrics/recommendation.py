@@ -78,10 +78,7 @@ class HitCount(_Binary, aliases=("HitK",)):
     """The number of relevant documents in the first k, averaged over queries."""
 
     formula = "relevant in the top k"
-    convention = (
-        "a number, not a share, averaged over queries: RecPack's HitK. NumRelRet is the sum over queries, Success "
-        "is 0 or 1"
-    )
+    convention = "a number, not a share, averaged over queries: RecPack's HitK. NumRelRet is the sum over queries, Success is 0 or 1"
     source = "RecPack HitK"
     best_for = "the relevant items on a page of fixed length"
     examples = (Example("HitCount@3", (1, 0, 1, 1), "2"),)
@@ -162,10 +159,7 @@ class MeanR(_OverCutoffs, aliases=("MeanRecall", "MAR")):
     """The mean of recall at 1, 2, ... k."""
 
     formula = "(R@1 + R@2 + ... + R@k) / k"
-    convention = (
-        "every cutoff counts; it divides by all known relevant documents, so more of them than k keep it low "
-        "(Elliot's MAR)"
-    )
+    convention = "every cutoff counts; it divides by all known relevant documents, so more of them than k keep it low (Elliot's MAR)"
     source = "Elliot MAR"
     best_for = "recall that rewards finding documents early"
     examples = (Example("MeanR@3", (1, 0, 1), "(1/4 + 1/4 + 2/4) / 3", {"known": 4}),)
@@ -210,10 +204,7 @@ class pAP(pAUC, aliases=("PAP", "pAp"), at="negatives"):
     """The share of correctly ordered pairs among the first k relevant and the first k non-relevant documents."""
 
     formula = "sum over the first k relevant documents of max(k - non-relevant above, 0) / (k · min(k, known relevant))"
-    convention = (
-        "k counts relevant and non-relevant documents, not ranks; unjudged documents are non-relevant. Not "
-        "average precision"
-    )
+    convention = "k counts relevant and non-relevant documents, not ranks; unjudged documents are non-relevant. Not average precision"
     source = "Budhiraja et al., Rich-Item Recommendations for Rich-Users, 2020 (pAp@k); PAP of RecTools"
     best_for = "users with many relevant items and a short list"
     examples = (Example("pAP@2", (1, 0, 1, 0, 1), "(2 + 1) / (2 * 2)"),)

@@ -26,6 +26,10 @@ class _Binary(Metric):
         """True. A class whose positions earn by more than their own relevance and rank overrides it."""
         return True
 
+    def terms(self, lists: Lists) -> Terms:
+        denominator = getattr(self, "denominator", "relevant")
+        return Terms(lists, {"relevant": lists.relevant(self.level)}, self.out_of(lists, denominator))
+
     def harmonic_mean(self, lists: Lists, beta: float, size: Array | float) -> Terms:
         """The harmonic mean of precision among ``size`` documents and recall, which weighs beta times more."""
         factors = {"relevant": lists.relevant(self.level), "1 + beta²": np.asarray(1 + beta**2)}
@@ -68,18 +72,12 @@ class P(_Binary, aliases=("Precision",)):
         Param("k, or the smaller of k and the documents returned or known relevant"),
     ] = "k"
 
-    def terms(self, lists: Lists) -> Terms:
-        return Terms(lists, {"relevant": lists.relevant(self.level)}, self.out_of(lists, self.denominator))
-
 
 class R(_Binary, aliases=("Recall",)):
     """The share of all known relevant documents that is in the first k."""
 
     formula = "relevant in the top k / known relevant"
-    convention = (
-        "divides by all known relevant documents, so it stays below 1 if there are more than k; "
-        "denominator='min_k_relevant' does not"
-    )
+    convention = "divides by all known relevant documents, so it stays below 1 if there are more than k; denominator='min_k_relevant' does not"
     source = "trec_eval recall"
     best_for = "candidate stages, legal and patent search: missed documents are lost"
     not_for = "a cutoff below the number of relevant documents: it cannot reach 1"
@@ -100,9 +98,6 @@ class R(_Binary, aliases=("Recall",)):
     def looks_below(self) -> bool:
         """True if the denominator counts relevant documents of the whole list."""
         return self.denominator == "positives_in_list"
-
-    def terms(self, lists: Lists) -> Terms:
-        return Terms(lists, {"relevant": lists.relevant(self.level)}, self.out_of(lists, self.denominator))
 
 
 class F(_Binary, aliases=("F1",)):
@@ -182,10 +177,7 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
     """The precision at each relevant document, averaged over all known relevant ones."""
 
     formula = "sum over relevant documents of (precision at their rank) / known relevant"
-    convention = (
-        "divides by all known relevant documents, also with a cutoff (as trec_eval); most recommender tools use "
-        "denominator='min_k_relevant'"
-    )
+    convention = "divides by all known relevant documents, also with a cutoff (as trec_eval); most recommender tools use denominator='min_k_relevant'"
     source = "trec_eval map, map_cut"
     best_for = "several relevant documents per query that should all rank high"
     examples = (Example("AP", (1, 0, 1, 0, 0, 1), "(1/1 + 2/3 + 3/6) / 3"),)
@@ -252,10 +244,7 @@ class Rprec(_Binary, aliases=("RPrec", "R_precision", "r-precision", "RPrecision
     """Precision at rank R, where R is the number of known relevant documents."""
 
     formula = "relevant in the top R / R, where R is the number of known relevant"
-    convention = (
-        "divides by R even if fewer documents were returned; one more relevant document makes R larger, and may "
-        "raise the value"
-    )
+    convention = "divides by R even if fewer documents were returned; one more relevant document makes R larger, and may raise the value"
     source = "trec_eval Rprec"
     best_for = "a cutoff that fits each query"
     examples = (Example("Rprec", (1, 0, 1, 1), "2 / 3"),)

@@ -51,9 +51,6 @@ class SetR(_Set, aliases=("SetRecall",)):
     examples = (Example("SetR", (1, 0, 1, 0), "2 / 3", {"known": 3}),)
     trec = (TrecName("set_recall"),)
 
-    def terms(self, lists: Lists) -> Terms:
-        return Terms(lists, {"relevant": lists.relevant(self.level)}, lists.known(self.level))
-
 
 class SetF(_Set):
     """The harmonic mean of precision and recall over all returned documents."""

@@ -46,10 +46,11 @@ def is_batch(ranking: Any) -> bool:
 def ranked_lists(ranking: Any, level: float, options: Mapping[str, Any], lengths: Any = None) -> RankedBatch:
     """Read one or more lists, as ``Metric.of`` takes them. Raises InputError for anything else."""
     takes = "of() takes a ranked list, or a list of ranked lists"
-    if lengths is not None and not (isinstance(ranking, np.ndarray) and ranking.ndim == 2):
-        raise InputError("lengths is the number of documents in each row of a two-dimensional array; there is none")
-    if lengths is not None and (options["relevant"] is not None or options["judgments"] is not None):
-        raise InputError("lengths goes with an array of grades; give lists of ids as lists of lists")
+    if lengths is not None:
+        if not (isinstance(ranking, np.ndarray) and ranking.ndim == 2):
+            raise InputError("lengths is the number of documents in each row of a two-dimensional array; there is none")
+        if options["relevant"] is not None or options["judgments"] is not None:
+            raise InputError("lengths goes with an array of grades; give lists of ids as lists of lists")
     if isinstance(ranking, str | bytes | Mapping) or not isinstance(ranking, Sequence | np.ndarray):
         raise InputError(f"{takes}, not {type(ranking).__name__}")
     if isinstance(ranking, np.ndarray):
@@ -58,7 +59,8 @@ def ranked_lists(ranking: Any, level: float, options: Mapping[str, Any], lengths
     elif any(isinstance(one, tuple) for one in ranking):
         raise InputError(f"{takes}, not of tuples: write each list in square brackets")
     if not is_batch(ranking):
-        batch = _grades_at_once([ranking], level, {n: None if v is None else [v] for n, v in options.items()}, None)
+        alone = {name: None if value is None else [value] for name, value in options.items()}
+        batch = _grades_at_once([ranking], level, alone, None)
         return RankedBatch(batch or end_to_end([_read_list(ranking, level, options)]))
     if not len(ranking):
         raise InputError(f"{takes}; this array holds no list")
@@ -132,11 +134,10 @@ def lengths_of(lengths: Any, count: int, width: int) -> Array:
 
 
 def _with_known(batch: Batch, level: float, known: Any) -> Batch | None:
-    count = len(batch)
-    numbers = np.full(count, known) if isinstance(known, int) else known
+    numbers = np.full(len(batch), known) if isinstance(known, int) else known
     if isinstance(numbers, list) and set(map(type, numbers)) <= {int}:
         numbers = np.array(numbers)
-    if not isinstance(numbers, np.ndarray) or numbers.shape != (count,) or numbers.dtype.kind not in "iu":
+    if not isinstance(numbers, np.ndarray) or numbers.shape != (len(batch),) or numbers.dtype.kind not in "iu":
         return None
     relevant = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(batch.grade >= max(level, 0.0))])
     missing = numbers.astype(np.int64) - (relevant[batch.start + batch.size] - relevant[batch.start])

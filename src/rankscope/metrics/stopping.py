@@ -137,10 +137,7 @@ class INST(_Stopping):
     """Gain per document of a reader with a target gain, who is more likely to stop the closer they are to it."""
 
     formula = "as INSQ; goes on with ((r + T + T_r - 1) / (r + T + T_r))², T_r = T - gain so far"
-    convention = (
-        "all readers have stopped at the horizon, 1000; T is at least 0.5: with less, finding gain could make the "
-        "reader go on"
-    )
+    convention = "all readers have stopped at the horizon, 1000; T is at least 0.5: with less, finding gain could make the reader go on"
     source = "Moffat, Bailey, Scholer and Thomas, INST, ADCS 2015; Bailey et al., SIGIR 2015; cwl-eval"
     best_for = "tasks that need about T documents, by readers who react to the documents they find"
     examples = (
@@ -217,10 +214,7 @@ class SDCG(_ScaledMetric, aliases=("ScaledDCG",)):
     """Discounted gain as a share of k documents of the highest grade."""
 
     formula = "sum of gain(grade) / log2(rank + 1), over the same of k documents of max_grade"
-    convention = (
-        "the ideal does not depend on the query, so 1 cannot be reached if fewer than k documents have the "
-        "highest grade"
-    )
+    convention = "the ideal does not depend on the query, so 1 cannot be reached if fewer than k documents have the highest grade"
     source = "cwl-eval, ir_measures SDCG; the NDCG of C/W/L"
     best_for = "discounted gain with incomplete judgments"
     examples = (

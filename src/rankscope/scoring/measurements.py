@@ -13,7 +13,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
-from rankscope.inference.replicates import Replicates, average
+from rankscope.inference.anova import Replicates, average
 from rankscope.metrics import DEFAULT, Metric, in_order, parse
 from rankscope.panels.panel import Panel
 from rankscope.panels.pooled import PooledPairs, pool_of

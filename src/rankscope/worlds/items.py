@@ -10,8 +10,7 @@ import polars as pl
 
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Array
-from rankscope.worlds.draws import stream
-from rankscope.worlds.world import World
+from rankscope.worlds.world import World, stream
 
 HAIR = 1e-9  # what settles equal scores: less than any difference between them
 
@@ -33,11 +32,11 @@ class Candidates:
 
     def by_grade(self, values: Sequence[float]) -> Array:
         """Values given from the lowest grade to the highest, for each candidate."""
-        there = np.nan_to_num(self.grades)
+        grades = np.nan_to_num(self.grades)
         return (
-            np.interp(there, np.linspace(0.0, 1.0, len(values)), values)
+            np.interp(grades, np.linspace(0.0, 1.0, len(values)), values)
             if len(values) > 1
-            else np.full(there.shape, values[0])
+            else np.full(grades.shape, values[0])
         )
 
 
@@ -45,24 +44,16 @@ def made_candidates(world: World) -> Candidates:
     """Queries and candidates that are made up: grades in the shares that the world says, in every query."""
     draws = stream(world.seed, "items")
     shape = world.queries, world.candidates
-    bounds = np.round(np.cumsum(world.grades) * world.candidates).astype(int)
-    labels = (
-        np.searchsorted(bounds, np.arange(world.candidates), side="right").clip(max=len(world.grades) - 1).astype(float)
-    )
-    labels = np.broadcast_to(labels, shape)
+    bounds, best = np.round(np.cumsum(world.grades) * world.candidates).astype(int), len(world.grades) - 1
+    grades = np.searchsorted(bounds, np.arange(world.candidates), side="right").clip(max=best).astype(float)
+    labels = np.broadcast_to(grades, shape)
     weights = np.arange(1, world.queries + 1) ** -world.popularity
     digits = len(str(world.candidates))
     queries = pl.Series("query_id", [f"q{q + 1}" for q in range(world.queries)])
     numbers = [f"d{d + 1:0{digits}}" for d in range(world.candidates)]
     items = pl.Series("item_id", [f"{q}-{d}" for q in queries for d in numbers])
-    return Candidates(
-        queries,
-        weights / weights.sum(),
-        items,
-        labels,
-        labels / max(len(world.grades) - 1, 1),
-        draws.standard_normal(shape),
-    )
+    noise = draws.standard_normal(shape)
+    return Candidates(queries, weights / weights.sum(), items, labels, labels / max(best, 1), noise)
 
 
 def judged_candidates(
@@ -100,14 +91,8 @@ def judged_candidates(
     draws = stream(world.seed, "items")
     noise = draws.standard_normal((len(queries), wide))
     weights = (draws.permutation(len(queries)) + 1.0) ** -world.popularity
-    made = Candidates(
-        queries,
-        weights / weights.sum(),
-        items,
-        labels.reshape(noise.shape),
-        labels.reshape(noise.shape) / highest,
-        noise,
-    )
+    labels = labels.reshape(noise.shape)
+    made = Candidates(queries, weights / weights.sum(), items, labels, labels / highest, noise)
     return made, [_run_scores(top, pool, noise.shape) for top in tops]
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 
-from rankscope.behaviour.policies import Fixed
+from rankscope.behaviour.policies import TINY, Fixed
 from rankscope.impressions import Log
 from rankscope.lists import Array
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.rollup import roll_up
-from rankscope.worlds.draws import stream
-from rankscope.worlds.events import Arm, Behaviour, Events, place_chances_of
-from rankscope.worlds.visits import PART, Visits, made_visits
+from rankscope.worlds.events import PART, Arm, Behaviour, Events, Visits, made_visits
+from rankscope.worlds.world import stream
 
 BEFORE = ("sessions_before", "impressions_before", "clicks_before", "revenue_before")
 AT_ONCE = 64  # parts whose users are summed up at once
@@ -46,35 +46,28 @@ class Scenario:
         return any(arm.rival is not None or not isinstance(arm.policy, Fixed) for arm in self.arms)
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What a scenario made: the ``log``, a row a shown item in order of time, and ``units``, a row a user."""
-
-    log: pl.DataFrame
-    units: pl.DataFrame
-
-
-def play(scenario: Scenario) -> Outcome:
-    """Make the log of a scenario, and the sums of each user beside it."""
+def play(scenario: Scenario) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the log of a scenario, one row per shown item in order of time, and its users, one row per user."""
     both = [(units, _rows(scenario, visits, events, units)) for units, visits, events in _parts(scenario)]
     units, logs = zip(*both, strict=True)
-    return Outcome(pl.concat(logs).sort("timestamp", maintain_order=True), pl.concat(units))
+    return pl.concat(logs).sort("timestamp", maintain_order=True), pl.concat(units)
 
 
 def played_units(scenario: Scenario) -> pl.DataFrame:
-    """The sums of each user alone, for millions of them: what ``play`` gives beside the log."""
+    """Return only the users of a scenario, for millions of them."""
     return pl.concat(units for units, _, _ in _parts(scenario))
 
 
 def _parts(scenario: Scenario) -> Iterator[tuple[pl.DataFrame, Visits, Events]]:
-    """Some users at a time: their sums, their visits and what happened."""
+    """Some users at a time: their sums, their visits and their events."""
     world = scenario.behaviour.world
     for part in range(-(-world.users // PART)):
         visits = made_visits(world, scenario.behaviour.candidates, part)
         arm = scenario.arm_of(visits, part)
         events = scenario.behaviour.events(visits, scenario.arms, arm)
         users = min(PART, world.users - part * PART)
-        units = _unit_sums(events, visits, users)
+        numbers = pl.Series(np.arange(visits.first + 1, visits.first + users + 1)).cast(pl.String)
+        units = pl.DataFrame({"unit_id": "u" + numbers, **_sums_of_users(events, users)})
         if scenario.by_user:
             variant = np.zeros(PART, dtype=int)
             variant[visits.user[visits.visit]] = arm
@@ -139,13 +132,16 @@ def _chances(scenario: Scenario, events: Events, query: Array, row: Array, place
     chances = np.ones(events.order.shape)
     for number, arm in enumerate(scenario.arms):
         lists = np.flatnonzero(events.arm == number)
-        chances[lists] = place_chances_of(arm, query[lists], events.order[lists])
-    columns = (
-        ("p_item_pos", chances[row, place]),
-        ("p_prefix", events.prefix[row, place]),
-        ("p_slate", events.prefix[row, -1]),
-    )
-    return [pl.Series(name, values) for name, values in columns]
+        order = events.order[lists]
+        found = np.maximum(arm.chances[query[lists, None], order, np.arange(order.shape[1])], TINY)
+        chances[lists] = np.where(order >= 0, found, 1.0)  # 1 past the end of a list
+    prefix = events.prefix[row]
+    columns = {
+        "p_item_pos": chances[row, place],
+        "p_prefix": prefix[np.arange(len(row)), place],
+        "p_slate": prefix[:, -1],
+    }
+    return [pl.Series(name, values) for name, values in columns.items()]
 
 
 def _teams(scenario: Scenario, events: Events, query: Array, row: Array, place: Array) -> list[pl.Series]:
@@ -165,39 +161,31 @@ def _teams(scenario: Scenario, events: Events, query: Array, row: Array, place: 
     return [team, *columns, pl.Series("merge_method", ["team draft"] * len(row))]
 
 
-def _unit_sums(events: Events, visits: Visits, users: int) -> pl.DataFrame:
-    """What each of the first users did, in sums."""
-    unit = pl.Series("unit_id", np.arange(visits.first + 1, visits.first + users + 1)).cast(pl.String)
-    orders = np.bincount(events.user, events.conversion.sum(axis=1), minlength=PART)[:users]
-    return pl.DataFrame({"unit_id": "u" + unit, **_counts(events, users)}).with_columns(
-        pl.Series("orders", orders.astype(np.int64)), pl.Series("revenue", _money(events, users))
-    )
+def _sums_of_users(events: Events, users: int) -> dict[str, Array]:
+    """The sums of each of the first users."""
 
+    def total(values: Array | None, user: Array = events.user) -> Array:
+        return np.bincount(user, values, minlength=PART)[:users]
 
-def _counts(events: Events, users: int) -> dict[str, Array]:
-    sessions = np.bincount(events.user[np.unique(events.visit, return_index=True)[1]], minlength=PART)
-    values = {
-        "sessions": sessions,
-        "lists": np.bincount(events.user, minlength=PART),
-        "impressions": np.bincount(events.user, (events.order >= 0).sum(axis=1), minlength=PART),
-        "clicks": np.bincount(events.user, events.click.sum(axis=1), minlength=PART),
+    counts = {
+        "sessions": total(None, events.user[np.unique(events.visit, return_index=True)[1]]),
+        "lists": total(None),
+        "impressions": total((events.order >= 0).sum(axis=1)),
+        "clicks": total(events.click.sum(axis=1)),
+        "orders": total(events.conversion.sum(axis=1)),
     }
-    return {name: value[:users].astype(np.int64) for name, value in values.items()}
-
-
-def _money(events: Events, users: int) -> Array:
-    return np.bincount(events.user, events.revenue.sum(axis=1), minlength=PART)[:users].round(2)
+    whole = {name: values.astype(np.int64) for name, values in counts.items()}
+    return {**whole, "revenue": total(events.revenue.sum(axis=1)).round(2)}
 
 
 def _sums_before(scenario: Scenario, part: int, users: int) -> pl.DataFrame:
-    """What the same users did in the days before the start, when all were shown the first arm and nobody left."""
+    """The sums of the same users in the days before the start, if all were shown the first arm and all stayed."""
     behaviour = scenario.behaviour
     days = behaviour.world.before
     visits = made_visits(behaviour.world, behaviour.candidates, part, "before", days)
     events = behaviour.events(visits, scenario.arms, np.zeros(len(visits.visit), dtype=int), stay=True, days=days)
-    counts = _counts(events, users)
-    values = counts["sessions"], counts["impressions"], counts["clicks"], _money(events, users)
-    return pl.DataFrame(dict(zip(BEFORE, values, strict=True)))
+    sums = _sums_of_users(events, users)
+    return pl.DataFrame({name: sums[name.removesuffix("_before")] for name in BEFORE})
 
 
 # --- the truth ----------------------------------------------------------------------------------------------------
@@ -301,16 +289,26 @@ def design_effect(clicks: Array, impressions: Array, groups: Array) -> float:
     return clustered / rows if rows else float("nan")
 
 
-def by_position(log: pl.DataFrame) -> list[tuple[int, int, int, int]]:
-    """Each position with how many items were shown, examined and clicked there."""
-    sums = log.group_by("position").agg(pl.len(), pl.col("examined", "click").cast(pl.Int64).sum()).sort("position")
-    return sums.rows()
+def counts_by_position(log: pl.DataFrame) -> list[SimpleNamespace]:
+    """Count the items ``shown``, ``examined`` and clicked at each position."""
+    examined, clicks = pl.col("examined").cast(pl.Int64).sum(), pl.col("click").cast(pl.Int64).sum().alias("clicks")
+    counts = log.group_by("position").agg(pl.len().alias("shown"), examined, clicks)
+    return _with_rate(counts.sort("position"), "shown")
 
 
-def by_arm(log: pl.DataFrame) -> list[tuple[str, int, int, int, int]]:
-    """Each variant or policy with its users, lists, rows and clicks; nothing where there is one alone without a name."""
+def counts_by_arm(log: pl.DataFrame) -> list[SimpleNamespace]:
+    """Count the users, lists, rows and clicks of each variant or policy; none for a single one without a name."""
     column = next((name for name in ("variant", "logger_id") if name in log.columns), None)
     if column is None:
         return []
-    counts = pl.col("unit_id").n_unique(), pl.col("impression_id").n_unique().alias("lists"), pl.len().alias("rows")
-    return log.group_by(column, maintain_order=True).agg(*counts, pl.col("click").cast(pl.Int64).sum()).rows()
+    users, lists = pl.col("unit_id").n_unique().alias("users"), pl.col("impression_id").n_unique().alias("lists")
+    clicks = pl.col("click").cast(pl.Int64).sum().alias("clicks")
+    arms = log.group_by(pl.col(column).alias("name"))
+    return _with_rate(arms.agg(users, lists, pl.len().alias("rows"), clicks), "rows")
+
+
+def _with_rate(counts: pl.DataFrame, of: str) -> list[SimpleNamespace]:
+    """The rows of counts, with the click-through rate ``ctr``."""
+    return [
+        SimpleNamespace(**row) for row in counts.with_columns(ctr=pl.col("clicks") / pl.col(of)).iter_rows(named=True)
+    ]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_type_hints
+
+import numpy as np
 
 from rankscope import words
 from rankscope.declared import Param, check_value
@@ -13,6 +15,22 @@ from rankscope.errors import InputError
 Count = Annotated[int, Param("a number of things", low=1, high=100_000_000)]
 Chance = Annotated[float, Param("a chance", low=0.0, high=1.0)]
 Chances = Annotated[tuple[float, ...], Param("chances from the lowest grade to the highest", low=0.0, high=1.0)]
+
+
+STREAMS = (
+    "items", "users", "visits", "lists", "queries", "variants", "policies", "rankings", "teams", "examination", "clicks", "dwell", "orders", "moods",
+)  # fmt: skip
+Phase = Literal["log", "before", "truth"]
+PHASES = ("log", "before", "truth")
+
+
+def stream(seed: int, name: str, phase: Phase = "log", part: int = 0) -> np.random.Generator:
+    """The stream of chance of this name, for one part of the users in one phase.
+
+    >>> float(stream(1, "clicks").random()) == float(stream(1, "clicks").random()) != float(stream(1, "dwell").random())
+    True
+    """
+    return np.random.default_rng([seed, PHASES.index(phase), part, STREAMS.index(name)])
 
 
 # fmt: off

@@ -17,7 +17,7 @@ from rankscope.engines.base import SEVERAL
 from rankscope.errors import InputError
 from rankscope.metrics import CATALOGUE, Metric
 from rankscope.verbs.unjudged.search import alone, ways
-from rankscope.verbs.unjudged.study import top_grade
+from rankscope.verbs.unjudged.unjudged import top_grade
 
 Qrels = dict[str, dict[str, float]]
 LEVELS = (0.0, 1.0, 2.0)
@@ -480,7 +480,7 @@ def test_what_cannot_be_used_is_one_line(more: dict[str, Any], says: str) -> Non
 
 
 def test_rankings_too_deep_to_be_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankscope.verbs.unjudged.study.MOST", 20)
+    monkeypatch.setattr("rankscope.verbs.unjudged.unjudged.MOST", 20)
     qrels, runs = made_up(13)
     with pytest.raises(InputError, match=r"AP looks at whole rankings, here 36 documents, too many"):
         rs.unjudged(qrels, runs, "AP")

@@ -22,7 +22,7 @@ from rankscope.scoring.health import Health
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import caution_notes
 from rankscope.verbs.unjudged.result import NO_JUDGMENT, RANKED, DocumentToJudge, Reversal, UnjudgedReport
-from rankscope.verbs.unjudged.study import Study, study_of
+from rankscope.verbs.unjudged.unjudged import Study, study_of
 
 NEAR = 10  # the cutoff to show among several
 CUTOFFS = 3  # cutoffs that are shown

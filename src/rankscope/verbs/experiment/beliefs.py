@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope import words
-from rankscope.inference.beliefs import LiftPosterior, Prior, posterior_of_lift
+from rankscope.inference.effects import LiftPosterior, Prior, posterior_of_lift
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.contrast_result import lift_interval_in_words
 from rankscope.show.result import Col

@@ -8,7 +8,7 @@ from typing import Any
 
 from rankscope.errors import InputError
 from rankscope.experiments.variants import Variants, variants_of
-from rankscope.inference.beliefs import Prior
+from rankscope.inference.effects import Prior
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.cuts import attribute_columns
 from rankscope.panels.families import Family, pairs_of

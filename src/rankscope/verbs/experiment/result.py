@@ -14,7 +14,7 @@ from rankscope.experiments.split import SampleRatio, name_of_test
 from rankscope.experiments.variants import Variants
 from rankscope.impressions import Log
 from rankscope.inference.base import is_significant
-from rankscope.inference.beliefs import Prior
+from rankscope.inference.effects import Prior
 from rankscope.logs.base import OnlineMetric, parse_online
 from rankscope.logs.metrics import Quantile
 from rankscope.logs.rollup import UnitTotals

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from rankscope import words
-from rankscope.inference.beliefs import Prior
+from rankscope.inference.effects import Prior
 from rankscope.panels.contrast_result import WITH_MARGIN, columns_named, p_cell
 from rankscope.show.result import Col, View
 from rankscope.verbs.experiment import beliefs

@@ -19,7 +19,6 @@ from rankscope.logs.base import OnlineMetric, parse_online_metrics
 from rankscope.logs.cuts import DAY, column_of, parts_by, slice_names, with_days, with_positions
 from rankscope.logs.health import LogHealth, empty_sums, examine
 from rankscope.logs.metrics import Quantile, usual_metrics
-from rankscope.logs.quantiles import rows_of
 from rankscope.logs.rollup import UnitTotals, left_out_of_window, roll_up
 from rankscope.panels.panel import Panel
 from rankscope.panels.ratios import ratio_parts
@@ -63,7 +62,7 @@ def online(  # noqa: PLR0913 - the options of the command line, each with its de
     """
     check_between("level", level, 0.95)
     ignored = frozenset(codes_of(ignore))
-    over = _listed(by)
+    over = [by] if isinstance(by, str) else list(dict.fromkeys(by))
     if strange := [name for name in over if name not in OVER]:
         raise InputError(f"by={strange[0]!r}: by is {words.choices(OVER)}")
     read = read_log(log, columns=columns, log_format=log_format)
@@ -77,19 +76,14 @@ def online(  # noqa: PLR0913 - the options of the command line, each with its de
     if not metrics:  # what was not observed for long enough was not asked for either
         values = [one for one in values if one.denominator or not one.metric.windowed] or values
     chosen = [one.metric for one in values]
-    about = (
-        units.remark,
-        *_censored(values, units.noun),
-        *_few_rows(values),
-        health.remark(),
-        VARIANTS if read.has("variant") else "",
-    )
-    remarks = [text for text in (*about, read.allowance()) if text]
+    variants = VARIANTS if read.has("variant") else ""
+    about = (units.remark, *_remarks(values, units.noun), health.remark(), variants, read.allowance())
+    remarks = [text for text in about if text]
     parts = {name: _over(name, read, health, chosen, level, remarks) for name in over}
     sliced = [one for name in slice_names(read, slices) for one in _slices(read, chosen, level, name, remarks)]
     return OnlineValues(
         values, read.source, health, units.count, units.noun, level, parts.get("day", ()), parts.get("position", ()), sliced,
-        [_sentence(text) for text in remarks], ignored,
+        [f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}" for text in remarks], ignored,
     )  # fmt: skip
 
 
@@ -104,29 +98,15 @@ def _nothing_allowed(log: Log) -> str:
     )
 
 
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
-
-
-def _listed(by: str | Iterable[str]) -> list[str]:
-    """What to look by, once each."""
-    return [by] if isinstance(by, str) else list(dict.fromkeys(by))
-
-
-def _censored(values: Sequence[OnlineValue], noun: str) -> Iterator[str]:
-    """How many units a windowed metric leaves out, as they were not observed for long enough."""
+def _remarks(values: Sequence[OnlineValue], noun: str) -> Iterator[str]:
+    """Yield the number of units that a windowed metric leaves out, and quantiles with too few rows beyond them."""
     for one in values:
         if one.censored:
             yield left_out_of_window(one.metric, one.units, one.censored, noun)
-
-
-def _few_rows(values: Sequence[OnlineValue]) -> Iterator[str]:
-    """Where an interval of a quantile goes by too few rows beyond it to hold as often as it says."""
     for one in values:
         if one.needed and one.bounds.known:
-            yield (
-                f"{one.metric} has few rows beyond it: its interval needs about {words.rounded(one.needed, up=True)}, and there are {words.amount(one.denominator)}"
-            )
+            needed, there = words.rounded(one.needed, up=True), words.amount(one.denominator)
+            yield f"{one.metric} has few rows beyond it: its interval needs about {needed}, and there are {there}"
 
 
 # --- one value ------------------------------------------------------------------------------------------------------
@@ -152,7 +132,7 @@ def _value(units: UnitTotals, metric: OnlineMetric, inside: Array, level: float,
 
 def _quantile(units: UnitTotals, metric: Quantile, inside: Array, level: float, **part: Any) -> OnlineValue:
     """A quantile over some of the units, with its interval; above the line are the rows at or below it."""
-    rows = rows_of(units, metric, inside)
+    rows = units.rows_of(metric, inside)
     found = quantile_of(rows.values, rows.units, metric.q, level)
     count = len(inside) if units.unit else found.rows
     below, known = float(found.below), float(found.rows)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any, ClassVar
 
 from rankscope import words
@@ -60,9 +59,9 @@ class OnlineValue:
         return words.share(number, 1 if size >= 0.01 or not size else 2 if size >= 0.001 else 3)
 
     @property
-    def in_words(self) -> str:
-        """The value."""
-        return self.write(self.value)
+    def number(self) -> NumberText:
+        """The value on its scale, as a table has it."""
+        return NumberText(self.write(self.value), self.value)
 
     @property
     def interval_in_words(self) -> str:
@@ -93,17 +92,12 @@ class OnlineValue:
         named = "" if self.metric.of_columns else f" {self.metric.below}"
         return f"{above} {'out of' if self.is_share else 'over'} {below}{named}"
 
-    @property
-    def range_value(self) -> Value:
-        """The value with its interval, as charts have it."""
-        return ValueRange(self.value, self.bounds.lower, self.bounds.upper) if self.bounds.known else self.value
-
 
 def _columns(*first: Col) -> tuple[Col, ...]:
     return (
         *first,
         Col("metric", of=lambda one: str(one.metric), head="metric"),
-        Col("value", head="value", kind="value", cell=lambda one: NumberText(one.in_words, one.value)),
+        Col("value", head="value", kind="value", cell=lambda one: one.number),
         Col("ci_lower", "ci_upper", of=lambda one: (one.bounds.lower, one.bounds.upper), head="interval", cell=lambda one: one.interval_in_words),
         Col("numerator", head="sums", cell=lambda one: one.sums_in_words),
         Col("denominator"),
@@ -131,7 +125,7 @@ class OnlineValues(Result):
         View("by_day", _columns(Col("day", of=lambda one: str(one.part), head="day")), lambda result: result.days, "By day", labels=2),
         View("by_position", _columns(Col("position", of=lambda one: one.part, head="position", kind="count")), lambda result: result.positions,
              "By position", OBSERVED, labels=2),
-        View("slices", _columns(Col("attribute", head="slice"), Col("slice", of=lambda one: one.part, head="is", cell=lambda one: _named(one.part))),
+        View("slices", _columns(Col("attribute", head="slice"), Col("slice", of=lambda one: one.part, head="is", cell=lambda one: "(empty)" if one.part is None else str(one.part))),
              lambda result: result.slices, "By slice", labels=3),
     )  # fmt: skip
 
@@ -201,12 +195,8 @@ class OnlineValues(Result):
     def sentences(self) -> Iterator[str]:
         """The first metric, what it is of, and what to know of it."""
         first = self.values[0]
-        interval = (
-            f"{words.percent(self.level)} interval {first.interval_in_words}"
-            if first.bounds.known
-            else first.interval_in_words
-        )
-        yield f"{first.metric} is {first.in_words} ({interval}): {first.made_of}."
+        level = f"{words.percent(self.level)} interval " if first.bounds.known else ""
+        yield f"{first.metric} is {first.write(first.value)} ({level}{first.interval_in_words}): {first.made_of}."
         rows, units = words.counted(self.health.rows, "row"), words.counted(self.units, self.unit)
         yield f"{rows}." if self.unit == "row" else f"{rows} of {units}."
         yield from self.remarks
@@ -216,13 +206,8 @@ class OnlineValues(Result):
     def blocks(self, **_: Any) -> list[Shown]:
         """The sentences and the values, then by day, by position and by slice, where these were asked for."""
         first, *rest = self.sentences()
-        out: list[Shown] = [
-            Paragraph(first),
-            EMPTY,
-            self.table(),
-            EMPTY,
-            *(Paragraph(text, quiet=True) for text in rest),
-        ]
+        quiet = (Paragraph(text, quiet=True) for text in rest)
+        out: list[Shown] = [Paragraph(first), EMPTY, self.table(), EMPTY, *quiet]
         for name, held in self._parts:
             if held:
                 view = self.view(name)
@@ -244,35 +229,29 @@ def _side_by_side(view: View, values: Sequence[OnlineValue]) -> Table:
     rows: dict[tuple[Value, ...], dict[OnlineMetric, OnlineValue]] = {}
     for one in values:
         rows.setdefault(tuple(column.cell(one) for column in own), {})[one.metric] = one
-    heads = (
-        *(Column(column.head, column.kind) for column in own),
-        *(Column(str(metric), "value") for metric in metrics),
-    )
-    cells = tuple(
-        (*key, *(NumberText(found[m].in_words, found[m].value) if m in found else None for m in metrics))
-        for key, found in rows.items()
-    )
+    heads = [Column(column.head, column.kind) for column in own] + [Column(str(metric), "value") for metric in metrics]
+    cells = tuple((*key, *(found[m].number if m in found else None for m in metrics)) for key, found in rows.items())
     note = f"{view.note} {APART}".strip()
-    return Table(heads, cells, len(own), note=note, name=view.name, title=view.title)
+    return Table(tuple(heads), cells, len(own), note=note, name=view.name, title=view.title)
 
 
 def _lines(values: Sequence[OnlineValue], name: str, over: str, caption: str) -> Iterator[Chart]:
     """A line a metric over days or positions."""
-    by_metric: Callable[[OnlineValue], str] = lambda one: str(one.metric)  # noqa: E731 - it is a key
-    each = {metric: list(group) for metric, group in groupby(sorted(values, key=by_metric), key=by_metric)}
-    for metric in list(dict.fromkeys(map(by_metric, values)))[:LINES]:
-        known = [one for one in sorted(each[metric], key=lambda one: one.part) if not math.isnan(one.value)]
+    for metric in list(dict.fromkeys(str(one.metric) for one in values))[:LINES]:
+        known = [one for one in values if str(one.metric) == metric and not math.isnan(one.value)]
+        known.sort(key=lambda one: one.part)
         if len(known) < 2:
             continue
         first = known[0].part
         rows: tuple[tuple[Value, ...], ...] = tuple(
-            (metric, (one.part - first).days + 1 if over == "day" else one.part, one.range_value) for one in known
+            (
+                metric,
+                (one.part - first).days + 1 if over == "day" else one.part,
+                ValueRange(one.value, one.bounds.lower, one.bounds.upper) if one.bounds.known else one.value,
+            )
+            for one in known
         )
         columns = Column("metric"), Column(over, "count"), Column("value", "value")
         yield Chart(
             f"{name}-{metric}", f"{metric} by {over}", "lines", columns, rows, x=over, y="value", series="metric", caption=caption, told=True,
         )  # fmt: skip
-
-
-def _named(value: Any) -> str:
-    return "(empty)" if value is None else str(value)

@@ -1,4 +1,4 @@
-"""What ``simulate`` gives: the log, its users, what was made in numbers, and the true effects of an experiment."""
+"""The result of ``simulate``: the log, its users, counts, and the true effects of an experiment."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from rankscope import words
@@ -14,81 +15,39 @@ from rankscope.blocks import EMPTY, Chart, Column, Heading, Paragraph
 from rankscope.files.writers import write_rows
 from rankscope.logs.base import parse_online
 from rankscope.show.result import Col, Result, Shown, View
-from rankscope.worlds.log import Effect, Outcome, Scenario, by_arm, by_position, design_effect
+from rankscope.worlds.log import Effect, Scenario, counts_by_arm, counts_by_position, design_effect
 
 TOLD = (1, 2, 3, 10, 20)  # positions whose click-through rate is told in a sentence
-
-
-@dataclass(frozen=True)
-class PlaceCounts:
-    """A position with how many items were ``shown``, ``examined`` and ``clicks`` there."""
-
-    position: int
-    shown: int
-    examined: int
-    clicks: int
-
-    @property
-    def ctr(self) -> float:
-        """The click-through rate."""
-        return self.clicks / self.shown
-
-
-@dataclass(frozen=True)
-class ArmCounts:
-    """What was made under a variant or a policy."""
-
-    name: str
-    users: int
-    lists: int
-    rows: int
-    clicks: int
-
-    @property
-    def ctr(self) -> float:
-        """The click-through rate."""
-        return self.clicks / self.rows
 
 
 def _relative(effect: Effect) -> float:
     return effect.difference / effect.baseline_value if effect.baseline_value else math.nan
 
 
-def _rate(head: str) -> Col:
-    return Col("ctr", head=head, kind="value", cell=lambda one: words.share(one.ctr, 2))
-
-
-def _signed(value: float) -> str:
-    return words.in_table(words.number(value, sign=True, digits=4))
+def _counts(*names: str) -> tuple[Col, ...]:
+    """Columns of counts, and of the click-through rate."""
+    rate = Col("ctr", head="click-through", kind="value", cell=lambda one: words.share(one.ctr, 2))
+    return (*(Col(name, head=name, kind="count") for name in names), rate)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulation(Result):
-    """What was made: ``log`` has a row a shown item, ``units`` a row a user, ``effects`` what each variant would do to everybody.
+    """A simulated world: ``log`` has one row per shown item, ``units`` one row per user, ``effects`` the effect of each variant on all users.
 
     ``made["treatment", "CTR"]`` is one true effect, with ``value``, ``baseline_value``, ``difference`` and the standard ``error`` of that.
-    ``design_effect`` says how much larger the variance of CTR is than if rows were independent.
+    ``design_effect`` is the variance of CTR relative to the variance of independent rows.
     """
 
     kind: str
     scenario: Scenario
-    outcome: Outcome
+    log: Any
+    units: Any
     effects: Sequence[Effect]
     truth_users: int
 
     schema = "simulate/1"
     views = (
-        View(
-            "results",
-            (
-                Col("position", head="position", kind="count"),
-                Col("shown", head="shown", kind="count"),
-                Col("examined", head="examined", kind="count"),
-                Col("clicks", head="clicks", kind="count"),
-                _rate("click-through"),
-            ),
-            lambda made: made.places,
-        ),
+        View("results", _counts("position", "shown", "examined", "clicks"), lambda made: made.places),
         View(
             "effects",
             (
@@ -97,38 +56,17 @@ class Simulation(Result):
                 Col("baseline"),
                 Col("value", head="value", kind="value", cell=lambda e: words.cell(e.value)),
                 Col("baseline_value", head="baseline", kind="value", cell=lambda e: words.cell(e.baseline_value)),
-                Col("difference", head="difference", kind="value", cell=lambda e: _signed(e.difference)),
+                Col("difference", head="difference", kind="value", cell=lambda e: words.in_table(words.number(e.difference, sign=True, digits=4))),
                 Col("error", head="±", kind="value", cell=lambda e: words.cell(e.error, 5)),
                 Col("relative", of=_relative, head="lift", kind="value", cell=lambda e: words.relative(_relative(e)) if math.isfinite(_relative(e)) else ""),
             ),
             lambda made: made.effects,
             labels=2,
         ),
-        View(
-            "arms",
-            (
-                Col("name", head="shown by"),
-                Col("users", head="users", kind="count"),
-                Col("lists", head="lists", kind="count"),
-                Col("rows", head="rows", kind="count"),
-                Col("clicks", head="clicks", kind="count"),
-                _rate("click-through"),
-            ),
-            lambda made: made.parts,
-        ),
+        View("arms", (Col("name", head="shown by"), *_counts("users", "lists", "rows", "clicks")), lambda made: made.parts),
     )  # fmt: skip
 
     # -- what was made ------------------------------------------------------------------------------
-
-    @property
-    def log(self) -> Any:
-        """The log, a Polars frame with a row a shown item, in order of time; ``rs.read_log`` and ``rs.experiment`` take it."""
-        return self.outcome.log
-
-    @property
-    def units(self) -> Any:
-        """A Polars frame with a row a user: what each did, under which variant, and before."""
-        return self.outcome.units
 
     def write_log(self, path: str | Path) -> Path:
         """Write the log to a file, in the format of its ending: .parquet .csv .tsv .jsonl, with .gz packed; gives the path."""
@@ -148,14 +86,14 @@ class Simulation(Result):
         return chosen[0]
 
     @cached_property
-    def places(self) -> list[PlaceCounts]:
-        """Each position with what was shown, examined and clicked there."""
-        return [PlaceCounts(*row) for row in by_position(self.log)]
+    def places(self) -> list[SimpleNamespace]:
+        """The counts of each position: ``shown``, ``examined``, ``clicks``, and the click-through rate ``ctr``."""
+        return counts_by_position(self.log)
 
     @cached_property
-    def parts(self) -> list[ArmCounts]:
-        """Each variant or policy with what was made under it."""
-        found = {row[0]: ArmCounts(*row) for row in by_arm(self.log)}
+    def parts(self) -> list[SimpleNamespace]:
+        """The counts of each variant or policy; none for a single one without a name."""
+        found = {row.name: row for row in counts_by_arm(self.log)}
         return [found[arm.name] for arm in self.scenario.arms if arm.name in found]
 
     @cached_property
@@ -181,11 +119,8 @@ class Simulation(Result):
 
     def json_header(self) -> dict[str, Any]:
         """How much was made, and under which parameters."""
-        sums = (
-            self.units.select("sessions", "lists", "impressions", "clicks", "orders", "revenue")
-            .sum()
-            .row(0, named=True)
-        )
+        names = ("sessions", "lists", "impressions", "clicks", "orders", "revenue")
+        sums = self.units.select(names).sum().row(0, named=True)
         sums["revenue"] = round(sums["revenue"], 2)
         return {
             "kind": self.kind, "rows": len(self.log), "users": len(self.units), **sums, "days": self.scenario.behaviour.world.days,
@@ -219,13 +154,10 @@ class Simulation(Result):
 
     def blocks(self, **_: Any) -> list[Shown]:
         """The sentences, the truth, what was shown by what, and the first positions."""
-        blocks: list[Shown] = [*map(Paragraph, self.sentences()), EMPTY]
-        if self.effects:
-            title = f"the truth: {words.counted(self.truth_users, 'further user')} under each variant"
-            blocks += [Heading(title), self.table("effects"), EMPTY]
-        if self.parts:
-            blocks += [self.table("arms"), EMPTY]
-        return [*blocks, self.table()]
+        title = f"the truth: {words.counted(self.truth_users, 'further user')} under each variant"
+        effects = [Heading(title), self.table("effects"), EMPTY] if self.effects else []
+        arms = [self.table("arms"), EMPTY] if self.parts else []
+        return [*map(Paragraph, self.sentences()), EMPTY, *effects, *arms, self.table()]
 
     def charts(self) -> Iterator[Chart]:
         """Click-through by position."""

@@ -77,7 +77,7 @@ def simulate(  # noqa: PLR0913 - the options of the command line, each with its 
     scenario = Scenario(Behaviour(world, candidates, Browsing.read(browsing)), arms, shares, experiment)
     everybody = _truth(truth, experiment)
     wanted = _metrics(metrics, experiment)
-    return Simulation(kind, scenario, play(scenario), true_effects(scenario, wanted, everybody) if everybody else [], everybody)
+    return Simulation(kind, scenario, *play(scenario), true_effects(scenario, wanted, everybody) if everybody else [], everybody)
 # fmt: on
 
 
@@ -107,14 +107,8 @@ def _rankers(world: World, kind: str, quality: Any, qrels: Any, runs: Any) -> tu
         candidates, scores, names = _judged(world, qrels, runs)
         if runs is not None:
             return candidates, list(zip(names, scores, strict=True))
-    usual = QUALITY[kind]
-    each = (
-        usual
-        if quality is None
-        else tuple(quality)
-        if isinstance(quality, Iterable) and not isinstance(quality, str)
-        else (quality,)
-    )
+    several = isinstance(quality, Iterable) and not isinstance(quality, str)
+    each = QUALITY[kind] if quality is None else quality if several else (quality,)
     scored = [(value, quality_scores(candidates, value)) for value in each]
     return candidates, [(f"quality {value:g}", scores) for value, scores in scored]
 
@@ -169,12 +163,11 @@ def _shares(split: Any, arms: int, experiment: bool) -> list[float]:
     if not experiment:
         raise InputError("split is of an experiment: a log's policies make equal shares of its lists")
     shares = list(split) if isinstance(split, Iterable) and not isinstance(split, str) else [split]
-    if (
-        not all(isinstance(x, int | float) and not isinstance(x, bool) and 0 < x < float("inf") for x in shares)
-        or len(shares) != arms
-    ):
+    known = [x for x in shares if isinstance(x, int | float) and not isinstance(x, bool) and 0 < x < float("inf")]
+    if len(known) != len(shares) or len(shares) != arms:
+        like = ", ".join(["1"] * arms)
         raise InputError(
-            f"split={split!r}: give a share above 0 for each of {words.counted(arms, 'variant')}, like {', '.join(['1'] * arms)}"
+            f"split={split!r}: give a share above 0 for each of {words.counted(arms, 'variant')}, like {like}"
         )
     return [float(x) / sum(shares) for x in shares]
 

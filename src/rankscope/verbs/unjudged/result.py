@@ -1,4 +1,4 @@
-"""What ``unjudged`` gives: how far unjudged documents could move each value, what would reverse a difference, what to judge next."""
+"""The result of ``unjudged``: bounds of values, judgments that would reverse a difference, and documents to judge next."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ SHOWN = 10  # documents of the worklist in the terminal
 
 @dataclass(frozen=True)
 class ValueBounds:
-    """How far one number can be trusted.
+    """A value and its bounds over the grades of unjudged documents.
 
-    ``value`` counts unjudged documents as the metric does. ``worthless`` and ``perfect`` are what it would be if those in the top
-    (``depth`` ranks, None: all) all had grade 0, or all the best grade, ``grade``; judging them also changes what is known of a
-    query, and so the ideal. ``lower`` and ``upper`` are the ends over all ways of grading them; ``exact`` is False where not all
-    ways could be tried and these are the ends of what was found. ``condensed`` is the metric over judged documents alone, None
-    where it has no such form. ``residual`` is what unjudged documents may still add: ``residual_of`` names the metric that says so,
-    else it is upper - lower. ``unjudged`` of the ``shown`` documents in the top of the queries are not in the qrels.
+    ``value`` counts unjudged documents as the metric does. ``worthless`` and ``perfect`` are the values if the unjudged documents of the top
+    (``depth`` ranks, None: all) all had grade 0, or all the best grade, ``grade``; judgments also change the ideal of a query. ``lower``
+    and ``upper`` are the ends over all ways of grading them, or over the tried ways if not ``exact``. ``condensed`` is the metric over judged
+    documents only, None if it has no such form. ``residual`` is the possible gain by unjudged documents: the value of the metric
+    ``residual_of``, otherwise upper - lower. ``unjudged`` of the ``shown`` documents in the top of the queries are not in the qrels.
     """
 
     run: str
@@ -75,10 +74,9 @@ class ValueBounds:
 class Reversal:
     """The judgments that would reverse the difference of two runs.
 
-    ``difference`` is run - baseline as judged, ``lower`` and ``upper`` its ends over ways of grading the ``unjudged`` documents in
-    the top of either (``exact``: over all ways). ``needed`` of them, if of the best ``grade``, would reverse its sign and make it
-    ``turned``: the smallest number possible where ``fewest``, else a number that is enough. It is None where none were found, and
-    ``reason`` says why.
+    ``difference`` is run - baseline as judged, ``lower`` and ``upper`` its ends over ways of grading the ``unjudged`` documents in the top
+    of either (``exact``: over all ways). ``needed`` of them with the best ``grade`` would reverse its sign and make it ``turned``: the
+    smallest number possible if ``fewest``, otherwise a sufficient number. It is None, with a ``reason``, if none were found.
     """
 
     run: str
@@ -111,18 +109,16 @@ class Reversal:
             return f"{lead}, and every document that this depends on is judged."
         documents = words.counted(self.unjudged, "unjudged document")
         if self.needed is None:
-            return f"{lead}: {self._not_reversed(documents)}."
+            unknown = f"what would reverse this is not known ({self.reason})"
+            none = {
+                NO_JUDGMENT: f"no grades of the {documents} could reverse this",
+                NONE_FOUND: f"among the {documents} none were found that would reverse this",
+            }
+            return f"{lead}: {none.get(self.reason, unknown)}."
         needed, grade = words.count(self.needed), words.amount(self.grade)
         if self.fewest:
             return f"{lead}: {needed} of {documents} would have to be graded {grade} to reverse this."
         return f"{lead}: {needed} or fewer of {documents}, if graded {grade}, would reverse this."
-
-    def _not_reversed(self, documents: str) -> str:
-        if self.reason == NO_JUDGMENT:
-            return f"no grades of the {documents} could reverse this"
-        if self.reason == NONE_FOUND:
-            return f"among the {documents} none were found that would reverse this"
-        return f"what would reverse this is not known ({self.reason})"
 
 
 @dataclass(frozen=True)
@@ -163,7 +159,7 @@ def _bounds_columns(report: UnjudgedReport) -> tuple[Col, ...]:
     # all alike is mostly the worst and the best possible
     if not all(_near(b.worthless, b.lower) and _near(b.perfect, b.upper) for b in bounds):
         grades = {words.amount(b.grade) for b in bounds}
-        heads |= {"worthless": "all 0", "perfect": f"all {grades.pop()}" if len(grades) == 1 else "all best"}
+        heads |= {"worthless": "all 0", "perfect": f"all {grades.pop() if len(grades) == 1 else 'best'}"}
     beside = "residual" if any(b.residual_of for b in bounds) else "condensed"
     if beside == "residual" or any(b.condensed is not None for b in bounds):
         heads |= {beside: beside}
@@ -171,7 +167,10 @@ def _bounds_columns(report: UnjudgedReport) -> tuple[Col, ...]:
         Col("run", head="run"),
         Col("metric", of=lambda b: str(b.metric)),
         *(Col(n, kind="text" if n in texts else "count" if n in counts else "value") for n in names),
-        *(_number(name, head) for name, head in heads.items()),
+        *(
+            Col(head=head, kind="value", cell=lambda b, n=n: words.finite(getattr(b, n)), hint=HINTS.get(n, ""))
+            for n, head in heads.items()
+        ),  # type: ignore[misc]
         Col(
             head="unjudged",
             kind="count",
@@ -182,10 +181,6 @@ def _bounds_columns(report: UnjudgedReport) -> tuple[Col, ...]:
     )
 
 
-def _number(name: str, head: str) -> Col:
-    return Col(head=head, kind="value", cell=lambda b: words.finite(getattr(b, name)), hint=HINTS.get(name, ""))
-
-
 def _change(name: str, head: str) -> Col:
     return Col(name, head=head, kind="value", cell=lambda t: words.cell(getattr(t, name), sign=True))
 
@@ -193,7 +188,8 @@ def _change(name: str, head: str) -> Col:
 def _worklist_columns(report: UnjudgedReport) -> tuple[Col, ...]:
     """A document to judge: for programs, then its rank in each of a few runs, or the best of many."""
     names = [run.name for run in report.scores.runs]
-    ranks = [_rank(name) for name in names]
+    hint = "the rank in {}; none where it was not retrieved"
+    ranks = [Col(head=n, kind="count", cell=lambda d, n=n: d.ranks.get(n), hint=hint.format(n)) for n in names]  # type: ignore[misc]
     if len(names) > RANKED:
         ranks = [
             Col(head="best rank", kind="count", cell=lambda d: min(d.ranks.values())),
@@ -211,15 +207,6 @@ def _worklist_columns(report: UnjudgedReport) -> tuple[Col, ...]:
             hint="the most that its judgment could change, over all queries",
         ),
     )
-
-
-def _rank(name: str) -> Col:
-    hint = f"the rank in {name}; none where it was not retrieved"
-    return Col(head=name, kind="count", cell=lambda d: d.ranks.get(name), hint=hint)
-
-
-def _count_to_reverse(turn: Reversal) -> str | None:
-    return None if turn.needed is None else f"{'' if turn.fewest else '≤ '}{words.count(turn.needed)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -253,7 +240,12 @@ class UnjudgedReport(OfScores):
                 _change("upper", "highest"),
                 Col("exact"),
                 Col("unjudged", head="unjudged", kind="value", cell=lambda t: words.count(t.unjudged)),
-                Col("needed", head="to reverse", kind="value", cell=_count_to_reverse),
+                Col(
+                    "needed",
+                    head="to reverse",
+                    kind="value",
+                    cell=lambda t: None if t.needed is None else f"{'' if t.fewest else '≤ '}{words.count(t.needed)}",
+                ),
                 Col("fewest"),
                 Col("turned", kind="value"),
                 Col("reason"),

@@ -1,9 +1,9 @@
 """Search for grades of unjudged documents that make values lowest or highest, or reverse a difference.
 
 If a better document moved above a worse one never hurts (the metric is ``monotone``), then for a given number of documents per grade
-a ranking is best with the good ones on top, and worst with them at the end. Few arrangements have to be tried, and the extremes are
-exact. For a difference of two runs this needs metrics in which each document earns on its own; for other metrics all ways of grading
-are tried if they are few, and otherwise the extremes are the widest ones tried.
+a ranking is best with the good ones on top, and worst with them at the end: few arrangements have to be tried. For a difference of two
+runs this needs metrics in which each document earns on its own. For other metrics all ways of grading are tried if they are few;
+otherwise the extremes are the widest ones tried.
 
 The engine gets a code as the grade of every unjudged document, so that it returns their ranks, ties and scores as well. The code
 identifies the document, and is replaced by a grade or removed again.
@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations_with_replacement, product
 from math import comb
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -33,11 +32,9 @@ from rankscope.scoring.rescore import values_on
 from rankscope.tables import Qrels
 
 STEP = 2.0**140
-CODE = (
-    2.0**52 * STEP
-)  # plus as many steps as the number of the document within its query: all are exact, and below HUGE
-CELLS = 3_000_000  # judged documents of one batch of variants
+CODE = 2.0**52 * STEP  # plus one step per document of the query: all are exact, and below HUGE
 DOCS = ("query_id", "doc_id")
+CELLS = 3_000_000  # judged documents of one batch of variants
 BUDGET = 6_000_000  # judged documents in all variants together
 MOST = 4096  # variants of a query
 ROOM = 4_000_000  # cells of grades at a time
@@ -66,7 +63,7 @@ class UnjudgedDocuments:
         """True for queries x places that hold a document."""
         return np.asarray((self.rank > 0).any(axis=0))
 
-    @cached_property
+    @property
     def counts(self) -> list[int]:
         """The number of the documents in the top of each run."""
         return [int((one > 0).sum()) for one in self.rank]
@@ -89,29 +86,19 @@ def unjudged_documents(
 
     An id with ``again`` in it repeats a document, which is judged once.
     """
-    parts, size = [], []
-    for number, (top, averaged) in enumerate(zip(tops, queries, strict=True)):
-        own = top.filter(pl.col("query_id").is_in(list(averaged)))
-        size.append(own.height)
-        parts.append(own.join(qrels.frame, on=DOCS, how="anti").with_columns(pl.lit(number).alias("run")))
+    own = [top.filter(pl.col("query_id").is_in(list(some))) for top, some in zip(tops, queries, strict=True)]
+    parts = [top.join(qrels.frame, on=DOCS, how="anti").with_columns(run=pl.lit(i)) for i, top in enumerate(own)]
     rows = pl.concat(parts)
     if again:
         rows = rows.filter(~pl.col("doc_id").str.contains(again, literal=True))
-    documents = (
-        rows.group_by(*DOCS)
-        .agg(pl.col("rank").min())
-        .sort("query_id", "rank", "doc_id")
-        .select(
-            *DOCS,
-            (pl.col("query_id").rle_id().cast(pl.Int64)).alias("query"),
-            pl.int_range(pl.len()).over("query_id").alias("place"),
-        )
-    )
+    documents = rows.group_by(*DOCS).agg(pl.col("rank").min()).sort("query_id", "rank", "doc_id")
+    query, place = pl.col("query_id").rle_id().cast(pl.Int64), pl.int_range(pl.len()).over("query_id")
+    documents = documents.select(*DOCS, query.alias("query"), place.alias("place"))
     names = documents["query_id"].unique(maintain_order=True).to_list()
     at = rows.join(documents, on=DOCS, how="left")
     rank = np.zeros((len(tops), len(names), documents["place"].n_unique()), dtype=np.int64)
     rank[tuple(at[name].to_numpy() for name in ("run", "query", "place"))] = at["rank"].to_numpy()
-    return UnjudgedDocuments(documents, names, rank, size)
+    return UnjudgedDocuments(documents, names, rank, [top.height for top in own])
 
 
 def with_grades(qrels: Qrels, documents: pl.DataFrame, several: bool = False) -> Qrels:
@@ -131,119 +118,83 @@ def with_grades(qrels: Qrels, documents: pl.DataFrame, several: bool = False) ->
     return Qrels(both.sort(pl.col("query_id").cast(pl.Enum(queries)), maintain_order=True), qrels.source, queries)
 
 
-def with_codes(qrels: Qrels, documents: UnjudgedDocuments) -> Qrels:
-    """Return the judgments with a code as the grade of every unjudged document."""
-    return with_grades(qrels, documents.frame.with_columns((pl.col("place") * STEP + CODE).alias("grade")))
-
-
 @dataclass(frozen=True, eq=False)
 class Cells:
     """One metric over some runs, with the unjudged documents among the judged ones.
 
-    ``request`` asks for the metric, ``judged`` is the result of the engine for each run with ``with_codes`` judgments, and ``rows`` are
-    the numbers of the queries there.
+    ``request`` asks for the metric, ``judged`` is the result of the engine for each run on judgments with a code as the grade of every
+    unjudged document, and ``rows`` are the numbers of the queries there.
     """
 
     request: Request
     judged: Sequence[Judged]
     rows: Sequence[Array]
 
+    def sizes(self, run: int, queries: Array) -> Array:
+        """Return the number of judged documents of each query, with the unjudged ones."""
+        return self.judged[run].size[self.rows[run][queries]]
+
     def values(self, run: int, queries: Array, grades: Array) -> Array:
         """Return the value of each variant: a query (by number), and a grade for each of its unjudged documents, NaN to leave it unjudged.
 
         ``grades`` is variants x places. NaN if the metric has no value.
         """
-        parts = [np.zeros(0)]
-        size = np.maximum(self.judged[run].size[self.rows[run][queries]], 1)
-        first = 0
+        upto, out, first = np.cumsum(np.maximum(self.sizes(run, queries), 1)), np.empty(len(queries)), 0
         while first < len(queries):
-            many = int(np.searchsorted(np.cumsum(size[first:]), CELLS, side="right"))
-            part = slice(first, first + max(1, many))
-            data = self._variants(run, queries[part], grades[part])
-            parts.append(values_on(self.request, data))
+            most = CELLS + (upto[first - 1] if first else 0)
+            part = slice(first, max(first + 1, int(np.searchsorted(upto, most, side="right"))))
+            data = self.judged[run].of(self.rows[run][queries[part]])
+            owner = np.repeat(np.arange(len(queries[part])), data.size)
+            coded = np.flatnonzero(data.grade >= CODE)
+            grade = data.grade.copy()
+            grade[coded] = grades[part][owner[coded], ((data.grade[coded] - CODE) / STEP).astype(np.int64)]
+            keep = ~np.isnan(grade)
+            size, in_run = (np.bincount(owner[at], minlength=len(data.size)) for at in (keep, keep & (data.rank > 0)))
+            variants = replace(
+                data, size=size, in_run=in_run, grade=grade[keep], rank=data.rank[keep], tie_start=data.tie_start[keep],
+                tie_size=data.tie_size[keep], score=None if data.score is None else data.score[keep], aspects=None, by_id=None,
+            )  # fmt: skip
+            out[part] = values_on(self.request, variants)
             first = part.stop
-        return np.concatenate(parts)
-
-    def _variants(self, run: int, queries: Array, grades: Array) -> Judged:
-        data = self.judged[run].of(self.rows[run][queries])
-        owner = np.repeat(np.arange(len(queries)), data.size)
-        coded = np.flatnonzero(data.grade >= CODE)
-        grade = data.grade.copy()
-        grade[coded] = grades[owner[coded], ((data.grade[coded] - CODE) / STEP).astype(np.int64)]
-        keep = ~np.isnan(grade)
-        return replace(
-            data, size=np.bincount(owner[keep], minlength=len(queries)),
-            in_run=np.bincount(owner[keep & (data.rank > 0)], minlength=len(queries)), grade=grade[keep],
-            rank=data.rank[keep], tie_start=data.tie_start[keep], tie_size=data.tie_size[keep],
-            score=None if data.score is None else data.score[keep], aspects=None, by_id=None,
-        )  # fmt: skip
+        return out
 
 
-class Extremes(NamedTuple):
-    """The grades (queries x places, NaN: not touched) under which a value is lowest and highest.
+def find_extremes(
+    cells: Cells, documents: Array, key: Array, levels: Sequence[float], parts: Mapping[int, Array], in_order: bool
+) -> tuple[Array, Array, bool]:
+    """Find the grades under which the value of each query is lowest and highest: queries x places, NaN for documents left alone.
 
-    ``complete`` is True if no other grades give less or more, query by query.
+    Each of ``documents`` (queries x places) gets one of the ``levels``. ``parts`` maps runs to the weight of each query in the value. If
+    ``in_order``, the extremes are among the arrangements in the order of the ``key`` (least first) and its reverse. The third part of
+    the answer is True if no other grades give less or more, query by query.
     """
-
-    lower: Array
-    upper: Array
-    complete: bool
-
-
-@dataclass(frozen=True, eq=False)
-class Search:
-    """A search over grades: each of ``documents`` (queries x places) gets one of the ``levels``.
-
-    ``parts`` maps runs to the weight of each query in the value. If ``in_order``, the extremes are among the arrangements in the order
-    of the ``key`` (least first) and its reverse.
-    """
-
-    cells: Cells
-    documents: Array
-    key: Array
-    levels: Sequence[float]
-    parts: Mapping[int, Array]
-    in_order: bool
-
-    def extremes(self) -> Extremes:
-        """Find the grades under which the value of each query is lowest and highest."""
-        documents, levels = self.documents, self.levels
-        lower, upper = (np.where(documents, levels[end], np.nan) for end in (0, -1))
-        counts = documents.sum(axis=1)
-        cells, some = self.cells, np.flatnonzero(counts)
-        weight = sum(float(cells.judged[run].size[cells.rows[run][some]].sum()) for run in self.parts)
-        limit = int(min(max(BUDGET / max(weight, 1.0), 4), MOST))
-        complete = True
-        for count in np.unique(counts[some]).tolist():
-            fills, whole = ways(count, levels, limit, self.in_order)
-            complete &= whole
-            queries = np.flatnonzero(counts == count)
-            many = max(1, ROOM // max(len(fills) * documents.shape[1], 1))  # as fit the memory with all their variants
-            for first in range(0, len(queries), many):
-                part = queries[first : first + many]
-                lower[part], upper[part], known = self._try_fills(part, fills)
-                complete &= known
-        return Extremes(lower, upper, complete)
-
-    def _try_fills(self, part: Array, fills: Array) -> tuple[Array, Array, bool]:
-        """Try all fills of some queries: their extremes, and whether the value is defined under all fills."""
-        variants, count = fills.shape
-        key = np.where(self.documents[part], self.key[part], np.inf)
-        order = np.argsort(key, axis=1, kind="stable")[:, :count]
-        rows = np.arange(len(part))
-        grades = np.full((len(part), variants, key.shape[1]), np.nan)
-        grades[rows[:, None, None], np.arange(variants)[None, :, None], order[:, None, :]] = fills[None]
-        queries = np.repeat(part, variants)
-        every = np.zeros(len(queries))
-        for run, share in self.parts.items():
-            counts = share[queries]
-            each = self.cells.values(run, queries, grades.reshape(len(queries), -1))
-            every += np.where(counts, counts * each, 0.0)
-        values = every.reshape(len(part), variants)
-        unknown = np.isnan(values)
-        least = np.where(unknown, np.inf, values).argmin(axis=1)
-        most = np.where(unknown, -np.inf, values).argmax(axis=1)
-        return grades[rows, least], grades[rows, most], not unknown.any()
+    lower, upper = (np.where(documents, levels[end], np.nan) for end in (0, -1))
+    counts = documents.sum(axis=1)
+    some = np.flatnonzero(counts)
+    weight = sum(float(cells.sizes(run, some).sum()) for run in parts)
+    limit = int(min(max(BUDGET / max(weight, 1.0), 4), MOST))
+    complete = True
+    for count in np.unique(counts[some]).tolist():
+        fills, whole = ways(count, levels, limit, in_order)
+        complete &= whole
+        queries = np.flatnonzero(counts == count)
+        many = max(1, ROOM // max(len(fills) * documents.shape[1], 1))
+        for first in range(0, len(queries), many):
+            part = queries[first : first + many]
+            rows, variants = np.arange(len(part)), np.arange(len(fills))
+            order = np.argsort(np.where(documents[part], key[part], np.inf), axis=1, kind="stable")[:, :count]
+            grades = np.full((len(part), len(fills), documents.shape[1]), np.nan)
+            grades[rows[:, None, None], variants[None, :, None], order[:, None, :]] = fills[None]
+            repeated, values = np.repeat(part, len(fills)), np.zeros(len(part) * len(fills))
+            for run, share in parts.items():
+                found = cells.values(run, repeated, grades.reshape(len(repeated), -1))
+                values += np.where(share[repeated], share[repeated] * found, 0.0)
+            table = values.reshape(len(part), len(fills))
+            unknown = np.isnan(table)
+            lower[part] = grades[rows, np.where(unknown, np.inf, table).argmin(axis=1)]
+            upper[part] = grades[rows, np.where(unknown, -np.inf, table).argmax(axis=1)]
+            complete &= not unknown.any()
+    return lower, upper, complete
 
 
 def ways(count: int, levels: Sequence[float], limit: int, ordered: bool) -> tuple[Array, bool]:
@@ -266,11 +217,6 @@ def ways(count: int, levels: Sequence[float], limit: int, ordered: bool) -> tupl
     return np.vstack([rising, rising[:, ::-1]]), ordered and len(levels) == 2 and many == count + 1
 
 
-def exchanges(metric: Metric, ties: str) -> bool:
-    """Return True if, for a given number of documents per grade, a ranking is best with the good ones on top."""
-    return metric.monotone and metric.better != "neither" and ties in PLAIN
-
-
 def alone(metric: Metric, top: float, ties: str = "trec") -> bool:
     """Return True if every unjudged document earns on its own, whatever the grades of the others.
 
@@ -284,20 +230,18 @@ def alone(metric: Metric, top: float, ties: str = "trec") -> bool:
     if ties not in PLAIN or not metric.monotone or getattr(metric, "judged_only", False):
         return False
     cutoff = min(getattr(metric, "cutoff", None) or 5, DEEP)
-    return all(_additive(metric, _probe(metric, top, deep), top) for deep in (5, max(cutoff, 5) + 2))
-
-
-def _additive(metric: Metric, judged: Judged, top: float) -> bool:
     sets = np.array(list(product([np.nan, 0.0, top], repeat=4)))
-    queries = np.repeat(np.arange(len(judged)), len(sets))
-    cells = Cells(Request((MetricRequest(str(metric), metric),)), [judged], [np.arange(len(judged))])
-    value = cells.values(0, queries, np.tile(sets, (len(judged), 1))).reshape(len(judged), len(sets))
-    if np.isnan(value).any():
-        return False
-    graded = [np.array_equal(row, one, equal_nan=True) for one in np.where(np.eye(4), top, np.nan) for row in sets]
-    step = value[:, np.flatnonzero(graded) % len(sets)] - value[:, :1]
-    expected = value[:, :1] + (step[:, None, :] * (sets == top)[None]).sum(axis=2)
-    return bool(np.allclose(value, expected, rtol=0, atol=1e-9))
+    singles = 2 * 3 ** np.arange(3, -1, -1)  # the sets with one document of the top grade
+    for deep in (5, max(cutoff, 5) + 2):
+        judged = _probe(metric, top, deep)
+        cells = Cells(Request((MetricRequest(str(metric), metric),)), [judged], [np.arange(len(judged))])
+        queries = np.repeat(np.arange(len(judged)), len(sets))
+        value = cells.values(0, queries, np.tile(sets, (len(judged), 1))).reshape(len(judged), len(sets))
+        step = value[:, singles] - value[:, :1]
+        expected = value[:, :1] + (step[:, None, :] * (sets == top)[None]).sum(axis=2)
+        if np.isnan(value).any() or not np.allclose(value, expected, rtol=0, atol=1e-9):
+            return False
+    return True
 
 
 def _probe(metric: Metric, top: float, deep: int) -> Judged:
@@ -350,10 +294,6 @@ class MeanParts:
         """The share of each query in the mean."""
         return self.weight / (self.whole or 1.0)
 
-    def step_in_terms(self, step: Array) -> Array:
-        """Return a step of the mean as a step of its terms."""
-        return np.log1p(step / math.exp(self.mean)) if self.aggregate == "geometric" else step
-
     def change(self, queries: Array, values: Array) -> Array:
         """Return the change of the mean if one of these queries had its new value, for each query; NaN without a mean."""
         before, after = as_terms(self.aggregate, self.value[queries]), as_terms(self.aggregate, values)
@@ -374,55 +314,42 @@ def as_terms(aggregate: str, values: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class SingleEffects:
-    """The change of the mean of each run by one unjudged document: runs x queries x places, 0 if it was not tried.
+    """The change of the mean of each run by one unjudged document of the top grade, ``perfect``: runs x queries x places, 0 if not tried.
 
-    ``perfect`` is for the top grade, ``worthless`` for grade 0. ``considered`` marks the documents that were tried.
+    ``considered`` marks the documents that were tried. ``effect`` is the largest difference that the judgment of a document could make,
+    at the top grade or at 0: to a difference between runs, or to the value of the only one.
     """
 
     perfect: Array
-    worthless: Array
+    effect: Array
     considered: Array
-
-    @property
-    def effect(self) -> Array:
-        """The largest difference that a document could make: to a difference between runs, or to the value of the only one."""
-        return np.maximum(_reach(self.perfect), _reach(self.worthless))
-
-
-def _reach(moves: Array) -> Array:
-    moves = np.nan_to_num(moves, nan=0.0)
-    return np.asarray(np.abs(moves[0]) if len(moves) == 1 else moves.max(axis=0) - moves.min(axis=0))
 
 
 def single_effects(cells: Cells, documents: UnjudgedDocuments, means: Sequence[MeanParts], top: float) -> SingleEffects:
     """Return the effect of judging each document; the best-ranked ones if there are too many."""
     queries, places = np.nonzero(documents.there)
-    cost = np.asarray(sum(one.size[rows] for one, rows in zip(cells.judged, cells.rows, strict=True)))
+    cost = sum(cells.sizes(run, np.arange(len(documents.queries))) for run in range(len(means)))
     order = np.lexsort((places, queries, documents.best_rank[queries, places]))
-    order = np.sort(order[: max(1, int(np.searchsorted(np.cumsum(cost[queries[order]]), ROOM)))])
-    at, width = (queries[order], places[order]), documents.there.shape[1]
-    perfect, worthless = np.zeros((2, len(means), *documents.there.shape))
-    for run, mean in enumerate(means):
-        perfect[run][at] = _changes(cells, run, mean, at, width, top)
-        none = cells.values(run, np.arange(len(documents.queries)), np.where(documents.there, 0.0, np.nan))
-        if not np.array_equal(none, mean.value, equal_nan=True):
-            worthless[run][at] = _changes(cells, run, mean, at, width, 0.0)
-    considered = np.zeros_like(documents.there)
-    considered[at] = True
-    return SingleEffects(perfect, worthless, considered)
-
-
-def _changes(cells: Cells, run: int, mean: MeanParts, at: tuple[Array, Array], width: int, grade: float) -> Array:
-    (queries, places), out = at, np.zeros(len(at[0]))
+    order = np.sort(order[: max(1, int(np.searchsorted(np.cumsum(np.asarray(cost)[queries[order]]), ROOM)))])
+    queries, places, width = queries[order], places[order], documents.there.shape[1]
+    moves = np.zeros((2, len(means), *documents.there.shape))  # by a document of the top grade, and of grade 0
     many = max(1, ROOM // max(width, 1))
-    for first in range(0, len(queries), many):
-        part = slice(first, first + many)
-        grades = np.where(np.arange(width) == places[part, None], grade, np.nan)
-        out[part] = mean.change(queries[part], cells.values(run, queries[part], grades))
-    return out
+    for run, mean in enumerate(means):
+        none = cells.values(run, np.arange(len(documents.queries)), np.where(documents.there, 0.0, np.nan))
+        harmless = np.array_equal(none, mean.value, equal_nan=True)  # grade 0 changes no value
+        for grade, out in zip((top,) if harmless else (top, 0.0), moves[:, run], strict=False):
+            for first in range(0, len(order), many):
+                query, place = queries[first : first + many], places[first : first + many]
+                grades = np.where(np.arange(width) == place[:, None], grade, np.nan)
+                out[query, place] = mean.change(query, cells.values(run, query, grades))
+    known = np.nan_to_num(moves, nan=0.0)
+    reach = np.abs(known[:, 0]) if len(means) == 1 else known.max(axis=1) - known.min(axis=1)
+    considered = np.zeros_like(documents.there)
+    considered[queries, places] = True
+    return SingleEffects(moves[0], np.asarray(reach.max(axis=0)), considered)
 
 
-def reversal(
+def find_reversal(
     cells: Cells, means: Sequence[MeanParts], pair: tuple[int, int], effects: SingleEffects, top: float, alone: bool
 ) -> list[tuple[int, int]] | None:
     """Return documents (query and place) that would reverse the difference of two runs with the top grade; None if the search fails.
@@ -440,7 +367,10 @@ def reversal(
         """Return the part of the difference that documents remove, from the changes of the means."""
         return -side * np.nan_to_num(sum(sign * moves[run] for run, sign in signs.items()), nan=0.0)
 
-    gain = gain_of({run: means[run].step_in_terms(effects.perfect[run]) for run in pair})
+    steps = {run: effects.perfect[run] for run in pair}
+    if means[pair[0]].aggregate == "geometric":  # as steps of the mean of logarithms
+        steps = {run: np.log1p(step / math.exp(means[run].mean)) for run, step in steps.items()}
+    gain = gain_of(steps)
     grades = np.full(gain.shape, np.nan)
     picks: list[tuple[int, int]] = []
     while left >= -SAME:
