@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -44,8 +43,9 @@ class max_t(Correction):
         ``single`` is each pair's own sign-flip p-value by the same flips; it does not depend on the other systems.
         """
         whole, unit = _on_lattice(scores)
-        family = [_RunPair.of(scores[a] - scores[b]) for a, b in pairs.tolist()]
-        weight, close = np.array([p.weight for p in family]), CLOSE * np.array([p.sizes for p in family])
+        family = [_sizes_of(scores[a] - scores[b]) for a, b in pairs.tolist()]
+        error, sizes, weight = np.array(family).reshape(-1, 3).T
+        close = CLOSE * sizes
         sums = whole.sum(axis=1, keepdims=True) * unit
         reach = np.array([abs(float(d[0])) for d in _differences(sums, pairs)]) - close
         beyond, largest = np.zeros(len(pairs), dtype=np.int64), np.zeros(self.rounds)
@@ -58,7 +58,7 @@ class max_t(Correction):
         return Joint(
             adjusted=adjusted,
             critical=_as_t(limit + close * weight, scores.shape[1]),
-            error=np.array([p.error for p in family]),
+            error=error,
             single=(beyond + 1) / (self.rounds + 1),
         )
 
@@ -100,24 +100,16 @@ class randomised_tukey(Correction, aliases=("randomized_tukey",)):
         return Joint(adjusted, np.full(len(pairs), critical), np.ones(len(pairs)))
 
 
-@dataclass(frozen=True)
-class _RunPair:
+def _sizes_of(differences: Array) -> tuple[float, float, float]:
     """The standard error of a pair's differences, the sum of their sizes, and the weight that makes their sum a share u = |sum| / sqrt(n Q).
 
     Flips keep the sum of squares Q, so t = u sqrt(n - 1) / sqrt(1 - u²), and the largest u is the largest t. A pair that never differs has u = 0.
     """
-
-    error: float
-    sizes: float
-    weight: float
-
-    @classmethod
-    def of(cls, differences: Array) -> _RunPair:
-        sample, sizes = Sample(differences), np.abs(differences)
-        peak = float(sizes.max(initial=0.0))
-        error = 0.0 if sample.constant and sample.count > 1 else sample.error
-        root = math.sqrt(len(sizes) * exact_sum((sizes / peak) ** 2)) if peak else math.inf
-        return cls(error, exact_sum(sizes), 1 / root / (peak or 1.0))
+    sample, sizes = Sample(differences), np.abs(differences)
+    peak = float(sizes.max(initial=0.0))
+    error = 0.0 if sample.constant and sample.count > 1 else sample.error
+    root = math.sqrt(len(sizes) * exact_sum((sizes / peak) ** 2)) if peak else math.inf
+    return error, exact_sum(sizes), 1 / root / (peak or 1.0)
 
 
 def _on_lattice(scores: Array) -> tuple[Array, Array]:

@@ -40,11 +40,6 @@ class Scenario:
             return users[visits.user[visits.visit]]
         return np.searchsorted(bounds, stream(seed, "policies", part=part).random(len(visits.visit)), side="right")
 
-    @property
-    def with_chances(self) -> bool:
-        """Whether the log says how probable lists were: where any was made by chance."""
-        return any(arm.rival is not None or not isinstance(arm.policy, Fixed) for arm in self.arms)
-
 
 def play(scenario: Scenario) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the log of a scenario, one row per shown item in order of time, and its users, one row per user."""
@@ -121,7 +116,7 @@ def _rows(scenario: Scenario, visits: Visits, events: Events, units: pl.DataFram
     arm = _names(scenario.arms, events.arm[row])
     if len(scenario.arms) > 1 or not scenario.by_user:
         out = out.with_columns(arm.alias("variant" if scenario.by_user else "logger_id"))
-    if scenario.with_chances:
+    if any(one.rival is not None or not isinstance(one.policy, Fixed) for one in scenario.arms):  # lists made by chance
         out = out.with_columns(_chances(scenario, events, query, row, place))
     if any(one.rival is not None for one in scenario.arms):
         out = out.with_columns(_teams(scenario, events, query, row, place))

@@ -12,11 +12,6 @@ from rankscope import words
 from rankscope.declared import Param, check_value
 from rankscope.errors import InputError
 
-Count = Annotated[int, Param("a number of things", low=1, high=100_000_000)]
-Chance = Annotated[float, Param("a chance", low=0.0, high=1.0)]
-Chances = Annotated[tuple[float, ...], Param("chances from the lowest grade to the highest", low=0.0, high=1.0)]
-
-
 STREAMS = (
     "items", "users", "visits", "lists", "queries", "variants", "policies", "rankings", "teams", "examination", "clicks", "dwell", "orders", "moods",
 )  # fmt: skip

@@ -124,10 +124,14 @@ def _value(units: UnitTotals, metric: OnlineMetric, inside: Array, level: float,
         censored = int(len(below) - seen.sum()) if metric.windowed else 0
         above, below = above[seen], below[seen]
     over, under = exact_sum(above) if len(above) else 0.0, exact_sum(below) if len(below) else 0.0
+    bounds = Bounds.none(f"nothing below the line ({metric.below})")
+    if under:
+        measure = Measure(str(metric), metric.better, metric.range, unit=units.noun)
+        bounds = Panel(measure, ("log",), (), ratio_parts(above, below)[np.newaxis]).interval("log", level)
+        reason = bounds.reason.replace("queries", words.plural(units.noun)).replace("query", units.noun)
+        bounds = replace(bounds, reason=reason)
     value = over / under if under else np.nan
-    return OnlineValue(
-        metric, value, _bounds(metric, above, below, level, units.noun), len(above), over, under, censored, **part
-    )
+    return OnlineValue(metric, value, bounds, len(above), over, under, censored, **part)
 
 
 def _quantile(units: UnitTotals, metric: Quantile, inside: Array, level: float, **part: Any) -> OnlineValue:
@@ -137,16 +141,6 @@ def _quantile(units: UnitTotals, metric: Quantile, inside: Array, level: float, 
     count = len(inside) if units.unit else found.rows
     below, known = float(found.below), float(found.rows)
     return OnlineValue(metric, found.value, found.bounds, count, below, known, needed=found.needed, **part)
-
-
-def _bounds(metric: OnlineMetric, above: Array, below: Array, level: float, noun: str) -> Bounds:
-    if not (len(below) and exact_sum(below)):
-        return Bounds.none(f"nothing below the line ({metric.below})")
-    parts = ratio_parts(above, below)
-    measure = Measure(str(metric), metric.better, metric.range, unit=noun)
-    found = Panel(measure, ("log",), (), parts[np.newaxis]).interval("log", level)
-    reason = found.reason.replace("queries", words.plural(noun)).replace("query", noun)
-    return replace(found, reason=reason)
 
 
 # --- parts ----------------------------------------------------------------------------------------------------------
