@@ -17,19 +17,19 @@ SRC = Path(__file__).resolve().parents[2] / "src" / "rankscope"
 
 TOTAL = 65_430
 BUDGETS = {
-    "analysis": 657,
-    "behaviour": 355,
+    "analysis": 651,
+    "behaviour": 353,
     "cli": 2_080,
     "diagnostics": 804,
     "dialects": 505,
     "engines": 2_566,
     "experiments": 1_015,
     "files": 7_778,
-    "inference": 3_561,
+    "inference": 3_364,
     "integrations": 186,
     "lists": 1_549,
-    "logs": 1_761,
-    "metrics": 4_534,
+    "logs": 1_663,
+    "metrics": 4_445,
     "modules": 2_714,
     "panels": 2_968,
     "reporting": 4_514,
@@ -48,14 +48,14 @@ BUDGETS = {
     "verbs/explain": 960,
     "verbs/gate": 1_322,
     "verbs/merge": 88,
-    "verbs/online": 486,
+    "verbs/online": 437,
     "verbs/pool": 296,
     "verbs/power": 856,
     "verbs/reconcile": 752,
-    "verbs/simulate": 440,
+    "verbs/simulate": 365,
     "verbs/ties": 177,
-    "verbs/unjudged": 1_182,
-    "worlds": 815,
+    "verbs/unjudged": 1_080,
+    "worlds": 760,
 }  # fmt: skip
 
 
