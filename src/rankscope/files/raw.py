@@ -169,16 +169,13 @@ class Raw:
         """Return all bytes, decompressed. Raises InputError if they exceed the memory, or a line is longer than ``longest``."""
         if self.compression and not self.is_small:
             return self._unpack_all(longest)
-        data = self.feed
-        if isinstance(data, Path):
-            if self.stamp is not None and self.stamp[1] > LINE:
-                check_memory(self.label, self.stamp[1])
-            data = data.read_bytes()
-        if self.compression:
-            try:
-                data = gzip.decompress(data)
-            except BROKEN as error:
-                self.fail(error)
+        if self.stamp is not None and self.stamp[1] > LINE:
+            check_memory(self.label, self.stamp[1])
+        data = self.feed.read_bytes() if isinstance(self.feed, Path) else self.feed
+        try:
+            data = gzip.decompress(data) if self.compression else data
+        except BROKEN as error:
+            self.fail(error)
         if longest is not None and len(data) > longest:
             next(check_lines(self.label, iter((data,)), longest))
         return data
@@ -188,17 +185,12 @@ class Raw:
         return self.read(LINE)
 
     def _unpack_all(self, longest: int | None) -> bytes:
-        out, checked = io.BytesIO(), 2 * LINE
         try:
             with self.unpack() as file:
                 pieces: Iterator[bytes] = iter(partial(file.read, PIECE), b"")
-                for piece in check_lines(self.label, pieces, longest) if longest else pieces:
-                    out.write(piece)
-                    if out.tell() > checked:
-                        check_memory(self.label, checked := 2 * checked)
+                return _gather(self.label, check_lines(self.label, pieces, longest) if longest else pieces)
         except BROKEN as error:
             self.fail(error)
-        return out.getvalue()
 
     def sha256(self) -> str:
         """Return the digest of the stored bytes. Raises DataError if the file has changed since it was read."""
@@ -222,22 +214,18 @@ class Raw:
         """Raise the error of a reading library as one clear line."""
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
         if "utf-8" in text.lower() or "utf8" in text.lower():
-            self._fail_utf8(error)
+            place, remedy = "", "write the file as UTF-8 (iconv -f latin1 -t utf-8, if it is Latin-1)"
+            if wrong := _first_wrong(self.read()):
+                place, text = f" line {words.count(wrong[0])}", f": {wrong[1]!r}"
+            raise InputError(f"{self.label}{place}: not UTF-8 text{text if place else ''}; {remedy}") from None
         if "too much memory" in text:
-            raise InputError(
-                f"{self.label}: packed with zstd --long, which takes more memory than is given: unpack it first"
-            ) from None
+            said = "packed with zstd --long, which takes more memory than is given: unpack it first"
+            raise InputError(f"{self.label}: {said}") from None
         if self.compression:
             early = any(sign in text for sign in ("unexpected end", "incomplete", "ended before", "premature"))
             what = "ends too early (a download or copy that stopped?)" if early else "is damaged"
             raise InputError(f"{self.label}: the {self.compression} file {what}: fetch or copy it again") from None
         raise InputError(f"{self.label}: cannot be read: {text}") from None
-
-    def _fail_utf8(self, error: BaseException) -> NoReturn:
-        where = f"{self.label}: not UTF-8 text"
-        if wrong := _first_wrong(self.read()):
-            where = f"{self.label} line {words.count(wrong[0])}: not UTF-8 text: {wrong[1]!r}"
-        raise InputError(f"{where}; write the file as UTF-8 (iconv -f latin1 -t utf-8, if it is Latin-1)") from None
 
     def open(self) -> io.BytesIO | io.BufferedReader:
         """Return the stored bytes as a stream."""
@@ -356,14 +344,19 @@ def _standard_input() -> Raw:
         raise InputError(f"standard input: cannot be read: {error.strerror or error}") from None
 
 
+def _gather(label: str, pieces: Iterable[bytes]) -> bytes:
+    """Return the pieces as one. Raises InputError if they exceed the memory."""
+    out, checked = io.BytesIO(), 2 * LINE
+    for piece in pieces:
+        out.write(piece)
+        if out.tell() > checked:
+            check_memory(label, checked := 2 * checked)
+    return out.getvalue()
+
+
 def _of_stream(label: str, stream: IO[bytes]) -> Raw:
     _refuse_device(label, stream)
-    held, checked = io.BytesIO(), 2 * LINE
-    while piece := stream.read(PIECE):
-        held.write(piece)
-        if held.tell() > checked:
-            check_memory(label, checked := 2 * checked)
-    data = held.getvalue()
+    data = _gather(label, iter(partial(stream.read, PIECE), b""))
     return Raw(label, data, data[:HEAD])
 
 

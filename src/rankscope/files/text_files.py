@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import Any, NoReturn, TextIO
+from typing import Any, TextIO
 
 from rankscope import words
 from rankscope.errors import InputError
@@ -185,7 +185,9 @@ def texts_of_columns(raw: Raw, separator: str, selection: Selection, noun: str) 
             width = 0
         where = f"{raw.label} line {words.count(number)}"
         if len(cells) < 2 or len(cells) < width:
-            _refuse_short(where, cells, separator)
+            mark = {"\t": "tab", ",": "comma", ";": "semicolon"}[separator]
+            said = f"{words.quote(separator.join(cells))} has too few columns: each line is an id, a {mark} and a text"
+            raise InputError(f"{where}: {said}; is a text broken over lines?")
         one, text = layout(cells)
         if not one.strip():
             raise InputError(f"{where}: no id before the text")
@@ -200,14 +202,6 @@ def _layout(cells: list[str], noun: str) -> tuple[Callable[[list[str]], tuple[st
     places = [cells.index(name) for name in roles.texts]
     at = cells.index(roles.id)
     return (lambda row: (row[at], join_texts([row[place] for place in places]))), True
-
-
-def _refuse_short(where: str, cells: list[str], separator: str) -> NoReturn:
-    mark = {"\t": "tab", ",": "comma", ";": "semicolon"}[separator]
-    raise InputError(
-        f"{where}: {words.quote(separator.join(cells))} has too few columns: each line is an id, a {mark} and a text; "
-        "is a text broken over lines?"
-    )
 
 
 def _tab_rows(raw: Raw, selection: Selection) -> Iterator[tuple[int, list[str]]]:
@@ -331,10 +325,8 @@ def _inner_id(body: bytes) -> bytes:
 
 def _records(raw: Raw) -> Iterator[_Record]:
     buffer, line, at, number = b"", 1, 0, 0
-    sought, hidden = (
-        0,
-        0,
-    )  # how far the end of the record at ``at`` was looked for; the line of the comment that is open there
+    sought = 0  # where the search for the end of the record at ``at`` goes on
+    hidden = 0  # the line of the comment that is open there
     for block in _blocks(raw):
         buffer, sought = buffer[at:] + block, sought - at
         at = 0
@@ -366,10 +358,8 @@ def _records(raw: Raw) -> Iterator[_Record]:
             at = closed_by.end()
     if hidden:
         after = f"after record {words.count(number)}" if number else "before the first record"
-        raise InputError(
-            f"{raw.label} line {words.count(hidden)}: a comment (<!--) {after} is never closed, so that it hides all that follows: "
-            "close it with -->, or remove it"
-        )
+        said = f"a comment (<!--) {after} is never closed, so that it hides all that follows"
+        raise InputError(f"{raw.label} line {words.count(hidden)}: {said}: close it with -->, or remove it")
     rest = _OPEN.search(buffer, at)
     if rest is not None and rest[1] is not None:
         line += buffer.count(b"\n", at, rest.start())
@@ -397,8 +387,7 @@ def _refuse_open(where: str, name: bytes) -> None:
 def _blocks(raw: Raw) -> Iterator[bytes]:
     try:
         with raw.unpack() as file:
-            while block := file.read(BLOCK):
-                yield block
+            yield from iter(partial(file.read, BLOCK), b"")
     except BROKEN as error:
         raw.fail(error)
 

@@ -74,7 +74,9 @@ def texts_of(source: Any, ids: Iterable[str] | None = None, noun: Noun = "docume
         place = Source(f"texts of {MANY[noun]}", kind)
     by_id = _gather(pairs, selection)
     if selection.ids and not by_id and selection.first_ids:
-        _refuse_strangers(place.label, selection, noun)
+        has, asked = (words.listing(map(repr, ids), 3) for ids in (selection.first_ids, sorted(selection.ids)))
+        said = f"it has ids like {has}, the {MANY[noun]} are {asked}; is it the file of these {MANY[noun]}?"
+        raise InputError(f"{place.label}: no text of a {noun} that is shown: {said}")
     if not selection.first_ids and not by_id:
         what = EXPECTED if place.sha256 else f"give {TAKEN}"
         raise InputError(f"{place.label}: no text in {'it' if place.sha256 else kind}; {what}")
@@ -107,14 +109,6 @@ def _count(by_id: Mapping[str, str], selection: Selection, noun: Noun) -> str:
         return words.counted(len(by_id), noun)
     verb = words.agree(len(by_id), "has")
     return f"{words.count(len(by_id))} of {words.counted(len(selection.ids), noun)} shown {verb} one"
-
-
-def _refuse_strangers(label: str, selection: Selection, noun: Noun) -> None:
-    asked = sorted(selection.ids or ())
-    raise InputError(
-        f"{label}: no text of a {noun} that is shown: it has ids like {words.listing(map(repr, selection.first_ids), 3)}, the {MANY[noun]} are "
-        f"{words.listing((repr(one) for one in asked), 3)}; is it the file of these {MANY[noun]}?"
-    )
 
 
 def _of_file(raw: Raw, selection: Selection, noun: Noun) -> tuple[str, Iterator[tuple[str, str]]]:

@@ -157,7 +157,8 @@ def _five(raw: Raw, rows: list[list[bytes]]) -> LineLayout:
     if 2 * most <= len(rows):
         return QRELS  # each line becomes a named fault
     likely = [layout for layout, fit in fits.items() if sum(fit) == most]
-    if PRELS in likely and _is_prels(rows):
+    documents = len({(f[0], f[1]) for f in rows})  # prels name each once in column 2, others have few values there
+    if PRELS in likely and documents >= 0.9 * len(rows) and documents > len({(f[0], f[2]) for f in rows}):
         return PRELS
     if QRELS not in likely:
         return PREFS
@@ -171,12 +172,6 @@ def _five(raw: Raw, rows: list[list[bytes]]) -> LineLayout:
             "(query iteration document grade ...): leave out the column that is not used, or write a header: query_id doc_id grade"
         )
     return QRELS if once >= 0.9 else PREFS
-
-
-def _is_prels(rows: list[list[bytes]]) -> bool:
-    """Column 2 names each document once; qrels and preferences have few values there."""
-    documents = len({(f[0], f[1]) for f in rows})
-    return documents >= 0.9 * len(rows) and documents > len({(f[0], f[2]) for f in rows})
 
 
 BLOCK = 1 << 18  # fits the second-level cache of a processor
@@ -286,7 +281,9 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     notes.notes += [layout.note] if layout.note else []
     frame = rows.frame
     if layout is RUN3:
-        frame = _with_scores(frame)
+        frame = frame.with_columns(score=-pl.col("rank"))
+        whole = (frame["rank"] == frame["rank"].floor()).all()
+        frame = frame.with_columns(pl.col("rank").cast(pl.Int64)) if whole else frame.drop("rank")
     elif what == "run" and (lacking := frame["rank"].null_count()):
         without = words.counted(lacking, "row has", "rows have")
         notes.notes.append(f"the rank column is left out: {without} no whole number in it")
@@ -312,12 +309,6 @@ def _read_named(raw: Raw) -> Run | Qrels:
     qrels = read_trec(Raw(raw.label, data, data[:HEAD]), "qrels", None)
     file = raw.source("TREC qrels")
     return replace(qrels, source=replace(qrels.source, path=file.path, sha256=file.sha256, same=file.same))
-
-
-def _with_scores(frame: pl.DataFrame) -> pl.DataFrame:
-    frame = frame.with_columns(score=-pl.col("rank"))
-    whole = frame.filter(pl.col("rank") != pl.col("rank").floor()).is_empty()
-    return frame.with_columns(pl.col("rank").cast(pl.Int64)) if whole else frame.drop("rank")
 
 
 @dataclass(frozen=True, eq=False)
@@ -421,14 +412,17 @@ class Lines:
             self.raw.fail(error)
         if frame["blank"].any():
             frame = frame.filter(~pl.col("blank"))
-        good = frame["good"].to_numpy()
-        if frame["doubt"].any():
-            good = good & ~_doubtful(layout, data, frame["doubt"].to_numpy())
-        if RETURN.search(data):
-            good = good & ~_with_return(data, frame["beyond"].to_numpy())
+        good = frame["good"].to_numpy().copy()
+        doubt = frame["doubt"].to_numpy() | (frame["beyond"].to_numpy() & (RETURN.search(data) is not None))
+        if doubt.any():
+            lines, at = data.split(b"\n"), content_lines(b"\n" + data) - 2  # a byte order mark in a part is content
+            for row in np.flatnonzero(doubt).tolist():
+                good[row] &= not _is_misread(layout, lines[int(at[row])], bool(frame["doubt"][row]))
         bad = np.flatnonzero(~good)
         frame = frame.filter(pl.Series(good)) if len(bad) else frame
-        tags = _tags_of(frame["tag"]) if "tag" in layout.names else ()
+        tags: list[str] = []
+        if "tag" in layout.names and len(tag := frame["tag"]):  # all in order, and the last line's
+            tags = [tag[-1]] if (tag == tag[-1]).all() else [*tag.unique(maintain_order=True).to_list(), tag[-1]]
         comments = len(re.findall(rb"^[^\S\n]*#", data, re.MULTILINE))
         return _Rows(frame.select(layout.columns), tags, comments, int(frame["beyond"].sum()), bad)
 
@@ -456,45 +450,20 @@ class Lines:
         notes.fault_rows(self.raw.label, content_lines(data)[bad], fault, lambda number: number)
 
 
-def _tags_of(tag: pl.Series) -> list[str]:
-    """Return the distinct tags in order, and the last line's tag at the end."""
-    if not len(tag):
-        return []
-    return [tag[-1]] if (tag == tag[-1]).all() else [*tag.unique(maintain_order=True).to_list(), tag[-1]]
-
-
-def _content_of_part(data: bytes) -> Array:
-    """Return the lines of content; a byte order mark within a file is content."""
-    return content_lines(b"\n" + data) - 1
-
-
-def _doubtful(layout: LineLayout, data: bytes, doubt: Array) -> Array:
-    """Mark the lines with extra columns that may have a blank within an id.
+def _is_misread(layout: LineLayout, line: bytes, doubt: bool) -> bool:
+    """True if a line with extra columns may have a blank within an id, or be two lines, as a carriage return is within.
 
     Extra columns are ignored only if the numbers are in their own columns, and would not fit further to the right.
     """
-    lines, at = data.split(b"\n"), _content_of_part(data)
-    width = len(layout.names)
+    fields = line.split()
     numbers = [(i, layout.schema[name]) for i, name in enumerate(layout.names) if layout.schema[name] != pl.String]
 
-    def fits(fields: list[bytes], shift: int) -> bool:
+    def fits(shift: int) -> bool:
         cells = [(fields[i + shift], kind) for i, kind in numbers]
         return all(cell.lstrip(b"+-").isdigit() if kind == pl.Int32 else words.is_number(cell) for cell, kind in cells)
 
-    out = doubt.copy()
-    for row in np.flatnonzero(doubt).tolist():
-        fields = lines[int(at[row]) - 1].split()
-        out[row] = not fits(fields, 0) or any(fits(fields, shift) for shift in range(1, len(fields) - width + 1))
-    return out
-
-
-def _with_return(data: bytes, beyond: Array) -> Array:
-    """Mark the lines with extra columns that may be two lines, as a carriage return is within."""
-    lines, at = data.split(b"\n"), _content_of_part(data)
-    out = beyond.copy()
-    for row in np.flatnonzero(beyond).tolist():
-        out[row] = b"\r" in lines[int(at[row]) - 1].strip()
-    return out
+    further = range(1, len(fields) - len(layout.names) + 1)
+    return b"\r" in line.strip() or (doubt and (not fits(0) or any(map(fits, further))))
 
 
 ROW = re.compile(r"\s*(\S+)\s+qid:(\S+)\s*([^#]*)(?:#\s*(.*))?")
