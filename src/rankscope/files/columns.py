@@ -21,7 +21,7 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import ReaderNotes, is_float_id, is_text, make_table, restore_floats
 from rankscope.files.parts import QueryPlace, RunFormat, RunParts, cut, piece_size, table_parts
-from rankscope.files.raw import BOM, UNREADABLE, Raw
+from rankscope.files.raw import BOM, OLD_MAC, UNREADABLE, Raw
 from rankscope.files.roles import ID_ROLES, known_header, known_names, roles_of
 from rankscope.parallel import map_parts
 from rankscope.tables import Array, Qrels, Run
@@ -193,9 +193,7 @@ class Columns:
         header = _first_row(raw.head, quoted) or _first_row(raw.text(), quoted) or raw.text()[_begin(raw.text()) :]
         line = header.removeprefix(BOM).strip(b"\r\n")
         if b"\r" in line and b"\n" not in header:
-            raise InputError(
-                f"{raw.label}: lines end in a lone carriage return (old Mac): run tr '\\r' '\\n' on the file"
-            )
+            raise InputError(f"{raw.label}: {OLD_MAC}")
         if not is_text(line):
             raw.fail(UnicodeError("not UTF-8"))
         letters = np.frombuffer(line, np.uint8)
@@ -236,10 +234,8 @@ class Columns:
             if rows is None or rows.odd:
                 return None
             text = rows.only(text)
-        number = {
-            role: pl.Float64 if role != "rank" or "score" not in roles else pl.Int32
-            for role in ("score", "grade", "rank")
-        }
+        number: dict[str, Any] = dict.fromkeys(("score", "grade"), pl.Float64)
+        number["rank"] = pl.Int32 if "score" in roles else pl.Float64
         frame = self.parse(text, {name: number.get(role, pl.String) for role, name in roles.items()})
         needed = [name for role, name in roles.items() if role not in OPTIONAL]
         if frame is None or any(frame[name].null_count() for name in needed):
@@ -330,9 +326,8 @@ class Columns:
         good = wide & (end - begin >= len(self.names))  # shorter rows hold only separators
         nothing = b" \t" + self.separator.encode()
         edge = np.frombuffer(nothing, np.uint8)  # rows that begin and end with these may be empty
-        for i in np.flatnonzero(good)[
-            np.isin(letters[begin[good]], edge) & np.isin(letters[end[good] - 1], edge)
-        ].tolist():
+        maybe_empty = np.isin(letters[begin[good]], edge) & np.isin(letters[end[good] - 1], edge)
+        for i in np.flatnonzero(good)[maybe_empty].tolist():
             good[i] = bool(text[begin[i] : end[i]].strip(nothing))
         odd = [(int(begin[i]), int(cells[i])) for i in np.flatnonzero(~wide) if text[begin[i] : end[i]].strip(nothing)]
         return Rows(begin[good], end[good], odd, len(good) - int(good.sum()) - len(odd))

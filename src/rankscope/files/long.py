@@ -223,12 +223,12 @@ def long_table(
         )
     out: dict[str, pl.Series] = {role: id_column(columns[role], roles[role], label, notes) for role in ids}
     out[value] = _numbers(columns[value], roles[value], label)
-    good = np.ones(len(frame), dtype=bool)
-    good &= out[value].is_not_null().to_numpy()
-    for role in ("query_id", "doc_id"):
-        good &= (out[role] != "").fill_null(False).to_numpy()
+    sound = out[value].is_not_null()
     if value == "grade" and out[value].is_nan().any():
-        good &= ~out[value].is_nan().fill_null(False).to_numpy()
+        sound &= ~out[value].is_nan().fill_null(False)
+    good = sound.to_numpy()
+    for role in ("query_id", "doc_id"):
+        good = good & (out[role] != "").fill_null(False).to_numpy()
     bad = np.flatnonzero(~good)
     notes.fault_rows(label, bad, lambda row: _lacking(columns, out, roles, row), line)
     if value == "rank":
@@ -265,9 +265,8 @@ def id_column(column: pl.Series, name: str, label: str, notes: ReaderNotes) -> p
         return column.cast(pl.String)
     if kind.is_float():
         whole = column.drop_nulls().drop_nans()
-        if not (whole == whole.floor()).all() or whole.is_infinite().any():
-            odd = whole.filter((whole != whole.floor()) | whole.is_infinite())[0]
-            raise InputError(f"{label}: {float_messages(name)[0].format(odd)}")
+        if len(odd := whole.filter((whole != whole.floor()) | whole.is_infinite())):
+            raise InputError(f"{label}: {float_messages(name)[0].format(odd[0])}")
         if len(large := whole.filter(whole.abs() >= EXACT)):
             raise InputError(f"{label}: {float_messages(name)[1].format(large[0])}")
         notes.notes.append(f"column {name} holds {FLOAT_NOTE}")
@@ -277,10 +276,8 @@ def id_column(column: pl.Series, name: str, label: str, notes: ReaderNotes) -> p
 
 def float_messages(name: str) -> tuple[str, str]:
     """Return the messages for a column of ids with fractions, and with floats above ``EXACT``; {} is the number."""
-    name = name.replace("{", "{{").replace("}", "}}")
-    return (
-        f"column {name} holds fractions ({{}}), not ids; ids are strings or integers", f"column {name} holds {{}} as an id; {FLOAT_REMEDY}",
-    )  # fmt: skip
+    column = f"column {name.replace('{', '{{').replace('}', '}}')} holds"
+    return f"{column} fractions ({{}}), not ids; ids are strings or integers", f"{column} {{}} as an id; {FLOAT_REMEDY}"
 
 
 def restore_floats(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
@@ -343,11 +340,8 @@ def _lacking(
 
 def hint_at_names(value: str, text: str) -> str:
     """Return the remedy for a grade that is a word, to end a message."""
-    if (
-        value != "grade"
-        or not re.fullmatch(r"[^\W\d]{2,}[^\d]*", text)
-        or text.casefold() in {"nan", "inf", "infinity", "none", "null"}
-    ):
+    is_word = re.fullmatch(r"[^\W\d]{2,}[^\d]*", text)
+    if value != "grade" or not is_word or text.casefold() in {"nan", "inf", "infinity", "none", "null"}:
         return ""
     known = f" (so far: {', '.join(GRADES.get())})" if GRADES.get() else ""
     return f"; name grades with --grades '{text.strip()}=3,...'{known}"
@@ -363,28 +357,17 @@ def tags_of(frame: pl.DataFrame, roles: dict[str, str], label: str) -> list[str]
         return []
     column = frame[roles["tag"]]
     if column.dtype.is_nested() or column.dtype == pl.Binary:
-        raise InputError(
-            f"{label}: column {roles['tag']} is of type {column.dtype}; it should hold the name of the run"
-        )
+        said = f"column {roles['tag']} is of type {column.dtype}; it should hold the name of the run"
+        raise InputError(f"{label}: {said}")
     return column.drop_nulls().unique(maintain_order=True).cast(pl.String).to_list()
-
-
-def _tag_of(frame: pl.DataFrame, roles: dict[str, str], label: str) -> str | None:
-    tags = tags_of(frame, roles, label)
-    if len(tags) > 1:
-        name = roles["tag"]
-        several = f"column {name} names {words.counted(len(tags), 'run')} ({words.listing(tags, 3)})"
-        raise InputError(f"{label}: {several}; a run table holds one: split it by {name}, or drop the column")
-    return tags[0] if tags else None
 
 
 def _distinct(table: pl.DataFrame, bad: Array, rows: int, notes: ReaderNotes) -> tuple[pl.DataFrame, Array]:
     first = table.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series()
     if first.all():
         return table, bad
-    notes.notes.append(
-        f"{words.counted(int((~first).sum()), 'row repeats', 'rows repeat')} a query and document, and counts once"
-    )
+    rows_more = words.counted(int((~first).sum()), "row repeats", "rows repeat")
+    notes.notes.append(f"{rows_more} a query and document, and counts once")
     again = np.delete(np.arange(rows), bad)[~first.to_numpy()]
     return table.filter(first), np.union1d(bad, again)
 
@@ -403,8 +386,13 @@ def make_table(  # noqa: PLR0913, PLR0917
 
     ``lines`` gives the line of each row of a text; ``left_out`` are rows already counted as faults.
     """
-    if what == "run":
-        notes.tag = _tag_of(frame, roles, source.label)
+    if what == "run" and (tags := tags_of(frame, roles, source.label)):
+        notes.tag, column = tags[0], roles["tag"]
+        if len(tags) > 1:
+            several = f"column {column} names {words.counted(len(tags), 'run')} ({words.listing(tags, 3)})"
+            raise InputError(
+                f"{source.label}: {several}; a run table holds one: split it by {column}, or drop the column"
+            )
     line = None if lines is None else line_finder(lines, left_out)
     kept = np.delete(np.arange(len(frame)), left_out) if lines is not None or len(left_out) else NO_ROWS
     interactions = what == "qrels" and "grade" not in roles  # each row is a relevant document

@@ -14,7 +14,7 @@ from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.files.long import stem
 from rankscope.files.memory import number_of, quote_value, speaks_arrow
-from rankscope.files.sheets import QUERY, SYSTEM, Sheet, is_path, open_sheet
+from rankscope.files.sheets import QUERY, SYSTEM, Sheet, is_path, label_of, open_sheet
 from rankscope.tables import Array
 
 Systems = Literal["auto", "rows", "columns"]
@@ -171,14 +171,15 @@ def _by_system(sheet: Sheet, system: str, systems: Systems) -> Part:
 
 def _bare(sheet: Sheet, name: str | None, systems: Systems, metric: str | None) -> Part:
     columns = sheet.frame.columns
-    first = columns[0]
-    has_ids = first == "" or _holds_texts(sheet, first)
+    first, column = columns[0], sheet.frame.to_series(0)
+    texts = column.dtype == pl.String and column.str.strip_chars().cast(pl.Float64, strict=False).is_null().all()
+    has_ids = first == "" or texts
     if systems == "auto":
         _refuse_unclear(sheet, has_ids)
     if systems == "rows":
-        names = sheet.distinct(first, "system") if has_ids else _number_rows("system", sheet)
+        names = sheet.distinct(first, "system") if has_ids else _numbered("system", len(column))
         return _transpose(sheet, names, columns[1:] if has_ids else columns)
-    queries = sheet.distinct(first, "query") if has_ids else _number_rows("q", sheet)
+    queries = sheet.distinct(first, "query") if has_ids else _numbered("q", len(column))
     values = columns[1:] if has_ids else columns
     if name is None:
         return _columns(sheet, queries, values, without_ids=not has_ids)
@@ -187,33 +188,24 @@ def _bare(sheet: Sheet, name: str | None, systems: Systems, metric: str | None) 
 
 
 def _refuse_unclear(sheet: Sheet, has_ids: bool) -> None:
-    columns, first = sheet.frame.columns, sheet.frame.columns[0]
+    first, *others = sheet.frame.columns
     if has_ids:
         what = f"the first column {first!r} holds texts" if first else "the first column has no name"
         raise InputError(f"{sheet.label}: {what}, and may name queries or systems: {HOW}")
-    number = next(filter(_NUMBER.fullmatch, columns), None)
-    if number is not None:
+    if (number := next(filter(_NUMBER.fullmatch, sheet.frame.columns), None)) is not None:
         raise InputError(
             f"{sheet.label}: a column is called {number}: is the header line missing? A header names the systems; "
             "if it does, set systems='columns', and systems='rows' if it names the queries"
         )
-    values = sheet.numbers(first)
-    rest = [sheet.numbers(name) for name in columns[1:]]
-    whole = len(values) > 1 and len(set(values.tolist())) == len(values) and bool((values == np.floor(values)).all())
+    values, *rest = (sheet.numbers(name) for name in (first, *others))
+    whole = len(values) > 1 and len(set(values.tolist())) == len(values) and (values == np.floor(values)).all()
     if whole and any((other != np.floor(other)).any() for other in rest):
         said = f"column {first} holds another whole number in every row"
         raise InputError(f"{sheet.label}: {said}: if it names the queries or systems, {HOW}")
 
 
-def _holds_texts(sheet: Sheet, name: str) -> bool:
-    column = sheet.frame[name]
-    if column.dtype != pl.String:
-        return False
-    return bool(column.str.strip_chars().cast(pl.Float64, strict=False).is_null().all())
-
-
-def _number_rows(word: str, sheet: Sheet) -> list[str]:
-    return [f"{word}{n}" for n in range(1, len(sheet.frame) + 1)]
+def _numbered(word: str, count: int) -> list[str]:
+    return [f"{word}{n}" for n in range(1, count + 1)]
 
 
 def _columns(sheet: Sheet, queries: list[str], systems: Sequence[str], without_ids: bool = False) -> Part:
@@ -261,7 +253,7 @@ def scores_of(source: Any, metric: str | None = None, systems: Systems = "auto")
         raise InputError(f"systems={systems!r}: systems are in 'rows' or 'columns', or 'auto' detects them")
     if isinstance(source, ScoreTable):
         if metric is not None and metric not in source.values:
-            raise InputError(_unknown(metric, list(source.values), "the scores"))
+            raise InputError(f"the scores: no metric {metric!r}{words.hint(metric, source.values)}")
         return source if metric is None else replace(source, values={metric: source.values[metric]})
     parts = list(_parts(source, None, systems, metric))
     if not parts:
@@ -287,9 +279,9 @@ def _parts(source: Any, name: str | None, systems: Systems, metric: str | None) 
     label = name or "scores"
     found = open_sheet(source, label, EXPECTED, ROLES)
     if isinstance(found, Mapping):
-        yield from _of_mapping(found, str(source) if is_path(source) else label, systems, metric)
-        return
-    yield part_of(found, name, stem(found.label), systems, metric)
+        yield from _of_mapping(found, label_of(source, found, label), systems, metric)
+    else:
+        yield part_of(found, name, stem(found.label), systems, metric)
 
 
 def _of_array(values: Array, systems: Systems) -> Part:
@@ -300,8 +292,7 @@ def _of_array(values: Array, systems: Systems) -> Part:
     if np.isinf(values).any():
         row, query = np.argwhere(np.isinf(values))[0].tolist()
         raise InputError(f"scores: row {row}, column {query} of the array is infinite; NaN is undefined")
-    names = [f"system{n}" for n in range(1, len(values) + 1)]
-    frame = tall(names, [f"q{n}" for n in range(1, values.shape[1] + 1)], values)
+    frame = tall(_numbered("system", len(values)), _numbered("q", values.shape[1]), values)
     return Part(frame, "an array", "columns" if systems == "columns" else "rows", without_ids=True)
 
 
@@ -354,14 +345,11 @@ def _number(value: Any, where: str) -> float:
 
 def _choose(frame: pl.DataFrame, metric: str, parts: Sequence[Part]) -> pl.DataFrame:
     names = frame["metric"].unique(maintain_order=True).to_list()
-    fits = [name for name in names if name == metric] or [n for n in names if n.casefold() == metric.casefold()]
+    fits = [metric] if metric in names else [n for n in names if n.casefold() == metric.casefold()]
     if not fits:
-        raise InputError(_unknown(metric, names, words.listing([part.label for part in parts], 3)))
+        label = words.listing([part.label for part in parts], 3)
+        raise InputError(f"{label}: no metric {metric!r}{words.hint(metric, names)}")
     return frame.filter(pl.col("metric").is_in(fits)).with_columns(metric=pl.lit(metric))
-
-
-def _unknown(metric: str, names: Sequence[str], label: str) -> str:
-    return f"{label}: no metric {metric!r}{words.hint(metric, names)}"
 
 
 def _refuse_twice(frame: pl.DataFrame, parts: Sequence[Part]) -> None:
@@ -383,9 +371,7 @@ def _table(frame: pl.DataFrame, parts: Sequence[Part]) -> ScoreTable:
     axes = [(frame[key], names[key]) for key in ("metric", "system", "query_id")]
     shape = tuple(len(found) for _, found in axes)
     values, there = np.full(shape, np.nan), np.zeros(shape, dtype=bool)
-    place = tuple(
-        column.replace_strict(found, pl.int_range(len(found), eager=True)).to_numpy() for column, found in axes
-    )
+    place = tuple(column.replace_strict(one, pl.int_range(len(one), eager=True)).to_numpy() for column, one in axes)
     values[place], there[place] = frame["value"].to_numpy(), True
     systems, queries, metrics = (tuple(found.to_list()) for found in names.values())
     _refuse_apart(systems, queries, there, parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, repeat
 from typing import Any
@@ -184,7 +184,9 @@ def read_dict(
         raise InputError(f"{label}: the dict is empty; {DICTS[what]}")
     for query, value in source.items():
         _refuse_odd(query, value, what, label)
-    rows = {query: _orderly(value) for query, value in source.items()}
+    rows = {query: value.tolist() if isinstance(value, np.ndarray) else value for query, value in source.items()}
+    # a set has no order of its own, and a result must not depend on hashing
+    rows = {q: sorted(value, key=str) if isinstance(value, (set, frozenset)) else value for q, value in rows.items()}
     if what == "qrels" and not aspect and has_aspects(source):
         return _read_aspects(rows, label, name, raw)
     sizes = [len(value) for value in rows.values()]
@@ -195,13 +197,9 @@ def read_dict(
         raise InputError(f"{label}: query {twice!r} is there twice, as text and as a number; keep one")
     docs = ids_of(chain.from_iterable(rows.values()), label, "document", found)
     value = "score" if what == "run" else "grade"
-    frame = pl.DataFrame(
-        {
-            "query_id": pl.Series(queries, dtype=pl.String).gather(np.repeat(np.arange(len(sizes)), sizes)),
-            "doc_id": pl.Series(docs, dtype=pl.String),
-            value: _values(rows.values(), what),
-        }
-    )
+    query_ids = pl.Series(queries, dtype=pl.String).gather(np.repeat(np.arange(len(sizes)), sizes))
+    doc_ids = pl.Series(docs, dtype=pl.String)
+    frame = pl.DataFrame({"query_id": query_ids, "doc_id": doc_ids, value: _values(rows.values(), what)})
     if what == "run" and all(not isinstance(value, Mapping) for value in rows.values()):
         frame = frame.with_columns(rank=(-pl.col("score")).cast(pl.Int64))
     frame = _sound(frame, value, rows, label, found)
@@ -259,13 +257,6 @@ def _refuse_odd(query: Any, value: Any, what: str, label: str) -> None:
         said = "a set, which has no order"
     if said:
         raise InputError(f"{label}: query {query!r} has {said}; {DICTS[what]}")
-
-
-def _orderly(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    # a set has no order of its own, and a result must not depend on hashing
-    return sorted(value, key=str) if isinstance(value, (set, frozenset)) else value
 
 
 def ids_of(values: Iterable[Any], label: str, noun: str, found: ReaderNotes | None = None) -> list[str]:
@@ -327,12 +318,9 @@ def _sound(frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str,
         return frame
     given = list(chain.from_iterable(_row_values(v, "qrels") for v in rows.values()))
     for row in np.flatnonzero(~good.to_numpy()).tolist():
-        query, doc = frame["query_id"][row], frame["doc_id"][row]
-        where = f"{label}: query {query!r}, document {doc!r}"
-        found.fault(
-            "number",
-            f"{where}: {value} {quote_value(given[row])} is not a number{hint_at_names(value, str(given[row]))}",
-        )
+        query, doc, said = frame["query_id"][row], frame["doc_id"][row], given[row]
+        fault = f"{value} {quote_value(said)} is not a number{hint_at_names(value, str(said))}"
+        found.fault("number", f"{label}: query {query!r}, document {doc!r}: {fault}")
     return frame.filter(good)
 
 
@@ -364,36 +352,28 @@ def is_rows(source: Any) -> bool:
     return isinstance(source, list | tuple) and bool(source) and _is_row(source[0])
 
 
-def _is_row(row: object) -> bool:
-    return (
-        hasattr(row, "query_id") and hasattr(row, "doc_id") and not hasattr(row, "columns")
-    )  # frames have them as well
+def _is_row(row: object) -> bool:  # frames have columns as well
+    return hasattr(row, "query_id") and hasattr(row, "doc_id") and not hasattr(row, "columns")
 
 
 def handed_over(source: Any, what: str) -> Any:
     """Return an object of another tool as a dict or a data frame; None for other objects."""
     if type(source).__module__.partition(".")[0] == "ranx" and hasattr(source, "to_dict"):
         return source.to_dict()
-    if is_rows(source):
-        return _frame_of_rows(source, what)
+    rows = list(source) if isinstance(source, Iterator) else source
+    if is_rows(rows):
+        return _frame_of_rows(rows, what)
     if isinstance(source, Iterator):
-        rows = list(source)
-        if is_rows(rows):
-            return _frame_of_rows(rows, what)
-        raise InputError(
-            f"{what}: an iterator of no documents with query_id and doc_id; pass a dict, a data frame or a list"
-        )
+        said = "an iterator of no documents with query_id and doc_id"
+        raise InputError(f"{what}: {said}; pass a dict, a data frame or a list")
     return None
 
 
-def _frame_of_rows(rows: Iterable[Any], what: str) -> pl.DataFrame:
-    rows = list(rows)
+def _frame_of_rows(rows: Sequence[Any], what: str) -> pl.DataFrame:
     name = next((name for name in VALUE_NAMES[what] if hasattr(rows[0], name)), None)
-    odd = next(
-        (row for row in rows if not _is_row(row) or name is None or number_of(getattr(row, name, None)) is None), None
-    )
-    if name is None or odd is not None:
-        said = f"{what}: {quote_value(rows[0] if odd is None else odd)} has no {' or '.join(VALUE_NAMES[what][:1])}"
+    odd = (row for row in rows if not _is_row(row) or name is None or number_of(getattr(row, name, None)) is None)
+    if (one := next(odd, None)) is not None or name is None:
+        said = f"{what}: {quote_value(rows[0] if one is None else one)} has no {VALUE_NAMES[what][0]}"
         raise InputError(
             f"{said} that is a number; each document has a query_id, a doc_id and a {VALUE_NAMES[what][0]}"
         )

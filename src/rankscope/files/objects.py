@@ -396,9 +396,8 @@ def _parts_of(row: Mapping[str, Any], what: str, at: str) -> tuple[Any, Any]:
         return row[query], row[key]
     ids, values = row[key], row[numbers]
     if len(ids) != len(values):
-        raise InputError(
-            f"{at}: {key} has {words.counted(len(ids), 'document')}, {numbers} {len(values)}; give each a number"
-        )
+        sizes = f"{key} has {words.counted(len(ids), 'document')}, {numbers} {len(values)}"
+        raise InputError(f"{at}: {sizes}; give each a number")
     return row[query], _scored_documents(zip(ids, values, strict=True), at)
 
 
@@ -416,10 +415,9 @@ def _list_key(lists: Sequence[str], what: str, at: str) -> str:
     rest = [n for n in lists if plain[n].removesuffix("s") not in (*other, *NUMBER_KEYS["run"], *NUMBER_KEYS["qrels"])]
     if len(rest) == 1:
         return rest[0]
-    wanted = "retrieved_ids" if what == "run" else "relevant_ids"
-    raise InputError(
-        f"{at}: no list of documents for {'a run' if what == 'run' else 'qrels'} among {words.listing(lists) or 'none'}; call it {wanted}"
-    )
+    noun, wanted = ("a run", "retrieved_ids") if what == "run" else ("qrels", "relevant_ids")
+    among = words.listing(lists) or "none"
+    raise InputError(f"{at}: no list of documents for {noun} among {among}; call it {wanted}")
 
 
 def _documents_in(value: Any, what: str, at: str) -> Any:
@@ -435,16 +433,14 @@ def _documents_in(value: Any, what: str, at: str) -> Any:
         by_plain = {plain_name(name): name for name in list(item)[::-1]} if isinstance(item, Mapping) else {}
         key = next((by_plain[name] for name in DOCUMENT_KEYS if name in by_plain), None)
         if key is None:
-            raise InputError(
-                f"{at}: {quote_value(item)} is not a document, which has a doc_id and perhaps a {NUMBER_KEYS[what][0]}"
-            )
+            said = f"which has a doc_id and perhaps a {NUMBER_KEYS[what][0]}"
+            raise InputError(f"{at}: {quote_value(item)} is not a document, {said}")
         number = next((by_plain[name] for name in NUMBER_KEYS[what] if name in by_plain), None)
         ids.append(item[key])
         pairs += [(item[key], item[number])] if number is not None else []
     if pairs and len(pairs) < len(ids):
-        raise InputError(
-            f"{at}: {words.counted(len(ids) - len(pairs), 'document has', 'documents have')} no {NUMBER_KEYS[what][0]}, others do"
-        )
+        lacking = words.counted(len(ids) - len(pairs), "document has", "documents have")
+        raise InputError(f"{at}: {lacking} no {NUMBER_KEYS[what][0]}, others do")
     return _scored_documents(pairs, at) if pairs else ids
 
 

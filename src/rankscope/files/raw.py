@@ -75,6 +75,7 @@ LINE = 64 << 20  # bytes of the longest line
 BOM = b"\xef\xbb\xbf"
 PACKED = re.compile(rb"(\x1f\x8b)|(\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18)")  # a frame of zstd may be one to skip
 BLANK_BYTES = b" \t\r\n"
+OLD_MAC = "lines end in a lone carriage return (old Mac): run tr '\\r' '\\n' on the file"
 FIRST_LINE = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t\r\f\v]*[^\s#][^\n]*\n", re.MULTILINE)  # neither blank nor a comment
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)  # errors of Polars for unreadable input
 BROKEN = (OSError, EOFError, zlib.error)  # errors of gzip and zstd for damaged archives

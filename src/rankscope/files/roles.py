@@ -148,19 +148,15 @@ def roles_of(
     if what == "qrels" and "grade" not in roles and "score" in by_plain and by_plain["score"] not in taken:
         roles["grade"] = by_plain["score"]
         notes.append(f"no grade column: {by_plain['score']} is taken as the grade")
-    if what == "qrels" and not graded and _are_interactions(roles, names):
+    rest = {plain_name(name) for name in names if name not in roles.values()}
+    ungraded = what == "qrels" and not graded and "grade" not in roles
+    if ungraded and roles.keys() >= {"query_id", "doc_id"} and rest <= BESIDE:
         notes.append("no grade column: every row is taken as relevant, with grade 1")
         return roles
     _complain(roles, by_plain, names, what, label)
     if what == "run" and "score" not in roles:
         notes.append(f"no score column: the score is -{roles['rank']}")
     return roles
-
-
-def _are_interactions(roles: Mapping[str, str], names: Sequence[str]) -> bool:
-    """True if rows have only a query, a document and perhaps a time."""
-    rest = {plain_name(name) for name in names if name not in roles.values()}
-    return roles.keys() >= {"query_id", "doc_id"} and "grade" not in roles and rest <= BESIDE
 
 
 def _complain(roles: dict[str, str], by_plain: dict[str, str], names: Sequence[str], what: str, label: str) -> None:

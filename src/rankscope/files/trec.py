@@ -33,7 +33,7 @@ from rankscope.files.long import (
     stem,
 )
 from rankscope.files.parts import PartFacts, QueryPlace, RunFormat, RunHead, RunParts, cut, piece_size
-from rankscope.files.raw import BLANK_BYTES, BOM, HEAD, UNREADABLE, Raw
+from rankscope.files.raw import BLANK_BYTES, BOM, HEAD, OLD_MAC, UNREADABLE, Raw
 from rankscope.files.roles import ORDER
 from rankscope.parallel import map_parts
 from rankscope.tables import Array, Qrels, Run, Source
@@ -97,7 +97,7 @@ def head_lines(raw: Raw) -> list[bytes]:
     if b"\x00" in head:
         raise InputError(f"{raw.label}: not a text file (it holds zero bytes)")
     if b"\n" not in head and b"\r" in head.rstrip():
-        raise InputError(f"{raw.label}: lines end in a lone carriage return (old Mac): run tr '\\r' '\\n' on the file")
+        raise InputError(f"{raw.label}: {OLD_MAC}")
     whole = head if len(raw.head) < HEAD else head[: head.rfind(b"\n") + 1] or head
     lines = CONTENT.findall(whole)
     return [line.rstrip(b"\r") for line in lines]

@@ -90,13 +90,11 @@ def _refuse_blanks(rows: pl.DataFrame, path: str | Path, tag: str = "tag") -> No
     for name in [column for column in ("query_id", "doc_id", "iteration") if column in rows.columns]:
         odd = rows[name].filter(rows[name].str.contains(BLANK) | (rows[name] == "") | rows[name].str.starts_with("#"))
         if len(odd):
-            raise InputError(
-                f"{path}: {name} {words.quote(odd[0])} cannot be written in TREC lines; write .csv, .jsonl or .parquet"
-            )
+            said = f"{name} {words.quote(odd[0])} cannot be written in TREC lines"
+            raise InputError(f"{path}: {said}; write .csv, .jsonl or .parquet")
     if any(sign.isspace() for sign in tag):
-        raise InputError(
-            f"{path}: the name {words.quote(tag)} has a blank, which TREC lines part by; name it otherwise"
-        )
+        said = f"the name {words.quote(tag)} has a blank, which TREC lines part by"
+        raise InputError(f"{path}: {said}; name it otherwise")
 
 
 def _write(rows: pl.DataFrame, path: str | Path, lines: Callable[[], str], queries: list[str]) -> Path:
@@ -143,9 +141,8 @@ def check_ending(path: str | Path) -> None:
     """Raise InputError for an ending that tables of rows are not written with."""
     place, ending, _ = _ending(path)
     if ending not in ENDINGS:
-        raise InputError(
-            f"{place}: rows are written as .parquet, .csv, .tsv or .jsonl (also .gz): use one of these endings"
-        )
+        said = "rows are written as .parquet, .csv, .tsv or .jsonl (also .gz): use one of these endings"
+        raise InputError(f"{place}: {said}")
 
 
 def write_rows(rows: pl.DataFrame, path: str | Path) -> Path:
@@ -166,9 +163,8 @@ def _by_query(rows: pl.DataFrame, queries: list[str], place: Path) -> Mapping[st
     out: dict[str, dict[str, Any]] = {query: {} for query in queries}
     several = "iteration" in rows.columns and rows["iteration"].n_unique() > 1
     if not several and rows.select("query_id", "doc_id").is_duplicated().any():
-        raise InputError(
-            f"{place}: a document is there twice for a query, which JSON cannot hold; write .csv or .parquet"
-        )
+        said = "a document is there twice for a query, which JSON cannot hold"
+        raise InputError(f"{place}: {said}; write .csv or .parquet")
     for row in rows.iter_rows(named=True):
         of_query = out[row["query_id"]]
         if several:
