@@ -143,9 +143,8 @@ def _rows_of_format(given: LogInput | None, log_format: str | None) -> LogRows |
     if form is None:
         return None
     if given is None:
-        raise InputError(
-            f"log_format={log_format!r}: a path, a data frame or parts by name are expected, with {form.expects}"
-        )
+        said = f"a path, a data frame or parts by name are expected, with {form.expects}"
+        raise InputError(f"log_format={log_format!r}: {said}")
     table = form.read(given)
     source = replace(table.source, notes=tuple(table.notes))
     return LogRows(table.frame.lazy(), dict(table.frame.schema), source, read_as=table.read_as)
@@ -211,10 +210,8 @@ def _joined(label: str, parts: Sequence[LogRows]) -> LogRows:
     first = parts[0]
     for part in parts[1:]:
         if list(part.schema) != list(first.schema):
-            odd = set(part.schema) ^ set(first.schema)
-            raise InputError(
-                f"{part.source.label}: its columns differ from {first.source.label} ({words.listing(sorted(odd) or ['another order'])})"
-            )
+            odd = words.listing(sorted(set(part.schema) ^ set(first.schema)) or ["another order"])
+            raise InputError(f"{part.source.label}: its columns differ from {first.source.label} ({odd})")
 
     frame = pl.concat([part.frame for part in parts], how="vertical_relaxed")
     notes = (f"{label}: {words.counted(len(parts), 'file')}",)

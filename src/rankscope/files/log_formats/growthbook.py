@@ -26,26 +26,19 @@ def _place(names: Sequence[str], wanted: Sequence[str]) -> str | None:
     return next((there[name] for name in wanted if name in there), None)
 
 
+def _has_times(part: LogPart) -> bool:
+    return bool(_place(part.names, UNITS)) and bool(_place(part.names, TIMES))
+
+
 def _is_exposures(part: LogPart) -> bool:
-    return set(EXPOSURE) <= set(part.names) and bool(_place(part.names, UNITS)) and bool(_place(part.names, TIMES))
-
-
-def _is_metric(part: LogPart) -> bool:
-    return (
-        not {*EXPOSURE, "item_id"} & set(part.names)
-        and bool(_place(part.names, UNITS))
-        and bool(_place(part.names, TIMES))
-    )
+    return set(EXPOSURE) <= set(part.names) and _has_times(part)
 
 
 def _is_growthbook(given: LogInput) -> bool:
     tables = [part for part in given.parts if part.names]
-    exposures = [part for part in tables if _is_exposures(part)]
-    return (
-        bool(exposures)
-        and len(tables) > len(exposures)
-        and all(_is_metric(part) for part in tables if part not in exposures)
-    )
+    metrics = [part for part in tables if not _is_exposures(part)]
+    are_metrics = all(_has_times(part) and not {*EXPOSURE, "item_id"} & set(part.names) for part in metrics)
+    return 0 < len(metrics) < len(tables) and are_metrics
 
 
 def read_growthbook(given: LogInput) -> LogTable:
@@ -73,12 +66,10 @@ def read_growthbook(given: LogInput) -> LogTable:
         raise InputError(f"{given.label}: no rows of exposures; GrowthBook has {EXPECTS}")
     unit = _place(exposures[0].names, UNITS) or ""
     users, notes = _users(given, exposures, unit)
-    for part in given.parts:
-        if part in exposures or not part.names:
-            continue
+    measured = [part for part in given.parts if part not in exposures and part.names]
+    for part in measured:
         users, said = _with_metric(users, part, unit)
         notes += said
-    measured = [part for part in given.parts if part not in exposures and part.names]
     what = f", {words.listing([part.name for part in measured])}" if measured else ""
     source = given.source("GrowthBook", [*exposures, *measured], place_of=places(given.label, users, {unit: unit}))
     notes = [*given.left_out([*exposures, *measured], "rows"), *dict.fromkeys(notes)]
@@ -88,9 +79,8 @@ def read_growthbook(given: LogInput) -> LogTable:
 def _timed(part: LogPart, unit: str) -> tuple[Sheet, pl.DataFrame, list[str]]:
     time = _place(part.names, TIMES)
     if unit not in part.names or time is None:
-        raise InputError(
-            f"{part.label}: no columns {unit} and timestamp among {words.listing(part.names)}; each row of a metric needs its user and its time"
-        )
+        said = f"no columns {unit} and timestamp among {words.listing(part.names)}"
+        raise InputError(f"{part.label}: {said}; each row of a metric needs its user and its time")
     sheet = part.sheet()
     frame, notes = with_times(sheet, time)
     frame = frame.with_columns(pl.col(unit).cast(pl.String)).rename({time: AT} if time != AT else {})
@@ -106,9 +96,8 @@ def _users(given: LogInput, parts: Sequence[LogPart], unit: str) -> tuple[pl.Dat
     rows = pl.concat(frames, how="diagonal_relaxed")
     experiments = sorted(set(rows["experiment_id"].drop_nulls()))
     if len(experiments) > 1:
-        raise InputError(
-            f"{given.label}: exposures to {words.counted(len(experiments), 'experiment')} ({words.listing(experiments)}): keep the rows of one"
-        )
+        several = f"{words.counted(len(experiments), 'experiment')} ({words.listing(experiments)})"
+        raise InputError(f"{given.label}: exposures to {several}: keep the rows of one")
     first = rows.filter(pl.col(unit).is_not_null() & pl.col("variation_id").is_not_null()).sort(AT, maintain_order=True)
     users = first.unique([unit, "variation_id"], keep="first", maintain_order=True)
     nobody = rows.height - first.height
@@ -128,18 +117,16 @@ def _with_metric(users: pl.DataFrame, part: LogPart, unit: str) -> tuple[pl.Data
     rows = values.join(met, on=unit, how="inner", maintain_order="left")
     strangers = values.join(met, on=unit, how="anti").height
     if strangers:
-        notes.append(
-            f"{words.counted(strangers, 'row')} of {part.name} {words.agree(strangers, 'is')} of users without a variation"
-        )
+        many = f"{words.counted(strangers, 'row')} of {part.name} {words.agree(strangers, 'is')}"
+        notes.append(f"{many} of users without a variation")
     columns = [name for name in values.columns if name not in {unit, AT}]
     parts = {"": pl.col(AT) >= pl.col("met"), "_before": pl.col(AT) < pl.col("met")}
     for ending, when in parts.items():
         part_rows = rows.filter(when)
         if ending and not part_rows.height:
             continue
-        sums = part_rows.group_by(unit, "variation_id").agg(
-            pl.col(name).sum().alias(f"{name}{ending}") for name in columns
-        )
+        named = [pl.col(name).sum().alias(f"{name}{ending}") for name in columns]
+        sums = part_rows.group_by(unit, "variation_id").agg(named)
         users = users.join(sums, on=[unit, "variation_id"], how="left", maintain_order="left")
         users = users.with_columns(pl.col([f"{name}{ending}" for name in columns]).fill_null(0.0))
     return users, [*notes, *said]
@@ -147,26 +134,18 @@ def _with_metric(users: pl.DataFrame, part: LogPart, unit: str) -> tuple[pl.Data
 
 def _numbers(sheet: Sheet, frame: pl.DataFrame, metric: str, unit: str) -> tuple[pl.DataFrame, list[str]]:
     others, left = {}, []
-    for name in [name for name in frame.columns if name not in {unit, AT}]:
-        if name == "value":
-            continue
-        column = frame[name]
-        text = column.cast(pl.String, strict=False).str.strip_chars()
+    for name in [name for name in frame.columns if name not in {unit, AT, "value"}]:
+        text = frame[name].cast(pl.String, strict=False).str.strip_chars()
         known = ~text.str.to_lowercase().is_in(UNDEFINED) & text.is_not_null()
         number = text.cast(pl.Float64, strict=False)
         if plain_name(name) in UNITS or (known & number.is_null()).any() or not known.any():
             left.append(name)
         else:
             others[f"{metric}_{name}"] = number.fill_null(0.0)
-    lead = (
-        pl.Series(metric, sheet.numbers("value")).fill_nan(0.0)
-        if "value" in frame.columns
-        else pl.Series(metric, [1.0] * frame.height)
-    )
+    values = pl.Series(sheet.numbers("value")).fill_nan(0.0) if "value" in frame.columns else pl.lit(1.0)
     notes = [f"columns of {metric} without numbers are left out: {words.listing(left)}"] if left else []
-    return frame.select(unit, AT).with_columns(
-        lead.alias(metric), *[column.alias(name) for name, column in others.items()]
-    ), notes
+    named = [column.alias(name) for name, column in others.items()]
+    return frame.select(unit, AT).with_columns(values.alias(metric), *named), notes
 
 
 GROWTHBOOK = LogFormat(

@@ -324,9 +324,8 @@ def _objects_of(raw: Raw) -> tuple[list[Mapping[str, Any]], list[int] | None]:
         hits = value.get("hits")
         value, lines = hits.get("hits", []) if isinstance(hits, Mapping) else [value], None
     if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
-        raise InputError(
-            f"{raw.label}: JSON without a list of objects; one object per line or a list of objects is expected"
-        )
+        said = "one object per line or a list of objects is expected"
+        raise InputError(f"{raw.label}: JSON without a list of objects; {said}")
     return value, lines
 
 
@@ -345,13 +344,10 @@ def _of_objects(label: str, objects: list[Mapping[str, Any]], lines: list[int] |
 def _series(name: str, values: list[Any], label: str) -> pl.Series:
     if any(isinstance(value, list) for value in values):
         lists = [value if isinstance(value, list) or value is None else [value] for value in values]
-        texts = [None if one is None else [_text(value) for value in one if value is not None] for one in lists]
+        plain = [None if one is None else [value for value in one if value is not None] for one in lists]
+        texts = [one and [v if isinstance(v, str) else json.dumps(v) for v in one] for one in plain]
         return pl.Series(name, texts, dtype=pl.List(pl.String))
     return column_of(name, values, label)
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
 
 
 # --- rows of a log before their columns have types, expected content of cells, and times --------------------------------
@@ -447,10 +443,9 @@ def _written_time(rows: LogRows, name: str, naive: str) -> tuple[pl.Expr, pl.Exp
         (known & ~zoned & number.is_null()).sum().alias("naive")))  # fmt: skip
     largest, with_zone, without = facts.select(pl.col("largest").max(), pl.col("zoned", "naive").sum()).row(0)
     if with_zone and without:
-        raise InputError(
-            f"{rows.source.label}: {words.counted(with_zone, 'time')} in column {name} {words.agree(with_zone, 'says')} the zone and {words.count(without)} {words.agree(without, 'does')} not; "
-            "write all of them in UTC, with Z"
-        )
+        zoned_times = f"{words.counted(with_zone, 'time')} in column {name} {words.agree(with_zone, 'says')} the zone"
+        others = f"{words.count(without)} {words.agree(without, 'does')} not"
+        raise InputError(f"{rows.source.label}: {zoned_times} and {others}; write all of them in UTC, with Z")
     bare = text.str.replace(ZONE, "")
     clock = pl.coalesce([bare.str.to_datetime(form, time_unit="us", strict=False) for form in TIMES])
     offset = text.str.extract(r"([+-]\d\d):?\d\d$", 1).cast(pl.Int64, strict=False).fill_null(0) * 60 + (

@@ -40,9 +40,8 @@ def read_interleaved(given: LogInput) -> LogTable:
     for part in parts:
         sheet = part.sheet()
         frame, said = with_times(sheet, "timestamp")
-        frames.append(
-            frame.select("timestamp", *[pl.col(name).cast(pl.String).str.strip_chars() for name in COLUMNS[1:]])
-        )
+        texts = [pl.col(name).cast(pl.String).str.strip_chars() for name in COLUMNS[1:]]
+        frames.append(frame.select("timestamp", *texts))
         notes |= dict.fromkeys(said)
     events = pl.concat(frames)
     clicked = pl.col("event") == CLICKED
@@ -65,17 +64,13 @@ def read_interleaved(given: LogInput) -> LogTable:
 
 def _remarks(events: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
     unseen = rows.filter(~pl.col("listed")).height
-    out = (
-        [f"{words.counted(unseen, 'list')} {words.agree(unseen, 'has')} clicks and no event of being shown"]
-        if unseen
-        else []
-    )
+    out = [f"{words.counted(unseen, 'list')} {words.agree(unseen, 'has')} clicks and no event of being shown"]
+    out = out if unseen else []
     others = events.filter(~pl.col("event").is_in([SHOWN, CLICKED]).fill_null(value=False))
     if others.height:
         names = [f"{name} {words.count(count)}" for name, count in tally(others["event"])]
-        out.append(
-            f"{words.counted(others.height, 'event')} of other kinds {words.agree(others.height, 'is')} in no row: {words.listing(names)}"
-        )
+        kinds = f"{words.counted(others.height, 'event')} of other kinds {words.agree(others.height, 'is')}"
+        out.append(f"{kinds} in no row: {words.listing(names)}")
     return out
 
 

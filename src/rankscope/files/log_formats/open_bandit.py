@@ -13,7 +13,7 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.log_formats.inputs import LogFormat, LogInput, LogPart, LogTable
 from rankscope.files.parts import joint_places
-from rankscope.tables import Array, Source
+from rankscope.tables import Array
 
 COLUMNS = {"timestamp", "item_id", "position", "click"}
 CHANCES = ("propensity_score", "action_prob")
@@ -42,9 +42,8 @@ def read_open_bandit(given: LogInput) -> LogTable:
     """
     parts = [part for part in given.parts if _is_rows(part)]
     if not parts:
-        raise InputError(
-            f"{given.label}: no file of Open Bandit with the columns {', '.join(sorted(COLUMNS))}, propensity_score, user_feature_0 ..."
-        )
+        wanted = f"{', '.join(sorted(COLUMNS))}, propensity_score, user_feature_0 ..."
+        raise InputError(f"{given.label}: no file of Open Bandit with the columns {wanted}")
     items = [part for part in given.parts if _is_items(part)]
     sheets = [part.sheet() for part in parts]
     frames = [_with_items(_labelled(part, sheet.frame), part, items) for part, sheet in zip(parts, sheets, strict=True)]
@@ -54,12 +53,8 @@ def read_open_bandit(given: LogInput) -> LogTable:
     )
     loggers = sorted(set(frame["logger_id"].drop_nulls())) if "logger_id" in frame.columns else []
     by = f" by {'policies' if len(loggers) > 1 else 'the policy'} {words.listing(loggers)}" if loggers else ""
-    return LogTable(
-        frame,
-        source,
-        f"Open Bandit: {words.counted(frame.height, 'impression')}{by}",
-        [*given.left_out([*parts, *items], "rows of Open Bandit"), ONE],
-    )
+    read_as = f"Open Bandit: {words.counted(frame.height, 'impression')}{by}"
+    return LogTable(frame, source, read_as, [*given.left_out([*parts, *items], "rows of Open Bandit"), ONE])
 
 
 def _labelled(part: LogPart, frame: pl.DataFrame) -> pl.DataFrame:
@@ -76,9 +71,8 @@ def _with_items(frame: pl.DataFrame, part: LogPart, items: list[LogPart]) -> pl.
     features = near[0].sheet().frame
     names = [name for name in features.columns if name.startswith("item_feature_")]
     features = features.select(pl.col("item_id").cast(pl.String), *names).unique("item_id", keep="first")
-    return frame.with_columns(pl.col("item_id").cast(pl.String)).join(
-        features, on="item_id", how="left", maintain_order="left"
-    )
+    frame = frame.with_columns(pl.col("item_id").cast(pl.String))
+    return frame.join(features, on="item_id", how="left", maintain_order="left")
 
 
 OPEN_BANDIT = LogFormat(
@@ -92,12 +86,9 @@ OPEN_BANDIT = LogFormat(
 
 EXPECTS = "action and reward as arrays, and position (from 0), pscore, slate_id and context if there are any"
 ROLES = {
-    "action": "item_id",
-    "reward": "reward",
-    "slate_id": "impression_id",
-    "pscore_item_position": "p_item_pos",
+    "action": "item_id", "reward": "reward", "slate_id": "impression_id", "pscore_item_position": "p_item_pos",
     "pscore_cascade": "p_prefix",
-}
+}  # fmt: skip
 
 
 def _is_feedback(given: LogInput) -> bool:
@@ -127,9 +118,8 @@ def read_obp(given: LogInput) -> LogTable:
             continue
         array = _array(given, name, arrays[name])
         if array.ndim != 1 or len(array) != rows:
-            raise InputError(
-                f"{given.label}: {name} is of shape {array.shape}, and action has {words.counted(rows, 'element')}; they should have one element per row each"
-            )
+            shapes = f"{name} is of shape {array.shape}, and action has {words.counted(rows, 'element')}"
+            raise InputError(f"{given.label}: {shapes}; they should have one element per row each")
         if name == "position":
             columns[name] = _from_one(given, array)
         else:
@@ -144,11 +134,8 @@ def read_obp(given: LogInput) -> LogTable:
     notes += ["reward is 0 or 1 in all rows: it is also taken as click"] if "click" in columns else []
     notes += [f"left out, as they have no element for each row: {words.listing(left)}"] if left else []
     what = f" in {words.counted(len(np.unique(columns['impression_id'])), 'slate')}" if slates else ""
-    return LogTable(frame, _source(given), f"feedback as obp has it: {words.counted(rows, 'row')}{what}", notes)
-
-
-def _source(given: LogInput) -> Source:
-    return given.source("obp", given.parts) if given.parts else Source(given.label, "obp")
+    source = given.source("obp", given.parts)
+    return LogTable(frame, source, f"feedback as obp has it: {words.counted(rows, 'row')}{what}", notes)
 
 
 def _array(given: LogInput, name: str, value: Any) -> Array:
@@ -163,9 +150,8 @@ def _array(given: LogInput, name: str, value: Any) -> Array:
 
 def _from_one(given: LogInput, position: Array) -> Array:
     if position.dtype.kind not in "iu" or (len(position) and position.min() < 0):
-        raise InputError(
-            f"{given.label}: position holds {words.quote(str(position.min()))}; positions are whole numbers, which count from 0 in obp"
-        )
+        said = f"position holds {words.quote(str(position.min()))}"
+        raise InputError(f"{given.label}: {said}; positions are whole numbers, which count from 0 in obp")
     return position.astype(np.int64) + 1
 
 
@@ -187,12 +173,8 @@ def _context(given: LogInput, arrays: Mapping[str, Any], rows: int) -> dict[str,
 def _others(arrays: Mapping[str, Any], rows: int, used: bool) -> tuple[dict[str, Array], list[str]]:
     others, left = {}, []
     for name, value in arrays.items():
-        if (
-            name in {*ROLES, "position", "pscore"}
-            or value is None
-            or np.ndim(value) == 0
-            or (name == "context" and used)
-        ):
+        known = name in {*ROLES, "position", "pscore"} or (name == "context" and used)
+        if known or value is None or np.ndim(value) == 0:
             continue
         array = np.asarray(value)
         if array.ndim == 1 and len(array) == rows and array.dtype != object:

@@ -13,7 +13,7 @@ from rankscope.files.sheets import Sheet
 
 EXPECTS = "queries with query_id and query_response_hit_ids, events with query_id, action_name and event_attributes.object.object_id"
 HITS = ("query_response_hit_ids", "query_response_object_ids", "query_response_objects_ids")
-TIMES = ("timestamp", "@timestamp")
+TIMES, TIME = ("timestamp", "@timestamp"), pl.Datetime("us", "UTC")
 TEXTS = {  # places of a value, the likeliest first
     "query_id": ("query_id",), "user_query": ("user_query",), "application": ("application",), "user_id": ("user_id",),
     "client_id": ("client_id",), "session_id": ("session_id", "event_attributes.session_id"), "action": ("action_name",),
@@ -28,19 +28,9 @@ MEANT = {  # names of usual actions in a log; other actions keep their names
     "purchase": "conversion", "product_purchase": "conversion",
 }  # fmt: skip
 OWN = {
-    "client_id",
-    "user_id",
-    "session_id",
-    "impression_id",
-    "query_id",
-    "item_id",
-    "position",
-    "shown",
-    "examined",
-    "dwell_s",
-    "timestamp",
-    "application",
-}
+    "client_id", "user_id", "session_id", "impression_id", "query_id", "item_id", "position", "shown", "examined", "dwell_s",
+    "timestamp", "application",
+}  # fmt: skip
 MOST = 30  # actions that become columns, those with the most events
 PAIR = ["impression_id", "item_id"]
 
@@ -87,9 +77,8 @@ def read_ubi(given: LogInput) -> LogTable:
     done = _done(events)
     shown, added = _shown(lists, done)
     if not shown.height:
-        raise InputError(
-            f"{given.label}: no query with hits, and no event of shown items; UBI has {EXPECTS}, or events of the action impression"
-        )
+        said = f"no query with hits, and no event of shown items; UBI has {EXPECTS}, or events of the action impression"
+        raise InputError(f"{given.label}: {said}")
     known = pl.concat([lists.select("impression_id"), shown.select("impression_id")]).unique()
     done = _matched(done.join(known, on="impression_id", how="semi", maintain_order="left"), shown)
     rows = _rows(shown, done, _dwell(events, lists), observed=bool(events.height))
@@ -108,20 +97,14 @@ def _tables(parts: Sequence[LogPart]) -> tuple[pl.DataFrame, pl.DataFrame, list[
     events: list[pl.DataFrame] = []
     notes = dict[str, None]()
     for part in parts:
-        sheet = part.sheet()
-        frame, said = _table(sheet)
+        frame, said = _table(part.sheet())
         notes |= dict.fromkeys(said)
         is_event = frame["action"].is_not_null()
         events.append(frame.filter(is_event))
         queries.append(frame.filter(~is_event & frame["query_id"].is_not_null()))
-    empty = pl.DataFrame(
-        schema={**dict.fromkeys(TEXTS, pl.String), "hits": pl.List(pl.String), "timestamp": pl.Datetime("us", "UTC")}
-    )
-    return (
-        pl.concat([empty, *queries], how="diagonal"),
-        pl.concat([empty, *events], how="diagonal").select(empty.columns),
-        list(notes),
-    )
+    empty = pl.DataFrame(schema={**dict.fromkeys(TEXTS, pl.String), "hits": pl.List(pl.String), "timestamp": TIME})
+    acts = pl.concat([empty, *events], how="diagonal").select(empty.columns)
+    return pl.concat([empty, *queries], how="diagonal"), acts, list(notes)
 
 
 def _table(sheet: Sheet) -> tuple[pl.DataFrame, list[str]]:
@@ -129,23 +112,17 @@ def _table(sheet: Sheet) -> tuple[pl.DataFrame, list[str]]:
     time = [name for name in TIMES if name in frame.columns]
     if time:
         frame, notes = with_times(sheet, time[0])
-    columns = [_first(frame, places, pl.String).alias(name) for name, places in TEXTS.items()]
+    columns = [_first(frame, places).alias(name) for name, places in TEXTS.items()]
     columns.append(_hits(frame).alias("hits"))
-    columns.append((pl.col(time[0]) if time else pl.lit(None, pl.Datetime("us", "UTC"))).alias("timestamp"))
+    columns.append((pl.col(time[0]) if time else pl.lit(None, TIME)).alias("timestamp"))
     attributes = [name for name, dtype in frame.schema.items() if name.startswith(BEFORE) and not dtype.is_nested()]
     columns += [pl.col(name).cast(pl.String).alias(name) for name in attributes]
     return frame.select(columns), notes
 
 
-def _first(frame: pl.DataFrame, places: Sequence[str], dtype: type[pl.String]) -> pl.Expr:
-    there = [
-        pl.col(name).cast(dtype).str.strip_chars()
-        for name in places
-        if name in frame.columns and not frame.schema[name].is_nested()
-    ]
-    if not there:
-        return pl.lit(None, dtype)
-    value = pl.coalesce(there)
+def _first(frame: pl.DataFrame, places: Sequence[str]) -> pl.Expr:
+    there = [name for name in places if name in frame.columns and not frame.schema[name].is_nested()]
+    value = pl.coalesce([pl.col(name).cast(pl.String).str.strip_chars() for name in there] or [pl.lit(None, pl.String)])
     return pl.when(value != "").then(value)
 
 
@@ -184,13 +161,9 @@ def _done(events: pl.DataFrame) -> pl.DataFrame:
 def _shown(lists: pl.DataFrame, done: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     hits = pl.DataFrame(schema={"impression_id": pl.String, "item_id": pl.String, "position": pl.Int64})
     if lists.height:
+        position = pl.int_ranges(1, pl.col("hits").list.len() + 1).alias("position")
         some = lists.filter(pl.col("hits").list.len() > 0)
-        ranked = some.select(
-            "impression_id",
-            pl.col("hits").alias("item_id"),
-            pl.int_ranges(1, pl.col("hits").list.len() + 1).alias("position"),
-        )
-        hits = ranked.explode("item_id", "position")
+        hits = some.select("impression_id", pl.col("hits").alias("item_id"), position).explode("item_id", "position")
     seen = _matched(done.filter(pl.col("kind") == IMPRESSION), hits)
     seen = seen.filter(~pl.col("is_shown")).sort("timestamp", "event").unique(PAIR, keep="first", maintain_order=True)
     more = seen.select(*PAIR, pl.col("ordinal").alias("position"))
@@ -235,7 +208,8 @@ def _rows(shown: pl.DataFrame, done: pl.DataFrame, dwell: pl.DataFrame | None, *
     kinds = sorted(kind for kind, _ in tally(acts["kind"])[:MOST])
     clicked = pl.col("kind") == "click"
     sums = [clicked.any().cast(pl.Int64).alias("click")]
-    sums += [(pl.col("kind") == kind).sum().cast(pl.Int64).alias(_named(kind)) for kind in kinds if kind != "click"]
+    named = {kind: f"action_{kind}" if kind in OWN else kind for kind in kinds if kind != "click"}
+    sums += [(pl.col("kind") == kind).sum().cast(pl.Int64).alias(name) for kind, name in named.items()]
     counted = [name.meta.output_name() for name in sums]
     if dwell is not None:
         acts = acts.join(dwell, on="event", how="left", maintain_order="left")
@@ -253,10 +227,6 @@ def _rows(shown: pl.DataFrame, done: pl.DataFrame, dwell: pl.DataFrame | None, *
     return rows
 
 
-def _named(kind: str) -> str:
-    return f"action_{kind}" if kind in OWN else kind
-
-
 def _about(rows: pl.DataFrame, lists: pl.DataFrame, events: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     who = ("client_id", "user_id", "session_id", "user_query", "application")
     first = [pl.col(name).drop_nulls().first().alias(f"event_{name}") for name in who]
@@ -264,9 +234,8 @@ def _about(rows: pl.DataFrame, lists: pl.DataFrame, events: pl.DataFrame) -> tup
     said = ordered.group_by("query_id", maintain_order=True).agg(pl.col("timestamp").min().alias("first_at"), *first)
     attributes = {name: name.removeprefix(BEFORE) for name in lists.columns if name.startswith(BEFORE)}
     taken = {*OWN, *MEANT.values(), *rows.columns}
-    known = lists.drop("hits", *[name for name, own in attributes.items() if own in taken]).rename(
-        attributes, strict=False
-    )
+    known = lists.drop("hits", *[name for name, own in attributes.items() if own in taken])
+    known = known.rename(attributes, strict=False)
     rows = rows.join(said.rename({"query_id": "impression_id"}), on="impression_id", how="left", maintain_order="left")
     rows = rows.join(known, on="impression_id", how="left", maintain_order="left").with_columns(
         *[pl.coalesce(name, f"event_{name}").alias(name) for name in who],
@@ -284,17 +253,13 @@ def _settled(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     without = lists["session_id"].null_count()
     if 0 < without < lists.height:
         rows = rows.drop("session_id")
-        notes.append(
-            f"the session of {words.count(without)} of {words.counted(lists.height, 'list')} is not known: sessions are left out"
-        )
+        some = f"{words.count(without)} of {words.counted(lists.height, 'list')}"
+        notes.append(f"the session of {some} is not known: sessions are left out")
     rows = rows.select(name for name in rows.columns if rows[name].null_count() < rows.height)
     first = [name for name in ("client_id", "user_id", "session_id", *PAIR, "position") if name in rows.columns]
     rows = rows.select(*first, *[name for name in rows.columns if name not in first])
-    return rows.sort(
-        [name for name in ("timestamp", "impression_id", "position") if name in rows.columns],
-        nulls_last=True,
-        maintain_order=True,
-    ), notes
+    order = [name for name in ("timestamp", "impression_id", "position") if name in rows.columns]
+    return rows.sort(order, nulls_last=True, maintain_order=True), notes
 
 
 def _remarks(events: pl.DataFrame, done: pl.DataFrame, added: int) -> Iterator[str]:

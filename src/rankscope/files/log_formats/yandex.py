@@ -81,17 +81,14 @@ def _check(lines: pl.DataFrame, parts: Sequence[LogPart], named: bool) -> None:
     kind, fields = pl.col("kind"), field.len()
     is_query = kind.is_in(["Q", "T"]) & (fields >= (6 if named else 5))
     is_click = (kind == "C") & (fields == (5 if named else 4))
-    good = (((is_query | is_click) & pl.col("time").is_not_null()) | ((kind == "M") & (fields == 4))).fill_null(
-        value=False
-    )
-    odd = lines.filter(~good).head(1)
+    good = ((is_query | is_click) & pl.col("time").is_not_null()) | ((kind == "M") & (fields == 4))
+    odd = lines.filter(~good.fill_null(value=False)).head(1)
     if odd.height:
         part = parts[odd["part"][0]]
         at, line = _line(part, int(odd["at"][0]) - lines.filter(pl.col("part") < odd["part"][0]).height)
         like = NAMED_LINES if named else LINES
-        raise InputError(
-            f"{part.label} line {words.count(at)}: {words.quote(line)}: a line is {like}; correct it, or leave it out"
-        )
+        where = f"{part.label} line {words.count(at)}"
+        raise InputError(f"{where}: {words.quote(line)}: a line is {like}; correct it, or leave it out")
 
 
 def _line(part: LogPart, nth: int) -> tuple[int, str]:
@@ -173,17 +170,14 @@ def _remarks(shown: pl.DataFrame, pages: pl.DataFrame, placed: pl.DataFrame) -> 
     empty = pages.filter(pl.col("item_id").list.len() == 0).height
     out = []
     if stray:
-        out.append(
-            f"{words.count(stray)} of {words.counted(clicks, 'click')}: no page before in the session shows the url; it is a row of its own, with shown 0"
-        )
+        some = f"{words.count(stray)} of {words.counted(clicks, 'click')}"
+        out.append(f"{some}: no page before in the session shows the url; it is a row of its own, with shown 0")
     if again:
         out.append(f"{words.counted(again, 'click')} came again on a url of the same page: each url is clicked or not")
     if empty:
         out.append(f"{words.counted(empty, 'page')} of results showed nothing, and {words.agree(empty, 'has')} no row")
-    out.append(
-        "times are in the unit of the log, which is not disclosed: if time_to_next is in seconds, use --columns 'time_to_next=dwell_s'"
-    )
-    return out
+    remedy = "if time_to_next is in seconds, use --columns 'time_to_next=dwell_s'"
+    return [*out, f"times are in the unit of the log, which is not disclosed: {remedy}"]
 
 
 YANDEX = LogFormat(
