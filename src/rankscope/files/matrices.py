@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 import polars as pl
@@ -253,7 +253,7 @@ def scores_of(source: Any, metric: str | None = None, systems: Systems = "auto")
         raise InputError(f"systems={systems!r}: systems are in 'rows' or 'columns', or 'auto' detects them")
     if isinstance(source, ScoreTable):
         if metric is not None and metric not in source.values:
-            raise InputError(f"the scores: no metric {metric!r}{words.hint(metric, source.values)}")
+            _refuse_metric(metric, list(source.values), "the scores")
         return source if metric is None else replace(source, values={metric: source.values[metric]})
     parts = list(_parts(source, None, systems, metric))
     if not parts:
@@ -347,9 +347,12 @@ def _choose(frame: pl.DataFrame, metric: str, parts: Sequence[Part]) -> pl.DataF
     names = frame["metric"].unique(maintain_order=True).to_list()
     fits = [metric] if metric in names else [n for n in names if n.casefold() == metric.casefold()]
     if not fits:
-        label = words.listing([part.label for part in parts], 3)
-        raise InputError(f"{label}: no metric {metric!r}{words.hint(metric, names)}")
+        _refuse_metric(metric, names, words.listing([part.label for part in parts], 3))
     return frame.filter(pl.col("metric").is_in(fits)).with_columns(metric=pl.lit(metric))
+
+
+def _refuse_metric(metric: str, names: Sequence[str], label: str) -> NoReturn:
+    raise InputError(f"{label}: no metric {metric!r}{words.hint(metric, names)}")
 
 
 def _refuse_twice(frame: pl.DataFrame, parts: Sequence[Part]) -> None:

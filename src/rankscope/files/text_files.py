@@ -325,7 +325,7 @@ def _inner_id(body: bytes) -> bytes:
 
 def _records(raw: Raw) -> Iterator[_Record]:
     buffer, line, at, number = b"", 1, 0, 0
-    sought = 0  # where the search for the end of the record at ``at`` goes on
+    sought = 0  # the search for the end of the record at ``at`` goes on from here
     hidden = 0  # the line of the comment that is open there
     for block in _blocks(raw):
         buffer, sought = buffer[at:] + block, sought - at
