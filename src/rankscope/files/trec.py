@@ -413,10 +413,10 @@ class Lines:
         if frame["blank"].any():
             frame = frame.filter(~pl.col("blank"))
         good = frame["good"].to_numpy().copy()
-        doubt = frame["doubt"].to_numpy() | (frame["beyond"].to_numpy() & (RETURN.search(data) is not None))
-        if doubt.any():
+        odd = frame["doubt"].to_numpy() | (frame["beyond"].to_numpy() & (RETURN.search(data) is not None))
+        if odd.any():
             lines, at = data.split(b"\n"), content_lines(b"\n" + data) - 2  # a byte order mark in a part is content
-            for row in np.flatnonzero(doubt).tolist():
+            for row in np.flatnonzero(odd).tolist():
                 good[row] &= not _is_misread(layout, lines[int(at[row])], bool(frame["doubt"][row]))
         bad = np.flatnonzero(~good)
         frame = frame.filter(pl.Series(good)) if len(bad) else frame
