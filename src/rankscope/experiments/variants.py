@@ -94,7 +94,7 @@ class Variants:
         units, rows = self.arms.units, words.counted(self.arms.units.rows, "row")
         own = units.rows == units.count
         rolled = (
-            f"{rows}, each its own {self.noun}"
+            f"{rows}, each its own {'unit' if self.noun == 'row' else self.noun}"
             if own
             else f"{rows} rolled up to {words.counted(units.count, self.noun)}"
         )

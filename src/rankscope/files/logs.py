@@ -31,6 +31,7 @@ from rankscope.files.long import EXACT, FLOAT_ID, FLOAT_NOTE, is_float_id
 from rankscope.files.parquet import PIECE, ParquetFile, open_parquet
 from rankscope.files.parts import files_of, joint_source
 from rankscope.files.raw import Raw, open_raw
+from rankscope.files.role_content import NUMBER, check_ids
 from rankscope.files.roles import said_columns
 from rankscope.files.sheets import INDEX, Sheet, is_path, open_sheet
 from rankscope.impressions import BLANKS, COLUMNS, Kind, Log, Pieces
@@ -114,6 +115,9 @@ def _log_by_columns(rows: LogRows, columns: Mapping[str, str] | str | None) -> L
 
 def _log(rows: LogRows, columns: Mapping[str, str] | str | None) -> Log:
     roles, notes = _roles_of(list(rows.schema), columns, rows.source.label)
+    given = _said_roles(list(rows.schema), columns, rows.source.label) if columns else {}
+    roles, changes = (roles, []) if rows.read_as else check_ids(rows, roles, given)
+    notes += changes
     if not roles:
         raise InputError(f"{rows.source.label}: no column is known among {words.listing(rows.schema)}; {EXPECTED}")
     typed, plain, remarks = _typed(rows, roles)
@@ -228,7 +232,8 @@ def _roles_of(
 ) -> tuple[dict[str, str], list[str]]:
     roles = _said_roles(names, columns, label) if columns else {}
     notes = []
-    by_plain = {plain_name(name): name for name in reversed(names)}
+    numbers = _numbers(names, columns)
+    by_plain = {plain_name(name): name for name in reversed(names) if name not in numbers}
     for role, column in COLUMNS.items():
         if role in roles:
             continue
@@ -247,16 +252,25 @@ def _plain_names(role: str) -> list[str]:
 
 def _said_roles(names: Sequence[str], columns: Mapping[str, str] | str, label: str) -> dict[str, str]:
     out: dict[str, str] = {}
+    numbers = _numbers(names, columns)
     for name, said in _turned(names, dict(said_columns(columns, "visitor=unit_id,hit=click"))).items():
+        if name in numbers:
+            continue
         role = next((role for role in COLUMNS if plain_name(said) in _plain_names(role)), None)
         if role is None:
-            raise InputError(f"columns: {name!r} has the unknown role {said!r}{words.hint(said, COLUMNS)}")
+            raise InputError(f"columns: {name!r} has the unknown role {said!r}{words.hint(said, [*COLUMNS, NUMBER])}")
         if name not in names:
             raise InputError(f"{label}: no column {name!r}{words.hint(name, names)}")
         if role in out:
             raise InputError(f"{label}: columns {out[role]} and {name} both have the role {role}; name one")
         out[role] = name
     return out
+
+
+def _numbers(names: Sequence[str], columns: Mapping[str, str] | str | None) -> set[str]:
+    """Return the columns that are only numbers, as given."""
+    pairs = said_columns(columns, "visit=number") if columns else []
+    return {name for name, said in pairs if name in names and plain_name(said) == NUMBER}
 
 
 def _turned(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]:

@@ -1,0 +1,102 @@
+"""Columns whose names fit ids, but which hold flags or counts: noted, asked for, or replaced by a unique key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import rankscope as rs
+from rankscope.errors import InputError
+from rankscope.scoring.logs import read_log
+
+COUNT = 400
+
+
+def table(**columns: Any) -> pl.DataFrame:
+    """One row per user of a test of mails: spend is 1 without a mail and 3 with one, for every tenth user."""
+    base: dict[str, Any] = {
+        "segment": ["none", "mail"] * (COUNT // 2),
+        "spend": [(1.0 + 2.0 * (i % 2)) * (i % 20 < 2) for i in range(COUNT)],
+    }
+    return pl.DataFrame(base | columns)
+
+
+FLAG = [int(i % 7 == 0) for i in range(COUNT)]
+VISITS = [1 + i % 4 for i in range(COUNT)]
+
+
+@pytest.mark.parametrize(
+    "flag", [FLAG, [bool(x) for x in FLAG], [("no", "Yes")[x] for x in FLAG]], ids=["numbers", "truth", "words"]
+)
+@pytest.mark.parametrize("name", ["visit", "session", "customer"])
+def test_a_flag_is_no_id(name: str, flag: list[Any]) -> None:
+    found = rs.experiment(table(**{name: flag}), "Mean(spend)", variant="segment", baseline="none")
+    (row,) = found.to_dicts()
+    assert (row["units"], row["value"], row["baseline_value"]) == (COUNT, pytest.approx(0.3), pytest.approx(0.1))
+    assert any(f"column {name} holds only yes and no, so it is not taken as" in note for note in found.notes)
+
+
+def test_counts_beside_a_unique_key_are_numbers_and_the_key_is_the_unit(tmp_path: Path) -> None:
+    path = tmp_path / "shoppers.csv"
+    table(shopper_id=range(5000, 5000 + COUNT), visit=VISITS).write_csv(path)
+    found = rs.experiment(path, ["Mean(spend)", "Mean(visit)"], variant="segment", baseline="none")
+    assert found.to_dicts()[0]["units"] == COUNT
+    assert found["mail", "Mean(visit)"].value == pytest.approx(3.0)
+    assert "each shopper_id has one row: it is taken as unit_id" in found.notes
+    assert not any("no user is named" in caution.message for caution in found.warnings)
+
+
+def test_what_may_be_ids_or_counts_is_asked_for() -> None:
+    with pytest.raises(
+        InputError, match="column visit has 4 values in 400 rows: it may be session_id or a number"
+    ) as caught:
+        rs.experiment(table(visit=VISITS), "Mean(spend)", variant="segment", baseline="none")
+    assert "columns='visit=session_id' or columns='visit=number'" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("role", "units"), [("number", COUNT), ("session_id", 4)], ids=["a number", "a session"]
+)  # fmt: skip
+def test_a_role_that_is_given_is_taken(role: str, units: int) -> None:
+    log = read_log(table(visit=VISITS), columns={"visit": role, "segment": "variant"})
+    assert ("session_id" in log.roles) == (role == "session_id")
+    assert rs.online(log, "Mean(spend)").to_dicts()[0]["units"] == units
+
+
+def test_a_flag_that_is_given_as_an_id_is_taken() -> None:
+    assert read_log(table(visit=FLAG), columns={"visit": "session_id"}).roles["session_id"] == "visit"
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("user", [i % 5 for i in range(COUNT)]),
+        ("user_id", [i % 2 for i in range(10)]),
+        ("session", [f"s{i % 3}" for i in range(COUNT)]),
+        ("session", [i // 3 for i in range(COUNT)]),
+        ("visit_id", [1 + i % 4 for i in range(COUNT)]),
+    ],
+    ids=["five users", "two users in a few rows", "three sessions as texts", "many sessions", "named as an id"],
+)
+def test_ids_stay_ids(name: str, cells: list[Any]) -> None:
+    frame = pl.DataFrame({name: cells, "click": [i % 3 == 0 for i in range(len(cells))]})
+    assert name in read_log(frame).roles.values()
+
+
+@pytest.mark.parametrize("key", ["order_id", "event_id", "row_id"])
+def test_a_key_of_something_else_is_not_the_unit(key: str) -> None:
+    log = read_log(table(**{key: range(COUNT)}), columns="segment=variant")
+    assert "unit_id" not in log.roles
+
+
+def test_a_key_that_repeats_is_not_the_unit() -> None:
+    log = read_log(table(shopper_id=[i // 2 for i in range(COUNT)]), columns="segment=variant")
+    assert "unit_id" not in log.roles
+
+
+def test_an_unknown_role_names_those_there_are() -> None:
+    with pytest.raises(InputError, match="unknown role 'numbr', did you mean number"):
+        read_log(table(), columns={"spend": "numbr"})
