@@ -11,7 +11,10 @@ from rankscope.blocks import Table
 from rankscope.metrics import parse
 from rankscope.reporting.playground import EXPLAINED, LESSONS, METRICS, playground, value
 
-BY_NAME = {lesson.name.partition(" · ")[0]: f"{lesson.text} {lesson.solution}" for lesson in LESSONS}
+BY_NAME = {
+    lesson.name.partition(" · ")[0]: f"{lesson.worked(lesson.exercise)} {lesson.worked(lesson.solution)}"
+    for lesson in LESSONS
+}
 
 
 def dcg(*gains: float) -> float:

@@ -136,52 +136,40 @@ def _board(subject: Subject[Any]) -> Table:
     """Return the means, one interval per row: of the difference on the main metric, or of the mean of a single run."""
     panels, found, systems = subject.panels, subject.comparison, subject.merit()
     if len(systems) == 1:
-        return _metric_by_metric(subject, systems[0])
-    shown = _shown(systems, subject.systems[0] if found is not None else "")
+        means = tuple((panel.name, mean_of(panel, systems[0], LEVEL)) for panel in panels)
+        note = f"± and bars: the {words.percent(LEVEL)} interval over queries"
+        return Table((Column("metric"), Column("value", "value")), means, name="answer", note=note)
+    shown = systems
+    if len(systems) > ROWS:  # the best, and always the baseline
+        first = {subject.systems[0]} if found is not None else set()
+        kept = {*first, *[s for s in systems if s not in first][: ROWS - len(first)]}
+        shown = [s for s in systems if s in kept]
     rows: list[tuple[Value, ...]] = [(s, *(words.finite(panel.means[s]) for panel in panels)) for s in shown]
     notes = []
     if len(shown) < len(systems):
-        notes.append(
-            f"{words.count(len(shown))} of {words.count(len(systems))} runs, the best first: the scoreboard has all"
-        )
+        count = f"{words.count(len(shown))} of {words.count(len(systems))} runs"
+        notes.append(f"{count}, the best first: the scoreboard has all")
     if found is not None and not found.family.each_pair:
         by_run = {c.run: c for c in found.of(subject.lead.name)}
-        ends = [_signed(value_range(c.difference, c.shown)) if (c := by_run.get(s)) else None for s in shown]
+        ends = [_signed(by_run[s]) if s in by_run else None for s in shown]
         drawn = Column(f"{subject.lead.name}: difference from {found.baseline}", "value", guide="zero")
-        notes.append(
-            f"bars: the {words.percent(found.method.level)} interval of the difference; the thin line marks no difference"
-        )
+        level = words.percent(found.method.level)
+        notes.append(f"bars: the {level} interval of the difference; the thin line marks no difference")
     else:
-        level = LEVEL if found is None else found.method.level
-        ends = [value if isinstance(value := mean_of(subject.lead, s, level), ValueRange) else None for s in shown]
+        share = LEVEL if found is None else found.method.level
+        ends = [value if isinstance(value := mean_of(subject.lead, s, share), ValueRange) else None for s in shown]
         drawn = Column(f"{subject.lead.name} with its interval", "value")
-        notes.append(f"bars: the {words.percent(level)} interval over queries")
+        notes.append(f"bars: the {words.percent(share)} interval over queries")
     columns = (Column("run"), *(replace(column_of(panel), hint="") for panel in panels))
     if any(ends):
         columns, rows = (*columns, drawn), [(*row, end) for row, end in zip(rows, ends, strict=True)]
-    best = frozenset(
-        (i, j)
-        for j, panel in enumerate(panels, start=1)
-        for i in best_rows(panel.better, [words.finite(panel.means[s]) for s in shown])
-    )
-    return Table(columns, tuple(rows), best=best, note="; ".join(notes), name="answer", order=subject.colours())
+    best = ((j, best_rows(p.better, [words.finite(p.means[s]) for s in shown])) for j, p in enumerate(panels, start=1))
+    marked = frozenset((i, j) for j, places in best for i in places)
+    return Table(columns, tuple(rows), best=marked, note="; ".join(notes), name="answer", order=subject.colours())
 
 
-def _shown(systems: Sequence[str], baseline: str) -> list[str]:
-    """Return the systems on the board, the best first, and always the baseline."""
-    if len(systems) <= ROWS:
-        return list(systems)
-    kept = [s for s in systems if s != baseline][: ROWS - bool(baseline)]
-    return [s for s in systems if s in {baseline, *kept}]
-
-
-def _metric_by_metric(subject: Subject[Any], system: str) -> Table:
-    rows = tuple((panel.name, mean_of(panel, system, LEVEL)) for panel in subject.panels)
-    note = f"± and bars: the {words.percent(LEVEL)} interval over queries"
-    return Table((Column("metric"), Column("value", "value")), rows, name="answer", note=note)
-
-
-def _signed(value: ValueRange | None) -> ValueRange | None:
+def _signed(c: Contrast) -> ValueRange | None:
+    value = value_range(c.difference, c.shown)
     return None if value is None else replace(value, text=words.in_table(words.number(value.value, sign=True)))
 
 
@@ -217,7 +205,10 @@ def _of_contrasts(subject: Subject[Any], found: Comparison) -> Iterator[Verdict]
         return
     limited = found.tradeoffs is not None and found.tradeoffs.budget is not None
     first, *others = list(found.sentences())[limited:]  # the best within limits is shown already
-    cards = [] if each_pair else _best_and_worst(subject, mine)
+    by_run = {c.run: c for c in mine}
+    best, *others_of = [by_run[run] for run in subject.merit() if run in by_run]
+    # the best run, the baseline aside, and the worst one that is clearly worse
+    cards = [] if each_pair else [best, *[c for c in others_of if c.verdict == "worse"][-1:]]
     rest = [c for c in subject.rivals[:FEW] if c not in cards]  # rivals without a card of their own
     several = [(c, one) for c in rest for one in deciding(c, EACH, both=each_pair)]
     queries, pairs = tuple(one for _, one in several), tuple((c.baseline, c.run) for c, _ in several)
@@ -236,13 +227,6 @@ def _of_contrast(subject: Subject[Any], c: Contrast, more: Sequence[str] = ()) -
     queries, small = deciding(c, DECIDING), (*more, *doubts(subject, c))
     tone, about = TONES.get(c.verdict, "plain"), c.sides
     return Verdict(c.sentence(), tone, about, queries, small, ((c.baseline, c.run),) * len(queries))
-
-
-def _best_and_worst(subject: Subject[Any], mine: Sequence[Contrast]) -> list[Contrast]:
-    """The contrast of the run with the best mean, the baseline aside, and of the worst one that is clearly worse."""
-    by_run = {c.run: c for c in mine}
-    order = [by_run[run] for run in subject.merit() if run in by_run]
-    return [order[0], *[c for c in order[1:] if c.verdict == "worse"][-1:]]
 
 
 def doubts(subject: Subject[Any], c: Contrast) -> Iterator[str]:

@@ -157,8 +157,8 @@ def page_of_log(log: Log, metrics: Any, options: Mapping[str, Any], title: str |
     sections = list(sections_of(lead))
     known = {section.name for section in sections}
     for section in (section for other in others for section in sections_of(other)):
-        again = {"name": f"online-{section.name}", "title": f"{section.title}, all users"}
-        sections.append(replace(section, **again) if section.name in known else section)
+        again = replace(section, name=f"online-{section.name}", title=f"{section.title}, all users")
+        sections.append(again if section.name in known else section)
     notes = lead.variants.notes if isinstance(lead, Experiment) else lead.notes
     verb, about = lead.schema.partition("/")[0], f"{log.source.label}: {notes[-1]}"
     return Page(

@@ -32,34 +32,24 @@ _VALUE = re.compile(r"<([^<>|]+?)(?:\s*\|\s*([^<>]*?))?>")
 class Lesson:
     """A list to rearrange, an exercise on it, and its solution, which a page shows on demand.
 
-    ``grades`` are in ranked order (None: unjudged), ``missing`` those of judged documents that were not retrieved. In
-    ``says`` and ``answer``, ``<AP>`` stands for the value of the list, ``<AP | 0 1 ?>`` for that of another list of grades.
+    ``grades`` are in ranked order (None: unjudged), ``missing`` are grades of judged documents that were not retrieved. In
+    ``exercise`` and ``solution``, ``<AP>`` is the value of the list, ``<AP | 0 1 ?>`` the value of another list of grades.
     """
 
     name: str
     grades: Grades
-    says: str
-    answer: str
+    exercise: str
+    solution: str
     missing: tuple[float, ...] = ()
 
-    @property
-    def text(self) -> str:
-        """The exercise, with computed values."""
-        return self._worked(self.says)
+    def worked(self, text: str) -> str:
+        """Return the exercise or the solution, with computed values."""
 
-    @property
-    def solution(self) -> str:
-        """The solution, with computed values."""
-        return self._worked(self.answer)
+        def computed(found: re.Match[str]) -> str:
+            other = [None if grade == "?" else float(grade) for grade in (found[2] or "").split()]
+            return words.number(value(found[1], other if found[2] else self.grades, self.missing), digits=4)
 
-    def _worked(self, text: str) -> str:
-        return _VALUE.sub(lambda found: words.number(self._value(found[1], found[2]), digits=4), text)
-
-    def _value(self, metric: str, grades: str | None) -> float:
-        if grades is None:
-            return value(metric, self.grades, self.missing)
-        other = [None if grade == "?" else float(grade) for grade in grades.split()]
-        return value(metric, other, self.missing)
+        return _VALUE.sub(computed, text)
 
 
 LESSONS = (
@@ -207,16 +197,9 @@ def _judged(grades: Grades, missing: Sequence[float]) -> list[float]:
 
 def _explorer() -> Explorer:
     return Explorer(
-        runs=("this list",),
-        metrics=METRICS,
-        better="higher",
-        queries=tuple(map(_query, LESSONS)),
-        depth=max(len(lesson.grades) for lesson in LESSONS),
-        cutoff=CUTOFF,
-        level=1.0,
-        top_grade=float(TOP),
-        teaching=True,
-    )
+        runs=("this list",), metrics=METRICS, better="higher", queries=tuple(map(_query, LESSONS)), teaching=True, cutoff=CUTOFF,
+        depth=max(len(lesson.grades) for lesson in LESSONS), level=1.0, top_grade=float(TOP),
+    )  # fmt: skip
 
 
 def _query(lesson: Lesson) -> Query:
@@ -226,17 +209,11 @@ def _query(lesson: Lesson) -> Query:
         for rank, (grade, add) in enumerate(zip(lesson.grades, _adds(lesson), strict=True), 1)
     )
     return Query(
-        query_id=lesson.name,
-        text=lesson.text,
+        query_id=lesson.name, text=lesson.worked(lesson.exercise), documents=documents, sizes=(len(documents),), beyond=((),), rest=(0.0,),
         values=(tuple(value(metric, lesson.grades, lesson.missing) for metric in METRICS),),
-        documents=documents,
-        sizes=(len(documents),),
         judged=tuple((float(grade), judged.count(grade)) for grade in sorted(set(judged), reverse=True)),
-        beyond=((),),
-        rest=(0.0,),
-        unjudged=(list(lesson.grades[:CUTOFF]).count(None),),
-        answer=lesson.solution,
-    )
+        unjudged=(list(lesson.grades[:CUTOFF]).count(None),), answer=lesson.worked(lesson.solution),
+    )  # fmt: skip
 
 
 def _adds(lesson: Lesson) -> list[float]:

@@ -443,9 +443,9 @@ def demo_report() -> Report:
 
     qrels = under_file_name(read_qrels(folder() / "qrels.txt"))
     runs = [(name, under_file_name(read_run(folder() / f"{name}.run.gz"))) for name in RUNS]
-    texts = {"queries_text": "queries.tsv", "docs_text": "docs.jsonl.gz"}
+    queries, docs = (texts_of(folder() / name).by_id for name in ("queries.tsv", "docs.jsonl.gz"))
     return report(
-        qrels, runs, **{name: texts_of(folder() / file).by_id for name, file in texts.items()},
+        qrels, runs, queries_text=queries, docs_text=docs,
         title="Three ways to search Python's documentation", command="rankscope demo --report demo.html",
         about=f"The queries of a small collection that comes with rankscope. {UNJUDGED}",
     )  # fmt: skip

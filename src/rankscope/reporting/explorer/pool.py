@@ -109,16 +109,10 @@ def source_of(
     if over_orders:  # the engine read to the end, as a document below the depth may be tied with one above
         judged = [cut(one, policy.depth) for one in judged]
     runs = [part_of(subject.runs[name], queries) if few else subject.runs[name] for name in names]
-    return RankingSource(
-        metric=metric,
-        names=names,
-        qrels=qrels_of(clean(subject.qrels, policy, "qrels", scores.metrics).data),
-        runs=[clean(run, policy, "run") for run in runs],
-        judged=judged,
-        order=order_of(scores, metric),
-        over_orders=over_orders,
-        number={query: number for number, query in enumerate(queries)},
-    )
+    qrels = qrels_of(clean(subject.qrels, policy, "qrels", scores.metrics).data)
+    number = {query: number for number, query in enumerate(queries)}
+    cleaned = [clean(run, policy, "run") for run in runs]
+    return RankingSource(metric, names, qrels, cleaned, judged, order_of(scores, metric), over_orders, number)
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,9 +224,8 @@ def below(source: RankingSource, pool: DocumentPool) -> list[list[list[tuple[int
         key = owner[at] * SPAN + judged.rank[at]
         known = pool.query * SPAN + pool.ranks[run]
         at = at[~np.isin(key, known)]
-        for query, rank, grade in zip(
-            owner[at].tolist(), judged.rank[at].tolist(), judged.grade[at].tolist(), strict=True
-        ):
+        columns = (column[at].tolist() for column in (owner, judged.rank, judged.grade))
+        for query, rank, grade in zip(*columns, strict=True):
             lists[query].append((rank, grade))
         out.append(lists)
     return out

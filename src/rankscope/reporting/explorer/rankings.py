@@ -70,8 +70,10 @@ def _draft(subject: Subject[Any], depth: int | None, budget: int) -> _Draft | No
     order = interest(values[:, 0], subject.lead.sign)
     cutoff = getattr(metrics[0], "cutoff", None)
     wanted = min(max(cutoff or USUAL, USUAL), DEEPEST) if depth is None else depth
-    most = most_queries(budget, len(names), len(metrics), wanted)
-    picked = np.sort(order[:most])
+    # read more queries than fit with the fewest documents, within the memory
+    runs, least = len(names), min(LEAST, wanted)
+    room = KEYS + 3 * runs * len(metrics) + least * (ID + 2 * NUMBER + NUMBER * runs)
+    picked = np.sort(order[: max(1, min(budget // room, 2 * CELLS // (runs * runs * least)))])
     mine = [queries[at] for at in picked.tolist()]
     source = source_of(subject, scores, names, metrics[0], mine, few=len(mine) < len(queries))
     draft = _Draft(subject, source, metrics, values[:, :, picked], np.argsort(order)[picked], budget)
@@ -111,10 +113,17 @@ class _Draft:
 
     def look(self, wanted: int, exactly: bool) -> None:
         """Find the documents, as deep as there is room unless it is to be ``exactly`` so deep, and the queries that are kept."""
-        deep = wanted if exactly else workable(wanted, len(self.queries), len(self.source.names))
+        # ranks and shares fit the memory even if runs share no document
+        workable = max(LEAST, CELLS // max(1, len(self.queries) * len(self.source.names) ** 2))
+        deep = wanted if exactly else min(wanted, workable)
         pool = pool_of_tops(self.source, deep, self.values[:, 0])
         room = room_of_documents(pool, bool(self.docs_text))
-        fixed = self._fixed_room()
+        texts = [self.queries_text.get(query, "")[:TEXT] for query in self.queries]
+        graded = np.array([len(grades) for grades in self.source.grade_counts]) + self.source.good.sum(axis=0)
+        runs, metrics = self.values.shape[:2]
+        words_room = np.array([_bytes(query) + _bytes(text) for query, text in zip(self.queries, texts, strict=True)])
+        # the size of each query without its documents
+        fixed = words_room.astype(np.int64) + KEYS + runs * (9 * metrics + 9 + 3 * NUMBER) + GRADE * graded
         self.depth = wanted if exactly else self._depth(pool, room, int(fixed.sum()), deep)
         shown = pool.best <= self.depth
         if self.depth < wanted:
@@ -130,31 +139,22 @@ class _Draft:
         self.kept[by_place[fits]] = True
         self.left = self.budget - int(each[self.kept].sum())
         self.pool = pool.within(shown & self.kept[pool.query])
-        if len(self.source.names) == 1:
-            self._add_missed()
+        if len(self.source.names) == 1:  # the best documents that it misses, if there is room for all
+            missed = pool_of_missed(self.source, self.pool, self.kept, self.values[:, 0])
+            needed = int(room_of_documents(missed, bool(self.docs_text)).sum())
+            if needed <= self.left:
+                self.left -= needed
+                self.pool = self.pool.beside(missed)
         self._find_others()
 
     def _find_others(self) -> None:
-        """The documents of a grade above 0 that no ranking shows, for what-if questions: queries that differ most first."""
+        """Find documents of a grade above 0 that no ranking shows, for what-if questions: queries that differ most first."""
         found = pool_of_missed(self.source, self.pool, self.kept, self.values[:, 0], most=None)
         order = np.argsort(self.place[found.query], kind="stable")
         room = np.cumsum(room_of_documents(found, False)[order])
         fits = int(np.searchsorted(room, min(OTHERS * self.budget, self.left), side="right"))
         self.left -= int(room[fits - 1]) if fits else 0
         self.others = found.within(np.sort(order[:fits]))
-
-    def _add_missed(self) -> None:
-        """Of one run, the best documents that it does not show, if there is room for all: a reader asks which they are."""
-        missed = pool_of_missed(self.source, self.pool, self.kept, self.values[:, 0])
-        room = int(room_of_documents(missed, bool(self.docs_text)).sum())
-        if room <= self.left:
-            self.left -= room
-            self.pool = self.pool.beside(missed)
-
-    def _fixed_room(self) -> Array:
-        texts = [self.queries_text.get(query, "") for query in self.queries]
-        graded = np.array([len(grades) for grades in self.source.grade_counts]) + self.source.good.sum(axis=0)
-        return room_of_queries(self.queries, [text[:TEXT] for text in texts], graded, self.values.shape[:2])
 
     def _depth(self, pool: DocumentPool, room: Array, fixed: int, wanted: int) -> int:
         """Return the largest depth whose ids fit; texts get space only if the depth stays usual."""
@@ -172,34 +172,26 @@ class _Draft:
         left_out = population - int(self.kept.sum())
         if left_out:
             least = "on which the runs differ least" if len(self.source.names) > 1 else "of the best values"
-            self.notes.append(
-                f"{words.counted(left_out, 'query is', 'queries are')} left out, so that the page stays small: those {least}"
-            )
+            queries = words.counted(left_out, "query is", "queries are")
+            self.notes.append(f"{queries} left out, so that the page stays small: those {least}")
         if self.source.over_orders:
+            order = "equal scores are shown in trec_eval's order, with what documents add in that order"
+            self.notes.append(f"{order}; the values are over all orders")
+        for system, runs in self.subject.members.items():
             self.notes.append(
-                "equal scores are shown in trec_eval's order, with what documents add in that order; the values are over all orders"
+                f"{system} is the mean of {words.listing(runs)}: the verdicts, tables and charts are of that mean, the rankings here are "
+                f"of one run at a time, and {runs[0]} stands for {system} where a query is opened from there."
             )
-        self.notes.extend(_notes_of_members(self.subject.members))
         level = getattr(self.source.metric, "level", None)
         level = 1.0 if level is None else float(level)
         top = max((float(one.grade.max(initial=0.0)) for one in self.source.judged), default=0.0)
         return Explorer(
-            runs=self.source.names,
-            metrics=tuple(map(str, self.metrics)),
-            better=self.subject.lead.better,
-            queries=tuple(self._queries()),
-            depth=self.depth,
-            cutoff=self.cutoff,
-            level=level,
-            top_grade=max(top, level, 1.0),
-            left_out=left_out,
-            notes=tuple(self.notes),
+            runs=self.source.names, metrics=tuple(map(str, self.metrics)), better=self.subject.lead.better, queries=tuple(self._queries()),
+            depth=self.depth, cutoff=self.cutoff, level=level, top_grade=max(top, level, 1.0), left_out=left_out, notes=tuple(self.notes),
             members=tuple((system, tuple(runs)) for system, runs in self.subject.members.items()),
-            parameters=parameters_of(self.metrics),
-            betters=tuple(metric.better for metric in self.metrics),
+            parameters=parameters_of(self.metrics), marks=self.subject.marks, betters=tuple(metric.better for metric in self.metrics),
             cutoffs=tuple(getattr(metric, "cutoff", None) for metric in self.metrics),
-            marks=self.subject.marks,
-        )
+        )  # fmt: skip
 
     def _queries(self) -> Iterator[Query]:
         documents = self._documents(self.pool, self._texts())
@@ -213,17 +205,11 @@ class _Draft:
                 continue
             shown = documents[number]
             yield Query(
-                query_id=query,
-                text=excerpt(self.queries_text.get(query, "")),
-                values=tuple(map(tuple, values[number])),
-                documents=shown,
-                sizes=tuple(sizes[number]),
-                judged=tuple(self.source.grade_counts[number]),
-                beyond=tuple(tuple(lists[number]) for lists in beyond),
+                query_id=query, text=excerpt(self.queries_text.get(query, "")), values=tuple(map(tuple, values[number])), documents=shown,
+                sizes=tuple(sizes[number]), judged=tuple(self.source.grade_counts[number]),
+                beyond=tuple(tuple(lists[number]) for lists in beyond), unjudged=tuple(unjudged[number]), others=others[number],
                 rest=tuple(_rest(of_run[0], run, shown) for run, of_run in enumerate(values[number])),
-                unjudged=tuple(unjudged[number]),
-                others=others[number],
-            )
+            )  # fmt: skip
 
     def _documents(self, pool: DocumentPool, texts: Mapping[str, str]) -> list[tuple[Document, ...]]:
         """The documents of each query."""
@@ -246,7 +232,7 @@ class _Draft:
             if doc in out or doc in missing or not (whole := self.docs_text.get(doc)):
                 continue
             text = excerpt(whole) if left >= 0 else ""
-            left -= room_of_text(text)
+            left -= _bytes(text) + ID + text.count('"') + text.count("\\") + 5 * text.count("<")
             if left < 0:  # from here on there is no room: texts that nobody sees are not looked at
                 missing.add(doc)
             else:
@@ -275,15 +261,6 @@ def excerpt(text: str, room: int = TEXT) -> str:
     if len(said) <= room and len(text) > 2 * room:  # much of it was space
         said = _SPACE.sub(" ", text).strip()
     return said if len(said) <= room else f"{said[: room - 1].rstrip()}…"
-
-
-def _notes_of_members(members: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Return notes on systems that are the mean of several runs, one sentence each."""
-    for system, runs in members.items():
-        yield (
-            f"{system} is the mean of {words.listing(runs)}: the verdicts, tables and charts are of that mean, "
-            f"the rankings here are of one run at a time, and {runs[0]} stands for {system} where a query is opened from there."
-        )
 
 
 def parameters_of(metrics: Sequence[Metric]) -> tuple[tuple[str, float], ...]:
@@ -318,36 +295,12 @@ def interest(values: Array, sign: int) -> Array:
     return np.lexsort((-spread, ~flips))
 
 
-def most_queries(budget: int, runs: int, metrics: int, depth: int) -> int:
-    """Return the number of queries to read: more than fit with the fewest documents, within the memory."""
-    least = min(LEAST, depth)
-    room = KEYS + 3 * runs * metrics + least * (ID + 2 * NUMBER + NUMBER * runs)
-    return max(1, min(budget // room, 2 * CELLS // (runs * runs * least)))
-
-
-def workable(depth: int, queries: int, runs: int) -> int:
-    """Return the depth at which ranks and shares fit the memory, even if runs share no document."""
-    return min(depth, max(LEAST, CELLS // max(1, queries * runs * runs)))
-
-
-def room_of_queries(ids: Sequence[str], texts: Sequence[str], graded: Array, values: tuple[int, ...]) -> Array:
-    """Return the size of each query without its documents."""
-    runs, metrics = values
-    words = np.array([_bytes(one) + _bytes(text) for one, text in zip(ids, texts, strict=True)], dtype=np.int64)
-    return np.asarray(words + KEYS + runs * (9 * metrics + 9 + 3 * NUMBER) + GRADE * graded)
-
-
 def room_of_documents(pool: DocumentPool, with_text: bool) -> Array:
     """Return the size of each document without its text."""
     ids = np.array([_bytes(doc) for doc in pool.doc_ids], dtype=np.int64)
     digits = np.floor(np.log10(np.maximum(pool.ranks, 1))).astype(np.int64) + NUMBER
     adds = VALUE * (pool.adds != 0)
     return np.asarray(ids + ID + NUMBER + digits.sum(axis=0) + adds.sum(axis=0) + 5 * with_text)
-
-
-def room_of_text(text: str) -> int:
-    """Return the size of a text, which is stored once for all queries."""
-    return _bytes(text) + ID + text.count('"') + text.count("\\") + 5 * text.count("<")
 
 
 def _bytes(text: str) -> int:

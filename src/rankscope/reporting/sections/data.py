@@ -152,7 +152,7 @@ def _facts(health: Sequence[Health]) -> Iterator[tuple[Column, str, Callable[[He
         yield Column(f"unjudged@{k}", "value", hint=hint), f"unjudged documents in the top {k}", share
     for k in cutoffs:
         column = Column(f"ties@{k}", "count", hint=f"queries in which scores tie across rank {k}")
-        yield column, f"scores tied across rank {k}", lambda health, k=k: health.ties_at_cutoff.get(k)
+        yield column, f"scores tied across rank {k}", partial(_ties, k=k)
     for header, hint, nothing, entry in ODD:
         yield Column(header, "count", hint=hint), nothing, attrgetter(entry)
 
@@ -160,6 +160,10 @@ def _facts(health: Sequence[Health]) -> Iterator[tuple[Column, str, Callable[[He
 def _unjudged(health: Health, k: int) -> Value:
     value = health.unjudged_at_cutoff.get(k)
     return value if not value else NumberText(words.share(value), value)
+
+
+def _ties(health: Health, k: int) -> Value:
+    return health.ties_at_cutoff.get(k)
 
 
 def _of_panels(subject: Subject[Any]) -> Table:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Chart, Column, Heading, Notes, Paragraph, Table, Value, other_than
+from rankscope.blocks import EMPTY, Chart, Column, Heading, Notes, Paragraph, Table, other_than
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.families import discriminative_power
 from rankscope.panels.method import FEWEST
@@ -18,22 +18,8 @@ from rankscope.panels.slices import SliceContrast
 from rankscope.panels.tradeoffs import STEP, TradeOffs
 from rankscope.reporting.subject import PagePart, column_of
 from rankscope.show.result import caution_notes
-from rankscope.verbs.compare.charts import (
-    CLEARLY,
-    differing_queries,
-    file_names,
-    forests,
-    method_in_words,
-    outcome_counts,
-    outcomes_of,
-    p_in_words,
-    pair_differences,
-    pair_p_values,
-    scatter,
-    side_of,
-    slug,
-    waterfall,
-)
+from rankscope.verbs.compare import charts
+from rankscope.verbs.compare.charts import method_in_words, outcomes_of
 from rankscope.verbs.compare.tables import FEW, ROOM, pair_table, slice_table, value_range
 
 REVERSED = "RS404"
@@ -51,7 +37,7 @@ class DifferencesPart(PagePart):
 
     def blocks(self) -> Iterator[Any]:
         family = self.comparison.family
-        yield from forests(family)
+        yield from charts.forests(family)
         bare = [c for c in family.contrasts if value_range(c.difference, c.shown) is None]
         if bare:
             c = bare[0]
@@ -59,7 +45,7 @@ class DifferencesPart(PagePart):
             more = f" (and {words.count(len(bare) - 1)} more)" if len(bare) > 1 else ""
             text = f"Not drawn, without an interval: {c.title}{more}: {reason}."
             yield Paragraph(text, quiet=True)
-        yield from outcome_counts(family)
+        yield from charts.outcome_counts(family)
 
     def lead(self) -> str:
         c = next((c for c in self.subject.rivals if c.queries), None)
@@ -85,11 +71,12 @@ class ByQueryPart(PagePart):
         return [c for c in self.subject.rivals if c.queries][:FEW]
 
     def blocks(self) -> Iterator[Any]:
-        files = file_names(self.rivals)
+        files = charts.file_names(self.rivals)
         for c in self.rivals:
             file = files[c.run, c.baseline]
             if c.differing:
-                yield from (waterfall(c, file), scatter(c, file), differing_queries(c, file, self.subject.queries_text))
+                yield from (charts.waterfall(c, file), charts.scatter(c, file))
+                yield charts.differing_queries(c, file, self.subject.queries_text)
             else:
                 queries = words.counted(c.queries, "query")
                 yield Paragraph(f"{c.run} and {c.baseline} score the same on {c.metric} on {queries}.")
@@ -137,10 +124,10 @@ class PairsPart(PagePart):
         family, mine, order = self.comparison.family, self.mine, self.subject.merit()
         if not family.each_pair:
             return
-        yield pair_differences(order, mine)
+        yield charts.pair_differences(order, mine)
         if len(order) <= MATRIX:
-            note = f"{p_in_words(family)}; stressed: a clear difference at {words.percent(family.method.alpha)}"
-            yield pair_p_values(order, mine, note)
+            note = f"{charts.p_in_words(family)}; stressed: a clear difference at {words.percent(family.method.alpha)}"
+            yield charts.pair_p_values(order, mine, note)
         many = len(mine) > ROOM
         table = pair_table(family, family.primary, every=not many, parted=True)
         note = f"the {len(table.rows)} largest clear differences, of {words.count(len(mine))} pairs" if many else ""
@@ -150,10 +137,8 @@ class PairsPart(PagePart):
     def lead(self) -> str:
         family, mine = self.comparison.family, self.mine
         clear, alpha = words.count(sum(c.verdict in CLEAR for c in mine)), words.percent(family.method.alpha)
-        return (
-            f"{clear} of {words.count(len(mine))} pairs differ clearly on {family.primary.name} ({words.share(discriminative_power(mine))}) at "
-            f"{alpha}: {method_in_words(family)}."
-        )
+        differ = f"{clear} of {words.count(len(mine))} pairs differ clearly on {family.primary.name}"
+        return f"{differ} ({words.share(discriminative_power(mine))}) at {alpha}: {method_in_words(family)}."
 
 
 # --- slices
@@ -211,21 +196,18 @@ class SlicesPart(PagePart):
     def _charts(self) -> Iterator[Chart]:
         """A forest of slices for each of the first rivals, under the difference over all queries."""
         rivals, level = self.subject.rivals[:FEW], words.percent(self.comparison.method.level)
-        files = file_names(rivals)
+        files = charts.file_names(rivals)
         for whole in rivals:
             parts = [(EVERY, whole), *((p.equation, p.contrast) for p in self._of(whole))]
-            rows: list[tuple[Value, ...]] = [
-                (label, value, c.queries, c.verdict, int(c.verdict in CLEAR))
-                for label, c in parts
-                if (value := value_range(c.difference, c.shown)) is not None
-            ]
+            drawn = ((label, value_range(c.difference, c.shown), c) for label, c in parts)
+            rows = [(label, value, c.queries, c.verdict, int(c.verdict in CLEAR)) for label, value, c in drawn if value]
             if len(rows) < 2:
                 continue
             columns = (
                 Column("slice"), Column("difference", "value", hint=f"{whole.run} minus {whole.baseline}"), Column("queries", "count"),
-                Column("verdict"), CLEARLY,
+                Column("verdict"), charts.CLEARLY,
             )  # fmt: skip
-            better = f"{side_of([whole.panel])} " if whole.panel.sign else ""
+            better = f"{charts.side_of([whole.panel])} " if whole.panel.sign else ""
             missing = " A slice without an interval is not drawn." if len(rows) < len(parts) else ""
             yield Chart(
                 "slices" if len(rivals) == 1 else f"slices-{files[whole.run, whole.baseline]}",
@@ -250,7 +232,7 @@ class CostsPart(PagePart):
         for block in found.blocks():
             if isinstance(block, Table):
                 column = next(columns)
-                name = slug(column, 30) or "cost"
+                name = charts.slug(column, 30) or "cost"
                 yield from (self._chart(found, column, name), replace(block, name=f"costs-{name}"))
             elif block != EMPTY and not isinstance(block, Heading):
                 yield block

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -122,16 +122,16 @@ ABOUT_REACH = (
 
 
 def _told_ranks(drawn: Chart) -> tuple[tuple[Value, ...], ...]:
-    """The points of the curves that are seen on an axis of logarithms: fewer further down, and both ends of a fall to 0."""
-    weight = {(row[0], row[1]): row[2] for row in drawn.rows}
-
-    def told(name: Value, rank: Any) -> bool:
-        falls = any(
-            weight.get((name, at)) == 0 and weight.get((name, at - 1)) not in (0, None) for at in (rank, rank + 1)
-        )
-        return rank <= 10 or rank in SEEN or falls
-
-    return tuple(row for row in drawn.rows if told(row[0], row[1]))
+    """Return the points that are visible on an axis of logarithms: fewer further down, and both ends of a fall to 0."""
+    weight: dict[Any, Value] = {(row[0], row[1]): row[2] for row in drawn.rows}
+    falls = {
+        (name, rank)
+        for name, rank in weight
+        if weight[name, rank] == 0 and weight.get((name, rank - 1)) not in (0, None)
+    }
+    falls |= {(name, rank - 1) for name, rank in falls}
+    shown = {(name, rank) for name, rank in weight if rank <= 10 or rank in SEEN} | falls
+    return tuple(row for row in drawn.rows if (row[0], row[1]) in shown)
 
 
 class DiscountsPart(PagePart):
@@ -158,10 +158,8 @@ class DiscountsPart(PagePart):
         if metric is None or scores is None:
             return {}
         runs, _ = self.subject.few_runs(min(LINES - len(self.weights), OWN))
-        reach = {
-            f"{REACH}{run}": reach_by_rank(*judged_of(scores, run, scores.metrics[0]), metric, DEPTH) for run in runs
-        }
-        return {name: line for name, line in reach.items() if not np.isnan(line).any()}
+        lines = ((run, reach_by_rank(*judged_of(scores, run, scores.metrics[0]), metric, DEPTH)) for run in runs)
+        return {f"{REACH}{run}": line for run, line in lines if not np.isnan(line).any()}
 
     def blocks(self) -> Iterator[Any]:
         curves = {**self.weights, **self.reach}
@@ -215,30 +213,30 @@ class OriginPart(PagePart):
         pairs = [pair for pair in self.subject.pairs if set(pair) <= set(self.subject.run_names)]
         if metric is None or not pairs:
             return
-        if reason := self._why_not(metric):
+        ties = self.scores.request.of_metric(metric).convention.ties
+        over_orders = f"under ties={ties} a document has no one rank" if ties in {"expected", "best", "worst"} else ""
+        if reason := over_orders or why_not_by_rank(metric):
             yield Paragraph(f"Not shown: {reason}.", quiet=True)
             return
         found = {pair: self._origin(*pair, metric) for pair in pairs[:PAIRS]}
-        self.origins = [
-            one for one in found.values() if one and (any(band.adds for band in one.bands) or abs(one.rest) > NOTHING)
-        ]
+        split = [one for one in found.values() if one is not None]
+        self.origins = [one for one in split if any(band.adds for band in one.bands) or abs(one.rest) > NOTHING]
         if self.origins:
             rows = _by_band(self.origins)
             yield from (_origin_chart(self.origins, rows, metric), _origin_table(self.origins, rows))
             yield from (Paragraph(_in_words(one)) for one in self.origins[1:])
-            yield from (Paragraph(text, quiet=True) for text in self._left_out(found, len(pairs) - PAIRS))
+            for pair, one in found.items():
+                if one is None or one not in self.origins:
+                    why = UNEARNED if one is None else "no rank adds to a difference."
+                    yield Paragraph(f"{' against '.join(pair)} is left out: {why}", quiet=True)
+            if (more := len(pairs) - PAIRS) > 0:
+                shown = f"Only the {PAIRS} pairs with the largest leads are shown"
+                yield Paragraph(f"{shown}; {words.counted(more, 'is', 'are')} left out.", quiet=True)
         elif None in found.values():
             yield Paragraph(f"Not shown: {UNEARNED}", quiet=True)
 
     def lead(self) -> str:
         return _in_words(self.origins[0]) if self.origins else ""
-
-    def _why_not(self, metric: Metric) -> str:
-        """Return the reason why a difference cannot be split by rank; empty if it can."""
-        ties = self.scores.request.of_metric(metric).convention.ties
-        if ties in {"expected", "best", "worst"}:
-            return f"under ties={ties} a document has no one rank"
-        return why_not_by_rank(metric)
 
     def _origin(self, after: str, before: str, metric: Metric) -> Origin | None:
         """Return the parts of a difference, if they sum to it."""
@@ -249,16 +247,6 @@ class OriginPart(PagePart):
         whole = math.fsum([*(band.adds for band in found.bands), found.rest])
         # a policy may give a query a value that its documents did not earn
         return found if abs(whole - found.value) < NOTHING else None
-
-    def _left_out(self, found: Mapping[tuple[str, str], Origin | None], more: int) -> Iterator[str]:
-        """Yield sentences about omitted pairs, with the reason."""
-        for pair, one in found.items():
-            if one is None:
-                yield f"{' against '.join(pair)} is left out: {UNEARNED}"
-            elif one not in self.origins:
-                yield f"{' against '.join(pair)} is left out: no rank adds to a difference."
-        if more > 0:
-            yield f"Only the {PAIRS} pairs with the largest leads are shown; {words.counted(more, 'is', 'are')} left out."
 
 
 def _pair(found: Origin) -> str:
@@ -288,9 +276,7 @@ def _origin_chart(found: Sequence[Origin], bands: Sequence[tuple[str, list[float
 def _origin_table(found: Sequence[Origin], bands: Sequence[tuple[str, list[float]]]) -> Table:
     """A row a pair and a column a band, with the sum; a pair is a row so that names have room."""
     columns = (Column("pair"), *(Column(ranks, "value") for ranks, _ in bands), Column("difference", "value"))
-    rows: list[tuple[Value, ...]] = [
-        (_pair(one), *(adds[i] for _, adds in bands), one.value) for i, one in enumerate(found)
-    ]
+    rows = ((_pair(one), *(adds[i] for _, adds in bands), one.value) for i, one in enumerate(found))
     note = f"{REST}: what does not come from a document at a rank, such as a constant or a transformation of the sum."
     return Table(columns, tuple(rows), name="origin-table", turns=True, note=note if bands[-1][0] == REST else "")
 
