@@ -79,7 +79,9 @@ def write(pieces: Iterable[str], out: str | None = None, *, drawn: bool = False)
         write_file(out, pieces)
         return
     if not drawn and is_terminal(sys.stdout):
-        pieces = map(_harmless, pieces)
+        pieces = (
+            "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n")) for text in pieces
+        )
     try:
         for piece in pieces:  # in small parts: one large write may not notice a closed pipe
             sys.stdout.writelines(piece.splitlines(keepends=True))
@@ -88,11 +90,6 @@ def write(pieces: Iterable[str], out: str | None = None, *, drawn: bool = False)
         raise
     except OSError as error:
         raise LostOutputError(error) from error
-
-
-def _harmless(text: str) -> str:
-    """Text of several lines as a terminal may show it."""
-    return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
 
 
 def say(message: str) -> None:
@@ -144,7 +141,9 @@ def render(blocks: Any, out: str | None = None) -> str:
 @contextmanager
 def bar(paths: Sequence[str]) -> Iterator[Callable[[str], None] | None]:
     """Yield the function to call after each run, or None if no bar is shown."""
-    if not is_terminal(sys.stderr) or os.environ.get("TERM") == "dumb" or not _long(paths):
+    sizes = [Path(path).stat().st_size for path in paths if Path(path).is_file()]
+    long = len(paths) > 2 or sum(sizes) > LARGE
+    if not is_terminal(sys.stderr) or os.environ.get("TERM") == "dumb" or not long:
         yield None
         return
     from rich.console import Console
@@ -158,8 +157,3 @@ def bar(paths: Sequence[str]) -> Iterator[Callable[[str], None] | None]:
             progress.update(task, advance=1, description=f"evaluated {name[:30]}")
 
         yield advance
-
-
-def _long(paths: Sequence[str]) -> bool:
-    sizes = [Path(path).stat().st_size for path in paths if Path(path).is_file()]
-    return len(paths) > 2 or sum(sizes) > LARGE

@@ -142,12 +142,8 @@ def with_options(text: str, flags: Mapping[str, str]) -> str:
         before = text[: match.start()]
         if match[1] in flags and before.count("(") == before.count(")"):
             value = match[2][1:-1] if match[2][0] in "'\"" else match[2]
-            out += [
-                text[end : match.start()],
-                flags[match[1]],
-                " ",
-                value if re.fullmatch(r"[\w.%@/-]+", value) else f"'{value}'",
-            ]
+            shown = value if re.fullmatch(r"[\w.%@/-]+", value) else f"'{value}'"
+            out.append(f"{text[end : match.start()]}{flags[match[1]]} {shown}")
             end = match.end()
     return "".join([*out, text[end:]])
 

@@ -198,7 +198,8 @@ class Call:
                 raise InputError(OF_PAPER.format(name, form))
         for name, option in self.own.items():
             path = self.options.get(name, self.params[name])
-            if name == "settings" or (of_log and name in self.command.of_log and not is_table(path)):
+            table = isinstance(path, str) and Path(path).suffix.lower() in TABLES
+            if name == "settings" or (of_log and name in self.command.of_log and not table):
                 continue
             if option.type is FILE and isinstance(path, str) and path != "-":
                 self._refuse_absent(path, option.opts[0])
@@ -248,11 +249,6 @@ class Call:
         return code
 
 
-def is_table(path: Any) -> bool:
-    """True if a name is a file with a table, and not columns."""
-    return isinstance(path, str) and Path(path).suffix.lower() in TABLES
-
-
 def parse_runs(runs: Iterable[str], again: bool = False) -> list[Named]:
     """Each run with the name given to it: ``name=path``, unless there is a file literally called that.
 
@@ -280,15 +276,9 @@ def number_runs(runs: Iterable[Named]) -> tuple[list[Named], dict[str, str]]:
     """
     runs = list(runs)
     names = [name for name, _ in runs]
-    out: list[Named] = []
-    systems: dict[str, str] = {}
-    for name, path in runs:
-        own = name
-        if name is not None and names.count(name) > 1:
-            own = f"{name}#{1 + sum(system == name for system in systems.values())}"
-            systems[own] = name
-        out.append((own, path))
-    return out, systems
+    systems = {f"{n}#{names[: i + 1].count(n)}": n for i, n in enumerate(names) if n is not None and names.count(n) > 1}
+    numbered = iter(systems)
+    return [(next(numbered) if name in systems.values() else name, path) for name, path in runs], systems
 
 
 def score_tables(paths: Sequence[str]) -> str | dict[str, str]:

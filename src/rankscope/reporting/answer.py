@@ -207,7 +207,7 @@ def _of_contrasts(subject: Subject[Any], found: Comparison) -> Iterator[Verdict]
     first, *others = list(found.sentences())[limited:]  # the best within limits is shown already
     by_run = {c.run: c for c in mine}
     best, *others_of = [by_run[run] for run in subject.merit() if run in by_run]
-    # the best run, the baseline aside, and the worst one that is clearly worse
+    # the best run other than the baseline, and the worst that is clearly worse
     cards = [] if each_pair else [best, *[c for c in others_of if c.verdict == "worse"][-1:]]
     rest = [c for c in subject.rivals[:FEW] if c not in cards]  # rivals without a card of their own
     several = [(c, one) for c in rest for one in deciding(c, EACH, both=each_pair)]

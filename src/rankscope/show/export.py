@@ -27,7 +27,10 @@ def files_of(page: Page) -> Iterator[tuple[str, bytes]]:
     """
     failed: list[str] = []
     for name, block in _name_files(page):
-        yield from _numbers(name, block.columns, block.rows)
+        header, records = records_of(block.columns, block.rows)
+        yield f"{name}.csv", "".join(as_csv(header, records)).encode("utf-8", HALVES)
+        text = json.dumps(records, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+        yield f"{name}.json", text.encode("utf-8", HALVES)
         if isinstance(block, Chart):
             try:
                 yield from _picture(name, block)
@@ -60,13 +63,6 @@ def _distinct(name: str, used: set[str]) -> str:
     return out
 
 
-def _numbers(name: str, columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> Iterator[tuple[str, bytes]]:
-    header, records = records_of(columns, rows)
-    yield f"{name}.csv", "".join(as_csv(header, records)).encode("utf-8", HALVES)
-    text = json.dumps(records, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
-    yield f"{name}.json", text.encode("utf-8", HALVES)
-
-
 def _picture(name: str, chart: Chart) -> Iterator[tuple[str, bytes]]:
     from rankscope.show.charts import pdf_of, png_of, svg_of
 
@@ -91,12 +87,7 @@ def records_of(columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> tu
 def _flat(row: Sequence[Value], ranged: set[int]) -> Iterator[Any]:
     for i, value in enumerate(row):
         if isinstance(value, ValueRange):
-            yield from map(_plain, (value.value, value.lower, value.upper))
+            yield from map(words.finite, (value.value, value.lower, value.upper))
         else:
-            yield _plain(value)
-            if i in ranged:
-                yield from (None, None)
-
-
-def _plain(value: Value) -> Any:
-    return words.finite(plain_value(value))
+            yield words.finite(plain_value(value))
+            yield from [None, None] if i in ranged else []

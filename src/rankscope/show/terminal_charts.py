@@ -130,8 +130,7 @@ def in_text(chart: Chart, width: int = 80) -> tuple[Block, ...]:
 
 
 def _intervals(chart: Chart, width: int) -> tuple[Block, ...]:
-    labels = _labels(chart, chart.y)
-    values = _column(chart, chart.x)
+    labels, values = _labels(chart, chart.y), _column(chart, chart.x)
     ends = ends_of(values, chart.limits, chart.guide == "zero")
     rows = [(*_shorten(row, labels, chart), value) for row, value in zip(chart.rows, values, strict=True)]
     table = _table(chart, labels, chart.x, rows)
@@ -144,13 +143,11 @@ def _bars(chart: Chart, width: int) -> tuple[Block, ...]:
     name = chart.query or chart.x
     labels = _labels(chart, chart.x, *([name] if name != chart.x else []))
     kept = _space(len(chart.rows)) if chart.form == "ordered" else range(min(len(chart.rows), 2 * MAX_ROWS))
-    rows = [chart.rows[i] for i in kept]
-    values = _column(chart, chart.y)
-    ends = ends_of(values, chart.limits, True)
-    values = [values[i] for i in kept]
-    cells = [(*_shorten(row, labels, chart), value) for row, value in zip(rows, values, strict=True)]
+    every = _column(chart, chart.y)
+    ends, values = ends_of(every, chart.limits, True), [every[i] for i in kept]
+    cells = [(*_shorten(chart.rows[i], labels, chart), every[i]) for i in kept]
     table = _with_bars(_table(chart, labels, chart.y, cells), values, ends, width)
-    return (table, *_of(len(rows), len(chart.rows)))
+    return (table, *_of(len(kept), len(chart.rows)))
 
 
 def _stack(chart: Chart, width: int) -> tuple[Block, ...]:
@@ -180,7 +177,8 @@ def _stack(chart: Chart, width: int) -> tuple[Block, ...]:
 
 def _lines(chart: Chart, width: int) -> tuple[Block, ...]:
     """Values at some places on x: a bar each for one series, a table for several."""
-    names = [_series(chart, row) for row in chart.rows]
+    headers = [header for header in (chart.panel, chart.series) if header]
+    names = [", ".join(_label(chart, row, header) for header in headers) for row in chart.rows]
     lines: dict[str, dict[float, Value]] = {name: {} for name in names}
     for name, row in zip(names, chart.rows, strict=True):
         if (x := number_of(row[chart.at(chart.x)])) is not None:
@@ -188,13 +186,17 @@ def _lines(chart: Chart, width: int) -> tuple[Block, ...]:
     level = chart.form == "steps"
     there = sorted({x for line in lines.values() for x in line})
     places = _places(there, level)
+    whole = [int(x) if x.is_integer() else x for x in places]
     of = () if level else _of(len(places), len(there), f"values of {chart.x}")
     if len(lines) == 1:
         values = [_value_at(line, x, level) for line in lines.values() for x in places]
-        table = _table(chart, [chart.x], chart.y, list(zip(map(_whole, places), values, strict=True)))
+        table = _table(chart, [chart.x], chart.y, list(zip(whole, values, strict=True)))
         return (_with_bars(table, values, ends_of(values, chart.limits, True), width), *of)
     columns = (Column(chart.x, _kind(chart, chart.x)), *(Column(_short(name), "value") for name in lines))
-    rows = tuple((_whole(x), *(_alone(_value_at(line, x, level)) for line in lines.values())) for x in places)
+    rows = tuple(
+        (number, *(_alone(_value_at(line, x, level)) for line in lines.values()))
+        for number, x in zip(whole, places, strict=True)
+    )
     return (Table(columns, rows, turns=True), *of)
 
 
@@ -291,11 +293,9 @@ def _of(shown: int, there: int, what: str = "rows") -> tuple[Block, ...]:
     return (line,) if shown < there else ()
 
 
-def _space(count: int) -> list[int]:
-    """Places of at most ``MAX_ROWS`` rows, evenly spaced, the first and the last among them."""
-    return (
-        list(range(count)) if count <= MAX_ROWS else [round(i * (count - 1) / (MAX_ROWS - 1)) for i in range(MAX_ROWS)]
-    )
+def _space(count: int) -> Sequence[int]:
+    """Return the places of at most ``MAX_ROWS`` rows, evenly spaced, with the first and the last."""
+    return range(count) if count <= MAX_ROWS else [round(i * (count - 1) / (MAX_ROWS - 1)) for i in range(MAX_ROWS)]
 
 
 def _labels(chart: Chart, *names: str) -> list[str]:
@@ -311,10 +311,6 @@ def _label(chart: Chart, row: Sequence[Value], header: str) -> str:
     return text_of(row[at], chart.columns[at].kind)
 
 
-def _series(chart: Chart, row: Sequence[Value]) -> str:
-    return ", ".join(_label(chart, row, header) for header in (chart.panel, chart.series) if header)
-
-
 def _distinct(chart: Chart, header: str) -> list[str]:
     return list(dict.fromkeys(_label(chart, row, header) for row in chart.rows)) if header else []
 
@@ -327,11 +323,6 @@ def _column(chart: Chart, header: str) -> list[Value]:
 def _kind(chart: Chart, header: str) -> Literal["text", "value", "count"]:
     kind = chart.columns[chart.at(header)].kind
     return "value" if kind == "text" else kind
-
-
-def _whole(value: float) -> int | float:
-    """Return a number as a count if it is whole."""
-    return int(value) if value.is_integer() else value
 
 
 def _alone(value: Value) -> Value:

@@ -60,7 +60,10 @@ def as_latex(blocks: Iterable[Block | Chart]) -> str:
 
 def _markdown(block: Block | Chart) -> str:
     if isinstance(block, Chart):
-        return as_markdown(_as_table(block))
+        return as_markdown([  # the title, the caption and the first rows
+            Heading(block.title), *([Paragraph(block.caption)] if block.caption else []), Table(block.columns, block.rows[:SHOWN]),
+            *([Paragraph(f"and {words.counted(more, 'more row')}")] if (more := len(block.rows) - SHOWN) > 0 else []),
+        ])  # fmt: skip
     if isinstance(block, Heading):
         return f"### {_escape(block.text, MARKDOWN)}\n"
     if isinstance(block, Paragraph):
@@ -81,16 +84,6 @@ def _markdown(block: Block | Chart) -> str:
 
 def _bullets(lines: Iterable[str]) -> str:
     return "".join(f"- {_escape(line, MARKDOWN)}\n" for line in lines)
-
-
-def _as_table(chart: Chart) -> Iterator[Block]:
-    """Return a chart as blocks without a picture: its title, caption and first rows."""
-    yield Heading(chart.title)
-    if chart.caption:
-        yield Paragraph(chart.caption)
-    yield Table(chart.columns, chart.rows[:SHOWN])
-    if (more := len(chart.rows) - SHOWN) > 0:
-        yield Paragraph(f"and {words.counted(more, 'more row')}")
 
 
 def _latex(block: Table | Paragraph | Heading) -> str:

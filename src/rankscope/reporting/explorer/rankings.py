@@ -139,7 +139,7 @@ class _Draft:
         self.kept[by_place[fits]] = True
         self.left = self.budget - int(each[self.kept].sum())
         self.pool = pool.within(shown & self.kept[pool.query])
-        if len(self.source.names) == 1:  # the best documents that it misses, if there is room for all
+        if len(self.source.names) == 1:  # also the best documents that it misses, if all fit
             missed = pool_of_missed(self.source, self.pool, self.kept, self.values[:, 0])
             needed = int(room_of_documents(missed, bool(self.docs_text)).sum())
             if needed <= self.left:

@@ -19,6 +19,7 @@ ROWS = 500  # of the table that needs no script: more would be no reading, unles
 RUNS = 8  # columns of values that fit a page
 TEXT = 160  # characters of a query's text in a cell
 ID = 80
+SAFE = "!~*'()"  # signs that encodeURIComponent keeps
 
 # text that would end a script or a line of it, and lone surrogates, which no file can hold
 _HALVES = re.compile("[\ud800-\udfff]")
@@ -141,12 +142,9 @@ def query_table(explorer: Explorer, linked: Container[str] = ()) -> dict[str, An
 def _keep(ordered: Sequence[Query], linked: Container[str]) -> list[Query]:
     """Return the queries with a row, in order: a link to any other would be dead."""
     asked = [fragment(query.query_id) in linked for query in ordered]
-    room, kept = ROWS - sum(asked), list[Query]()
-    for query, one in zip(ordered, asked, strict=True):
-        if one or room > 0:
-            kept.append(query)
-            room -= not one
-    return kept
+    others = [i for i, one in enumerate(asked) if not one][: max(0, ROWS - sum(asked))]
+    kept = {*others, *(i for i, one in enumerate(asked) if one)}
+    return [query for i, query in enumerate(ordered) if i in kept]
 
 
 def _loss(explorer: Explorer) -> Any:
@@ -191,8 +189,4 @@ def fragment(query_id: str, pair: Sequence[str] = ()) -> str:
     ('q=a%20b%2F%C3%BC', 'q=1&a=bm25&b=a%26b')
     """
     parts = zip("qab", (query_id, *pair), strict=False)
-    return "&".join(f"{name}={_quote(part)}" for name, part in parts)
-
-
-def _quote(part: str) -> str:
-    return quote(_HALVES.sub("\ufffd", part), safe="!~*'()")
+    return "&".join(f"{name}={quote(_HALVES.sub(chr(0xFFFD), part), safe=SAFE)}" for name, part in parts)

@@ -101,19 +101,14 @@ def table_of(table: Table, anchor: str, name: str, label: str, link: Link) -> di
         round(100 * -scale[0] / (scale[1] - scale[0]), 1) if scale and zero else None
         for scale, zero in zip(scales, with_zero, strict=True)
     )
-    rows = tuple(
-        tuple(
-            _cell(value, column, scale, link, (i, j) in table.best)
-            for j, (value, column, scale) in enumerate(zip(row, table.columns, scales, strict=True))
-        )
-        for i, row in enumerate(table.rows)
-    )
-    if table.order:
-        colours = dict(zip(table.order, range(1, len(PALETTE) + 1), strict=False))
-        rows = tuple(
-            (replace(row[0], colour=colours.get(str(given[0]), 0)), *row[1:])
-            for row, given in zip(rows, table.rows, strict=True)
-        )
+    colours = dict(zip(table.order, range(1, len(PALETTE) + 1), strict=False))
+    rows = []
+    for i, row in enumerate(table.rows):
+        places = enumerate(zip(row, table.columns, scales, strict=True))
+        cells = [_cell(value, column, scale, link, (i, j) in table.best) for j, (value, column, scale) in places]
+        if table.order:
+            cells[0] = replace(cells[0], colour=colours.get(str(row[0]), 0))
+        rows.append(cells)
     ranged = tuple(any(isinstance(row[j], ValueRange) for row in table.rows) for j in range(len(table.columns)))
     widths = tuple(max((len(row[j].sides) for row in rows), default=0) for j in range(len(ranged)))
     return {
