@@ -22,8 +22,7 @@ def check_metric(metric: str | Metric | type[Metric], *, examples: int = 200, se
     >>> check_metric("nDCG@10", examples=30)
     """
     for one in variants(metric) if isinstance(metric, type) else [parse(metric)]:
-        cases = made_up(examples, seed, top_grade(one))
-        check_cases(one, cases)
+        check_cases(one, made_up(examples, seed, top_grade(one)))
     for example in (metric if isinstance(metric, type) else type(parse(metric))).__dict__.get("examples", ()):
         check_example(example)
 
@@ -32,9 +31,8 @@ def check_cases(metric: Metric, cases: Sequence[Case]) -> None:
     """Check a metric against every law that applies to it, on your own queries."""
     taken = [case for case, ok in zip(cases, accepts(metric, cases), strict=True) if ok]
     if cases and 2 * len(taken) < len(cases):
-        raise AssertionError(
-            f"{metric} refuses {len(cases) - len(taken)} of {len(cases)} queries, too many to check it"
-        )
+        refused = f"{len(cases) - len(taken)} of {len(cases)} queries"
+        raise AssertionError(f"{metric} refuses {refused}, too many to check it")
     for law in LAWS:
         if taken and law.about(metric):
             _check(law, metric, taken)
@@ -57,12 +55,8 @@ def _violation(law: Law, metric: Metric, cases: Sequence[Case]) -> Violation | N
         with np.errstate(divide="raise", over="raise", invalid="raise"):
             return law.find_violation(metric, cases)
     except Exception as error:  # noqa: BLE001 - a user's metric may fail in any way
-        case = cases[0] if len(cases) == 1 else _guilty(law, metric, cases)
-        return Violation(case, f"raises {type(error).__name__}: {error}")
-
-
-def _guilty(law: Law, metric: Metric, cases: Sequence[Case]) -> Case:
-    return next((case for case in cases if _violation(law, metric, [case])), cases[0])
+        guilty = (case for case in cases if len(cases) == 1 or _violation(law, metric, [case]))
+        return Violation(next(guilty, cases[0]), f"raises {type(error).__name__}: {error}")
 
 
 __all__ = ["LAWS", "Case", "check_cases", "check_example", "check_metric", "variants", "worked_out"]

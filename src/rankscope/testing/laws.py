@@ -31,25 +31,20 @@ class Violation:
     message: str
 
 
-def every_metric(metric: Metric) -> bool:
-    """The default scope of a law: every metric."""
-    return True
-
-
 @dataclass(frozen=True)
 class Law:
-    """A sentence about metrics, the metrics that it applies to, and the search for a violation."""
+    """A sentence about metrics, the search for a violation, and the metrics that it applies to."""
 
     sentence: str
     find_violation: Callable[[Metric, Sequence[Case]], Violation | None]
-    about: Callable[[Metric], bool] = every_metric
+    about: Callable[[Metric], bool]
 
 
 LAWS: list[Law] = []
 
 
-def law(about: Callable[[Metric], bool] = every_metric) -> Callable[[Any], Any]:
-    """Register a function as a law. Its docstring is the sentence."""
+def law(about: Callable[[Metric], bool] = lambda _: True) -> Callable[[Any], Any]:
+    """Register a function as a law of these metrics, by default of all. Its docstring is the sentence."""
 
     def enter(find_violation: Any) -> Any:
         sentence = find_violation.__doc__.rstrip(".")
@@ -132,10 +127,14 @@ def parts(metric: Metric, cases: Sequence[Case]) -> Violation | None:
     whole = terms.shares.sum(axis=1) + terms.unjudged_share + terms.base
     whole = whole if terms.link is None else terms.link(whole)
     wrong = np.where(defined, ~np.isfinite(value) | ~close(value, whole), ~np.isnan(value))
-    for i in np.flatnonzero(wrong).tolist():
-        message = f"gives {value[i]!s}, while the parts sum to {whole[i]!s} (defined: {bool(defined[i])})"
-        return Violation(cases[i], message)
-    return None
+    return _first(
+        cases, wrong, lambda i: f"{value[i]!s}, while the parts sum to {whole[i]!s} (defined: {bool(defined[i])})"
+    )
+
+
+def _first(cases: Sequence[Case], wrong: Array, text: Callable[[int], str]) -> Violation | None:
+    """Return the first wrong case as a violation, with the values that it gives; None if all are right."""
+    return next((Violation(cases[i], f"gives {text(i)}") for i in np.flatnonzero(wrong).tolist()), None)
 
 
 @law()
@@ -143,9 +142,8 @@ def within_range(metric: Metric, cases: Sequence[Case]) -> Violation | None:
     """The value is within the declared range."""
     low, high = metric.range
     value = values(metric, cases)
-    for i in np.flatnonzero((value < low - CLOSE) | (value > high + CLOSE)).tolist():
-        return Violation(cases[i], f"gives {value[i]!s}, outside {words.amount(low)} to {words.amount(high)}")
-    return None
+    wrong = (value < low - CLOSE) | (value > high + CLOSE)
+    return _first(cases, wrong, lambda i: f"{value[i]!s}, outside {words.amount(low)} to {words.amount(high)}")
 
 
 @law()
@@ -263,9 +261,7 @@ def empty(metric: Metric, cases: Sequence[Case]) -> Violation | None:
     cases = [case.cut(0) for case in cases]
     value = values(metric, cases)
     wrong = ~np.isnan(value) if declared is None else value != declared
-    for i in np.flatnonzero(wrong).tolist():
-        return Violation(cases[i], f"gives {value[i]!s}, while `empty` is {declared}")
-    return None
+    return _first(cases, wrong, lambda i: f"{value[i]!s}, while `empty` is {declared}")
 
 
 @law(lambda m: not m.positions)
@@ -326,7 +322,9 @@ def over_all_orders(metric: Metric, cases: Sequence[Case]) -> Violation | None:
 
 
 def _over_all_orders(metric: Metric, cases: Sequence[Case], depth: int | None) -> Violation | None:
-    few = [case for case in cases if 1 < _orders(case) <= MAX_ORDERS][:MAX_QUERIES]
+    sizes = [[len(list(group)) for _, group in groupby(case.scores)] for case in cases]
+    counts = [math.prod(map(math.factorial, size)) for size in sizes]  # orders of the tied documents
+    few = [case for case, count in zip(cases, counts, strict=True) if 1 < count <= MAX_ORDERS][:MAX_QUERIES]
     if not few or not depends_on_order(metric, depth):
         return None
     orders = [
@@ -347,15 +345,9 @@ def _over_all_orders(metric: Metric, cases: Sequence[Case], depth: int | None) -
             known = each[i][~np.isnan(each[i])]
             right = of(known) if len(known) else np.nan
             if not close(np.array([right]), under_ties[i : i + 1])[0]:
-                return Violation(
-                    case, f"gives {under_ties[i]!s} under {ties} ties, while the single orders give {right!s}"
-                )
+                given = f"gives {under_ties[i]!s} under {ties} ties"
+                return Violation(case, f"{given}, while the single orders give {right!s}")
     return None
-
-
-def _orders(case: Case) -> int:
-    """The number of orders of the tied documents."""
-    return math.prod(math.factorial(len(list(group))) for _, group in groupby(case.scores))
 
 
 def _rankings(case: Case) -> Iterable[tuple[float | None, ...]]:

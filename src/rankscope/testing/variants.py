@@ -85,12 +85,8 @@ def _is_within(value: float, param: Param) -> bool:
 # --- worked examples, declared as arithmetic
 
 _DO: dict[type, Callable[[float, float], float]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.Pow: operator.pow,
-}
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow,
+}  # fmt: skip
 _FUNCTIONS: dict[str, Callable[..., float]] = {
     "log2": math.log2, "log": math.log, "exp": math.exp, "sqrt": math.sqrt, "min": min, "max": max,
 }  # fmt: skip
@@ -124,6 +120,5 @@ def check_example(example: Example) -> None:
     expected = worked_out(example.value)
     if not math.isclose(value, expected, rel_tol=1e-12, abs_tol=1e-12):
         more = "".join(f", {k}={v}" for k, v in (example.more or {}).items())
-        raise AssertionError(
-            f"{metric}: its worked example is wrong: {list(example.grades)}{more} gives {value!r}, and {example.value} is {expected!r}"
-        )
+        given = f"{list(example.grades)}{more} gives {value!r}, and {example.value} is {expected!r}"
+        raise AssertionError(f"{metric}: its worked example is wrong: {given}")

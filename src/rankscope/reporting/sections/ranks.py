@@ -276,7 +276,9 @@ def _origin_chart(found: Sequence[Origin], bands: Sequence[tuple[str, list[float
 def _origin_table(found: Sequence[Origin], bands: Sequence[tuple[str, list[float]]]) -> Table:
     """A row a pair and a column a band, with the sum; a pair is a row so that names have room."""
     columns = (Column("pair"), *(Column(ranks, "value") for ranks, _ in bands), Column("difference", "value"))
-    rows = ((_pair(one), *(adds[i] for _, adds in bands), one.value) for i, one in enumerate(found))
+    rows: list[tuple[Value, ...]] = [
+        (_pair(one), *(adds[i] for _, adds in bands), one.value) for i, one in enumerate(found)
+    ]
     note = f"{REST}: what does not come from a document at a rank, such as a constant or a transformation of the sum."
     return Table(columns, tuple(rows), name="origin-table", turns=True, note=note if bands[-1][0] == REST else "")
 
