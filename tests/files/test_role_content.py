@@ -100,3 +100,35 @@ def test_a_key_that_repeats_is_not_the_unit() -> None:
 def test_an_unknown_role_names_those_there_are() -> None:
     with pytest.raises(InputError, match="unknown role 'numbr', did you mean number"):
         read_log(table(), columns={"spend": "numbr"})
+
+
+# --- times ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [int, str, float], ids=["whole numbers", "texts", "fractions"])
+def test_dates_without_separators_are_dates(kind: type) -> None:
+    days = [20240511, 20240512, 20240601, 20241231]
+    log = read_log(
+        pl.DataFrame({"user": ["a", "b", "c", "d"], "click": [1, 0, 1, 0], "date": [kind(day) for day in days]})
+    )
+    times = log.collect(log.frame.select("timestamp"))["timestamp"]
+    assert [f"{time:%Y%m%d %H:%M}" for time in times] == [f"{day} 00:00" for day in days]
+    assert any("dates like 20241231" in note for note in log.source.notes)
+
+
+def test_a_number_that_is_no_day_of_the_calendar_is_refused() -> None:
+    with pytest.raises(InputError, match="row 2, column date: '20240231'"):
+        read_log(pl.DataFrame({"user": ["a", "b"], "click": [1, 0], "date": [20240511, 20240231]}))
+
+
+def test_days_since_a_start_are_no_times() -> None:
+    with pytest.raises(InputError, match="column time holds numbers up to 27, which are no times after 1973"):
+        read_log(pl.DataFrame({"user": ["a", "b"], "click": [1, 0], "time": [1, 27]}))
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(1715472000, 2024), (1715472000000, 2024), (315532800, 1980)], ids=["s", "ms", "early"]
+)
+def test_numbers_of_seconds_are_times(number: int, said: int) -> None:
+    log = read_log(pl.DataFrame({"user": ["a"], "click": [1], "time": [number]}))
+    assert log.collect(log.frame.select("timestamp")).item().year == said

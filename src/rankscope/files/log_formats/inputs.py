@@ -356,6 +356,8 @@ def _series(name: str, values: list[Any], label: str) -> pl.Series:
 TIMES = ("%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d")  # after the zone was cut off
 ZONE = r"(Z|[+-]\d\d:?\d\d)$"
 EPOCHS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (0.0, "s"))  # smallest number in each unit: all after 1973
+EARLIEST = 1e8  # seconds to 1973: smaller numbers are days, steps or counts
+FIRST_DATE, LAST_DATE = 19_000_101, 21_001_231  # dates as whole numbers
 FIRST, LAST = -62_135_596_800e6, 253_402_300_799e6  # microseconds to the years 1 and 9999, between which there are days
 
 
@@ -411,8 +413,9 @@ def read_times(rows: LogRows, name: str) -> tuple[pl.Expr, pl.Expr | None, list[
         return column.cast(pl.Datetime("us")).dt.replace_time_zone("UTC"), None, [naive]
     if dtype.is_numeric():
         number = column.cast(pl.Float64).fill_nan(None)
-        value = _since_1970(number, float(rows.collect(rows.frame.select(number.max())).max().item() or 0))
-        return value, number.is_not_null() & value.is_null(), []
+        ends = rows.collect(rows.frame.select(number.min().alias("least"), number.max().alias("largest")))
+        value, notes = _numeric_times(rows, name, number, ends)
+        return value, number.is_not_null() & value.is_null(), notes
     if dtype != pl.String:
         raise InputError(f"{rows.source.label}: column {name} is of type {dtype}; {EXPECTS['time']}")
     return _written_time(rows, name, naive)
@@ -427,6 +430,23 @@ def with_times(sheet: Sheet, name: str) -> tuple[pl.DataFrame, list[str]]:
     return sheet.frame.with_columns(value.alias(name)), notes
 
 
+def _numeric_times(rows: LogRows, name: str, number: pl.Expr, ends: pl.DataFrame) -> tuple[pl.Expr, list[str]]:
+    """Return numbers as times: dates like 20240512 if all have eight digits, otherwise seconds (or parts of them) since 1970."""
+    least, largest = ends["least"].min(), ends["largest"].max()
+    if least is None or largest is None:
+        return _since_1970(number, 0.0), []
+    if least >= FIRST_DATE and largest <= LAST_DATE:
+        date = (
+            number.cast(pl.Int64, strict=False).cast(pl.String).str.to_datetime("%Y%m%d", time_unit="us", strict=False)
+        )
+        return date.dt.replace_time_zone("UTC"), [f"column {name} holds dates like {largest:.0f}: read as UTC"]
+    if abs(largest) < EARLIEST:
+        raise InputError(
+            f"{rows.source.label}: column {name} holds numbers up to {words.amount(largest)}, which are no times after 1973; {EXPECTS['time']}"
+        )
+    return _since_1970(number, float(largest)), []
+
+
 def _since_1970(column: pl.Expr, largest: float) -> pl.Expr:
     unit = next((unit for least, unit in EPOCHS if largest >= least), "s")
     value = (column * {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}[unit]).round()
@@ -439,9 +459,9 @@ def _written_time(rows: LogRows, name: str, naive: str) -> tuple[pl.Expr, pl.Exp
     known = ~text.str.to_lowercase().is_in(UNDEFINED)
     number = text.cast(pl.Float64, strict=False)
     zoned = text.str.contains(ZONE) & number.is_null()
-    facts = rows.collect(rows.frame.select(number.max().alias("largest"), (zoned & known).sum().alias("zoned"),
+    facts = rows.collect(rows.frame.select(number.min().alias("least"), number.max().alias("largest"), (zoned & known).sum().alias("zoned"),
         (known & ~zoned & number.is_null()).sum().alias("naive")))  # fmt: skip
-    largest, with_zone, without = facts.select(pl.col("largest").max(), pl.col("zoned", "naive").sum()).row(0)
+    with_zone, without = facts.select(pl.col("zoned", "naive").sum()).row(0)
     if with_zone and without:
         zoned_times = f"{words.counted(with_zone, 'time')} in column {name} {words.agree(with_zone, 'says')} the zone"
         others = f"{words.count(without)} {words.agree(without, 'does')} not"
@@ -454,6 +474,6 @@ def _written_time(rows: LogRows, name: str, naive: str) -> tuple[pl.Expr, pl.Exp
     )
     at = pl.when(zoned).then(clock - pl.duration(minutes=offset)).otherwise(clock).dt.replace_time_zone("UTC")
     at = pl.when(at.dt.year().is_between(1, 9999)).then(at)
-    value = pl.when(number.is_not_null()).then(_since_1970(number, float(largest or 0))).otherwise(at)
-    value = pl.when(known).then(value)
-    return value, known & value.is_null(), [naive] if without else []
+    numeric, notes = _numeric_times(rows, name, number, facts)
+    value = pl.when(known).then(pl.when(number.is_not_null()).then(numeric).otherwise(at))
+    return value, known & value.is_null(), [*notes, *([naive] if without else [])]
