@@ -48,7 +48,7 @@ BUDGETS = {
     "verbs/explain": 960,
     "verbs/gate": 1_322,
     "verbs/merge": 88,
-    "verbs/online": 437,
+    "verbs/online": 438,
     "verbs/pool": 296,
     "verbs/power": 856,
     "verbs/reconcile": 752,

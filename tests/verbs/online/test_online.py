@@ -502,3 +502,16 @@ def test_a_page_of_it() -> None:
     html = rs.report(rs.online(made(), "CTR", by=["day", "position"])).html
     assert "CTR by position" in html
     assert "By day" in html
+
+
+def test_warnings_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "log.csv"
+    clicks = "\n".join(f"u{i},d{i},{1 + i % 3},{'1' if i % 3 else ''}" for i in range(90))
+    path.write_text(f"user,item,position,click\n{clicks}\n")
+    assert main(["online", str(path), "-m", "CTR"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "▲" in printed
+    assert "click is empty in 30 rows and 0 in none" in printed
+    assert "RS611" in printed
+    assert main(["online", str(path), "-m", "CTR", "--ignore", "RS611"]) == 0
+    assert "▲" not in capsys.readouterr().out

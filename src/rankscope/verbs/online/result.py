@@ -14,7 +14,7 @@ from rankscope.logs.base import OnlineMetric
 from rankscope.logs.health import LogHealth
 from rankscope.logs.metrics import Quantile
 from rankscope.scoring.request import active_cautions
-from rankscope.show.result import Col, Result, Shown, View, input_record
+from rankscope.show.result import Col, Result, Shown, View, caution_block, input_record
 from rankscope.tables import Source
 
 LINES = 4  # metrics that have a chart of their own
@@ -207,7 +207,8 @@ class OnlineValues(Result):
         """The sentences and the values, then by day, by position and by slice, where these were asked for."""
         first, *rest = self.sentences()
         quiet = (Paragraph(text, quiet=True) for text in rest)
-        out: list[Shown] = [Paragraph(first), EMPTY, self.table(), EMPTY, *quiet]
+        cautions = [*caution_block(self.warnings), EMPTY] if self.warnings else []
+        out: list[Shown] = [Paragraph(first), EMPTY, self.table(), EMPTY, *cautions, *quiet]
         for name, held in self._parts:
             if held:
                 view = self.view(name)
