@@ -156,9 +156,8 @@ class JsonLines(RunFormat):
             parts = cut(raw, _place(roles), piece_size(raw, pieces))
             return (partial(lambda part: plain(part(), roles), part) for part in parts)
 
-        return table_parts(
-            raw, "JSONL run", name, roles, notes, frames, lambda: cast("Run", self.read(raw, "run", name))
-        )
+        whole = partial(self.read, raw, "run", name)
+        return table_parts(raw, "JSONL run", name, roles, notes, frames, lambda: cast("Run", whole()))
 
 
 def _part(roles: Mapping[str, str], part: Callable[[], bytes]) -> tuple[pl.DataFrame | bytes, int]:
@@ -241,11 +240,9 @@ class _OddRows:
             for role, name in self.roles.items():
                 value = None if row in self.faults else (values or {}).get(name)
                 cell = self._cell(role, name, value, line)
-                if cell is not None and is_half(cell):
-                    cell = None
-                    half = f"{name} {quote_value(value)} holds half of a character (a lone surrogate)"
-                    self.faults[row] = (line, half)
-                columns[name].append(cell)
+                if half := cell is not None and is_half(cell):
+                    self.faults[row] = line, f"{name} {quote_value(value)} holds half of a character (a lone surrogate)"
+                columns[name].append(None if half else cell)
             row += 1
         return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
 

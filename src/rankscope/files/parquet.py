@@ -46,10 +46,8 @@ class _Stderr:
             if self.users == 1:
                 self.panicked = False
                 with suppress(OSError):  # it is closed
-                    self.own = os.dup(2)
-                    self.held = (
-                        os.memfd_create("stderr") if hasattr(os, "memfd_create") else os.open(os.devnull, os.O_RDWR)
-                    )
+                    self.own, in_memory = os.dup(2), hasattr(os, "memfd_create")
+                    self.held = os.memfd_create("stderr") if in_memory else os.open(os.devnull, os.O_RDWR)
                     os.dup2(self.held, 2)
         try:
             yield
@@ -215,14 +213,11 @@ class Parquet(RunFormat):
             file.check(wanted)
             count = file.footer.rows
             size = PART if pieces is None else max(min(PART, -(-count // pieces)), 1)
-            return (
-                partial(_whole_queries, file, columns, roles["query_id"], start, size)
-                for start in range(0, count, size)
-            )
+            read = partial(_whole_queries, file, columns, roles["query_id"], size=size)
+            return (partial(read, start) for start in range(0, count, size))
 
-        parts = table_parts(
-            raw, "Parquet run", name, roles, notes, frames, lambda: cast("Run", _read(file, "run", name))
-        )
+        whole = partial(_read, file, "run", name)
+        parts = table_parts(raw, "Parquet run", name, roles, notes, frames, lambda: cast("Run", whole()))
         return replace(parts, size=file.size_of(wanted))
 
 

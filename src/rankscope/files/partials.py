@@ -18,16 +18,15 @@ from rankscope.store import write_file
 KEY = "rankscope"  # under which the file's metadata holds the JSON
 FORMAT = 2
 SEAL = (
-    b"sha256 of this file with zeros here: "  # before the digest, which is checked before anything else reads the file
+    b"sha256 of this file with zeros here: "  # the digest follows, and is checked before anything else reads the file
 )
 EXPECTED = "a part is a file that rankscope evaluate --partition writes"
 
 
 def write_partial(frame: pl.DataFrame, facts: Mapping[str, Any], place: str | Path) -> None:
     """Write rows and their facts into a file. Raises InputError if it cannot be written, and then leaves no file."""
-    text = json.dumps(
-        {"format": FORMAT, **facts}
-    )  # in ASCII, as the name of a file may have letters that Parquet cannot store
+    # in ASCII, as the name of a file may have letters that Parquet cannot store
+    text = json.dumps({"format": FORMAT, **facts})
     packed = io.BytesIO()
     frame.write_parquet(packed, metadata={KEY: text, f"{KEY}.digest": f"{SEAL.decode()}{'0' * 64}"})
     write_file(place, [_sealed(packed.getvalue())])
@@ -48,9 +47,8 @@ def read_partial(path: str | Path) -> tuple[pl.DataFrame, dict[str, Any]]:
         raise InputError(damaged)
     facts = json.loads(pl.read_parquet_metadata(io.BytesIO(data))[KEY])
     if facts.pop("format") != FORMAT:
-        raise InputError(
-            f"{raw.label}: a part as another version of rankscope writes it: make all parts with one version"
-        )
+        said = "a part as another version of rankscope writes it"
+        raise InputError(f"{raw.label}: {said}: make all parts with one version")
     return pl.read_parquet(io.BytesIO(data)), facts
 
 

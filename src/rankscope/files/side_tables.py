@@ -283,13 +283,11 @@ def costs_of(source: Any) -> Costs:
     key = found.role(SYSTEM) or found.frame.columns[0]
     names = [name for name in found.frame.columns if name != key]
     runs = found.distinct(key, "run")
-    values = {name: found.numbers(name) for name in names}
+    values: dict[str, list[float]] = {name: found.numbers(name).tolist() for name in names}
     for name, column in values.items():
-        odd = np.flatnonzero(~(column >= 0))
-        if len(odd):
-            row = int(odd[0])
-            _refuse_cost(f"{found.at(row)}, column {name}", None if np.isnan(column[row]) else float(column[row]))
-    by_run = {run: {name: float(values[name][n]) for name in names} for n, run in enumerate(runs)}
+        if (row := next((n for n, value in enumerate(column) if not value >= 0), None)) is not None:
+            _refuse_cost(f"{found.at(row)}, column {name}", None if np.isnan(column[row]) else column[row])
+    by_run = {run: {name: values[name][n] for name in names} for n, run in enumerate(runs)}
     return _check_cost(names, by_run, found.label)
 
 
@@ -300,8 +298,7 @@ def _costs_of_mapping(source: Mapping[Any, Any], label: str) -> Costs:
         by_run[str(run)] = {str(name): _cost_of(v, f"{label}: run {run!s}, {name}") for name, v in values.items()}
     names = list(dict.fromkeys(name for values in by_run.values() for name in values))
     for run, values in by_run.items():
-        lacking = next((name for name in names if name not in values), None)
-        if lacking is not None:
+        if (lacking := next((name for name in names if name not in values), None)) is not None:
             raise InputError(f"{label}: run {run!s} has no {lacking}; give every run each cost, or leave {lacking} out")
     return _check_cost(names, by_run, label)
 

@@ -81,7 +81,11 @@ def texts_of(source: Any, ids: Iterable[str] | None = None, noun: Noun = "docume
         what = EXPECTED if place.sha256 else f"give {TAKEN}"
         raise InputError(f"{place.label}: no text in {'it' if place.sha256 else kind}; {what}")
     said = f"{place.label} as {place.kind}" if place.sha256 else f"texts of {MANY[noun]} from {kind}"
-    notes = (f"read {said}: {_count(by_id, selection, noun)}", *selection.remarks)
+    many = words.counted(len(by_id), noun)
+    if selection.ids is not None:
+        asked = words.counted(len(selection.ids), noun)
+        many = f"{words.count(len(by_id))} of {asked} shown {words.agree(len(by_id), 'has')} one"
+    notes = (f"read {said}: {many}", *selection.remarks)
     place = Source(place.label, place.kind, place.path, notes=notes, sha256=place.sha256)
     return Texts(place.label, by_id, notes, place)
 
@@ -102,13 +106,6 @@ def _gather(pairs: Iterator[tuple[str, str]], selection: Selection) -> dict[str,
     if selection.not_utf8:
         selection.remarks.append("some bytes are not UTF-8 text: they are shown as �")
     return by_id
-
-
-def _count(by_id: Mapping[str, str], selection: Selection, noun: Noun) -> str:
-    if selection.ids is None:
-        return words.counted(len(by_id), noun)
-    verb = words.agree(len(by_id), "has")
-    return f"{words.count(len(by_id))} of {words.counted(len(selection.ids), noun)} shown {verb} one"
 
 
 def _of_file(raw: Raw, selection: Selection, noun: Noun) -> tuple[str, Iterator[tuple[str, str]]]:

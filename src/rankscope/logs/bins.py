@@ -23,18 +23,11 @@ LEVELS = 8  # tables in which a key looks for a place
 FEWEST, MOST = 10, 24  # bits of a place
 BITS = 8  # columns of what is true or false that are counted together
 STEP = 1 << 16  # rows that are summed at once, so that all that is made of them stays in the cache
-ODD = np.uint64(
-    0x9E3779B97F4A7C15
-)  # 2 ** 64 over the golden ratio: products with it differ in their first bits where numbers differ at all
+# 2 ** 64 over the golden ratio: products with it differ in their first bits if numbers differ at all
+ODD = np.uint64(0x9E3779B97F4A7C15)
 KEY, SPOT, GROUP = 1, 2, 3  # seeds of hashes
 WHOLE = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
-HASHED = (
-    *WHOLE,
-    pl.String,
-    pl.Boolean,
-    pl.Date,
-    pl.Datetime,
-)  # equal values have one hash, in whichever piece they are
+HASHED = (*WHOLE, pl.String, pl.Boolean, pl.Date, pl.Datetime)  # equal values have one hash in all pieces
 
 Keys: TypeAlias = NDArray[np.uint64]
 Numbers: TypeAlias = NDArray[np.int64]
@@ -182,9 +175,8 @@ def sum_in_bins(
             first.append(new + start)
             if values:
                 at.append(numbers)
-            sums.add(
-                numbers, numbering.count, [mark[step] for mark in piece.marks], [value[step] for value in piece.values]
-            )
+            marks, added_up = ([column[step] for column in columns] for columns in (piece.marks, piece.values))
+            sums.add(numbers, numbering.count, marks, added_up)
         names.append(piece.names[np.concatenate([NOTHING, *first])])
         held.append((np.concatenate([NOTHING, *at]), piece.kept))
     table = _ids(pl.concat(names))
@@ -196,13 +188,9 @@ def sum_in_bins(
         pl.Series("rows", sums.rows[: len(table)]),
         *(pl.Series(name, column[: len(table)].astype(np.float64)) for name, column in columns.items()),
     )
-    return found, {name: _rows_kept(held, i, len(table)) for i, name in enumerate(values)}
-
-
-def _rows_kept(held: Sequence[tuple[Numbers, Sequence[Array]]], column: int, count: int) -> UnitRows:
-    """The values of a column that was not summed, unit by unit."""
-    numbers = np.concatenate([numbers for numbers, _ in held])
-    return UnitRows.of_numbers(np.concatenate([kept[column] for _, kept in held]), numbers, count)
+    at_all = np.concatenate([at for at, _ in held])
+    rows_kept = (np.concatenate([columns[i] for _, columns in held]) for i in range(len(values)))
+    return found, {n: UnitRows.of_numbers(rows, at_all, len(table)) for n, rows in zip(values, rows_kept, strict=True)}
 
 
 def _pieces(
@@ -211,10 +199,8 @@ def _pieces(
     columns = [value.alias(name) for name, value in added.items()]
 
     def read(rows: pl.LazyFrame) -> _Piece | None:
-        table = log.collect(
-            rows.select(*keys, *columns, *kept.values())
-        ).rechunk()  # rows are picked faster from one chunk
-        return _piece(table, keys, flags, [*kept])
+        table = log.collect(rows.select(*keys, *columns, *kept.values()))
+        return _piece(table.rechunk(), keys, flags, [*kept])  # rows are picked faster from one chunk
 
     return map_parts(read, log.pieces)
 

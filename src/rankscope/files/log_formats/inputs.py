@@ -83,16 +83,11 @@ class LogPart:
             yield from head.split("\n")[:LOOKED]
             return
         decoder, at = json.JSONDecoder(), 1
-        for _ in range(LOOKED):
-            begin = head.find(wrap, at) if wrap in head else at
-            start = head.find("{", begin) if begin >= 0 else -1
-            if start < 0:
-                return
-            try:
+        with suppress(ValueError, RecursionError):  # of the last object, which is cut off, and after it
+            for _ in range(LOOKED):
+                start = head.index("{", head.index(wrap, at) if wrap in head else at)
                 _, at = decoder.raw_decode(head, start)
-            except (ValueError, RecursionError):
-                return
-            yield head[start:at]
+                yield head[start:at]
 
     def sheet(self) -> Sheet:
         """Return its rows; values within objects become columns named with dots: ``object.object_id``. Lists stay lists."""
