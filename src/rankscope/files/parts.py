@@ -271,8 +271,8 @@ def files_of(path: str | Path) -> list[Path] | None:
         return None
     files = sorted(file for file in found if file.is_file())
     if not files:
-        where = "in this folder" if folder.is_dir() else "of such names"
-        raise InputError(f"{path}: no files {where} (hidden ones and _SUCCESS are passed over)")
+        none = f"no files {'in this folder' if folder.is_dir() else 'of such names'}"
+        raise InputError(f"{path}: {none} (hidden ones and _SUCCESS are passed over)")
     return files
 
 
