@@ -24,7 +24,7 @@ BUDGETS = {
     "dialects": 505,
     "engines": 2_566,
     "experiments": 1_015,
-    "files": 7_714,
+    "files": 7_691,
     "inference": 3_364,
     "integrations": 186,
     "lists": 1_549,
