@@ -30,26 +30,12 @@ from rankscope.verbs.explain.result import Difference, DocumentChange, Explanati
 def explain(qrels: Any, runs: None = None, metric: Any = "nDCG@10", *, known: int | None = None) -> Explanation: ...
 @overload
 def explain(
-    qrels: Any,
-    runs: Any,
-    metric: Any = "nDCG@10",
-    *,
-    query: str,
-    ties: str = "trec",
-    docs_text: Any = None,
-    **policies: Any,
-) -> Explanation | Difference: ...
+    qrels: Any, runs: Any, metric: Any = "nDCG@10", *, query: str, ties: str = "trec", docs_text: Any = None, **policies: Any,
+) -> Explanation | Difference: ...  # fmt: skip
 @overload
 def explain(
-    qrels: Any,
-    runs: Any,
-    metric: Any = "nDCG@10",
-    *,
-    query: None = None,
-    ties: str = "trec",
-    docs_text: Any = None,
-    **policies: Any,
-) -> Origin: ...
+    qrels: Any, runs: Any, metric: Any = "nDCG@10", *, query: None = None, ties: str = "trec", docs_text: Any = None, **policies: Any,
+) -> Origin: ...  # fmt: skip
 def explain(
     qrels: Any, runs: Any = None, metric: Any = "nDCG@10", *, query: str | None = None, ties: str = "trec",
     known: int | None = None, docs_text: Any = None, **policies: Any,
@@ -98,18 +84,14 @@ def explain(
     metric = scores.metrics[0]
     if reason := why_not_by_rank(metric):
         raise InputError(f"{reason}; name a query, or another metric")
-    before, after = (run.name for run in scores.runs)
-    return explain_origin(scores, before, after, metric)
+    return explain_origin(scores, *(run.name for run in scores.runs), metric=metric)
 
 
 def _of_list(grades: Any, metric: Metric, known: int | None) -> tuple[Any, Any, str]:
     """A plain list of grades as judgments and a run of one query, and that query."""
     plain = grades.tolist() if hasattr(grades, "tolist") else grades
-    if (
-        not isinstance(plain, list | tuple)
-        or not plain
-        or any(isinstance(one, list | tuple | str | dict) for one in plain)
-    ):
+    listed = isinstance(plain, list | tuple) and len(plain) > 0
+    if not listed or any(isinstance(one, list | tuple | str | dict) for one in plain):
         raise InputError(
             "without a run a list of grades in rank order is explained, like [1, 0, 1]; for judgments give a run as well"
         )
@@ -197,24 +179,16 @@ def explain_origin(scores: Scores, before: str, after: str, metric: Metric) -> O
         raise DataError(f"no query has a value of {metric} for both runs")
     ids = [query for query, kept in zip(panel.units, pair.inside.tolist(), strict=True) if kept]
     place = scores.request.place(metric)
-    ranks, rest = [], []
-    for row, i in enumerate(at):
-        weights = None if panel.weights is None else panel.weights[row][pair.inside]
-        of_ranks, of_rest = _by_rank(scores.evaluations[i], place, metric, ids, weights)
-        ranks.append(of_ranks)
-        rest.append(of_rest)
+
+    def split(row: int, evaluation: RunEvaluation) -> tuple[Array, float]:
+        places = {query: i for i, query in enumerate(evaluation.query_id)}
+        inside, weight = [places[query] for query in ids], np.zeros(len(places))
+        weight[inside] = 1.0 if panel.weights is None else panel.weights[row][pair.inside]
+        kept = np.isin(np.arange(len(places)), inside)
+        return by_rank(metric, evaluation.judged[place], kept, weight / math.fsum(weight.tolist()))
+
+    (old, old_rest), (new, new_rest) = (split(row, scores.evaluations[i]) for row, i in enumerate(at))
     by_query = sorted(zip(ids, pair.gains.tolist(), strict=True), key=lambda item: (-abs(item[1]), item[0]))
     return Origin(
-        (before, after), metric, pair.means.mean, bands_of(*ranks), rest[1] - rest[0], by_query, pair.means.favourable, scores=scores,
+        (before, after), metric, pair.means.mean, bands_of(old, new), new_rest - old_rest, by_query, pair.means.favourable, scores=scores,
     )  # fmt: skip
-
-
-def _by_rank(
-    evaluation: RunEvaluation, place: int, metric: Metric, ids: Sequence[str], weights: Array | None
-) -> tuple[Array, float]:
-    places = {query: i for i, query in enumerate(evaluation.query_id)}
-    weight = np.zeros(len(places))
-    at = [places[query] for query in ids]
-    weight[at] = 1.0 if weights is None else weights
-    kept = np.isin(np.arange(len(places)), at)
-    return by_rank(metric, evaluation.judged[place], kept, weight / math.fsum(weight.tolist()))

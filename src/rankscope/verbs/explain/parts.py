@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import itemgetter
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
@@ -59,13 +58,6 @@ class Position:
     def lost(self) -> float | None:
         """The loss at this rank against an ideal ranking."""
         return None if self.ideal_adds is None else self.ideal_adds - self.adds
-
-
-class BestRanking(NamedTuple):
-    """The best ranking: its value, and the grade and share of each rank."""
-
-    value: float
-    ranks: Sequence[tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -135,8 +127,8 @@ class ValueParts:
         return min(int(cutoff), len(self.ranking.doc_ids))
 
     @cached_property
-    def ideal(self) -> BestRanking | None:
-        """The best ranking; None if no order is known to be best."""
+    def ideal(self) -> tuple[float, Sequence[tuple[float, float]]] | None:
+        """The value of the best ranking, and the grade and share of each rank; None if no order is known to be best."""
         metric, sign = self.metric, -1.0 if self.metric.better == "lower" else 1.0
         if why_not(metric):
             return None
@@ -146,17 +138,17 @@ class ValueParts:
         terms = metric.taken_apart(best)
         ranks = np.flatnonzero(terms.lists.shown[0])
         pairs = zip(best.grade[0][ranks].tolist(), terms.shares[0][ranks].tolist(), strict=True)
-        return BestRanking(float(terms.value[0]), list(pairs))
+        return float(terms.value[0]), list(pairs)
 
     @property
     def best(self) -> float:
         """The value of an ideal ranking, NaN if no order is known to be best."""
-        return math.nan if self.ideal is None else self.ideal.value
+        return math.nan if self.ideal is None else self.ideal[0]
 
     @cached_property
     def positions(self) -> list[Position]:
         """The ranks, also those beyond the end of the ranking at which an ideal one earns something."""
-        docs, ranks, so_far = self.ranking.doc_ids, [] if self.ideal is None else self.ideal.ranks, 0.0
+        docs, ranks, so_far = self.ranking.doc_ids, [] if self.ideal is None else self.ideal[1], 0.0
         earning = max((rank for rank, (_, add) in enumerate(ranks, start=1) if add), default=0)
         out = []
         for rank in range(1, max(self.last, earning if self.last == len(docs) else 0) + 1):
@@ -164,15 +156,11 @@ class ValueParts:
             adds = 0.0 if doc is None else self.adds_of(rank)
             so_far += adds
             best = ranks[rank - 1] if rank <= len(ranks) else (None, None if self.ideal is None else 0.0)
-            grade = None if doc is None else self.ranking.grades.get(doc)
-            out.append(Position(rank, doc, grade, {} if doc is None else self._factors(rank), adds, so_far, *best))
+            grade, cell = None if doc is None else self.ranking.grades.get(doc), self._cells.get(rank)
+            known = doc is not None and cell is not None and self.terms.lists.shown[0, cell]
+            factors = {name: _at(factor, cell or 0) for name, factor in self.terms.factors.items()} if known else {}
+            out.append(Position(rank, doc, grade, factors, adds, so_far, *best))
         return out
-
-    def _factors(self, rank: int) -> dict[str, float]:
-        cell = self._cells.get(rank)
-        if cell is None or not self.terms.lists.shown[0, cell]:
-            return {}
-        return {name: _at(factor, cell) for name, factor in self.terms.factors.items()}
 
     @cached_property
     def rest(self) -> list[Rest]:
@@ -193,9 +181,8 @@ class ValueParts:
     def largest_loss(self) -> Position | None:
         """The position with the largest loss against an ideal ranking; None without a loss."""
         sign = -1.0 if self.metric.better == "lower" else 1.0
-        losses = [(sign * (position.lost or 0.0), position) for position in self.positions]
-        loss, worst = max(losses, key=itemgetter(0), default=(0.0, None))
-        return worst if loss > ROUNDING else None
+        worst = max(self.positions, key=lambda position: sign * (position.lost or 0.0), default=None)
+        return worst if worst is not None and sign * (worst.lost or 0.0) > ROUNDING else None
 
     @cached_property
     def unjudged(self) -> tuple[int, float]:

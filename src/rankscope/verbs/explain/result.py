@@ -55,18 +55,12 @@ class _Explain(OfScores):
 
     def _text_blocks(self, doc_ids: Iterable[str | None]) -> list[Shown]:
         """Return the beginnings of the known texts of these documents."""
-        known = tuple(
-            (doc, words.short(" ".join(text.split()), READ)) for doc in doc_ids if doc and (text := self.text_of(doc))
-        )
+        texts = ((doc, self.text_of(doc)) for doc in doc_ids if doc)
+        known = tuple((doc, words.short(" ".join(text.split()), READ)) for doc, text in texts if text)
         return [EMPTY, Heading("document texts"), Facts(known)] if known else []
 
-    def json_header(self) -> dict[str, Any]:
-        """Return the explained value before the declared header."""
-        return {**self._about(), **super().json_header()}
-
-    def _about(self) -> dict[str, Any]:
-        """Return the explained query, runs and value, for JSON."""
-        raise NotImplementedError
+    def _more(self, left: int, noun: str) -> list[Shown]:
+        return [Paragraph(f"{words.counted(left, noun)}; --format json has all", quiet=True)] if left > 0 else []
 
     def __str__(self) -> str:
         return self.to_text()
@@ -77,13 +71,8 @@ class _Explain(OfScores):
 def _part(name: str, head: str = "", kind: Kind = "text", cell: Callable[[Any], Any] | None = None) -> Col:
     """A column that the rest has no value in."""
     of = attrgetter(name)
-    return Col(
-        name,
-        of=lambda row: None if isinstance(row, Rest) else of(row),
-        head=head,
-        kind=kind,
-        cell=lambda row: "" if isinstance(row, Rest) else (cell or of)(row),
-    )
+    own, shown = (lambda row: None if isinstance(row, Rest) else of(row)), cell or of
+    return Col(name, of=own, head=head, kind=kind, cell=lambda row: "" if isinstance(row, Rest) else shown(row))
 
 
 DOCUMENT = Col(head="document", cell=lambda row: row.what or row.doc_id or "(nothing)")
@@ -97,33 +86,25 @@ def _grade(row: Any) -> str:
 
 
 def _bars(name: str, title: str, of: str, rows: Sequence[tuple[str, float]]) -> Iterator[Chart]:
-    if rows:
-        columns = (Column(of), Column("adds", "value"))
-        yield Chart(name, title, "bars", columns, tuple(rows), x=of, y="adds", guide="zero")
+    columns = (Column(of), Column("adds", "value"))
+    yield from [Chart(name, title, "bars", columns, tuple(rows), x=of, y="adds", guide="zero")] if rows else []
 
 
 def _position_columns(explanation: Explanation) -> tuple[Col, ...]:
     ideal = any(p.ideal_adds is not None for p in explanation.positions)
     return (
-        _part("rank", "rank", "count"),
-        DOCUMENT,
-        _part("doc_id"),
-        _part("grade", "grade", "value", _grade),
-        FACTORS,
+        _part("rank", "rank", "count"), DOCUMENT, _part("doc_id"), _part("grade", "grade", "value", _grade), FACTORS,
         *map(_factor, dict.fromkeys(name for p in explanation.positions for name in p.factors)),
-        Col("adds", head="adds", kind="value", cell=lambda row: words.cell(row.adds, 3)),
-        _part("so_far", "so far", "value", lambda p: words.cell(p.so_far, 3)),
-        _part("ideal_grade", kind="value"),
-        _part("ideal_adds", "ideal" if ideal else "", "value", _ideal),
-        _part(
-            "lost",
-            "lost" if ideal else "",
-            "value",
-            lambda p: words.cell(p.lost, 3) if p.lost and abs(p.lost) >= MIN_PRINTED_CHANGE else words.UNDEFINED,
-        ),
-        Col("what"),
-        *explanation._text_column(),
-    )
+        Col("adds", head="adds", kind="value", cell=_three("adds")), _part("so_far", "so far", "value", _three("so_far")),
+        _part("ideal_grade", kind="value"), _part("ideal_adds", "ideal" if ideal else "", "value", _ideal),
+        _part("lost", "lost" if ideal else "", "value", _lost),
+        Col("what"), *explanation._text_column(),
+    )  # fmt: skip
+
+
+def _three(name: str) -> Callable[[Any], str]:
+    """Return a function of a row that writes an attribute with three decimals."""
+    return lambda row: words.cell(getattr(row, name), 3)
 
 
 def _factor(name: str) -> Col:
@@ -132,9 +113,12 @@ def _factor(name: str) -> Col:
 
 
 def _ideal(p: Position) -> str:
-    if p.ideal_grade is None or p.ideal_adds is None:
-        return ""
-    return f"{words.amount(p.ideal_grade)} ({words.cell(p.ideal_adds, 3)})"
+    known = p.ideal_grade is not None and p.ideal_adds is not None
+    return f"{words.amount(p.ideal_grade or 0)} ({words.cell(p.ideal_adds or 0, 3)})" if known else ""
+
+
+def _lost(p: Position) -> str:
+    return words.cell(p.lost, 3) if p.lost and abs(p.lost) >= MIN_PRINTED_CHANGE else words.UNDEFINED
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,13 +134,14 @@ class Explanation(_Explain, ValueParts):
         """The query."""
         return self.ranking.query_id
 
-    def _about(self) -> dict[str, Any]:
+    def json_header(self) -> dict[str, Any]:
+        """Return the explained value, then the declared header."""
         count, value = self.unjudged
         return {
             "run": self.run, "query": self.query_id, "metric": str(self.metric), "value": self.value,
             "earned": self.earned, "worth": self.worth, "best": words.finite(self.best),
             "swap": None if self.swap is None else asdict(self.swap),
-            "unjudged": {"documents": count, "value_if_perfect": words.finite(value)},
+            "unjudged": {"documents": count, "value_if_perfect": words.finite(value)}, **super().json_header(),
         }  # fmt: skip
 
     def sentences(self) -> Iterator[str]:
@@ -189,30 +174,22 @@ class Explanation(_Explain, ValueParts):
             yield f"An ideal ranking scores {words.number(self.best, digits=4)}."
 
     def _unjudged(self) -> Iterator[str]:
-        count, value = self.unjudged
-        if not count:
-            return
-        cutoff = getattr(self.metric, "cutoff", None)
-        where = f"the top {cutoff}" if cutoff else "the ranking"
-        every = "it" if count == 1 else "all"
+        (count, value), cutoff = self.unjudged, getattr(self.metric, "cutoff", None)
         lower = self.metric.better == "higher" and value < self.value - ROUNDING
-        why = " (lower, because the ideal rises)" if lower else ""
-        documents = words.counted(count, "unjudged document")
-        yield (
-            f"? marks {documents} in {where}; if {every} had the top grade, {self.metric} would be "
-            f"{words.number(value, digits=3)}{why}."
-        )
+        if count:
+            yield (
+                f"? marks {words.counted(count, 'unjudged document')} in {f'the top {cutoff}' if cutoff else 'the ranking'}; "
+                f"if {'it' if count == 1 else 'all'} had the top grade, {self.metric} would be "
+                f"{words.number(value, digits=3)}{' (lower, because the ideal rises)' if lower else ''}."
+            )
 
     def blocks(self, **_: Any) -> list[Shown]:
         """Return the value, the table of ranks, and the remarks."""
-        table = self.table()
-        out: list[Shown] = [Paragraph(self._headline()), EMPTY, table]
-        left = len(self.positions) - SHOWN
-        if left > 0:
-            out[-1] = replace(table, rows=(*table.rows[:SHOWN], *table.rows[len(self.positions) :]))
-            out.append(Paragraph(f"{words.counted(left, 'more rank')}; --format json has all", quiet=True))
+        table, count = self.table(), len(self.positions)
+        table = replace(table, rows=(*table.rows[: min(SHOWN, count)], *table.rows[count:]))
+        remarks = [*self._more(count - SHOWN, "more rank"), *map(Paragraph, self._remarks())]
         texts = self._text_blocks(p.doc_id for p in self.positions[:SHOWN])
-        return [*out, *map(Paragraph, self._remarks()), *texts]
+        return [Paragraph(self._headline()), EMPTY, table, *remarks, *texts]
 
     def charts(self) -> Iterator[Chart]:
         """Yield the chart of the share of each rank."""
@@ -246,13 +223,9 @@ class DocumentChange:
     @property
     def move(self) -> Move:
         """The kind of change."""
-        if self.rank_before is None:
-            return "entered"
-        if self.rank is None:
-            return "left"
-        if self.rank_before == self.rank:
-            return "stayed"
-        return "rose" if self.rank < self.rank_before else "fell"
+        if self.rank_before is None or self.rank is None:
+            return "entered" if self.rank_before is None else "left"
+        return "stayed" if self.rank_before == self.rank else "rose" if self.rank < self.rank_before else "fell"
 
     def __str__(self) -> str:
         move = {
@@ -274,20 +247,12 @@ def _rank(name: str, head: str) -> Col:
 
 
 CHANGES = (
-    _part("rank", kind="count"),
-    _part("rank_before", kind="count"),
-    DOCUMENT,
-    _part("doc_id"),
-    _part("grade", "grade", "value", _grade),
-    FACTORS,
-    _rank("rank_before", "before"),
-    _rank("rank", "after"),
-    _part("move"),
-    _part("adds_before", "adds before", "value", lambda d: words.cell(d.adds_before, 3)),
-    _part("adds_after", "adds after", "value", lambda d: words.cell(d.adds_after, 3)),
-    Col("adds", head="difference", kind="value", cell=lambda row: words.cell(row.adds, 3, sign=True)),
-    Col("what"),
-)
+    _part("rank", kind="count"), _part("rank_before", kind="count"), DOCUMENT, _part("doc_id"),
+    _part("grade", "grade", "value", _grade), FACTORS, _rank("rank_before", "before"), _rank("rank", "after"), _part("move"),
+    _part("adds_before", "adds before", "value", _three("adds_before")),
+    _part("adds_after", "adds after", "value", _three("adds_after")),
+    Col("adds", head="difference", kind="value", cell=lambda row: words.cell(row.adds, 3, sign=True)), Col("what"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -300,11 +265,7 @@ class Difference(_Explain):
     rest: Sequence[Rest]
 
     views: ClassVar[tuple[View, ...]] = (
-        View(
-            "rows",
-            lambda difference: (*CHANGES, *difference._text_column()),
-            lambda difference: [*difference.documents, *difference.rest],
-        ),
+        View("rows", lambda d: (*CHANGES, *d._text_column()), lambda d: [*d.documents, *d.rest]),
     )
 
     @property
@@ -343,11 +304,12 @@ class Difference(_Explain):
             part=unjudged if partly else None, all=None if partly else unjudged,
         )  # fmt: skip
 
-    def _about(self) -> dict[str, Any]:
+    def json_header(self) -> dict[str, Any]:
+        """Return the explained difference, then the declared header."""
         return {
             "runs": [self.before.run, self.after.run], "query": self.query_id, "metric": str(self.before.metric),
             "value": self.value, "values": [self.before.value, self.after.value],
-            "worths": [self.before.worth, self.after.worth],
+            "worths": [self.before.worth, self.after.worth], **super().json_header(),
         }  # fmt: skip
 
     def sentences(self) -> Iterator[str]:
@@ -367,9 +329,7 @@ class Difference(_Explain):
         if not self.largest and not self.rest:
             return out
         out += [EMPTY, replace(self, documents=self.largest[:LISTED]).table()]
-        left = len(self.largest) - LISTED
-        if left > 0:
-            out.append(Paragraph(f"{words.counted(left, 'more document')}; --format json has all", quiet=True))
+        out += self._more(len(self.largest) - LISTED, "more document")
         moves = {kind: sum(d.move == kind for d in self.documents) for kind in ("rose", "fell", "entered", "left")}
         counts = ", ".join(f"{words.count(n)} {kind}" for kind, n in moves.items() if n) or "none moved"
         texts = self._text_blocks(d.doc_id for d in self.largest[:LISTED])
@@ -416,23 +376,23 @@ class Origin(_Explain):
             "by_query",
             (
                 Col("query_id", of=itemgetter(0), head="query", queries=True),
-                Col(
-                    "difference",
-                    of=itemgetter(1),
-                    head="difference",
-                    kind="value",
-                    cell=lambda pair: words.in_table(words.number(pair[1], sign=True)),
-                ),
+                Col("difference", of=itemgetter(1), head="difference", kind="value",
+                    cell=lambda pair: words.in_table(words.number(pair[1], sign=True))),
             ),
             lambda origin: origin.by_query,
         ),
-    )
+    )  # fmt: skip
 
-    def _about(self) -> dict[str, Any]:
-        return {
-            "runs": list(self.runs), "metric": str(self.metric), "value": self.value,
-            "queries_that_carry_it": self.favourable[0] if self.favourable else None,
-        }  # fmt: skip
+    def json_header(self) -> dict[str, Any]:
+        """Return the explained difference, then the declared header."""
+        carried = self.favourable[0] if self.favourable else None
+        own = {
+            "runs": list(self.runs),
+            "metric": str(self.metric),
+            "value": self.value,
+            "queries_that_carry_it": carried,
+        }
+        return {**own, **super().json_header()}
 
     @property
     def _differing(self) -> int:
