@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -214,11 +214,9 @@ def typical(first: Array) -> tuple[float, float]:
     >>> typical(np.array([1, 2, 0, 4]))  # 4 / (1 + 1/2 + 0 + 1/4), and the second of 1, 2, 4, never
     (2.2857142857142856, 2.0)
     """
-    if not len(first):
-        return math.nan, math.nan
     ranks = sorted(float(rank) if rank else math.inf for rank in first.tolist())
     inverse = math.fsum(1.0 / rank for rank in ranks)
-    return (len(ranks) / inverse if inverse else math.inf), ranks[(len(ranks) - 1) // 2]
+    return (len(ranks) / inverse if inverse else math.inf, ranks[(len(ranks) - 1) // 2]) if ranks else (math.nan,) * 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -305,13 +303,10 @@ class RunDiagnosis:
     @cached_property
     def loss(self) -> Loss:
         """The loss over all queries, and its causes."""
+        over = partial(mean, self.metric, weight=self.weight)
         limits = self.ceilings
-        tops = {depth: self._mean(top) for depth, top in limits.tops.items() if depth is not None}
-        ceiling, best = self._mean(limits.ceiling), self._mean(limits.best)
-        return Loss(value=self.whole, ceiling=ceiling, best=best, sign=self.sign, tops=tops)
-
-    def _mean(self, values: Array) -> float:
-        return mean(self.metric, values, self.weight)
+        tops = {depth: over(top) for depth, top in limits.tops.items() if depth is not None}
+        return Loss(value=self.whole, ceiling=over(limits.ceiling), best=over(limits.best), sign=self.sign, tops=tops)
 
     @cached_property
     def kind(self) -> Array:
@@ -356,21 +351,14 @@ class RunDiagnosis:
     def queries(self) -> Iterator[QueryDiagnosis]:
         """Every query."""
         limits, facts = self.ceilings, self.facts
-        numbers = (
-            self.value,
-            limits.ceiling,
-            limits.best,
-            self.kind,
-            facts.known,
-            facts.relevant_retrieved,
-            facts.first,
-        )
-        for query, row in zip(self.query_ids, zip(*(one.tolist() for one in numbers), strict=True), strict=True):
-            value, ceiling, best, kind, known, found, first = row
-            yield QueryDiagnosis(
-                run=self.name, query_id=query, value=value, ceiling=ceiling, best=best, sign=self.sign, kind=KINDS[kind].name,
-                relevant_known=known, relevant_retrieved=found, first_relevant=first,
-            )  # fmt: skip
+        numbers = {
+            "value": self.value, "ceiling": limits.ceiling, "best": limits.best, "relevant_known": facts.known,
+            "relevant_retrieved": facts.relevant_retrieved, "first_relevant": facts.first,
+        }  # fmt: skip
+        rows = zip(*(one.tolist() for one in numbers.values()), strict=True)
+        for query, kind, row in zip(self.query_ids, self.kind.tolist(), rows, strict=True):
+            known: dict[str, Any] = dict(zip(numbers, row, strict=True))
+            yield QueryDiagnosis(run=self.name, query_id=query, sign=self.sign, kind=KINDS[kind].name, **known)
 
 
 @dataclass(frozen=True)

@@ -40,15 +40,14 @@ def _number(head: str, name: str) -> Col:
 
 
 def _query_record(diagnosis: Diagnosis) -> tuple[Col, ...]:
+    numbers = {name: name for name in ("value", "ceiling", "best")} | {"lost": "total"}
+    numbers |= {name: name for name in ("never_retrieved", "ordered_badly")}
     return (
         Col("run"), Col("query_id"), Col("metric", of=lambda _: str(diagnosis.metric)),
-        *(Col(name, kind="value") for name in ("value", "ceiling", "best")),
-        Col("lost", of=attrgetter("total"), kind="value"),
-        *(Col(name, kind="value") for name in ("never_retrieved", "ordered_badly")),
+        *(Col(key, of=attrgetter(name), kind="value") for key, name in numbers.items()),
         Col("regret", of=lambda q: q.regret if q.best_run else None, kind="value"),
         Col("best_run", of=lambda q: q.best_run or None), Col("kind"),
-        Col("relevant_known", kind="count"),
-        Col("relevant_retrieved", kind="count"),
+        Col("relevant_known", kind="count"), Col("relevant_retrieved", kind="count"),
         Col("first_relevant_rank", of=lambda q: q.first_relevant or None, kind="count"),
     )  # fmt: skip
 
@@ -137,9 +136,9 @@ class Diagnosis(OfScores):
 
     def __getitem__(self, run: str) -> RunDiagnosis:
         known = {one.name: one for one in self.runs}
-        if run not in known:
-            raise KeyError(f"no run is called {run!r}{words.hint(run, known)}")
-        return known[run]
+        if run in known:
+            return known[run]
+        raise KeyError(f"no run is called {run!r}{words.hint(run, known)}")
 
     @property
     def several(self) -> bool:
@@ -162,21 +161,19 @@ class Diagnosis(OfScores):
             other = best.setdefault(one.query_id, one)
             if one.sign * one.value > one.sign * other.value or math.isnan(other.value):
                 best[one.query_id] = one
-        tops = (best[one.query_id] for one in every)
         return [
             one if math.isnan(top.value) else replace(one, regret=one.sign * (top.value - one.value), best_run=top.run)
-            for one, top in zip(every, tops, strict=True)
+            for one in every
+            for top in [best[one.query_id]]
         ]
 
     @cached_property
     def hardest(self) -> list[QueryDiagnosis]:
         """The queries with the largest losses, each once; without a known loss those with the worst values."""
-        if self.metric.better == "neither":
-            return []
         chosen = [q for q in self.queries if q.best_run in ("", q.run) and not math.isnan(q.value)]
-        if self.reason:
-            return sorted(chosen, key=lambda one: one.sign * one.value)[: self.queries_shown]
-        return sorted((q for q in chosen if q.total > EQUAL), key=lambda q: -q.total)[: self.queries_shown]
+        chosen = [q for q in chosen if self.metric.better != "neither" and (self.reason or q.total > EQUAL)]
+        chosen.sort(key=lambda q: q.sign * q.value if self.reason else -q.total)
+        return chosen[: self.queries_shown]
 
     @cached_property
     def regrets(self) -> list[QueryDiagnosis]:
@@ -205,16 +202,14 @@ class Diagnosis(OfScores):
         return max(self.runs, key=lambda r: -math.inf if math.isnan(r.whole) else r.sign * r.whole)
 
     def _loss(self, run: RunDiagnosis) -> str:
-        metric, loss = self.metric, run.loss
-        value = words.amount(loss.value) if metric.aggregate == "sum" else words.number(loss.value)
+        metric, loss, value = self.metric, run.loss, words.number(run.loss.value)
+        has = f"{run.name} has {metric} {words.amount(loss.value) if metric.aggregate == 'sum' else value}"
         if run.kinds[HOPELESS] == len(run.query_ids):
-            nothing = "no judged document is relevant, so there is nothing to gain or lose"
-            return f"{run.name} has {metric} {value}: {nothing}."
+            return f"{has}: no judged document is relevant, so there is nothing to gain or lose."
         if math.isnan(loss.value):
             return f"{run.name} has no value of {metric} on any query."
         if self.reason or math.isnan(loss.total):
-            return f"{run.name} has {metric} {value}."
-        value = words.number(loss.value)
+            return f"{has}."
         if loss.total <= EQUAL:
             return f"{run.name} loses nothing of {metric} ({value}): no ranking scores better."
         return (
@@ -269,20 +264,16 @@ class Diagnosis(OfScores):
         return meaning.replace("top k", f"top {k}").replace("below k", f"below rank {k}")
 
     def _depths(self) -> Table:
-        if self.several:
-            counts = [(run.name, run.depth) for run in self.runs]
-        else:
-            counts = [(f"grade {words.amount(depth.grade)}", depth) for depth in self.runs[0].depths]
+        counts = [(f"grade {words.amount(depth.grade)}", depth) for depth in self.runs[0].depths]
+        counts = [(run.name, run.depth) for run in self.runs] if self.several else counts
         shown = [i for i in range(len(BANDS)) if i < 2 or any(depth.bands[i] for _, depth in counts)]
         names = [f"{low}-{high}" if high else f"from {low}" for low, high in (BANDS[i] for i in shown)]
         rows = [(name, *(depth.bands[i] for i in shown), depth.never, depth.total) for name, depth in counts]
         return _counts("run" if self.several else "", (*names, "never", "known"), rows)
 
     def _ranks(self) -> Table:
-        if self.several:
-            counts = [(run.name, run.high[0]) for run in self.runs]
-        else:
-            counts = [(f"rank {at.rank}", at) for at in self.runs[0].high]
+        counts = [(f"rank {at.rank}", at) for at in self.runs[0].high]
+        counts = [(run.name, run.high[0]) for run in self.runs] if self.several else counts
         rows = [(name, at.relevant, at.not_relevant, at.unjudged, at.nothing) for name, at in counts]
         return _counts("run" if self.several else "", ("relevant", "not relevant", "unjudged", "nothing"), rows)
 
@@ -318,13 +309,12 @@ class Diagnosis(OfScores):
 
     def charts(self) -> Iterator[Chart]:
         """Yield the chart of losses and causes."""
-        if self.reason:
-            return
         columns = (Column("run"), Column("lost", "value"), Column("because"))
         parts = {"never_retrieved": "never retrieved", "ordered_badly": "ranked too low"}
         rows = tuple((run.name, getattr(run.loss, name), why) for run in self.runs for name, why in parts.items())
-        title = f"Loss of {self.metric}, by cause"
-        yield Chart("lost", title, "stacked", columns, rows, x="lost", y="run", series="because")
+        if not self.reason:
+            title = f"Loss of {self.metric}, by cause"
+            yield Chart("lost", title, "stacked", columns, rows, x="lost", y="run", series="because")
 
 
 def _counts(label: str, heads: Iterable[str], rows: Sequence[tuple[Any, ...]], *more: Column) -> Table:
@@ -362,11 +352,7 @@ def _typical(run: RunDiagnosis) -> str:
     rank, middle = run.typical
     if not math.isfinite(rank):
         return "No relevant document was retrieved."
-    median = (
-        "half of the queries have none"
-        if math.isinf(middle)
-        else f"half of the queries have one by rank {words.count(middle)}"
-    )
+    median = f"half of the queries have {'none' if math.isinf(middle) else f'one by rank {words.count(middle)}'}"
     reciprocal = isinstance(run.metric, RR) and math.isclose(rank * run.loss.value, 1.0)
     how = "1 / RR, the harmonic mean" if reciprocal else "harmonic mean"
     return f"Typical first relevant rank {words.number(rank, digits=1)} ({how}); {median}."
