@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Unpack
 
 from rankscope.engines.base import TIES, Order
@@ -16,9 +16,11 @@ from rankscope.scoring.keywords import PolicyOptions, with_policies
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
-from rankscope.verbs.pool.result import LeftOut, OwnDocuments, PoolReport
+from rankscope.verbs.pool.result import Contribution, LeftOut, PoolReport
 
 USUAL = 100  # how deep pools of retrieval experiments go
+Judgments = Mapping[str, Mapping[str, float]]
+Pair = tuple[str, str]
 
 
 # fmt: off
@@ -51,51 +53,34 @@ def pool(
         raise InputError("a pool is made of several runs: give two or more")
     scores = evaluate_request(grades, read, request)
     judged = clean(grades, request.policies, "qrels", scores.metrics).mapping
-    own = _own_documents(scores, judged, [data for _, data in read], pool_depth)
-    left_out = [one for found, (_, data) in zip(own, read, strict=True) for one in _without_own(scores, judged, data, found)]
-    return PoolReport(left_out, [found.summary for found in own], scores, pool_depth)
+    left_out, contributions = [], []
+    for run, (_, data), pairs in zip(scores.runs, read, _in_pool(scores, judged, [data for _, data in read], pool_depth), strict=True):
+        own, count = pairs
+        contributions.append(Contribution(run.name, count, len(own), sum(judged[query][doc] >= 1 for query, doc in own)))
+        left_out += _without_own(scores, judged, data, run.name, own)
+    return PoolReport(left_out, contributions, scores, pool_depth)
 # fmt: on
 
 
-def _own_documents(
-    scores: Scores, judged: Mapping[str, Mapping[str, float]], runs: list[Any], depth: int
-) -> list[OwnDocuments]:
-    """The judged documents among the first of each run that no other run has there."""
+def _in_pool(scores: Scores, judged: Judgments, runs: list[Any], depth: int) -> Iterator[tuple[set[Pair], int]]:
+    """Yield per run the judged documents among its first that no other run has there, and the number of all of them."""
     policies = scores.request.policies
     ties: Any = policies.ties if policies.ties in TIES else "trec"
-    found: list[list[tuple[str, str]]] = []
+    found: list[list[Pair]] = []
     for run, data in zip(scores.runs, runs, strict=True):
         rows = top(clean(data, policies, "run").data, Order(ties, policies.depth), depth, run.name)
         pairs = zip(rows["query_id"].to_list(), rows["doc_id"].to_list(), strict=True)
         found.append([(query, doc) for query, doc in pairs if doc in judged.get(query, {})])
     times = Counter(pair for pairs in found for pair in set(pairs))
-    return [
-        OwnDocuments(run.name, len(pairs), [pair for pair in pairs if times[pair] == 1], judged)
-        for run, pairs in zip(scores.runs, found, strict=True)
-    ]
+    return (({pair for pair in pairs if times[pair] == 1}, len(pairs)) for pairs in found)
 
 
-def _without_own(
-    scores: Scores, judged: Mapping[str, Mapping[str, float]], data: Any, own: OwnDocuments
-) -> list[LeftOut]:
-    """Each metric of a run without the judgments of its own documents."""
-    removed = set(own.pairs)
-    kept = {query: {doc: g for doc, g in docs.items() if (query, doc) not in removed} for query, docs in judged.items()}
-    again = evaluate_request(kept, [(own.run, data)], scores.request)
-    out = []
-    for metric in scores.metrics:
-        value, without = scores[own.run, str(metric)], again[own.run, str(metric)]
-        out.append(
-            LeftOut(
-                own.run,
-                metric,
-                value,
-                without,
-                _rank(scores, metric, own.run, value),
-                _rank(scores, metric, own.run, without),
-            )
-        )
-    return out
+def _without_own(scores: Scores, judged: Judgments, data: Any, run: str, own: set[Pair]) -> list[LeftOut]:
+    """Return each metric of a run without the judgments of its own documents."""
+    kept = {query: {doc: g for doc, g in docs.items() if (query, doc) not in own} for query, docs in judged.items()}
+    again = evaluate_request(kept, [(run, data)], scores.request)
+    values = [(m, scores[run, str(m)], again[run, str(m)]) for m in scores.metrics]
+    return [LeftOut(run, m, *both, *(_rank(scores, m, run, value) for value in both)) for m, *both in values]
 
 
 def _rank(scores: Scores, metric: Metric, run: str, value: float) -> int | None:
@@ -103,6 +88,5 @@ def _rank(scores: Scores, metric: Metric, run: str, value: float) -> int | None:
     if metric.better == "neither":
         return None
     sign = 1 if metric.better == "higher" else -1
-    return 1 + sum(
-        sign * mean.value > sign * value for mean in scores.board if mean.metric == metric and mean.run != run
-    )
+    others = [mean.value for mean in scores.board if mean.metric == metric and mean.run != run]
+    return 1 + sum(sign * other > sign * value for other in others)

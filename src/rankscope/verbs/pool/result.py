@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -25,21 +25,13 @@ class LeftOut:
     rank: int | None
     rank_without: int | None
 
-
-@dataclass(frozen=True)
-class OwnDocuments:
-    """The ``judged`` documents of a run in the pool, and the ``pairs`` of query and document that no other run has there."""
-
-    run: str
-    judged: int
-    pairs: Sequence[tuple[str, str]]
-    grades: Mapping[str, Mapping[str, float]]
-
     @property
-    def summary(self) -> Contribution:
-        """The run's part in the pool, in numbers."""
-        relevant = sum(self.grades[query][doc] >= 1 for query, doc in self.pairs)
-        return Contribution(self.run, self.judged, len(self.pairs), relevant)
+    def change(self) -> float:
+        """The value without its own documents less the value."""
+        return self.without - self.value
+
+
+METRIC = Col("metric", of=lambda one: str(one.metric), head="metric")
 
 
 @dataclass(frozen=True)
@@ -74,10 +66,6 @@ def kendall(one: Sequence[float], two: Sequence[float]) -> float:
     return sum(s * t for s, t in signs) / ordered if ordered else math.nan
 
 
-def _number(of: str) -> Col:
-    return Col(of, head=of.replace("_", " "), kind="count")
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class PoolReport(OfScores):
     """What ``pool`` found: ``left_out`` holds each run and metric, ``contributions`` each run's part in the pool, ``agreements`` each pair of metrics."""
@@ -91,52 +79,22 @@ class PoolReport(OfScores):
     header = ("conventions", "inputs", "pool_depth")
     shown = ("contributions", "results", "orders", "agreements")
     views = (
-        View(
-            "results",
-            (
-                Col("run", head="run"),
-                Col("metric", of=lambda one: str(one.metric), head="metric"),
-                Col("value", head="value", kind="value"),
-                Col("without", head="without own", kind="value"),
-                Col(
-                    "change",
-                    of=lambda one: one.without - one.value,
-                    head="change",
-                    kind="value",
-                    cell=lambda one: words.in_table(words.number(one.without - one.value, sign=True, digits=4)),
-                ),
-                Col("rank", head="place", kind="count"),
-                Col("rank_without", head="then", kind="count"),
-            ),
-            lambda report: report.left_out,
-            labels=2,
-        ),
-        View(
-            "contributions",
-            (Col("run", head="run"), _number("judged"), _number("own"), _number("own_relevant")),
-            lambda report: report.contributions,
-        ),
-        View(
-            "orders",
-            (
-                Col("metric", of=lambda row: str(row[0]), head="metric"),
-                Col("tau", of=lambda row: row[1], head="Kendall's tau", kind="value"),
-            ),
-            lambda report: report.orders,
-            title="orders of the systems: as they are, and each without its own documents",
-        ),
-        View(
-            "agreements",
-            (
-                Col("metric", of=lambda one: str(one.metric), head="metric"),
-                Col("other", of=lambda one: str(one.other), head="other"),
-                Col("tau", head="Kendall's tau", kind="value"),
-            ),
-            lambda report: report.agreements,
-            title="how far metrics order the systems alike",
-            labels=2,
-        ),
-    )
+        View("results", (
+            Col("run", head="run"), METRIC, Col("value", head="value", kind="value"), Col("without", head="without own", kind="value"),
+            Col("change", head="change", kind="value", cell=lambda one: words.cell(one.change, sign=True)),
+            Col("rank", head="place", kind="count"), Col("rank_without", head="then", kind="count"),
+        ), lambda report: report.left_out, labels=2),
+        View("contributions", (
+            Col("run", head="run"), Col("judged", head="judged", kind="count"), Col("own", head="own", kind="count"),
+            Col("own_relevant", head="own relevant", kind="count"),
+        ), lambda report: report.contributions),
+        View("orders", (
+            Col("metric", of=lambda row: str(row[0]), head="metric"), Col("tau", of=lambda row: row[1], head="Kendall's tau", kind="value"),
+        ), lambda report: report.orders, title="orders of the systems: as they are, and each without its own documents"),
+        View("agreements", (
+            METRIC, Col("other", of=lambda one: str(one.other), head="other"), Col("tau", head="Kendall's tau", kind="value"),
+        ), lambda report: report.agreements, title="how far metrics order the systems alike", labels=2),
+    )  # fmt: skip
 
     @cached_property
     def agreements(self) -> list[Agreement]:
@@ -161,24 +119,20 @@ class PoolReport(OfScores):
         """Yield the share of a value from unique documents, changes of places, and the metrics that disagree most."""
         directed = [one for one in self.left_out if one.rank is not None]
         moved = [one for one in directed if one.rank != one.rank_without]
-        if worst := max(directed, key=lambda one: abs(one.without - one.value), default=None):
+        if worst := max(directed, key=lambda one: abs(one.change), default=None):
             yield (
                 f"Left out of the pool, {worst.run} would change most: {worst.metric} from {words.number(worst.value, digits=4)} to "
                 f"{words.number(worst.without, digits=4)}."
             )
             places = f"{words.count(len(moved))} of {words.count(len(directed))} places of runs"
-            yield (
-                f"{places} {words.agree(len(moved), 'changes')} so."
-                if moved
-                else "No run changes its place so: the judgments seem fair to runs that were not pooled."
-            )
+            fair = "No run changes its place so: the judgments seem fair to runs that were not pooled."
+            yield f"{places} {words.agree(len(moved), 'changes')} so." if moved else fair
         known = [one for one in self.agreements if not math.isnan(one.tau)]
         if known and len(self.scores.runs) > 2:
             least = min(known, key=lambda one: one.tau)
-            if least.tau == 1:
-                yield "All metrics order the systems alike."
-                return
-            yield f"{least.metric} and {least.other} order the systems least alike: Kendall's tau {words.number(least.tau, digits=2)}."
+            tau = words.number(least.tau, digits=2)
+            unlike = f"{least.metric} and {least.other} order the systems least alike: Kendall's tau {tau}."
+            yield "All metrics order the systems alike." if least.tau == 1 else unlike
 
     def small_print(self) -> Iterator[str]:
         """Yield the meaning of the columns."""

@@ -45,22 +45,17 @@ class TieRange:
         return 0.0 if self.best is None or self.worst is None else abs(self.best - self.worst)
 
 
-def _columns(report: TieReport) -> Iterator[Col]:
-    yield Col("run", head="run" if len(report.scores.runs) > 1 else "")
-    yield Col("metric", of=lambda s: str(s.metric), head="metric")
-    yield Col("value", head="by id", kind="value")
-    yield Col("expected", head="expected", kind="value")
-    yield Col("worst", head="worst", kind="value")
-    yield Col("best", head="best", kind="value")
-    yield Col(
-        "queries_that_move",
-        of=lambda s: s.queries,
-        head="queries",
-        cell=lambda s: f"{words.count(s.queries)} of {words.count(s.of)}",
-    )
-    yield Col("queries", of=lambda s: s.of)
-    yield Col("tied_in_top", of=lambda s: s.tied, head="tied", cell=lambda s: words.share(s.tied))
-    yield Col("standard_error_of_expected", of=lambda s: s.error, kind="value")
+def _columns(report: TieReport) -> tuple[Col, ...]:
+    heads = {"value": "by id", "expected": "expected", "worst": "worst", "best": "best"}
+    return (
+        Col("run", head="run" if len(report.scores.runs) > 1 else ""),
+        Col("metric", of=lambda s: str(s.metric), head="metric"),
+        *(Col(name, head=head, kind="value") for name, head in heads.items()),
+        Col("queries_that_move", of=lambda s: s.queries, head="queries", cell=lambda s: f"{words.count(s.queries)} of {words.count(s.of)}"),
+        Col("queries", of=lambda s: s.of),
+        Col("tied_in_top", of=lambda s: s.tied, head="tied", cell=lambda s: words.share(s.tied)),
+        Col("standard_error_of_expected", of=lambda s: s.error, kind="value"),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,15 +66,7 @@ class TieReport(Result):
     scores: Scores
 
     schema = "ties/1"
-    views = (
-        View(
-            "results",
-            _columns,
-            lambda report: report.ranges,
-            note=LEGEND,
-            labels=lambda report: min(len(report.scores.runs), 2),
-        ),
-    )
+    views = (View("results", _columns, lambda r: r.ranges, note=LEGEND, labels=lambda r: min(len(r.scores.runs), 2)),)
 
     def __iter__(self) -> Iterator[TieRange]:
         return iter(self.ranges)
@@ -102,9 +89,9 @@ class TieReport(Result):
             yield f"Equal scores do not matter here: no metric could move by {words.amount(MIN_PRINTED_CHANGE)} or more."
             return
         of = f" of {widest.run}" if len(self.scores.runs) > 1 else ""
-        advice = in_caller_syntax("Give distinct scores, or report --ties expected.")
+        ends = words.interval(widest.worst, widest.best, digits=4, between=" and ")
         yield (
-            f"Equal scores matter: depending on their order, {widest.metric}{of} is between "
-            f"{words.interval(widest.worst, widest.best, digits=4, between=' and ')} "
-            f"({words.number(widest.expected, digits=4)} on average). {advice}"
+            f"Equal scores matter: depending on their order, {widest.metric}{of} is between {ends} "
+            f"({words.number(widest.expected, digits=4)} on average). "
+            + in_caller_syntax("Give distinct scores, or report --ties expected.")
         )

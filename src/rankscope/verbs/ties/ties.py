@@ -29,17 +29,14 @@ def ties(qrels: Any, runs: Any, metrics: Any = None, *, seed: int = 0, **policie
     grades, read = read_inputs(qrels, runs, request.policies)
     plain = evaluate_request(grades, read, request)
 
-    def under(order: Ties, wanted: list[Any]) -> Scores | None:
-        if not wanted:
-            return None
-        return evaluate_request(
-            grades, read, Request.of(wanted, {**policies, "ties": order, "seed": seed, "columns": None})
-        )
+    def under(order: Ties, wanted: list[Any]) -> Scores:
+        asked = Request.of(wanted, {**policies, "ties": order, "seed": seed, "columns": None})
+        return evaluate_request(grades, read, asked)
 
     spellings = [mean.spelling for mean in plain.board if mean.run == plain.runs[0].name]
     directed = [metric for metric in plain.metrics if metric.better != "neither"]
-    ends = [scores for order in ("worst", "best") if (scores := under(order, directed)) is not None]
-    return TieReport(list(_ranges(plain, under("expected", spellings) or plain, ends)), plain)
+    ends = [under("worst", directed), under("best", directed)] if directed else []
+    return TieReport(list(_ranges(plain, under("expected", spellings) if spellings else plain, ends)), plain)
 
 
 def _ranges(plain: Scores, expected: Scores, ends: Sequence[Scores]) -> Iterator[TieRange]:
@@ -52,15 +49,8 @@ def _ranges(plain: Scores, expected: Scores, ends: Sequence[Scores]) -> Iterator
             tied = run.health.tied_at_cutoff
             # the metric's cutoff, or the counted one nearest to 10
             depth = getattr(metric, "cutoff", None) or min(tied, key=lambda k: abs(k - 10), default=10)
+            moved = int(np.count_nonzero(np.abs(values[1] - values[0]) > 1e-12))  # False for NaN
             yield TieRange(
-                run=run.name,
-                metric=metric,
-                value=plain[run.name, str(metric)],
-                expected=mean.value,
-                worst=worst,
-                best=best,
-                queries=int(np.count_nonzero(np.abs(values[1] - values[0]) > 1e-12)),  # False for NaN
-                of=len(run.query_ids),
-                tied=tied.get(depth, 0.0),
-                error=mean.error,
-            )
+                run.name, metric, plain[run.name, str(metric)], mean.value, worst, best, queries=moved, of=len(run.query_ids),
+                tied=tied.get(depth, 0.0), error=mean.error,
+            )  # fmt: skip
