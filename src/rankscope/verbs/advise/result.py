@@ -73,7 +73,7 @@ class Advice(Result):
             "recommended",
             (
                 METRIC,
-                Col("why", head="why", cell=lambda one: f"{one.why} ({one.rests_on})", wraps=True),
+                Col("why", head="why", cell=lambda m: f"{m.why} ({m.rests_on})", wraps=True),
                 Col("rests_on"),
                 Col("primary"),
             ),
@@ -165,8 +165,7 @@ class Advice(Result):
             )
         yield from self._doubts_of_grades()
         data = self.situation
-        short = [run.run for run in data.runs if run.deepest < data.k]
-        if short:
+        if short := [run.run for run in data.runs if run.deepest < data.k]:
             verb = words.agree(len(short), "ends")
             yield f"{words.listing(short, most=3)} {verb} above rank {data.k}: the ranks below count as not relevant."
         tied = max(data.runs, key=lambda run: run.tied_in_top_10, default=None)
@@ -175,8 +174,7 @@ class Advice(Result):
                 f"{words.share(tied.tied_in_top_10)} of the top 10 of {tied.run} shares its score with another document: rankscope ties shows "
                 "how much that matters."
             )
-        missing = len(data.relevant) - len(data.with_relevant)
-        if missing:
+        if missing := len(data.relevant) - len(data.with_relevant):
             yield (
                 f"{words.count(missing)} of {words.counted(data.queries, 'query')} {words.agree(missing, 'has')} no relevant document: P, "
                 "R, AP, RR and Success are 0 for them, whatever is returned (--no-relevant skip leaves them out)."
@@ -298,11 +296,7 @@ def fold(command: str) -> list[str]:
     lines = [""]
     pieces = iter(map(shlex.quote, shlex.split(command)))
     for piece in pieces:
-        word = (
-            f"{piece} {next(pieces)}"
-            if piece in {"-m", "--primary", "--duplicates", "--columns", "--grades"}
-            else piece
-        )
+        word = f"{piece} {next(pieces)}" if piece.startswith("-") and piece != "-" else piece
         if lines[-1].strip() and len(lines[-1]) + 1 + len(word) > ROOM:
             lines[-1] += " \\"
             lines.append(f"  {word}")

@@ -273,9 +273,8 @@ def relevant_in_words(data: Situation) -> str:
 
 def _depth(data: Situation) -> str:
     ends = sorted({run.deepest for run in data.runs})
-    if not ends:
-        return "no run was given"
-    return f"the longest list of a run has {' to '.join(map(words.count, ends[:1] + ends[1:][-1:]))} documents"
+    longest = " to ".join(map(words.count, ends[:1] + ends[1:][-1:]))
+    return f"the longest list of a run has {longest} documents" if ends else "no run was given"
 
 
 def _unjudged(data: Situation) -> str:

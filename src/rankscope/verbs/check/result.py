@@ -16,6 +16,7 @@ from rankscope.tables import Source
 
 PLACES = 3  # places that the table names; JSON has two more
 SHORT = {"warning": "warning", "information": "info"}
+CODE = Col("code", head="code", of=lambda pair: pair[0].code)
 
 
 def _message(finding: Finding) -> str:
@@ -29,11 +30,8 @@ def _message(finding: Finding) -> str:
 
 def _why_not(rule: Rule, of: str = "") -> str:
     if of and rule.of != of:
-        return (
-            "about a log alone: rankscope check LOG"
-            if rule.of == "log"
-            else "about judgments and runs: rankscope check QRELS RUN..."
-        )
+        about_runs = "about judgments and runs: rankscope check QRELS RUN..."
+        return "about a log alone: rankscope check LOG" if rule.of == "log" else about_runs
     needs = in_caller_syntax(f"needs --{rule.needs.replace('_', '-')}")
     return f"reported by {rule.other_verb}" if rule.other_verb else needs
 
@@ -51,39 +49,28 @@ class Inspection(Result):
         View(
             "findings",
             (
-                Col("code", head="code"),
-                Col("severity", head="severity", cell=lambda f: SHORT[f.severity]),
-                Col("run"),
-                Col("message", head="finding", cell=_message, wraps=True),
-                Col("hint"),
-                Col("count"),
-                Col("effect", of=lambda f: dict(f.effect) or None),
-                Col("queries", of=lambda f: list(f.queries) or None),
+                Col("code", head="code"), Col("severity", head="severity", cell=lambda f: SHORT[f.severity]), Col("run"),
+                Col("message", head="finding", cell=_message, wraps=True), Col("hint"), Col("count"),
+                Col("effect", of=lambda f: dict(f.effect) or None), Col("queries", of=lambda f: list(f.queries) or None),
                 Col("documents", of=lambda f: [{"query_id": q, "doc_id": d} for q, d in f.documents] or None),
                 Col("places", of=lambda f: list(f.places) or None),
             ),
-            lambda inspection: inspection.findings,
-            labels=2,
+            lambda inspection: inspection.findings, labels=2,
         ),
         View(
             "rules",
             (
-                Col("code", head="code", of=lambda pair: pair[0].code),
-                Col("rule", head="rule", of=lambda pair: pair[0].name),
+                CODE, Col("rule", head="rule", of=lambda pair: pair[0].name),
                 Col("findings", head="findings", kind="count", of=lambda pair: pair[1]),
             ),
             lambda inspection: inspection.tallies,
             held=lambda _: False,  # in JSON these are the results
         ),
         View(
-            "not_applied",
-            (
-                Col("code", head="code", of=lambda pair: pair[0].code),
-                Col("reason", head="reason", of=lambda pair: _why_not(*pair)),
-            ),
+            "not_applied", (CODE, Col("reason", head="reason", of=lambda pair: _why_not(*pair))),
             lambda inspection: [(rule, inspection.case.of) for rule in inspection.not_applied],
         ),
-    )
+    )  # fmt: skip
 
     findings: Sequence[Finding]
     rules: Sequence[Rule]
@@ -180,16 +167,13 @@ class RuleBook(Result):
         View(
             "rules",
             (
-                Col("code", head="code"),
-                Col("rule", of=lambda rule: rule.name),
+                Col("code", head="code"), Col("rule", of=lambda rule: rule.name),
                 Col("severity", head="severity", cell=lambda rule: SHORT[rule.severity]),
-                Col("what", head="what is wrong", wraps=True),
-                Col("why"),
-                Col("remedy", of=lambda rule: in_caller_syntax(rule.remedy)),
+                Col("what", head="what is wrong", wraps=True), Col("why"), Col("remedy", of=lambda rule: in_caller_syntax(rule.remedy)),
             ),
             lambda book: book.rules,
         ),
-    )
+    )  # fmt: skip
 
     rules: Sequence[Rule]
     conventions: ClassVar[Mapping[str, Any]] = {}
@@ -206,21 +190,11 @@ class RuleBook(Result):
         if len(self.rules) > 1:
             return [self.table()]
         (rule,) = self.rules
-        remedy = f"{rule.remedy[:1].upper()}{rule.remedy[1:]}{'' if rule.remedy.endswith('.') else '.'}"
-        call = f'rs.check({"log" if rule.of == "log" else "qrels, runs"}, select="{rule.code}")'
-        return [
-            Paragraph(f"{rule.code} {rule.name} ({rule.severity})"),
-            EMPTY,
-            Facts((("what", rule.what), ("why", rule.why), ("to do", remedy)), room=6),
-            EMPTY,
-            Code(
-                (
-                    by_caller(
-                        f"rankscope check {'LOG' if rule.of == 'log' else 'QRELS RUN...'} --select {rule.code}", call
-                    ),
-                )
-            ),
-        ]
+        remedy = f"{rule.remedy[:1].upper()}{rule.remedy[1:]}."
+        files, names = ("LOG", "log") if rule.of == "log" else ("QRELS RUN...", "qrels, runs")
+        call = by_caller(f"rankscope check {files} --select {rule.code}", f'rs.check({names}, select="{rule.code}")')
+        facts = Facts((("what", rule.what), ("why", rule.why), ("to do", remedy)), room=6)
+        return [Paragraph(f"{rule.code} {rule.name} ({rule.severity})"), EMPTY, facts, EMPTY, Code((call,))]
 
     def sentences(self) -> Iterator[str]:
         """Each rule in one line."""

@@ -12,15 +12,8 @@ from rankscope.engines.base import Order
 from rankscope.errors import InputError
 from rankscope.lists import Judged
 from rankscope.metrics import Metric, parse
-from rankscope.scoring.definitions import (
-    MetricDefinition,
-    changes,
-    computes,
-    convention_of,
-    dialect_metric_of,
-    options_of,
-    translate,
-)
+from rankscope.scoring import definitions as defined
+from rankscope.scoring.definitions import MetricDefinition
 from rankscope.scoring.evaluation import KeptValues, board_of, evaluate_request, mark_averaged, values_of
 from rankscope.scoring.inputs import CleanInput, clean, fraction_in, read_inputs
 from rankscope.scoring.judging import judge_clean
@@ -80,22 +73,17 @@ def _reconcile_metric(bench: _Bench, spelling: str, metric: Metric, target: _Tar
     scores = bench.begin([plain, *theirs.values(), *filter(None, single)])
     own = ToolValues("rankscope", "rankscope", definition=plain, values=bench.values[plain])
     others = (_tool_values(name, plain, theirs.get(name), bench) for name in DIALECTS)
+    matches = [] if target is None else list(_search(target, plain, theirs, bench))
     return Reconciliation(
-        metric=plain.metric,
-        spelling=spelling,
-        runs=tuple(run.name for run in scores.runs),
-        tools=[own, *filter(None, others)],
-        value=None if target is None else target.text,
-        matches=(matches := [] if target is None else list(_search(target, plain, theirs, bench))),
-        scores=scores,
+        plain.metric, spelling, tuple(bench.names), [own, *filter(None, others)], target and target.text, matches, scores,
         slips=None if target is None or matches else _slips(target, plain, scores, bench),
-    )
+    )  # fmt: skip
 
 
 def _slips(target: _Target, plain: MetricDefinition, scores: Scores, bench: _Bench) -> SlipSearch:
-    others = {other: MetricDefinition(other) for other in other_metrics(plain.metric)}
-    bench.add(others.values())
-    other_values = {metric: dict(zip(bench.names, bench.values[d], strict=True)) for metric, d in others.items()}
+    others = list(map(MetricDefinition, other_metrics(plain.metric)))
+    bench.add(others)
+    other_values = {one.metric: dict(zip(bench.names, bench.values[one], strict=True)) for one in others}
     values = {run.name: [v for v in run.values[plain.metric].tolist() if not math.isnan(v)] for run in scores.runs}
     counts = {run.name: (run.health.queries, run.health.judged_queries) for run in scores.runs}
     targets = [target]
@@ -113,10 +101,10 @@ def _with_one(plain: MetricDefinition, change: tuple[str, Any]) -> MetricDefinit
 
 def _in_dialect(dialect: Dialect, metric: Metric) -> MetricDefinition | None:
     """A metric as a dialect computes it. None if it does not, or only with a cutoff that is missing."""
-    if not computes(dialect, metric):
-        return None
     try:
-        return MetricDefinition(translate(dialect, metric), convention_of(dialect, metric))
+        known = defined.computes(dialect, metric)
+        convention = defined.convention_of(dialect, metric)
+        return MetricDefinition(defined.translate(dialect, metric), convention) if known else None
     except InputError:
         return None
 
@@ -188,7 +176,7 @@ def _tool_values(
 ) -> ToolValues | None:
     """The values a tool prints under the name of the metric, with the reason. None if it has no such metric."""
     dialect = DIALECTS[name]
-    entry = dialect_metric_of(dialect, plain.metric)
+    entry = defined.dialect_metric_of(dialect, plain.metric)
     if entry is None or (definition is None and entry.metric):
         return None
     if definition is None:  # a defect, which no convention explains
@@ -249,11 +237,11 @@ def _search(
         return dict.fromkeys(one for one in definitions if bench.run_of(target, one) is not None)
 
     matches = matching([plain, *theirs.values()])
-    options = options_of(plain)
+    options = defined.options_of(plain)
     for count in range(1, MAX_CHANGED_CONVENTIONS + 1):
         if len(matches) >= MAX_MATCHES or (matches and count > 1):
             break
-        definitions = [one for change in changes(options, count) if (one := plain.having(change)) is not None]
+        definitions = [one for change in defined.changes(options, count) if (one := plain.having(change)) is not None]
         bench.add(definitions)
         matches |= matching(definitions)
     for definition in list(matches)[:MAX_MATCHES]:

@@ -26,7 +26,6 @@ SHORT = {
     "nothing_found": "queries with nothing found",
     "mean": "kind of mean",
 }
-
 WORDS: dict[tuple[str, Any], str] = {
     ("gain", "exponential"): "exponential gain, 2^grade - 1",
     ("gain", "linear"): "linear gain",
@@ -62,13 +61,10 @@ WORDS: dict[tuple[str, Any], str] = {
 def in_words(departure: tuple[str, Any]) -> str:
     """A departure from rankscope's default, in words."""
     name, value = departure
-    if name == "ties":
-        return f"ties: {POLICIES['ties'].words(value)}"
-    if name == "queries":
-        return f"averaged over {POLICIES['queries'].words(value)}"
-    if name == "metric":
-        return f"another metric under that name: {value}"
-    return WORDS.get(departure) or f"{name}={value!r}"
+    if name in {"ties", "queries"}:
+        return f"{'ties:' if name == 'ties' else 'averaged over'} {POLICIES[name].words(value)}"
+    usual = f"another metric under that name: {value}" if name == "metric" else f"{name}={value!r}"
+    return WORDS.get(departure) or usual
 
 
 @dataclass(frozen=True)
@@ -164,36 +160,30 @@ class Reconciliation(Result):
 
     def json_header(self) -> Mapping[str, Any]:
         """For each metric, the sources of the value in question, and the best run by tool."""
+        return {"metrics": [part._record() for part in self.parts]}
+
+    def _record(self) -> dict[str, Any]:
+        slips = (
+            {}
+            if self.slips is None
+            else {"slips_tried": list(self.slips.tried), "slips": list(map(asdict, self.slips.found))}
+        )
         return {
-            "metrics": [
-                {
-                    "metric": str(part.metric),
-                    "asked": part.spelling,
-                    "value": part.value,
-                    "explained": [match.record() for match in part.matches],
-                    "winners": [{"run": run or None, "dialects": names} for run, names in part.winners.items()],
-                    **({} if part.slips is None else {"slips_tried": list(part.slips.tried)}),
-                    **({} if part.slips is None else {"slips": [asdict(slip) for slip in part.slips.found]}),
-                }
-                for part in self.parts
-            ]
-        }
+            "metric": str(self.metric), "asked": self.spelling, "value": self.value,
+            "explained": [match.record() for match in self.matches],
+            "winners": [{"run": run or None, "dialects": names} for run, names in self.winners.items()], **slips,
+        }  # fmt: skip
 
     def numbers(self) -> Iterator[dict[str, Any]]:
         """Every number of every tool."""
         for tool in self.tools:
             for run, ours, value in zip(self.runs, self.ours, tool.values or (None,) * len(self.runs), strict=True):
+                same = tool is self.tools[0] or (value is not None and abs(value - ours) <= CLOSE)
                 yield {
-                    "dialect": tool.dialect,
-                    "tool": tool.tool,
-                    "run": run,
-                    "asked": self.spelling,
-                    "metric": str(tool.definition.metric) if tool.definition else None,
-                    "value": value,
-                    "same": tool is self.tools[0] or (value is not None and abs(value - ours) <= CLOSE),
-                    "reason": _together(tool.reasons) or None,
-                    "defect": tool.defect or None,
-                }
+                    "dialect": tool.dialect, "tool": tool.tool, "run": run, "asked": self.spelling,
+                    "metric": str(tool.definition.metric) if tool.definition else None, "value": value, "same": same,
+                    "reason": _together(tool.reasons) or None, "defect": tool.defect or None,
+                }  # fmt: skip
 
     @cached_property
     def winners(self) -> dict[str, list[str]]:
@@ -229,11 +219,8 @@ class Reconciliation(Result):
         others = [match for match in self.matches if not match.dialects and match.departures]
         if others:
             yield from (EMPTY, Heading(f"other conventions that give {self.value}"), self._definitions(others))
-        for tool in self.tools:
-            if tool.values is None:
-                yield Paragraph(
-                    f"{tool.tool} has a defect under this name, which no convention explains: {tool.defect}", quiet=True
-                )
+        defect = "{0.tool} has a defect under this name, which no convention explains: {0.defect}"
+        yield from (Paragraph(defect.format(tool), quiet=True) for tool in self.tools if tool.values is None)
         yield Paragraph(f"rankscope: {self.metric.convention}; ties: {POLICIES['ties'].words('trec')}", quiet=True)
 
     def _about_value(self) -> str:
@@ -286,13 +273,11 @@ class Reconciliation(Result):
         return f"{self.metric} is {own}, and tools print {ends}, the nearest {near}"
 
     def _about_tools(self) -> str:
-        tools = [_four(tool.values) for tool in self.tools[1:] if tool.values is not None]
-        ours = _four(self.ours)
+        tools, ours = [_four(tool.values) for tool in self.tools[1:] if tool.values is not None], _four(self.ours)
         same, others = tools.count(ours), len(set(tools) - {ours})
-        if not tools:
-            return f"No known tool has {self.metric}."
         if not others:
-            return f"All {len(tools)} known tools that have {self.metric} agree: {', '.join(ours)}."
+            agreed = f"All {len(tools)} known tools that have {self.metric} agree: {', '.join(ours)}."
+            return agreed if tools else f"No known tool has {self.metric}."
         agree = f"{same} {words.agree(same, 'agrees')} ({', '.join(ours)})"
         return f"{len(tools)} tools have {self.metric}: {agree}; the rest give {words.counted(others, 'other value')}."
 
@@ -316,12 +301,8 @@ class Reconciliation(Result):
             for why, tools in by_reason.items():
                 rows.append((*map(words.finite, tools[0].values or ()), ", ".join(tool.dialect for tool in tools), why))
         heads = ["value"] if len(self.runs) == 1 else self.runs
-        columns = (
-            *(Column(head, "value") for head in heads),
-            Column("printed by", wraps=True),
-            Column("because of", wraps=True),
-        )
-        return Table(columns, tuple(rows), labels=0)
+        told = (Column("printed by", wraps=True), Column("because of", wraps=True))
+        return Table((*(Column(head, "value") for head in heads), *told), tuple(rows), labels=0)
 
     def _definitions(self, matches: Sequence[Match]) -> Table:
         run = (Col("run", head="run"),) if len(self.runs) > 1 else ()

@@ -14,14 +14,16 @@ from rankscope.metrics import Metric, parse
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000)
 OTHERS = ("nDCG", "AP", "RR", "P", "R", "Success", "DCG", "F")
-QUERIES_ROUNDED = "the value of each query rounded or cut off before the mean"
-MEAN_CUT = "the mean cut off instead of rounded"
-DIGITS = "two digits swapped, or the point misplaced"
-OTHER_CUTOFF = "another cutoff"
-OTHER_METRIC = "another metric"
-OTHER_COUNT = "a mean over another number of queries"
-NO_MEAN = "the median, best or worst query, a sum, a product or 1 less the value instead of the mean"
-OF_RUNS = "a mean, a difference or a ratio of two runs"
+KINDS = QUERIES_ROUNDED, MEAN_CUT, DIGITS, OTHER_CUTOFF, OTHER_METRIC, OTHER_COUNT, NO_MEAN, OF_RUNS = (
+    "the value of each query rounded or cut off before the mean",
+    "the mean cut off instead of rounded",
+    "two digits swapped, or the point misplaced",
+    "another cutoff",
+    "another metric",
+    "a mean over another number of queries",
+    "the median, best or worst query, a sum, a product or 1 less the value instead of the mean",
+    "a mean, a difference or a ratio of two runs",
+)
 
 
 @dataclass(frozen=True)
@@ -61,15 +63,12 @@ def search_slips(
             every += _of_text(text, math.fsum(of_queries) / len(of_queries), meets, of)
     for other, by_run in others.items():
         kind = OTHER_CUTOFF if type(other) is type(metric) else OTHER_METRIC
-        every += [
-            Slip(kind, f"{other}{f' of {run}' if len(values) > 1 else ''}", value) for run, value in by_run.items()
-        ]
+        every += [Slip(kind, f"{other} of {run}" if len(values) > 1 else str(other), v) for run, v in by_run.items()]
     every += _of_runs({run: math.fsum(of) / len(of) for run, of in values.items() if of})
     tried = {slip.kind: None for slip in every} | {MEAN_CUT: None, DIGITS: None}
     found = [slip for slip in every if slip.kind in {MEAN_CUT, DIGITS} or meets(slip.value)]
-    order = (QUERIES_ROUNDED, MEAN_CUT, DIGITS, OTHER_CUTOFF, OTHER_METRIC, OTHER_COUNT, NO_MEAN, OF_RUNS)
-    found.sort(key=lambda slip: order.index(slip.kind))
-    return SlipSearch(tuple(kind for kind in order if kind in tried), tuple(found))
+    found.sort(key=lambda slip: KINDS.index(slip.kind))
+    return SlipSearch(tuple(kind for kind in KINDS if kind in tried), tuple(found))
 
 
 def other_metrics(metric: Metric) -> Iterator[Metric]:
@@ -105,20 +104,16 @@ def _of_queries(values: Sequence[float], counts: Sequence[int], of: str) -> Iter
     above = sum(value > 0 for value in values)
     for number in dict.fromkeys((above, count - 1, count + 1, *counts)):
         if number > 0 and number != count:
-            what = (
-                "the queries above 0"
-                if number == above
-                else f"{words.counted(number, 'query')} instead of {words.count(count)}"
-            )
-            yield Slip(OTHER_COUNT, f"the mean{of} over {what}", whole / number)
-    yield Slip(NO_MEAN, f"the median query{of}", median(values))
-    yield Slip(NO_MEAN, f"the best query{of}", max(values))
-    yield Slip(NO_MEAN, f"the worst query{of}", min(values))
-    yield Slip(NO_MEAN, f"the sum over queries{of}", whole)
-    yield Slip(NO_MEAN, f"1 less the mean{of}", 1 - whole / count)
+            others = f"{words.counted(number, 'query')} instead of {words.count(count)}"
+            over = "the queries above 0" if number == above else others
+            yield Slip(OTHER_COUNT, f"the mean{of} over {over}", whole / number)
+    instead = {
+        "the median query": median(values), "the best query": max(values), "the worst query": min(values),
+        "the sum over queries": whole, "1 less the mean": 1 - whole / count,
+    }  # fmt: skip
     if min(values) >= 0:
-        product = math.exp(math.fsum(math.log(max(value, 1e-5)) for value in values) / count)
-        yield Slip(NO_MEAN, f"the geometric mean{of}", product)
+        instead["the geometric mean"] = math.exp(math.fsum(math.log(max(value, 1e-5)) for value in values) / count)
+    yield from (Slip(NO_MEAN, f"{what}{of}", value) for what, value in instead.items())
 
 
 def _of_text(text: str, mean: float, meets: Callable[[float], bool], of: str) -> Iterator[Slip]:
