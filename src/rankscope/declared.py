@@ -21,23 +21,14 @@ import math
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from functools import cache
 from inspect import Parameter, Signature, getdoc
 from types import NoneType, UnionType
-from typing import (
-    Annotated,
-    Any,
-    ClassVar,
-    Literal,
-    NoReturn,
-    Self,
-    Union,
-    dataclass_transform,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, ClassVar, Literal, NoReturn, Self, Union
+
+from typing import dataclass_transform, get_args, get_origin, get_type_hints  # isort: skip
 
 from rankscope import words
 from rankscope.errors import HUGE, LARGEST_INT, InputError
@@ -86,7 +77,7 @@ class Lookup(tuple[tuple[float, float], ...]):
         return cls(sorted((_number(k), _number(v)) for k, v in pairs))
 
     def __repr__(self) -> str:
-        return "{" + ", ".join(f"{plain(k)}: {plain(v)}" for k, v in self) + "}"
+        return f"{{{', '.join(f'{plain(k)}: {plain(v)}' for k, v in self)}}}"
 
 
 def _number(value: Any) -> float:
@@ -169,16 +160,13 @@ def check_value(owner: str, name: str, value: Any, hint: Any, param: Param) -> A
     given = value
     kinds = get_args(hint) if isinstance(hint, UnionType) or get_origin(hint) is Union else (hint,)
     for kind in kinds:
-        try:
+        with suppress(TypeError, ValueError):
             value = _as(kind, value, param.takes_sequence)
             break
-        except (TypeError, ValueError):
-            continue
     else:
         refuse(f"{name} is {' or '.join(map(_in_words, kinds))}")
-    for number in value if isinstance(value, tuple) and not isinstance(value, Lookup) else (value,):
-        if isinstance(number, bool) or not isinstance(number, int | float):
-            continue
+    numbers = value if isinstance(value, tuple) and not isinstance(value, Lookup) else (value,)
+    for number in (one for one in numbers if isinstance(one, int | float) and not isinstance(one, bool)):
         if not (param.low <= number <= param.high and number > param.above):
             refuse(f"{name} is {param.bounds}")
         if number > (LARGEST_INT if isinstance(number, int) else HUGE):
@@ -191,39 +179,37 @@ def check_value(owner: str, name: str, value: Any, hint: Any, param: Param) -> A
 
 
 def _as(kind: Any, value: Any, takes_sequence: bool) -> Any:
-    if get_origin(kind) is Literal:
-        if isinstance(value, str | int) and value in get_args(kind):
-            return value
-    elif kind is NoneType:
-        if value is None:
-            return None
-    elif kind is bool:
-        if isinstance(value, bool):
-            return value
-    elif kind is Lookup:
-        sequence = takes_sequence and isinstance(value, Sequence) and not isinstance(value, str | bytes)
-        if (isinstance(value, Mapping | Lookup) or sequence) and len(value):
-            return Lookup.of(value)
-    elif kind is int:
-        if hasattr(value, "__index__") and not isinstance(value, bool):
-            return int(value)
-    elif kind is float:
+    """Return a value in a type. Raises TypeError or ValueError if it has another."""
+    listed = isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 0
+    if kind is float:
         return _number(value)
+    if get_origin(kind) is Literal:
+        fits = isinstance(value, str | int) and value in get_args(kind)
+    elif kind is Lookup:
+        sequence = takes_sequence and listed and not isinstance(value, bytes)
+        if sequence or (isinstance(value, Mapping | Lookup) and len(value)):
+            return Lookup.of(value)
+        fits = False
     elif get_origin(kind) is tuple:
-        if isinstance(value, Sequence) and not isinstance(value, str) and len(value):
+        if listed:
             return tuple(_as(get_args(kind)[0], v, takes_sequence) for v in value)
-    elif isinstance(value, kind):
-        return value
-    raise TypeError
+        fits = False
+    elif kind is int:
+        if fits := hasattr(value, "__index__") and not isinstance(value, bool):
+            value = int(value)
+    else:
+        fits = isinstance(value, kind)
+    if not fits:
+        raise TypeError
+    return value
 
 
 def _in_words(kind: Any) -> str:
     if get_origin(kind) is Literal:
         return f"one of {words.choices(get_args(kind))}"
-    if get_origin(kind) is tuple:
-        return "a list of numbers"
     plainly = {int: "a whole number", float: "a number", NoneType: "None", bool: "True or False"}
-    return "a table like {1: 3, 2: 9}" if kind is Lookup else plainly.get(kind, str(kind))
+    plainly |= {Lookup: "a table like {1: 3, 2: 9}", tuple: "a list of numbers"}
+    return plainly.get(get_origin(kind) or kind, str(kind))
 
 
 # --- the base of every kind, and its catalogue ---------------------------------------------------------
@@ -348,9 +334,8 @@ class Declared(metaclass=_DeclaredType):
 def cut(cls: Any, values: Mapping[str, Any], value: Any) -> Any:
     """Return an object with the parameter that ``@`` sets."""
     if cls.at not in parameters(cls):
-        raise InputError(
-            f"{cls.kind} '{cls.__name__}@{brief(value)}': {cls.__name__} has no cutoff, write it without @{brief(value)}"
-        )
+        name, at = cls.__name__, f"@{brief(value)}"
+        raise InputError(f"{cls.kind} '{name}{at}': {name} has no cutoff, write it without {at}")
     return cls(**{**values, cls.at: value})
 
 
@@ -416,27 +401,24 @@ def class_like(kind: type[Declared], name: str, text: str) -> Any:
 
 
 def _example_spelling(kind: type[Declared]) -> str:
-    """Spellings for an error message."""
-    if kind.kind == "metric":
-        return "nDCG@10 or P(level=2)@5"
-    some = [cls for cls in kind.catalogue.values() if parameters(cls)]
-    return f"{some[0].__name__} or {some[0].__name__}{_example_parameter(kind)}" if some else "its name"
+    """Return spellings for an error message."""
+    usual = "nDCG@10 or P(level=2)@5" if kind.kind == "metric" else "its name"
+    some = [cls.__name__ for cls in kind.catalogue.values() if parameters(cls) and kind.kind != "metric"]
+    return f"{some[0]} or {some[0]}{_example_parameter(kind)}" if some else usual
 
 
 def _example_parameter(kind: type[Declared]) -> str:
-    """A parameter for an error message: the first that any class of the kind takes."""
-    if kind.kind == "metric":
-        return "(level=2)"
-    return next((f"({name}=...)" for cls in kind.catalogue.values() for name in parameters(cls)), "(name=...)")
+    """Return a parameter for an error message: the first that any class of the kind takes."""
+    usual = (f"({name}=...)" for cls in kind.catalogue.values() for name in parameters(cls))
+    return "(level=2)" if kind.kind == "metric" else next(usual, "(name=...)")
 
 
 def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
     """Read ``nDCG(gain='exponential')@10`` or, with several cutoffs, ``nDCG@5,10,20``."""
     match = _SPELLING.fullmatch(text.strip())
     if match is None:
-        raise InputError(
-            f"cannot read the {kind.kind} {words.quote(text, 200)}: write it like {_example_spelling(kind)}"
-        )
+        like = _example_spelling(kind)
+        raise InputError(f"cannot read the {kind.kind} {words.quote(text, 200)}: write it like {like}")
     cls = kind.catalogue.get(match["name"]) or class_like(kind, match["name"], text)
     values: dict[str, Any] = {}
     for key, written in _keywords(kind, match["inside"], text) if match["inside"] else ():
@@ -447,9 +429,9 @@ def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
     if match["at"] is not None and cls.at in values:
         raise _unread(kind, text, f"{cls.at} is given twice")
     present = {*values, cls.at} if match["at"] else values
-    if missing := [name for name, default in cls.defaults.items() if default is MISSING and name not in present]:
-        needs = f"{cls.__name__} needs {missing[0]}: write {cls.__name__}({missing[0]}=...)"
-        raise _unread(kind, text, needs)
+    for name, default in cls.defaults.items():
+        if default is MISSING and name not in present:
+            raise _unread(kind, text, f"{cls.__name__} needs {name}: write {cls.__name__}({name}=...)")
     try:
         if match["at"] is None:
             return (cls(**values).ready(),)
@@ -495,9 +477,8 @@ def _keywords(kind: type[Declared], inside: str, text: str) -> list[tuple[str, A
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise _unread(
-            kind, text, f"cannot read the parameters '{brief(inside)}': write them like (level=2, gain='linear')"
-        ) from None
+        how = "write them like (level=2, gain='linear')"
+        raise _unread(kind, text, f"cannot read the parameters '{brief(inside)}': {how}") from None
     if not isinstance(call, ast.Call) or call.args or any(k.arg is None for k in call.keywords):
         raise _unread(kind, text, f"every parameter needs its name, like {_example_parameter(kind)}")
     return [(str(k.arg), _literal(kind, k.value, text)) for k in call.keywords]
@@ -509,16 +490,12 @@ def _literal(kind: type[Declared], node: ast.expr, text: str) -> Any:
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError):
-        raise _unread(kind, text, f"cannot read the value '{_source_of(node)}'") from None
+        written = "..."
+        with suppress(RecursionError, ValueError):
+            written = brief(ast.unparse(node))
+        raise _unread(kind, text, f"cannot read the value '{written}'") from None
     except (RecursionError, MemoryError):
         raise _unread(kind, text, "cannot read the parameters") from None
-
-
-def _source_of(node: ast.expr) -> str:
-    try:
-        return brief(ast.unparse(node))
-    except (RecursionError, ValueError):
-        return "..."
 
 
 def _word(value: Any, hint: Any) -> Any:
@@ -537,9 +514,7 @@ def _literal_text(text: str) -> Any:
 
 def _own_name(kind: type[Declared], cls: type[Declared], key: str, value: Any, text: str) -> tuple[str, Any]:
     known = parameters(cls)
-    if key in known:
-        return key, value
-    name, meant = _of_alias(cls, key, value)
+    name, meant = (key, value) if key in known else _of_alias(cls, key, value)
     if name:
         return name, meant
     key = brief(key)

@@ -167,11 +167,8 @@ class Log:
         if missing:
             wanted = words.listing([f"{name} ({COLUMNS[name].about})" for name in missing], last="and")
             others = [name for name in self.roles.values() if name not in COLUMNS] + list(self.attributes)
-            rest = (
-                f"; if {words.listing(others, 3, last='or')} is that, say so: --columns '{others[0]}={missing[0]}'"
-                if others
-                else ""
-            )
+            names = f"; if {words.listing(others, 3, last='or')} is that, say so: --columns "
+            rest = f"{names}'{others[0]}={missing[0]}'" if others else ""
             raise DataError(f"{self.label}: {what} needs a column {wanted}{rest}")
 
     def column(self, name: str, purpose: str = "") -> str:
@@ -179,9 +176,7 @@ class Log:
 
         ``purpose`` is what it is wanted for, to stand in the message: ``to slice by``.
         """
-        if name in self.roles or name in self.attributes:
-            return name
-        here = {own: role for role, own in self.roles.items()}
+        here = {own: role for role, own in self.roles.items()} | {own: own for own in (*self.roles, *self.attributes)}
         if name not in here:
             there = words.hint(name, [*self.roles.values(), *self.attributes])
             raise InputError(f"{self.label}: no column {name!r}{f' {purpose}' if purpose else ''}{there}")
@@ -210,11 +205,8 @@ class Log:
     def _check_numbers(self, column: str, name: str) -> None:
         """Refuse a column of text in which a cell is no number, and name the first; empty cells are none and nothing."""
         text = pl.col(column).str.strip_chars()
-        odd = (
-            text.is_not_null()
-            & ~text.str.to_lowercase().is_in(UNDEFINED)
-            & text.cast(pl.Float64, strict=False).is_null()
-        )
+        known = text.is_not_null() & ~text.str.to_lowercase().is_in(UNDEFINED)
+        odd = known & text.cast(pl.Float64, strict=False).is_null()
         first = [odd.arg_true().first().alias("row"), pl.col(column).filter(odd).first().alias("cell")]
         found = self.gather(lambda frame: frame.select(first)).drop_nulls()
         if len(found):
@@ -223,10 +215,7 @@ class Log:
 
     def allowance(self) -> str:
         """What further columns would allow, in a sentence; empty where nothing of note is missing."""
-        wanted = [
-            name for name in ("unit_id", "impression_id", "position", "timestamp", "variant") if name not in self.roles
-        ]
-        if not wanted:
-            return ""
-        parts = [f"{name} ({COLUMNS[name].allows})" for name in wanted]
-        return f"More could be asked with the column{'s' if len(parts) > 1 else ''} {words.listing(parts, most=len(parts), last='and')}."
+        wanted = ("unit_id", "impression_id", "position", "timestamp", "variant")
+        parts = [f"{name} ({COLUMNS[name].allows})" for name in wanted if name not in self.roles]
+        with_them = f"column{'s' if len(parts) > 1 else ''} {words.listing(parts, most=len(parts), last='and')}"
+        return f"More could be asked with the {with_them}." if parts else ""

@@ -18,18 +18,8 @@ from rankscope import words
 from rankscope.errors import InputError
 
 THREADS, MEMORY = "RANKSCOPE_THREADS", "RANKSCOPE_MEMORY"
-UNITS = {
-    "": 1,
-    "b": 1,
-    "kb": 10**3,
-    "mb": 10**6,
-    "gb": 10**9,
-    "tb": 10**12,
-    "kib": 2**10,
-    "mib": 2**20,
-    "gib": 2**30,
-    "tib": 2**40,
-}
+UNITS = {"": 1, "b": 1} | {f"{p}b": 10**e for p, e in zip("kmgt", (3, 6, 9, 12), strict=True)}
+UNITS |= {f"{p}ib": 2**e for p, e in zip("kmgt", (10, 20, 30, 40), strict=True)}
 LEAST = 64 << 10  # bytes of the smallest part
 STANDING = 200 << 20  # what a process takes before it reads a run
 FACTOR = 6  # how much more than its bytes a part takes while it is judged

@@ -114,11 +114,8 @@ def p_cell(value: float) -> str:
     >>> p_cell(0.01234), p_cell(0.00001), p_cell(0.25), p_cell(float("nan"))
     ('0.012', '<.001', '0.25', '-')
     """
-    if math.isnan(value):
-        return UNDEFINED
-    if value < 0.001:
-        return "<.001"
-    return f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
+    digits = 3 if value < 0.1 else 2
+    return UNDEFINED if math.isnan(value) else "<.001" if value < 0.001 else f"{value:.{digits}f}"
 
 
 def percent(level: float) -> str:
@@ -138,11 +135,9 @@ def share(part: float, digits: int = 0) -> str:
     """
     if math.isnan(part):
         return UNDEFINED
-    text = f"{part:.{digits}%}"
-    if 0 < part < 0.5 and text == f"{0:.{digits}%}":
-        return f"<{10.0 ** (-2 - digits):.{digits}%}"
-    if 0.5 < part < 1 and text == f"{1:.{digits}%}":
-        return f">{1 - 10.0 ** (-2 - digits):.{digits}%}"
+    text, least = f"{part:.{digits}%}", 10.0 ** (-2 - digits)
+    if 0 < part < 1 and text in {f"{0:.{digits}%}", f"{1:.{digits}%}"}:
+        return f"<{least:.{digits}%}" if part < 0.5 else f">{1 - least:.{digits}%}"
     return text.replace("-", MINUS)
 
 
@@ -210,11 +205,8 @@ def agree(number: int, verb: str) -> str:
     >>> agree(1, "differs"), agree(2, "differs"), agree(0, "is"), agree(3, "carries"), agree(2, "has")
     ('differs', 'differ', 'are', 'carry', 'have')
     """
-    if number == 1:
-        return verb
-    if verb in VERBS:
-        return VERBS[verb]
-    return f"{verb[:-3]}y" if verb.endswith("ies") else verb.removesuffix("s")
+    many = f"{verb[:-3]}y" if verb.endswith("ies") else verb.removesuffix("s")
+    return verb if number == 1 else VERBS.get(verb, many)
 
 
 def rounded(number: int, up: bool = False) -> str:
