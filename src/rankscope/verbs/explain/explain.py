@@ -84,7 +84,8 @@ def explain(
     metric = scores.metrics[0]
     if reason := why_not_by_rank(metric):
         raise InputError(f"{reason}; name a query, or another metric")
-    return explain_origin(scores, *(run.name for run in scores.runs), metric=metric)
+    before, after = (run.name for run in scores.runs)
+    return explain_origin(scores, before, after, metric)
 
 
 def _of_list(grades: Any, metric: Metric, known: int | None) -> tuple[Any, Any, str]:

@@ -80,7 +80,7 @@ def _without_own(scores: Scores, judged: Judgments, data: Any, run: str, own: se
     kept = {query: {doc: g for doc, g in docs.items() if (query, doc) not in own} for query, docs in judged.items()}
     again = evaluate_request(kept, [(run, data)], scores.request)
     values = [(m, scores[run, str(m)], again[run, str(m)]) for m in scores.metrics]
-    return [LeftOut(run, m, *both, *(_rank(scores, m, run, value) for value in both)) for m, *both in values]
+    return [LeftOut(run, m, v, w, _rank(scores, m, run, v), _rank(scores, m, run, w)) for m, v, w in values]
 
 
 def _rank(scores: Scores, metric: Metric, run: str, value: float) -> int | None:

@@ -75,7 +75,7 @@ def _reconcile_metric(bench: _Bench, spelling: str, metric: Metric, target: _Tar
     others = (_tool_values(name, plain, theirs.get(name), bench) for name in DIALECTS)
     matches = [] if target is None else list(_search(target, plain, theirs, bench))
     return Reconciliation(
-        plain.metric, spelling, tuple(bench.names), [own, *filter(None, others)], target and target.text, matches, scores,
+        plain.metric, spelling, tuple(bench.names), [own, *filter(None, others)], target.text if target else None, matches, scores,
         slips=None if target is None or matches else _slips(target, plain, scores, bench),
     )  # fmt: skip
 
