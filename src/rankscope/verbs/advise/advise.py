@@ -99,9 +99,8 @@ def _refuse_nothing(data: Situation) -> None:
     if not data.judgments:
         raise InputError("the qrels hold no judgment: they map queries to documents and grades, like {'q1': {'d1': 1}}")
     if not data.positive:
-        raise DataError(
-            f"no document is relevant: all {words.count(data.judgments)} grades are 0 or below, so every metric would be 0"
-        )
+        grades = f"all {words.count(data.judgments)} grades are 0 or below"
+        raise DataError(f"no document is relevant: {grades}, so every metric would be 0")
 
 
 def _preview(grades: Any, named: Sequence[tuple[str | None, Any]], data: Situation, duplicates: str) -> Scores | None:
@@ -146,9 +145,8 @@ def _recommend(data: Situation, task: Task) -> Iterator[Recommendation]:
             continue
         metric = data.metric(pick.metric, pick.at, pick.args)
         if str(metric) not in seen:
-            yield Recommendation(
-                metric, pick.why.format(k=data.k, deep=data.deep), RESTS[pick.rests](data), primary=not seen
-            )
+            why = pick.why.format(k=data.k, deep=data.deep)
+            yield Recommendation(metric, why, RESTS[pick.rests](data), primary=not seen)
             seen.add(str(metric))
 
 

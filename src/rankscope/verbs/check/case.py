@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
@@ -272,15 +273,12 @@ class CheckCase:
         """The runs with their values and means; empty if nothing could be scored."""
         if self.scores is None:
             return []
-        means: dict[str, dict[Metric, float]] = {run.name: {} for run in self.scores.runs}
-        for m in self.scores.board:
-            means[m.run][m.metric] = m.value
-        return [
-            ScoredRun(
-                **vars(run), input=given, evaluation=evaluation, means=means[run.name], request=self.scores.request
-            )
-            for run, given, evaluation in zip(self.scores.runs, self.comparable, self.scores.evaluations, strict=True)
-        ]
+        found = zip(self.scores.runs, self.comparable, self.scores.evaluations, strict=True)
+        means = {
+            run.name: {m.metric: m.value for m in self.scores.board if m.run == run.name} for run in self.scores.runs
+        }
+        rest = {"request": self.scores.request}
+        return [ScoredRun(**vars(r), input=given, evaluation=e, means=means[r.name], **rest) for r, given, e in found]
 
     @property
     def metrics(self) -> Sequence[Metric]:
@@ -338,7 +336,7 @@ class CheckCase:
             for mean in rescore(self.scores, list(pairs)) if self.scores else ():
                 out.setdefault(mean.metric, {})[mean.run] = mean.value
         except RankscopeError:
-            return {}
+            out.clear()
         return out
 
     def alternatives(self, others: Mapping[Metric, Metric]) -> list[Alternative]:
@@ -353,25 +351,18 @@ class CheckCase:
         request has the conventions of the metric that it is ``like``.
         """
         if (metric, one) not in self._clear:
-            self._clear[metric, one] = self._differs_clearly_from(metric, one, like)
+            self._clear[metric, one] = frozenset()
+            with suppress(RankscopeError, ValueError):  # nothing that can be compared
+                request = self.request.with_metrics(metric, like=like or metric)
+                if scores := self.scores if metric in self.metrics else self._evaluate(request):
+                    (panel,) = panels_of(scores, [metric])
+                    found = Family([panel], pairs_of(panel.systems, one, False), method_of(), one).contrasts
+                    self._clear[metric, one] = frozenset(c.run for c in found if c.verdict in CLEAR)
         return other in self._clear[metric, one]
 
     @cached_property
     def _clear(self) -> dict[tuple[Metric, str], frozenset[str]]:
         return {}
-
-    def _differs_clearly_from(self, metric: Metric, run: str, like: Metric | None) -> frozenset[str]:
-        """Return the runs with a clear difference from a run; empty if they cannot be compared."""
-        known = metric in self.metrics
-        try:
-            scores = self.scores if known else self._evaluate(self.request.with_metrics(metric, like=like or metric))
-            if scores is None:
-                return frozenset()
-            (panel,) = panels_of(scores, [metric])
-            family = Family([panel], pairs_of(panel.systems, run, False), method_of(), run)
-            return frozenset(c.run for c in family.contrasts if c.verdict in CLEAR)
-        except (RankscopeError, ValueError):
-            return frozenset()
 
     def decides(self, one: Alternative) -> bool:
         """Return True if an alternative names another winner, and the two runs differ clearly on both metrics."""
@@ -381,9 +372,7 @@ class CheckCase:
 
     def other_winner(self, one: Alternative | None) -> dict[str, str]:
         """Return the runs that lead under each metric: ``winners`` if the lead is clear, else ``leaders``; empty if one run leads."""
-        if one is None or not one.winners:
-            return {}
-        return {"winners" if self.decides(one) else "leaders": one.winners}
+        return {"winners" if self.decides(one) else "leaders": one.winners} if one and one.winners else {}
 
     def evaluated_means(self, metrics: Sequence[Metric], like: Metric) -> dict[Metric, dict[str, float]]:
         """Return means by metric and run that need all runs to be judged again; empty if they cannot be computed.
@@ -391,11 +380,10 @@ class CheckCase:
         Conventions are those of the metric ``like``, without weights of queries.
         """
         request = self.request.with_metrics(*metrics, like=like).with_policies(weights=None)
-        try:
+        with suppress(RankscopeError):
             board = self._evaluate(request).board
-        except RankscopeError:
-            return {}
-        return {metric: {m.run: m.value for m in board if m.metric == metric} for metric in metrics}
+            return {metric: {m.run: m.value for m in board if m.metric == metric} for metric in metrics}
+        return {}
 
     def again(
         self, run: InputTable[Run], *, table: Run | None = None, qrels: Qrels | None = None, **policies: Any
@@ -405,11 +393,10 @@ class CheckCase:
         The run is judged and scored again: use this for the effect of a finding, not to find it.
         """
         request = (self.scores.request if self.scores else self.request).with_policies(**policies)
-        try:
+        with suppress(RankscopeError):
             board = evaluate_request(qrels or self.qrels.sound, [(run.name, table or run.sound)], request).board
-        except RankscopeError:
-            return {}
-        return {m.metric: m.value for m in board if not math.isnan(m.value)}
+            return {m.metric: m.value for m in board if not math.isnan(m.value)}
+        return {}
 
     def change(self, run: InputTable[Run], **other: Any) -> dict[Metric, float]:
         """Return the change of the means of a run under the arguments of ``again``; empty if the run has no means now."""
@@ -422,15 +409,13 @@ class CheckCase:
     def doubts(self) -> list[Caution]:
         """The doubts of ``compare`` about these runs against the first, for metrics with a direction and one value per query."""
         metrics = [m for m in self.metrics if m.better != "neither" and m.aggregate != "pooled"]
-        if self.scores is None or not self.several or not metrics:
-            return []
-        try:
-            panels = panels_of(self.scores, metrics)
-            first = panels[0].systems[0]
-            family = Family(panels, pairs_of(panels[0].systems, first, False), method_of(), first)
-            return doubts_of(family, curve=self._curve(metrics[0]))
-        except RankscopeError:  # nothing that can be compared
-            return []
+        with suppress(RankscopeError):  # nothing that can be compared
+            if self.scores is not None and self.several and metrics:
+                panels = panels_of(self.scores, metrics)
+                first = panels[0].systems[0]
+                family = Family(panels, pairs_of(panels[0].systems, first, False), method_of(), first)
+                return doubts_of(family, curve=self._curve(metrics[0]))
+        return []
 
     def _curve(self, metric: Metric) -> list[Panel]:
         """Return the means of a metric at several cutoffs as panels of one query."""

@@ -18,7 +18,10 @@ from rankscope.verbs.check.case import CheckCase, InputTable, LogCase
 from rankscope.verbs.check.result import Inspection, RuleBook
 from rankscope.verbs.check.rules import applies, findings_of, select_rules
 
-SINGLE = "no run was given: rankscope check QRELS RUN..., like rankscope check qrels.txt my.run"
+SINGLE = (
+    "no run was given: rankscope check QRELS RUN..., like rankscope check qrels.txt my.run; one file alone is looked at as a log, "
+    "with columns such as item, user and click, and this has none"
+)
 NUMBER = r"[+-]?\d+(?:\.\d+)?"
 
 
@@ -53,13 +56,11 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     ([('RS101', 'warning', {'RR': -0.5})], 1)
     """
     if runs is None:
-        return _check_log(
-            qrels, select, ignore, covariates, policies if metrics is None else {**policies, "metrics": metrics}
-        )
+        asked = policies if metrics is None else {**policies, "metrics": metrics}
+        return _check_log(qrels, select, ignore, covariates, asked)
     if covariates:
-        raise InputError(
-            "covariates are columns of a log, which is given alone: leave them out, or give a log without runs"
-        )
+        remedy = "leave them out, or give a log without runs"
+        raise InputError(f"covariates are columns of a log, which is given alone: {remedy}")
     select_rules(select, ignore)  # an unknown rule is refused before anything is read
     policies["ignore"] = ignore
     refuse_unknown(policies, "check")
@@ -90,14 +91,11 @@ def _check_log(
     """Check one input. Raises InputError if it lacks the columns of a log."""
     log = log_of(source, columns=policies.pop("columns", None))
     if log is None:
-        raise InputError(
-            f"{SINGLE}; one file alone is looked at as a log, with columns such as item, user and click, and this has none"
-        )
+        raise InputError(SINGLE)
     refuse_unknown({name: value for name, value in policies.items() if name != "metrics"}, "check")
     if policies:
-        raise InputError(
-            f"{option_named(next(iter(policies)))} is about rankings, and {log.label} is a log: leave it out"
-        )
+        name = option_named(next(iter(policies)))
+        raise InputError(f"{name} is about rankings, and {log.label} is a log: leave it out")
     return _inspection(LogCase(log, [covariates] if isinstance(covariates, str) else list(covariates)), select, ignore)
 
 

@@ -26,14 +26,8 @@ def _in_use(grades: Mapping[float, int]) -> bool:
 
 def _ignores_grades(metric: Metric) -> bool:
     """Return True for a metric that sees documents as relevant or not, and could see grades instead."""
-    return (
-        metric.relevance == "binary"
-        and metric.better == "higher"
-        and metric.aggregate in {"mean", "geometric"}
-        and hasattr(metric, "level")
-        and not metric.needs
-        and not metric.counts_ties
-    )
+    binary = metric.relevance == "binary" and metric.better == "higher" and hasattr(metric, "level")
+    return binary and metric.aggregate in {"mean", "geometric"} and not metric.needs and not metric.counts_ties
 
 
 @finds(rules.BinaryOnGraded)
@@ -45,10 +39,7 @@ def _binary_on_graded(case: CheckCase) -> Iterator[Finding]:
         return
     changed = _other_winners(case, metrics) if case.several else {}
     for metric, one in changed.items():
-        clear = case.decides(one)
-        yield rules.GradesDecide.finding(
-            metric=metric, **{"winners" if clear else "leaders": one.winners}, serious=clear
-        )
+        yield rules.GradesDecide.finding(metric=metric, **case.other_winner(one), serious=case.decides(one))
     same = [m for m in metrics if m not in changed]
     if same:
         lowest, highest, whole = min(grades), max(grades), sum(grades.values())
@@ -148,11 +139,9 @@ def _other_scale(case: CheckCase) -> Iterator[Finding]:
     highest = max(case.grades)
     top = highest if case.scale is None else case.scale[1]
     for metric in (spelled.metric for spelled in case.request.metrics):
-        if _top_of(metric) < highest:
+        if (most := _top_of(metric)) < highest:
             larger = _with_top(metric, highest) or f"max_grade={plain(highest)}"
-            yield rules.AboveScale.finding(
-                metric=metric, most=_top_of(metric), highest=highest, other=larger, serious=True
-            )
+            yield rules.AboveScale.finding(metric=metric, most=most, highest=highest, other=larger, serious=True)
     too_high = [m for m in case.metrics if math.inf > _top_of(m) > top > 0]
     for one in case.alternatives({m: other for m in too_high if (other := _with_top(m, top))}):
         yield _lower_scale(case, one, top)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -153,12 +153,10 @@ def _missing_queries(case: CheckCase) -> Iterator[Finding]:
 
 
 def _counted_as_empty(case: CheckCase, run: ScoredRun, missing: int) -> dict[Metric, float]:
-    effect: dict[Metric, float] = {}
-    for m in case.metrics if case.convention.queries == "both" else ():
-        kept = int(np.count_nonzero(~np.isnan(run.values[m])))
-        if m.aggregate == "mean" and m.empty == 0 and m not in run.weights and kept:
-            effect[m] = -run.means[m] * missing / (kept + missing)
-    return effect
+    kept = {m: int(np.count_nonzero(~np.isnan(run.values[m]))) for m in case.metrics if m not in run.weights}
+    plain = {m: n for m, n in kept.items() if n and m.aggregate == "mean" and m.empty == 0}
+    both = case.convention.queries == "both"
+    return {m: -run.means[m] * missing / (n + missing) for m, n in plain.items()} if both else {}
 
 
 @finds(rules.ExtraQueries)
@@ -212,9 +210,8 @@ def _no_shared_query(case: CheckCase) -> Iterator[Finding]:
     for run in case.runs:
         if run not in case.comparable:
             ranked, judged = run.table.queries[:2], case.qrels.table.queries[:2]
-            yield rules.NoSharedQuery.finding(
-                run=run.name, count=len(run.query_set), ranked=_ids(ranked), judged=_ids(judged), queries=ranked
-            )
+            ids = {"ranked": _ids(ranked), "judged": _ids(judged)}
+            yield rules.NoSharedQuery.finding(run=run.name, count=len(run.query_set), queries=ranked, **ids)
 
 
 @finds(rules.NoSharedDocument)
@@ -222,13 +219,11 @@ def _no_shared_document(case: CheckCase) -> Iterator[Finding]:
     for run in case.scored_runs if case.whole else ():
         judged = run.judged()
         if len(judged.grade) and not judged.in_run.sum():
-            ranked, known = (table["doc_id"].head(2).to_list() for table in (run.input.sound.frame, case.judgments))
-            yield rules.NoSharedDocument.finding(
-                run=run.name, total=len(judged.grade), ranked=_ids(ranked), judged=_ids(known)
-            )
+            ranked, known = (_ids(table["doc_id"].head(2)) for table in (run.input.sound.frame, case.judgments))
+            yield rules.NoSharedDocument.finding(run=run.name, total=len(judged.grade), ranked=ranked, judged=known)
 
 
-def _ids(ids: Sequence[str]) -> str:
+def _ids(ids: Iterable[str]) -> str:
     return ", ".join(map(repr, ids)) or "none"
 
 

@@ -205,15 +205,9 @@ def _lists_end(case: CheckCase) -> Iterator[Finding]:
 
 
 def _has_no_cutoff(metric: Metric) -> bool:
-    return (
-        "cutoff" in parameters(type(metric))
-        and getattr(metric, "cutoff", None) is None
-        and metric.positions
-        and metric.better != "neither"
-        and not metric.counts_ties
-        and metric.aggregate in {"mean", "geometric"}
-        and not isinstance(metric, LAUC)
-    )
+    uncut = "cutoff" in parameters(type(metric)) and getattr(metric, "cutoff", None) is None
+    ranks = metric.positions and metric.better != "neither" and not metric.counts_ties
+    return uncut and ranks and metric.aggregate in {"mean", "geometric"} and not isinstance(metric, LAUC)
 
 
 def _end_of(run: ScoredRun) -> int | None:
