@@ -23,7 +23,7 @@ def write_file(path: str | Path, pieces: Iterable[str | bytes]) -> None:
                 stream.writelines(map(_as_bytes, pieces))
         else:
             _replace(Path(os.path.realpath(path)), map(_as_bytes, pieces))
-    except (BrokenPipeError, RankscopeError):  # the reader of a pipe is gone, or a piece cannot be made
+    except (BrokenPipeError, RankscopeError):  # a closed pipe, or an error of the pieces themselves
         raise
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}") from None

@@ -277,7 +277,7 @@ class CheckCase:
         means = {
             run.name: {m.metric: m.value for m in self.scores.board if m.run == run.name} for run in self.scores.runs
         }
-        rest = {"request": self.scores.request}
+        rest: dict[str, Any] = {"request": self.scores.request}
         return [ScoredRun(**vars(r), input=given, evaluation=e, means=means[r.name], **rest) for r, given, e in found]
 
     @property
@@ -352,7 +352,7 @@ class CheckCase:
         """
         if (metric, one) not in self._clear:
             self._clear[metric, one] = frozenset()
-            with suppress(RankscopeError, ValueError):  # too few queries to compare
+            with suppress(RankscopeError, ValueError):  # no comparison without common queries
                 request = self.request.with_metrics(metric, like=like or metric)
                 if scores := self.scores if metric in self.metrics else self._evaluate(request):
                     (panel,) = panels_of(scores, [metric])
@@ -409,7 +409,7 @@ class CheckCase:
     def doubts(self) -> list[Caution]:
         """The doubts of ``compare`` about these runs against the first, for metrics with a direction and one value per query."""
         metrics = [m for m in self.metrics if m.better != "neither" and m.aggregate != "pooled"]
-        with suppress(RankscopeError):  # too few queries to compare
+        with suppress(RankscopeError):  # no comparison without common queries
             if self.scores is not None and self.several and metrics:
                 panels = panels_of(self.scores, metrics)
                 first = panels[0].systems[0]
