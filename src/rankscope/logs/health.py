@@ -137,7 +137,8 @@ def examine(log: Log, *, whole: bool = False, covariates: Sequence[str] = ()) ->
     by_group = [one for one in (_gaps(first), *LOG_CHECKS) if one.by and log.has(one.by, *one.needs)]
     grouped = _grouped_checks(log, covariates, whole)
     unordered: tuple[str, ...] = ()
-    if log.elsewhere is not None and grouped.pop(rules.TimesGoBack.code, None):
+    if log.elsewhere is not None and rules.TimesGoBack.code in grouped:
+        del grouped[rules.TimesGoBack.code]
         unordered = (rules.TimesGoBack.code,)
     left: tuple[str, ...] = ()
     if quick:

@@ -150,7 +150,7 @@ class Preferences:
         over = over & kept[:, None, :]
         # without parts, trec_eval pairs every non-relevant document with the kept ones, including itself
         each_other = nonrelevant[:, :, None] & (nonrelevant & kept & self._many[query][:, None])[:, None, :]
-        return np.where(self.in_parts[query][:, None, None], over & kept[:, :, None], over | each_other)
+        return np.asarray(np.where(self.in_parts[query][:, None, None], over & kept[:, :, None], over | each_other))
 
 
 Pairs = Annotated[

@@ -84,7 +84,7 @@ def judged_candidates(
     pool = pool.with_columns(place=pl.int_range(pl.len()).over("query_id")).join(codes, on="query_id")
     wide = int(pool["place"].max()) + 1  # type: ignore[arg-type] # it has rows
     pool = pool.with_columns(flat=pl.col("code").cast(pl.Int64) * wide + pl.col("place"))
-    labels = np.full(len(queries) * wide, np.nan)
+    labels: Array = np.full(len(queries) * wide, np.nan)
     labels[pool["flat"].to_numpy()] = pool["grade"].to_numpy()
     cells = pl.DataFrame({"flat": np.arange(len(labels))})
     items = cells.join(pool, on="flat", how="left", maintain_order="left")["doc_id"]

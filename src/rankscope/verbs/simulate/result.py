@@ -155,8 +155,8 @@ class Simulation(Result):
     def blocks(self, **_: Any) -> list[Shown]:
         """The sentences, the truth, what was shown by what, and the first positions."""
         title = f"the truth: {words.counted(self.truth_users, 'further user')} under each variant"
-        effects = [Heading(title), self.table("effects"), EMPTY] if self.effects else []
-        arms = [self.table("arms"), EMPTY] if self.parts else []
+        effects: list[Shown] = [Heading(title), self.table("effects"), EMPTY] if self.effects else []
+        arms: list[Shown] = [self.table("arms"), EMPTY] if self.parts else []
         return [*map(Paragraph, self.sentences()), EMPTY, *effects, *arms, self.table()]
 
     def charts(self) -> Iterator[Chart]:

@@ -167,10 +167,7 @@ def _bounds_columns(report: UnjudgedReport) -> tuple[Col, ...]:
         Col("run", head="run"),
         Col("metric", of=lambda b: str(b.metric)),
         *(Col(n, kind="text" if n in texts else "count" if n in counts else "value") for n in names),
-        *(
-            Col(head=head, kind="value", cell=lambda b, n=n: words.finite(getattr(b, n)), hint=HINTS.get(n, ""))
-            for n, head in heads.items()
-        ),  # type: ignore[misc]
+        *(_number(name, head) for name, head in heads.items()),
         Col(
             head="unjudged",
             kind="count",
@@ -179,6 +176,10 @@ def _bounds_columns(report: UnjudgedReport) -> tuple[Col, ...]:
         ),
         Col(head="share", kind="value", cell=lambda b: words.share(b.share), hint="of the documents of the top"),
     )
+
+
+def _number(name: str, head: str) -> Col:
+    return Col(head=head, kind="value", cell=lambda b: words.finite(getattr(b, name)), hint=HINTS.get(name, ""))
 
 
 def _change(name: str, head: str) -> Col:
