@@ -94,11 +94,12 @@ def by_cutoff(scores: Scores, runs: Sequence[str], lead: Metric | None = None) -
 
     Nothing if no ranking holds more than one document.
     """
-    curves, reasons = [], []
-    deepest = _deepest(scores, runs)
+    curves, reasons, at = [], [], scores.request.place(scores.metrics[0])
+    found = [e.judged[at] for s, e in zip(scores.runs, scores.evaluations, strict=True) if s.name in runs]
+    longest = max((int(judged.retrieved.max(initial=0)) for judged in found), default=0)
+    deepest = min(longest, scores.request.policies.depth or longest)
     for metric, like in _with_cutoffs(scores, lead) if deepest > 1 else ():
-        reason = why_not(scores, metric, like)
-        if reason:
+        if reason := why_not(scores, metric, like):
             reasons.append(f"{metric} is not drawn at other cutoffs: {reason}.")
         else:
             curves.append(curve_of(scores, runs, metric, like, deepest))
@@ -124,13 +125,6 @@ def _with_cutoffs(scores: Scores, lead: Metric | None) -> Iterator[tuple[Metric,
             yield metric, metric
     if not seen:
         yield parse(INSTEAD), lead or scores.metrics[0]
-
-
-def _deepest(scores: Scores, runs: Sequence[str]) -> int:
-    at = scores.request.place(scores.metrics[0])
-    found = [e.judged[at] for s, e in zip(scores.runs, scores.evaluations, strict=True) if s.name in runs]
-    longest = max((int(judged.retrieved.max(initial=0)) for judged in found), default=0)
-    return min(longest, scores.request.policies.depth or longest)
 
 
 @dataclass(frozen=True)

@@ -54,8 +54,7 @@ def team_draft(one: Array, other: Array, query: Array, coin: Array, items: int) 
 
 def _next_left(ranking: Array, at: Array, taken: Array) -> Array:
     """Where the best that is left stands in each ranking, from where it stood; the end where none is."""
-    rows = np.arange(len(ranking))
-    wide = ranking.shape[1]
+    rows, wide = np.arange(len(ranking)), ranking.shape[1]
     while True:
         here = np.minimum(at, wide - 1)
         gone = (at < wide) & (ranking[rows, here] >= 0) & taken[rows, ranking[rows, here]]

@@ -188,7 +188,7 @@ def _by_row(log: Log, checks: Sequence[LogCheck], whole: bool) -> tuple[int, lis
     counts = [(check, int(facts[f"count{i}"] or 0)) for i, check in enumerate(checks)]
     findings = _with_places(log, [(check, count) for check, count in counts if count], rows, whole)
     findings += _without_zeros(log, outcomes, facts, whole)
-    findings += [*_one_variant(log), *_days(log, facts), *_positions(log, facts)]
+    findings += [*_one_variant(log), *_days(log, facts), *_positions(log, facts.get("lowest"))]
     return rows, findings, 0 if facts.get("lowest") == 0 else 1
 
 
@@ -248,8 +248,7 @@ def _days(log: Log, facts: Mapping[str, Any]) -> Iterator[Finding]:
     )
 
 
-def _positions(log: Log, facts: Mapping[str, Any]) -> Iterator[Finding]:
-    lowest = facts.get("lowest")
+def _positions(log: Log, lowest: int | None) -> Iterator[Finding]:
     if lowest is not None and lowest < 1:
         rule = rules.PositionsFromZero if lowest == 0 else rules.PositionsBelowZero
         yield rule.finding(log=log.label, lowest=str(lowest), column=log.roles["position"], count=1)

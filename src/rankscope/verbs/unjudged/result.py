@@ -212,10 +212,9 @@ def _worklist_columns(report: UnjudgedReport) -> tuple[Col, ...]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UnjudgedReport(OfScores):
-    """What ``unjudged`` found.
+    """The bounds of values per run and metric, ``turns`` per metric and run other than the ``baseline``, and the ``worklist``.
 
-    ``bounds`` has an entry a run and metric, ``turns`` one a metric and run other than the ``baseline``. ``worklist`` is made for the
-    first metric: of ``candidates`` documents ``considered`` were tried, and those that could change most come first.
+    ``worklist`` is for the first metric, largest effects first: ``considered`` of ``candidates`` documents were tried.
     """
 
     bounds: Sequence[ValueBounds]
