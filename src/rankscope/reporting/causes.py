@@ -12,6 +12,16 @@ from rankscope.verbs.experiment.result import Experiment
 
 UNJUDGED = "RS204"  # the warning that much of a top is not judged
 NAMED = 4  # slices that are named
+USUAL = (
+    Note("Position bias: users click what stands first and what looks good, whatever it is worth",
+        "look at clicks by position (rankscope online LOG --by position), and at satisfied clicks, after which users stayed"),
+    Note("Other queries: the judged queries are not those that users ask",
+        "weigh queries by how often they are asked (--weights), or judge a sample of the log's"),
+    Note("Another goal: the metric counts ranks that nobody sees, or leaves out what users want (price, freshness, variety)",
+        "look at other cutoffs and metrics (rankscope advise QRELS RUN RUN)"),
+    Note("More than the ranking changed: latency, layout, what stands beside it",
+        "compare what the variants showed with the runs that were judged"),
+)  # fmt: skip
 
 
 def findings(
@@ -66,19 +76,4 @@ def usual_causes(comparison: Comparison) -> Iterator[Note]:
             "Unjudged results: what a new ranking brings up was never judged, and counts as not relevant",
             "rankscope unjudged QRELS RUN RUN says how much hangs on it",
         )
-    yield Note(
-        "Position bias: users click what stands first and what looks good, whatever it is worth",
-        "look at clicks by position (rankscope online LOG --by position), and at satisfied clicks, after which users stayed",
-    )
-    yield Note(
-        "Other queries: the judged queries are not those that users ask",
-        "weigh queries by how often they are asked (--weights), or judge a sample of the log's",
-    )
-    yield Note(
-        "Another goal: the metric counts ranks that nobody sees, or leaves out what users want (price, freshness, variety)",
-        "look at other cutoffs and metrics (rankscope advise QRELS RUN RUN)",
-    )
-    yield Note(
-        "More than the ranking changed: latency, layout, what stands beside it",
-        "compare what the variants showed with the runs that were judged",
-    )
+    yield from USUAL

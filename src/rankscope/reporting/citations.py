@@ -114,22 +114,17 @@ def in_brackets(sources: Iterable[str], *before: str) -> str:
 # --- BibTeX
 def bibliography(sources: Iterable[str]) -> Iterator[str]:
     """Return BibTeX entries: rankscope, then each dated source once."""
-    home = home_of_package()
-    yield from ("@software{rankscope,", "  author = {{The rankscope developers}},", "  title = {rankscope},")
-    yield from (f"  version = {{{__version__}}},", *([f"  url = {{{home}}},"] if home else []), "}")
-    used: set[str] = {"rankscope"}
-    for one in _distinct(read(source) for source in sources):
-        yield from _entry(one, _key(one, used))
-
-
-def home_of_package() -> str:
-    """Return the home page that the installed package declares, or empty."""
     try:
         stated = metadata("rankscope").get_all("Project-URL") or []
     except PackageNotFoundError:  # used from its source alone
         stated = []
     pairs = (one.partition(",") for one in stated)
-    return next((address.strip() for name, _, address in pairs if name.strip() == "Homepage"), "")
+    home = next((address.strip() for name, _, address in pairs if name.strip() == "Homepage"), "")
+    yield from ("@software{rankscope,", "  author = {{The rankscope developers}},", "  title = {rankscope},")
+    yield from (f"  version = {{{__version__}}},", *([f"  url = {{{home}}},"] if home else []), "}")
+    used: set[str] = {"rankscope"}
+    for one in _distinct(read(source) for source in sources):
+        yield from _entry(one, _key(one, used))
 
 
 def _distinct(references: Iterable[Reference]) -> Iterator[Reference]:

@@ -169,10 +169,7 @@ class Subject(Generic[R]):
         return tuple(name for name in names if name in kept), text
 
     def runs_in_order(self) -> tuple[str, ...]:
-        """The runs with rankings: the two of the main verdict, then the others of the baseline, then the rivals, the furthest ahead first.
-
-        In place of a system that is the mean of several runs stand these; the first of them is the one of the two.
-        """
+        """The runs with rankings: the two of the main verdict, others of the baseline, then the rivals, the furthest ahead first."""
         there = [name for name in self.run_names if name in self.runs]
         named = [system for pair in self.pairs[:1] for system in reversed(pair)]
         named += [*(run for run, _ in self.pairs), *self.systems]
@@ -195,11 +192,11 @@ def hint_of(panel: Panel) -> str:
 
 
 class PagePart:
-    """A section of a page: for which subjects it is made, and the tables and charts that it picks for one.
+    """A section of a page: the subjects that have it, and the tables and charts that it picks.
 
-    A subclass declares ``name`` (its anchor) and ``title``. It is made for all subjects, or, by ``of_comparison``, for comparisons alone
-    (False: for scores alone). One may say that it ``needs_scores`` of runs, or that it ``needs_rankings``, which are more. ``warned`` are the
-    codes of warnings of which it shows more: on other sections they link to it.
+    A subclass declares ``name`` (its anchor) and ``title``. All subjects have it, or only comparisons (``of_comparison``; False: only
+    scores), or only subjects with scores of runs (``needs_scores``) or with rankings (``needs_rankings``). ``warned`` are codes of
+    warnings: in other sections they link to this one.
     """
 
     name: ClassVar[str]

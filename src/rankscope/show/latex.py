@@ -105,7 +105,9 @@ class PaperTable:
         yield rf"\label{{{self.label}}}"
         yield rf"\begin{{tabular}}{{@{{}}l{'r@{}l' * len(self.header)}@{{}}}}"
         yield r"\toprule"
-        yield " & ".join(["", *self._heads()]) + r" \\"
+        arrows = (r"$\downarrow$" if better == "lower" else "" for better in self.better)
+        heads = (latex_text(head) + arrow for head, arrow in zip(self.header, arrows, strict=True))
+        yield " & ".join(["", *(rf"\multicolumn{{2}}{{c}}{{{head}}}" for head in heads)]) + r" \\"
         yield r"\midrule"
         for name, letter, cells in zip(self.names, self.letters, self.cells, strict=True):
             yield " & ".join([_raised(letter) + latex_text(name), *map(_cell, cells)]) + r" \\"
@@ -114,11 +116,6 @@ class PaperTable:
         yield r"\begin{tablenotes}[flushleft]\footnotesize"
         yield rf"\item {latex_text(self.note)}"
         yield from (r"\end{tablenotes}", r"\end{threeparttable}", rf"\end{{{name_of_float}}}")
-
-    def _heads(self) -> Iterator[str]:
-        for head, better in zip(self.header, self.better, strict=True):
-            arrow = r"$\downarrow$" if better == "lower" else ""
-            yield rf"\multicolumn{{2}}{{c}}{{{latex_text(head)}{arrow}}}"
 
 
 def _cell(cell: PaperCell) -> str:

@@ -54,8 +54,7 @@ def _lines_of(block: Any, paint: _Paint) -> Iterator[str]:
 
 @_lines_of.register
 def _prose(block: Paragraph | Heading, paint: _Paint) -> Iterator[str]:
-    if not block.text:
-        yield ""
+    yield from [] if block.text else [""]
     code = BOLD if isinstance(block, Heading) else DIM if block.quiet else ""
     for line in _wrap(printable(block.text), paint.reading, " ", " "):
         yield paint(line, code)

@@ -17,7 +17,6 @@ from rankscope.inference.base import Correction, Interval, PairedTest
 from rankscope.inference.bootstrap import Posterior
 from rankscope.inference.effects import Equivalence
 from rankscope.metrics.description import convention_of, relevance_levels, stated_parameters
-from rankscope.panels.contrast import Contrast
 from rankscope.panels.method import FEWEST, Method
 from rankscope.reporting.citations import bibliography, in_brackets, sources_of
 from rankscope.reporting.subject import Subject
@@ -194,7 +193,10 @@ def _in_words(method: PairedTest | Interval | Correction) -> str:
 
 def paper_blocks(subject: Subject[Any]) -> list[Block]:
     """Return the paragraph, and its sources as BibTeX."""
-    cites, found = Cites(_has_clusters(subject)), subject.comparison
+    found, clustered = subject.comparison, subject.lead.clusters is not None
+    if found is None:
+        clustered = subject.scores is not None and subject.scores.request.intervals.clusters is not None
+    cites = Cites(clustered)
     text = [*_scoring(subject, cites), *_means(subject, cites)]
     text += [] if found is None else _comparing(found, cites)
     return [Heading("For a paper"), Paragraph(" ".join(text)), Code(tuple(bibliography(cites.sources)))]
@@ -241,12 +243,6 @@ def _means(subject: Subject[Any], cites: Cites) -> Iterator[str]:
         yield f"Queries come in {clusters(subject)}, and intervals{tests} of the sums over each."
 
 
-def _has_clusters(subject: Subject[Any]) -> bool:
-    if subject.comparison is not None:
-        return subject.lead.clusters is not None
-    return subject.scores is not None and subject.scores.request.intervals.clusters is not None
-
-
 def clusters(subject: Subject[Any]) -> str:
     """Return the number of clusters: ``12 clusters``; only a comparison knows it."""
     codes = subject.lead.clusters
@@ -258,7 +254,11 @@ def _comparing(found: Comparison, cites: Cites) -> Iterator[str]:
     method, corrected = found.method, is_corrected(found.family)
     against = "with every other" if found.all_pairs else f"with {found.baseline}"
     test, interval = method.test or find_method(PairedTest, "t"), interval_of(method)
-    exact = _exact(found.contrasts) if method.test is None else ""
+    # another test replaces t in some cases
+    flipped = [c for c in found.contrasts if method.test is None and c.test.startswith("permutation")]
+    where = [f"fewer than {FEWEST} queries differed"] if any(c.few for c in flipped) else []
+    where += ["all queries differed alike"] if any(not c.few for c in flipped) else []
+    exact = f"; where {' or '.join(where)}, by the exact sign-flip test" if where else ""
     yield f"Every run was compared {against} by {cites.method(test, between=', two-sided')}{exact}."
     if method.test is None and (pooled := [panel.name for panel in found.panels if panel.pools]):
         units = "queries" if found.panels[0].clusters is None else "clusters"
@@ -275,14 +275,6 @@ def _comparing(found: Comparison, cites: Cites) -> Iterator[str]:
     parts = (test, interval, method.correction)
     if any("seed" in {f.name for f in fields(part)} for part in parts) or method.bayes or exact:
         yield f"Random numbers start from seed {method.seed}."
-
-
-def _exact(contrasts: Iterable[Contrast]) -> str:
-    """Yield the cases in which another test replaced t."""
-    flipped = [c for c in contrasts if c.test.startswith("permutation")]
-    where = [f"fewer than {FEWEST} queries differed"] if any(c.few for c in flipped) else []
-    where += ["all queries differed alike"] if any(not c.few for c in flipped) else []
-    return f"; where {' or '.join(where)}, by the exact sign-flip test" if where else ""
 
 
 def interval_of(method: Method) -> Interval:
