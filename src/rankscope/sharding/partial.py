@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import polars as pl
 
@@ -20,15 +20,17 @@ from rankscope.files.parts import PartFacts, RunHead
 from rankscope.files.raw import open_raw
 from rankscope.files.side_tables import CLUSTERS
 from rankscope.lists import Aspects, Judged
+from rankscope.scoring.evaluation import check_grades, read_judgments
 from rankscope.scoring.fold import Fold
-from rankscope.scoring.inputs import CleanInput
+from rankscope.scoring.inputs import CleanInput, named_runs
 from rankscope.scoring.policies import POLICIES
 from rankscope.scoring.request import Request
 from rankscope.scoring.weights import Weights
-from rankscope.sharding.shares import TOLD, JudgedShare, ShareFacts
+from rankscope.sharding.shares import TOLD, JudgedShare, ShareFacts, judge_share
 from rankscope.tables import MARK, Source, sha256_of
 
 FIELDS = ("retrieved", "size", "in_run", "grade", "rank", "tie_start", "tie_size", "score", "by_id")  # of ``Judged``
+T = TypeVar("T")
 ASPECT_FIELDS = ("count", "aspect", "group", "grade")
 
 
@@ -94,7 +96,7 @@ class PartialScores:
         facts = {
             "rankscope": self.version, "number": self.number, "of": self.of, "request": self.terms,
             "qrels": {**asdict(replace(self.qrels, source=None)), "source": _source_dict(self.qrels.source)},
-            "run": {**_plain(asdict(replace(run, source=None))), "source": _source_dict(run.source)},
+            "run": {**asdict(replace(run, source=None)), "source": _source_dict(run.source)},
             "judged": shape,
         }  # fmt: skip
         write_partial(frame, facts, path)
@@ -139,16 +141,8 @@ def _short(value: Any) -> str:
     return words.short(str(value))
 
 
-def _plain(run: dict[str, Any]) -> dict[str, Any]:
-    return {**run, "pieces": [list(piece) for piece in run["pieces"]]}
-
-
 def _source_dict(source: Source | None) -> dict[str, Any] | None:
     return None if source is None else {name: getattr(source, name) for name in TOLD}
-
-
-def _source_of(told: Mapping[str, Any] | None) -> Source | None:
-    return None if told is None else Source(**{**told, "notes": tuple(told["notes"])})
 
 
 def partition_of(text: Any) -> tuple[int, int]:
@@ -162,6 +156,24 @@ def partition_of(text: Any) -> tuple[int, int]:
     if not 1 <= number <= of:
         raise InputError(f"partition {text!r}: write which one of how many, like 3/8, from 1/8 to 8/8")
     return number, of
+
+
+def evaluate_partition(qrels: Any, runs: Any, request: Request, partition: str) -> PartialScores:
+    """Judge one partition of a run. Raises InputError for several runs, and for what cannot be kept in a file."""
+    number, of = partition_of(partition)
+    given = list(named_runs(runs))
+    if len(given) > 1:
+        raise InputError(
+            f"a partition is one of a run, and there are {words.counted(len(given), 'run')}: evaluate each apart"
+        )
+    terms = terms_of(request)  # so that what cannot be kept is refused before any work
+    grades = read_judgments(qrels, request)
+    check_grades(grades, request)
+    ((name, run),) = given
+    share = judge_share(run, name, grades, request, number, of)
+    if request.policies.columns is not None:
+        request.policies.columns.refuse_absent()
+    return PartialScores(number, of, request, terms, QrelsFacts.of(grades), share)
 
 
 # -- the request as plain values --------------------------------------------------------------------
@@ -285,10 +297,13 @@ def _judged(lists: Mapping[str, pl.Series], prefix: str, where: str) -> Judged:
 
 
 def _facts(told: Mapping[str, Any]) -> DataFacts:
-    by_cutoff = {
-        name: {int(k): count for k, count in told[name].items()} for name in ("tied_at", "tied_in_top", "again_in_top")
-    }
-    return DataFacts(**{**told, **by_cutoff, "missing": (), "extra": ()})
+    by_cutoff = ("tied_at", "tied_in_top", "again_in_top")
+    return _made(DataFacts, told, **{name: {int(k): n for k, n in told[name].items()} for name in by_cutoff})
+
+
+def _made(kind: type[T], told: Mapping[str, Any], **more: Any) -> T:
+    """Return a dataclass from its fields as JSON holds them, some of them replaced."""
+    return kind(**{n: tuple(value) if isinstance(value, list) else value for n, value in {**told, **more}.items()})
 
 
 def read_part(path: str | Path) -> PartialScores:
@@ -299,17 +314,13 @@ def read_part(path: str | Path) -> PartialScores:
             f"{path}: made by rankscope {told['rankscope']}, and this is {__version__}: make and merge all parts with one version"
         )
     request = request_of(told["request"])
-    qrels = QrelsFacts(**{**told["qrels"], "source": _source_of(told["qrels"]["source"])})
-    run = dict(told["run"])
-    head = run["head"] and {**run["head"], **{name: tuple(run["head"][name]) for name in ("notes", "more_notes")}}
-    run["head"] = head and RunHead(**head)
-    run["source"] = _source_of(run["source"])
-    run["pieces"] = tuple((n, queries, _part_facts(facts)) for n, queries, facts in run["pieces"])
-    share = _unpack(frame, told["judged"], list(dict.fromkeys(request.orders)), ShareFacts(**run))
+    qrels, run = told["qrels"], told["run"]
+    sources = [one["source"] and _made(Source, one["source"]) for one in (qrels, run)]
+    pieces = [(n, queries, _made(PartFacts, facts)) for n, queries, facts in run["pieces"]]
+    head = run["head"] and _made(RunHead, run["head"])
+    facts = _made(ShareFacts, run, source=sources[1], head=head, pieces=pieces)
+    share = _unpack(frame, told["judged"], list(dict.fromkeys(request.orders)), facts)
+    of_qrels = _made(QrelsFacts, qrels, source=sources[0])
     return PartialScores(
-        told["number"], told["of"], request, told["request"], qrels, share, told["rankscope"], str(path)
+        told["number"], told["of"], request, told["request"], of_qrels, share, told["rankscope"], str(path)
     )
-
-
-def _part_facts(told: Mapping[str, Any]) -> PartFacts:
-    return PartFacts(**{**told, "tags": tuple(told["tags"])})

@@ -16,7 +16,7 @@ from rankscope.files.parts import PartFacts, RunHead
 from rankscope.lists import Array, Judged
 from rankscope.parallel import check_whole
 from rankscope.scoring.inputs import CleanInput, clean, label_of, read_any
-from rankscope.scoring.judging import Findings, JudgedPart, JudgedRun, judge_reads, may_look_up, with_chunks
+from rankscope.scoring.judging import Findings, JudgedPart, JudgedRun, judge_clean, judge_reads, may_look_up
 from rankscope.scoring.policies import Policies
 from rankscope.scoring.request import Request
 from rankscope.tables import Run, Source
@@ -116,43 +116,34 @@ def _refuse_to_share(data: RunParts, policies: Policies) -> NoReturn:
 
 
 class ShareJudge:
-    """Judges a share as the whole is judged: dicts are looked up if that is enough, tables are joined."""
+    """Judges shares of a run as the whole is judged."""
 
     def __init__(self, grades: CleanInput, request: Request) -> None:
         self.grades, self.orders = grades, list(dict.fromkeys(request.orders))
         self.by_dicts = False
 
     def each(self, reads: Iterable[Callable[[], tuple[Run, PartFacts]]], policies: Policies) -> list[JudgedPart]:
-        """What is found in each of these parts of a file; as ``judge_reads``, it raises InputError."""
+        """Judge each of these parts of a file; as ``judge_reads``, it raises InputError."""
         return judge_reads(reads, self.grades.table, self.orders, policies)
 
     def part(self, run: CleanInput, number: int, of: int) -> JudgedPart:
-        """The ``number``-th of so many shares of a run that was read whole: of its queries, one after the other, as many."""
-        self.by_dicts = isinstance(run.data, dict) and may_look_up(self.orders)
-        if not self.by_dicts:
-            from rankscope.engines import local
-            from rankscope.files import run_of
-
-            if "subtopics" in self.orders[0].needs:
-                local.check_subtopics(self.grades.table)
-            table = run_of(run.data).by_query()
-            share = table.only_queries(*_ends(len(table.queries), number, of))
-            found = [local.judge_part(share, self.grades.table, order) for order in self.orders]
-            if run.chunks:
-                found = with_chunks(replace(run, data=share), found, self.grades.table, self.orders)
-            return JudgedPart(share.names, found, NO_FACTS, (0, 0))
+        """Judge the ``number``-th of so many shares of a run that was read whole: the same number of queries for each."""
         import polars as pl
 
-        from rankscope.engines import mappings
+        if isinstance(run.data, dict):
+            self.by_dicts, qrels = may_look_up(self.orders), self.grades.mapping
+            share: Any = dict(islice(run.data.items(), *_ends(len(run.data), number, of)))
+            names = pl.Series(list(share), dtype=pl.String)
+            judged: Any = {query: qrels[query] for query in share if query in qrels}
+        if not self.by_dicts:
+            from rankscope.files import run_of
 
-        qrels = self.grades.mapping
-        first, last = _ends(len(run.data), number, of)
-        mine = dict(islice(run.data.items(), first, last))
-        judged = {query: qrels[query] for query in mine if query in qrels}
-        found = [mappings.judge(mine, judged, order) for order in self.orders]
-        if run.chunks:
-            found = with_chunks(replace(run, data=mine), found, self.grades.table, self.orders)
-        return JudgedPart(pl.Series(list(mine), dtype=pl.String), found, NO_FACTS, (0, 0))
+            table = run_of(run.data).by_query()
+            share = table.only_queries(*_ends(len(table.queries), number, of))
+            names, places = share.names, self.grades.table.places_of(share.names)
+            judged = self.grades.table.only(places[places >= 0])
+        found = judge_clean(replace(run, data=share), CleanInput(judged), self.orders)
+        return JudgedPart(names, list(found.values()), NO_FACTS, (0, 0))
 
     def share(self, parts: Sequence[tuple[int, JudgedPart]], run: ShareFacts, first: bool) -> JudgedShare:
         """These parts as a share, each with the number of the piece that it is of."""

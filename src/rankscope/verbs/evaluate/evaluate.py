@@ -82,7 +82,7 @@ def evaluate(  # noqa: PLR0913
             raise InputError("a partition is kept in its own file: leave out resume, or partition")
         if slices is not None:
             raise InputError("a partition has no means yet: leave out slices, or partition")
-        from rankscope.sharding.partition import evaluate_partition
+        from rankscope.sharding.partial import evaluate_partition
 
         return evaluate_partition(qrels, runs, request, partition)
     scores = evaluate_local_or_spark(qrels, runs, request, progress, None if resume is None else _judging_in(resume))
