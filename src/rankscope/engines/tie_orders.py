@@ -37,19 +37,11 @@ def cut(judged: Judged, depth: int | None) -> Judged:
 def rerank(judged: Judged, rank: Array, retrieved: Array) -> Judged:
     """The documents with other ranks, and in their order."""
     by = judged_order(judged.query, rank, judged.grade)
-    there = rank[by] > 0
-    return replace(
-        judged,
-        retrieved=retrieved,
-        in_run=np.bincount(judged.query, weights=there, minlength=len(judged)).astype(np.int64),
-        grade=judged.grade[by],
-        rank=rank[by],
-        tie_start=np.where(there, judged.tie_start[by], 0),
-        tie_size=np.where(there, judged.tie_size[by], 1),
-        score=None if judged.score is None else judged.score[by],
-        aspects=None if judged.aspects is None else judged.aspects.at(by),
-        by_id=None if judged.by_id is None else judged.by_id[by],
-    )
+    there, columns = rank[by] > 0, judged.documents(by)
+    columns["rank"], columns["tie_start"] = rank[by], np.where(there, columns["tie_start"], 0)
+    columns["tie_size"] = np.where(there, columns["tie_size"], 1)
+    in_run = np.bincount(judged.query, weights=there, minlength=len(judged)).astype(np.int64)
+    return replace(judged, retrieved=retrieved, in_run=in_run, **columns)
 
 
 def reverse_ties(judged: Judged) -> Judged:
@@ -270,17 +262,9 @@ def _arranged(judged: Judged, pending: Sequence[_Tried]) -> Judged:
     where[here] = here[by]
     rank = np.zeros(len(where), dtype=many.rank.dtype)
     rank[here] = ranks[by]
-    return replace(
-        many,
-        in_run=np.bincount(found, weights=ranks > 0, minlength=len(many)).astype(np.int64),
-        grade=many.grade[where],
-        rank=rank,
-        tie_start=rank,
-        tie_size=np.ones_like(many.tie_size),
-        score=None if many.score is None else many.score[where],
-        aspects=None if many.aspects is None else many.aspects.at(where),
-        by_id=None if many.by_id is None else many.by_id[where],
-    )
+    in_run = np.bincount(found, weights=ranks > 0, minlength=len(many)).astype(np.int64)
+    columns = many.documents(where) | {"rank": rank, "tie_start": rank, "tie_size": np.ones_like(many.tie_size)}
+    return replace(many, in_run=in_run, **columns)
 
 
 # --- what a metric is over all orders of equal scores: the mean, the best and the worst ----------------

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from rankscope.lists.judged import Aspects, Judged, LazyJudged, chunks_of, judged_order, rectangle
-from rankscope.lists.rectangle import Ideal, Lists
+from rankscope.lists.rectangle import Ideal, Lists, with_columns
 from rankscope.lists.sums import Array
 
 CACHED_CELLS = 50_000  # of a rectangle that stays in the processor's cache while others are made of it
@@ -229,15 +229,7 @@ def _without_gaps(lists: Lists, at: Array, listed: Array) -> tuple[Lists, Array]
     if (count == np.minimum(listed, lists.shown.shape[1])).all():
         return lists, at
     keep = np.argsort(~lists.shown, axis=1, kind="stable")[:, : max(int(count.max(initial=0)), 1)]
-
-    def move(values: Array) -> Array:
-        return np.take_along_axis(values, keep, 1)
-
-    moved = Lists(
-        move(lists.grade), move(lists.rank), move(lists.shown), lists.retrieved,
-        move(lists.tie_start), move(lists.tie_size), lists.ideal,
-    )  # fmt: skip
-    return moved, move(at)
+    return with_columns(lists, keep), np.take_along_axis(at, keep, 1)
 
 
 Ties = tuple[Array, Array] | None  # first rank and size of the tied group of each cell; None: no ties

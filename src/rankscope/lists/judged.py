@@ -111,14 +111,14 @@ class Judged:
             retrieved=self.retrieved[queries],
             size=self.size[queries],
             in_run=self.in_run[queries],
-            grade=self.grade[at],
-            rank=self.rank[at],
-            tie_start=self.tie_start[at],
-            tie_size=self.tie_size[at],
-            score=None if self.score is None else self.score[at],
-            aspects=None if self.aspects is None else self.aspects.at(at),
-            by_id=None if self.by_id is None else self.by_id[at],
+            **self.documents(at),
         )
+
+    def documents(self, at: Array) -> dict[str, Any]:
+        """The columns of the documents at these places."""
+        columns = {name: getattr(self, name) for name in ("grade", "rank", "tie_start", "tie_size", "score", "by_id")}
+        found = {name: None if values is None else values[at] for name, values in columns.items()}
+        return {**found, "aspects": None if self.aspects is None else self.aspects.at(at)}
 
     def lists(self, queries: Array) -> Lists:
         """The rectangle of the queries with these numbers."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -311,26 +312,18 @@ def _spread(kinds: _Kinds, upto: int | None = None) -> Lists:
     )
 
 
+def with_columns(lists: Lists, columns: Array) -> Lists:
+    """The same rankings with the cells in these columns of each row."""
+    names = ("grade", "rank", "shown", "tie_start", "tie_size")
+    cells: dict[str, Any] = {name: np.take_along_axis(getattr(lists, name), columns, 1) for name in names}
+    return replace(lists, **cells)
+
+
 def _pack(lists: Lists) -> Lists:
     """The same rankings with the shown cells of each row side by side."""
     if (lists.shown[:, 1:] <= lists.shown[:, :-1]).all():
         return lists
-    cells = np.nonzero(lists.shown)
-    place = np.cumsum(lists.shown, axis=1)[cells] - 1
-
-    def move(values: Array, padding: float) -> Array:
-        out = np.full(values.shape, padding, dtype=values.dtype)
-        out[cells[0], place] = values[cells]
-        return out
-
-    return replace(
-        lists,
-        grade=move(lists.grade, 0.0),
-        rank=move(lists.rank, 1),
-        shown=move(lists.shown, False),
-        tie_start=move(lists.tie_start, 1),
-        tie_size=move(lists.tie_size, 1),
-    )
+    return with_columns(lists, np.argsort(~lists.shown, axis=1, kind="stable"))
 
 
 def _last_of_group(lists: Lists, fresh: Array) -> Array:

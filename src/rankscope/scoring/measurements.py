@@ -94,18 +94,12 @@ def measure(
     return out if clusters is None else replace(out, panels=in_clusters(out.panels, clusters))
 
 
-def panels_of(
-    scores: Scores,
-    metrics: Sequence[Metric] | None = None,
-    clusters: Mapping[str, int] | None = None,
-    as_given: bool = False,
-) -> list[Panel]:
+def panels_of(scores: Scores, metrics: Sequence[Metric] | None = None, as_given: bool = False) -> list[Panel]:
     """The metrics of a result, each over all its runs and the union of their queries, sorted by id unless they stay ``as_given``."""
     known = dict.fromkeys(query for run in scores.runs for query in run.query_ids)
     ids = tuple(known if as_given else sorted(known))
     places = {query: i for i, query in enumerate(ids)}
     at = [np.array([places[query] for query in run.query_ids], dtype=int) for run in scores.runs]
-    codes = None if clusters is None else np.array([clusters[query] for query in ids])
     names = tuple(run.name for run in scores.runs)
     out = []
     for metric in scores.metrics if metrics is None else metrics:
@@ -118,7 +112,7 @@ def panels_of(
         pools = pools_of(scores, metric, places) if metric.aggregate == "pooled" else ()
         if pools:
             values = np.stack([pool.parts() for pool in pools])
-        out.append(Panel(Measure.of(metric), names, ids, values, weights, codes, pools=pools))
+        out.append(Panel(Measure.of(metric), names, ids, values, weights, pools=pools))
     return out
 
 

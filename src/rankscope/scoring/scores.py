@@ -20,6 +20,8 @@ from rankscope.metrics import Metric, parse, parse_many
 from rankscope.scoring import spread
 from rankscope.scoring.request import Request
 from rankscope.scoring.runs import Mean, RunEvaluation, RunScores, trec_queries, trec_value
+from rankscope.scoring.slices import COLUMNS as SLICES
+from rankscope.scoring.slices import SliceMean, tables_of
 from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_block, own_ids
 from rankscope.show.text import as_csv
 
@@ -27,13 +29,11 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rankscope.inference.base import Bounds
-    from rankscope.scoring.slices import SliceMean
 
 UNRANGED = "there is no room for the other intervals: a wider terminal shows them, --format csv has them"
 FEW = 3  # as many runs are named, as many notes of readers shown one by one
 
-MEANS = (
-    Col("run", head="run"),
+MEAN = (
     Col("metric", of=lambda m: str(m.metric), head="metric"),
     Col("asked", of=lambda m: m.spelling, rare=True),
     Col("value", head="value", kind="value"),
@@ -41,6 +41,10 @@ MEANS = (
     Col("undefined", of=lambda m: m.undefined or None, kind="count", rare=True, fill=0),
     Col("ci_lower", "ci_upper", of=lambda m: (m.bounds.lower, m.bounds.upper), kind="value"),
     Col("interval", of=lambda m: m.bounds.method),
+)
+MEANS = (
+    Col("run", head="run"),
+    *MEAN,
     Col("interval_reason", of=lambda m: m.bounds.reason or None, rare=True),
     Col("standard_error_of_ties", of=lambda m: m.error, kind="value", rare=True),
     Col("queries_with_orders_drawn", of=lambda m: m.sampled_queries or None, kind="count", rare=True),
@@ -108,7 +112,7 @@ class Scores(Result):
             ),
             option="distribution",
         ),
-        View("slices", lambda _: _slice_columns(), lambda scores: scores.slices, held=lambda scores: scores.slices),
+        View("slices", SLICES, lambda scores: scores.slices, held=lambda scores: scores.slices),
     )
 
     request: Request
@@ -357,7 +361,7 @@ class Scores(Result):
             *(Paragraph(text, quiet=True) for text in self.queries_in_words()),
             EMPTY,
             *([*self.spread_blocks(), EMPTY] if distribution else []),
-            *(self._slice_blocks() if self.slices else ()),
+            *self._slice_blocks(),
             *caution_block(self.warnings),
             Paragraph(self.request.small_print(), quiet=True),
             *([Paragraph(next_step, quiet=True)] if next_step else []),
@@ -373,7 +377,7 @@ class Scores(Result):
             *(each if per_query else []),
             self.table(),
             *spread_blocks,
-            *(self._slice_blocks() if self.slices else ()),
+            *self._slice_blocks(),
             Paragraph(small, quiet=True),
         ]
 
@@ -510,8 +514,6 @@ class Scores(Result):
         return Table(columns, tuple(rows[:most]), labels=len(names), name="per_query")
 
     def _slice_blocks(self) -> Iterator[Block]:
-        from rankscope.scoring.slices import tables_of
-
         for table in tables_of(self.slices, self.metrics, [run.name for run in self.runs]):
             yield from (Heading(f"slices {table.title}"), table, EMPTY)
 
@@ -531,12 +533,6 @@ class Scores(Result):
             Heading("queries by the rank of their first relevant document (grade ≥ 1)"),
             spread.rank_table(self.runs),
         ]
-
-
-def _slice_columns() -> tuple[Col, ...]:
-    from rankscope.scoring.slices import COLUMNS
-
-    return COLUMNS
 
 
 def _with_interval(mean: Mean) -> Value:

@@ -110,7 +110,7 @@ def _tally_of(values: ValueFrame) -> Tally:
 def _refuse(request: Request, tally: Tally, gathered: Gathered) -> None:
     """Raise what is wrong with all parts together."""
     for layout, run in zip((source.layout for source in gathered.runs), tally.runs, strict=False):
-        if not run.counts["rows"]:
+        if not run.counts.rows:
             raise InputError(f"{layout.label}: the data frame has no rows")
         if len(run.tags) > 1:
             name = layout.columns["tag"][1]
@@ -121,8 +121,8 @@ def _refuse(request: Request, tally: Tally, gathered: Gathered) -> None:
     if not tally.judged:
         raise InputError(f"{gathered.qrels.label}: the data frame has no rows")
     for layout, run in zip((source.layout for source in gathered.runs), tally.runs, strict=True):
-        if run.counts["missing_queries"] == tally.judged:
-            raise DataError(none_judged(layout.label, run.extra, tally.ids))
+        if run.counts.missing_queries == tally.judged:
+            raise DataError(none_judged(layout.label, run.counts.extra, tally.ids))
     only = request.policies.queries
     if not isinstance(only, str):
         refuse_unjudged(only, tally.listed)
@@ -165,7 +165,7 @@ def _notes(request: Request, gathered: Gathered, tally: Tally, names: Sequence[s
         yield f"read qrels as a Spark frame: {rows}, {queries}"
     yield from gathered.notes
     for name, source, run in zip(names, gathered.runs, tally.runs, strict=True):
-        rows, queries = words.counted(run.counts["rows"], "row"), words.counted(run.counts["queries"], "query")
+        rows, queries = words.counted(run.counts.rows, "row"), words.counted(run.counts.queries, "query")
         yield f"read {name} as a Spark frame: {rows}, {queries}"
         yield from source.notes
         yield from run.notes

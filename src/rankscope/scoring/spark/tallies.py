@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -147,73 +147,56 @@ def _ends(values: Array) -> tuple[float, float]:
     return (float(values.min()), float(values.max())) if len(values) else NO_ENDS
 
 
+SHARES = ("unjudged_at_cutoff", "tied_at_cutoff")  # of ``Health``
+
+
 @dataclass(frozen=True)
 class RunTally(Mergeable):
-    """One run: its metrics in the order asked for, and the facts of its ``Health`` as counts.
+    """One run: its metrics in the order asked for, and its ``Health`` with numbers of documents in place of shares.
 
-    ``shown`` counts the documents in the top k of judged queries, ``unjudged`` and ``tied`` those among them without a judgment and
-    those whose score is shared. ``scored`` counts the queries that any metric averages, ``tags`` are the names that its rows give it,
-    ``infinite`` counts infinite scores. ``unranked`` tells in how many parts there was no rank column.
+    ``shown`` counts the documents in the top k of judged queries. ``scored`` counts the queries that any metric averages, ``tags`` are
+    the names that its rows give it, ``infinite`` counts infinite scores.
     """
 
     metrics: tuple[MetricTally, ...]
-    counts: Mapping[str, int]
-    missing: tuple[str, ...] = ()
-    extra: tuple[str, ...] = ()
-    shown: Mapping[str, int] = field(default_factory=dict)
-    unjudged: Mapping[str, float] = field(default_factory=dict)
-    tied: Mapping[str, float] = field(default_factory=dict)
-    ties: Mapping[str, int] = field(default_factory=dict)
-    unranked: int = 0
+    counts: Health
+    shown: Mapping[int, int]
     scored: int = 0
     infinite: int = 0
     tags: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, metrics: Iterable[MetricTally], health: Health, retrieved: Array, **more: Any) -> RunTally:
+        """The tally of a run in a part: ``retrieved`` counts the documents of each judged query, ``more`` are further fields."""
+        shown = {k: int(np.minimum(retrieved, k).sum()) for k in health.unjudged_at_cutoff}
+        shares = ({k: share * shown[k] for k, share in getattr(health, name).items()} for name in SHARES)
+        counts: dict[str, Any] = {
+            name: {k: round(n) if abs(n - round(n)) < 1e-6 else n for k, n in one.items()}
+            for name, one in zip(SHARES, shares, strict=True)
+        }
+        return cls(tuple(metrics), replace(health, ratings=None, **counts), shown, **more)
+
     def merged(self, name: str, one: Any, other: Any) -> Any:
-        """Metrics add up one by one; of names the first few are kept."""
+        """Metrics and counts add up one by one; of names the first few are kept."""
+        if name == "counts":
+            return Health(
+                **{field: self.merged(field, value, getattr(other, field)) for field, value in vars(one).items()}
+            )
         if name == "metrics":
             return tuple(a + b for a, b in zip(one, other, strict=True))
         if name in {"missing", "extra", "tags", "notes"}:
             return tuple(sorted({*one, *other})[:LISTED])
-        return _add(one, other)
+        return None if one is None or other is None else _add(one, other)
 
     @property
     def health(self) -> Health:
         """The facts as a result has them."""
-
-        def share(of: Mapping[str, float]) -> dict[int, float]:
-            return {int(k): of[k] / shown if shown else 0.0 for k, shown in self.shown.items()}
-
-        counts = dict(self.counts)
-        disagreeing = counts.pop("rank_disagreements")
-        return Health(
-            **counts, missing=self.missing, extra=self.extra, unjudged_at_cutoff=share(self.unjudged),
-            tied_at_cutoff=share(self.tied), ties_at_cutoff={int(k): n for k, n in self.ties.items()},
-            rank_disagreements=None if self.unranked else disagreeing,
-        )  # fmt: skip
-
-
-COUNTS = (
-    "rows", "queries", "judged_queries", "missing_queries", "extra_queries", "queries_without_relevant", "tied_rows", "duplicates",
-    "self_matches", "empty_queries", "qrels_duplicates", "judgments", "not_relevant",
-)  # fmt: skip
-
-
-def tally_run(metrics: Sequence[MetricTally], health: Health, retrieved: Array, extra: Mapping[str, Any]) -> RunTally:
-    """The tally of a run in a part: ``retrieved`` counts the documents of each judged query, ``extra`` are further fields."""
-    shown = {str(k): int(np.minimum(retrieved, k).sum()) for k in health.unjudged_at_cutoff}
-
-    def whole(of: Mapping[int, float]) -> dict[str, float]:
-        counts = {str(k): of[k] * shown[str(k)] for k in of}
-        return {k: round(count) if abs(count - round(count)) < 1e-6 else count for k, count in counts.items()}
-
-    counts: Callable[[str], int] = lambda name: getattr(health, name) or 0  # noqa: E731
-    return RunTally(
-        tuple(metrics), {name: counts(name) for name in (*COUNTS, "rank_disagreements")}, tuple(health.missing), tuple(health.extra),
-        shown, whole(health.unjudged_at_cutoff), whole(health.tied_at_cutoff),
-        {str(k): n for k, n in health.ties_at_cutoff.items()}, int(health.rank_disagreements is None), **extra,
-    )  # fmt: skip
+        shares: dict[str, Any] = {
+            name: {k: n / self.shown[k] if self.shown[k] else 0.0 for k, n in getattr(self.counts, name).items()}
+            for name in SHARES
+        }
+        return replace(self.counts, **shares)
 
 
 @dataclass(frozen=True)

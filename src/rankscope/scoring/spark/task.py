@@ -27,7 +27,7 @@ from rankscope.scoring.inputs import CleanInput, Kind, clean
 from rankscope.scoring.judging import JudgedRun
 from rankscope.scoring.request import Request
 from rankscope.scoring.runs import RunEvaluation, RunScores
-from rankscope.scoring.spark.tallies import MetricTally, Tally, tally_run
+from rankscope.scoring.spark.tallies import MetricTally, RunTally, Tally
 from rankscope.tables import Qrels, Run, Source
 
 JUDGMENTS, QUERY = -1, -2  # the number of the source of a judgment, and of a row that only says that a query is judged
@@ -103,12 +103,8 @@ class Scoring:
             if weights is not None:
                 queries.update(run.query_ids)
             frames.append(self._frame(layout.number, run, e))
-            retrieved = e.judged[0].retrieved[: len(judged)]
-            tallies.append(
-                tally_run(
-                    list(_tally_metrics(e, request)), e.health, retrieved, {**extra, "scored": len(run.query_ids)}
-                )
-            )
+            retrieved, extra["scored"] = e.judged[0].retrieved[: len(judged)], len(run.query_ids)
+            tallies.append(RunTally.of(_tally_metrics(e, request), e.health, retrieved, **extra))
         tally = Tally(
             tuple(tallies), grades.data.frame.height, len(judged), tuple(judged.sort().head(2).to_list()),
             () if isinstance(only, str) else tuple(sorted(only.intersection(judged.to_list()))),

@@ -16,6 +16,7 @@ from rankscope.metrics import Metric, parse
 from rankscope.scoring.batches import board_of_values, mean_of_values
 from rankscope.scoring.request import Request
 from rankscope.scoring.runs import Mean
+from rankscope.scoring.scores import MEAN
 from rankscope.show.result import Col, Result, View
 
 
@@ -32,19 +33,7 @@ class BatchScores(Result):
 
     schema: ClassVar[str] = "batch/1"
     views: ClassVar[tuple[View, ...]] = (
-        View(
-            "results",
-            (
-                Col("metric", of=lambda m: str(m.metric), head="metric"),
-                Col("asked", of=lambda m: m.spelling, rare=True),
-                Col("value", head="value", kind="value"),
-                Col("queries", head="queries", kind="count"),
-                Col("undefined", of=lambda m: m.undefined or None, kind="count", rare=True, fill=0),
-                Col("ci_lower", "ci_upper", of=lambda m: (m.bounds.lower, m.bounds.upper), kind="value"),
-                Col("interval", of=lambda m: m.bounds.method),
-            ),
-            lambda scores: scores.board,
-        ),
+        View("results", MEAN, lambda scores: scores.board),
         View("per_query", (Col("query_id"), Col("metric"), Col("value", kind="value")), lambda scores: scores._rows()),
     )
 
