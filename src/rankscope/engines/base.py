@@ -7,7 +7,7 @@ An engine has two operations: ``judge`` finds the judged documents of each query
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -126,3 +126,20 @@ def score(judged: Judged, metrics: Iterable[Scorable]) -> list[Values]:
     weights = dict(zip(map(id, weighted), found[len(metrics) :], strict=True))
     pairs = zip(metrics, found[: len(metrics)], strict=True)
     return [Values(value, weights.get(id(metric), plain)) for metric, value in pairs]
+
+
+def cached_per_query(judged: Judged, metric: Any, name: str, kernel: Callable[..., Array]) -> Array:
+    """Run a kernel on each query once per metric and name. Other conventions of the metric use the cached values."""
+    cache: dict[Any, Array] = vars(judged).setdefault("cached_per_query", {})
+    if (metric, name) not in cache:
+        cache[metric, name] = map_kernels(judged, [kernel])[0]
+    return cache[metric, name]
+
+
+def override_values(
+    values: Values, metric: Any, judged: Judged, kernel: Callable[..., Array], instead: float, name: str
+) -> Values:
+    """Set another value for queries for which the kernel returns 1, unless the metric ignores relevance."""
+    if metric.relevance == "none" or metric.aggregate in {"sum", "pooled"}:
+        return values
+    return replace(values, value=np.where(cached_per_query(judged, metric, name, kernel) == 1, instead, values.value))

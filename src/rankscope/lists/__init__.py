@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from rankscope.lists.batches import Batch, RankedBatch
 from rankscope.lists.ids import MANY, Ids
-from rankscope.lists.judged import Aspects, Judged, LazyJudged, judged_order
-from rankscope.lists.narrow import NarrowJudged, narrowed
+from rankscope.lists.judged import Aspects, Judged, LazyJudged, NarrowJudged, judged_order, narrowed
 from rankscope.lists.rectangle import Ideal, Lists, Pool
 from rankscope.lists.sums import Array, each, each_rank, exact_sum, log2_discounts, not_before, ratio, running, total
 

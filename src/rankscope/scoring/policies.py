@@ -362,7 +362,7 @@ class NoRelevant(Policy):
             return values
         in_list = convention.looks_at == "list"
         instead = float("nan") if value == "skip" else float(value)
-        from rankscope.scoring.override import override_values
+        from rankscope.engines.base import override_values
 
         return override_values(
             values, metric, judged, lambda lists: metric.without_relevant(lists, True) if in_list else metric.cannot_score(lists),
@@ -392,7 +392,7 @@ class NothingFound(Policy):
         if value == "metric":
             return values
         in_list = value == "skip_list"
-        from rankscope.scoring.override import override_values
+        from rankscope.engines.base import override_values
 
         return override_values(
             values, metric, judged, lambda lists: metric.without_relevant(lists, in_list), float("nan"), "list" if in_list else "top",
@@ -442,7 +442,7 @@ class Averaging(Policy):
     def apply(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
         if value != "micro" or metric.aggregate != "mean":
             return values
-        from rankscope.scoring.override import cached_per_query
+        from rankscope.engines.base import cached_per_query
 
         return replace(values, weight=cached_per_query(judged, metric, "worth", metric.worth))
 

@@ -19,9 +19,16 @@ from rankscope.errors import InputError
 from rankscope.metrics import Metric, parse, parse_many
 from rankscope.scoring import spread
 from rankscope.scoring.request import Request
-from rankscope.scoring.runs import Mean, RunEvaluation, RunScores, trec_queries, trec_value
-from rankscope.scoring.slices import COLUMNS as SLICES
-from rankscope.scoring.slices import SliceMean, tables_of
+from rankscope.scoring.runs import (
+    SLICES,
+    Mean,
+    RunEvaluation,
+    RunScores,
+    SliceMean,
+    tables_of_slices,
+    trec_queries,
+    trec_value,
+)
 from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_block, own_ids
 from rankscope.show.text import as_csv
 
@@ -514,7 +521,7 @@ class Scores(Result):
         return Table(columns, tuple(rows[:most]), labels=len(names), name="per_query")
 
     def _slice_blocks(self) -> Iterator[Block]:
-        for table in tables_of(self.slices, self.metrics, [run.name for run in self.runs]):
+        for table in tables_of_slices(self.slices, self.metrics, [run.name for run in self.runs]):
             yield from (Heading(f"slices {table.title}"), table, EMPTY)
 
     def spread_blocks(self) -> list[Block]:

@@ -15,7 +15,7 @@ from rankscope.inference import find_method
 from rankscope.inference.base import Interval
 from rankscope.metrics import parse
 from rankscope.panels.samples import bounds_of, mean
-from rankscope.scoring.spark.tallies import MetricTally
+from rankscope.scoring.spark.task import MetricTally
 
 METRICS = [parse(name) for name in ("AP", "Success@1", "GMAP", "NumRel", "DCG@10")]
 

@@ -18,8 +18,7 @@ from rankscope.files.raw import open_raw
 from rankscope.files.roles import ID_ROLES, ColumnRoles, known_header, roles_of
 from rankscope.scoring.inputs import Kind, distinct_names
 from rankscope.scoring.request import Request
-from rankscope.scoring.spark.evaluation import evaluate_frames
-from rankscope.scoring.spark.scores import SparkScores
+from rankscope.scoring.spark.evaluation import SparkScores, evaluate_frames
 from rankscope.tables import Source
 
 RUN_COLUMNS = {"query_id": 0, "doc_id": 2, "rank": 3, "score": 4}

@@ -16,9 +16,8 @@ from rankscope.metrics import Metric
 from rankscope.panels.samples import mean
 from rankscope.panels.slices import parts_of
 from rankscope.scoring.evaluation import bounds_of_pooled
-from rankscope.scoring.runs import Mean, RunScores
+from rankscope.scoring.runs import Mean, RunScores, SliceMean
 from rankscope.scoring.scores import Scores
-from rankscope.scoring.slices import SliceMean
 
 
 def with_slices(scores: Scores, source: Any) -> Scores:
