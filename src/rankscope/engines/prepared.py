@@ -91,7 +91,10 @@ class PreparedQrels:
         if alike:
             scores.reshape(len(length), -1).sort(axis=1)
         places = mappings.places_of(scores, length, score, self.documents, rankings, order.ties, alike)
-        return PreparedRun(self, score, length, places, order)
+        return PreparedRun(
+            qrels=self, found=score, length=length, places=places, order=order, query_id=self.names, size=self.size,
+            retrieved=length if order.depth is None else np.minimum(length, order.depth),
+        )  # fmt: skip
 
 
 def _picker(documents: Sequence[str]) -> Callable[[Mapping[str, float]], Iterable[float]]:
@@ -106,14 +109,6 @@ class PreparedRun(LazyJudged):
     length: Array
     places: mappings.Places
     order: Order
-
-    def __init__(
-        self, qrels: PreparedQrels, found: Array, length: Array, places: mappings.Places, order: Order
-    ) -> None:
-        super().__init__(
-            qrels=qrels, found=found, length=length, places=places, order=order, query_id=qrels.names, size=qrels.size,
-            retrieved=length if order.depth is None else np.minimum(length, order.depth),
-        )  # fmt: skip
 
     @cached_property
     def flat(self) -> Judged:

@@ -18,6 +18,7 @@ import numpy as np
 
 from rankscope.engines.base import Values, score
 from rankscope.lists import Array, Judged, judged_order
+from rankscope.lists.judged import chunks_of
 
 MOST_ORDERS = 720  # the most orders of a query that are all tried
 SAMPLE_SIZE = 200  # orders that are drawn where there are more
@@ -367,7 +368,7 @@ def _expected_values(judged: Judged, tied: TieGroups, metrics: Sequence[Any], de
     return out
 
 
-def _chunks(judged: Judged, queries: Array) -> Iterator[Array]:
+def _chunks(judged: Judged, queries: Array) -> list[Array]:
     """Queries in portions of which the lists, all places of tied documents told, stay small."""
     query, there = judged.query, judged.rank > 0
     by = np.lexsort((judged.grade, judged.tie_start, query, ~there))[: int(there.sum())]
@@ -375,11 +376,4 @@ def _chunks(judged: Judged, queries: Array) -> Iterator[Array]:
     for one in (query, judged.tie_start, judged.grade):
         fresh[1:] = (one[by[1:]] != one[by[:-1]]) | (fresh[1:] if one is not query else False)
     width = np.bincount(query[by[fresh]], weights=judged.tie_size[by[fresh]], minlength=len(judged))[queries]
-    order = queries[np.argsort(width, kind="stable")]
-    width = np.sort(width)
-    at = 0
-    while at < len(order):
-        area = width[at:] * np.arange(1, len(order) - at + 1)
-        stop = at + max(1, int(np.searchsorted(area, CELLS, side="right")))
-        yield order[at:stop]
-        at = stop
+    return [queries[chunk] for chunk in chunks_of(width, CELLS)]

@@ -37,14 +37,10 @@ def top(run: Any, order: Order, k: int | None = None, label: str = "run") -> pl.
         raise InputError(f"ties={order.ties!r}: one order is needed here: {', '.join(TIES)}")
     k = min((limit for limit in (k, order.depth) if limit is not None), default=None)
     if isinstance(run, Run):
-        return _of_table(run, order, k)
+        return pl.concat(map_parts(lambda part: _of_part(part, order, k), run.by_query().parts(PART)))
     if order.ties == "rank":
         raise InputError(f"{label}: a dict has no rank column, which ties='rank' needs; use ties='input'")
     return _of_mapping(run, order.ties, k, label)
-
-
-def _of_table(run: Run, order: Order, k: int | None) -> pl.DataFrame:
-    return pl.concat(map_parts(lambda part: _of_part(part, order, k), run.by_query().parts(PART)))
 
 
 def _of_part(run: Run, order: Order, k: int | None) -> pl.DataFrame:

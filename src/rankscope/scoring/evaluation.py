@@ -94,12 +94,10 @@ def scores_of(
         raise DataError(NO_QUERY)
     names = distinct_names([e.labels for e in evaluations])
     scored = [run_scores(name, e, request) for name, e in zip(names, evaluations, strict=True)]
-    of_mean = request.intervals.of_mean
     clustered = request.intervals.clusters is not None
     codes = request.intervals.codes([run.query_ids for run in scored]) if clustered else [None] * len(scored)
     board = [
-        # the interval of a mean is made when it is first looked at
-        replace(m, interval=partial(of_mean, m.metric, run.values[m.metric], run.weights.get(m.metric), clusters))
+        replace(m, interval=_interval_of(m, request, run, e, clusters))
         for run, e, clusters in zip(scored, evaluations, codes, strict=True)
         for m in board_of(run.name, request, e)
     ]
@@ -124,8 +122,6 @@ def scores_of(
         cautions += active_cautions(second, request.policies.ignore)
     sources = [s for s in (qrels, *(e.source for e in evaluations)) if s is not None]
     notes = [note for source in sources for note in source.notes]
-    if any(m.metric.aggregate == "pooled" for m in request.metrics):
-        board = _with_pooled_intervals(board, request, scored, evaluations, codes)
     if request.policies.weights is not None:
         notes += request.policies.weights.note_unused({query for run in scored for query in run.query_ids})
     return Scores(
@@ -141,20 +137,14 @@ def _means_of(request: Request, qrels: Any, run: Any) -> dict[Any, float]:
     return {m.metric: m.value for m in scores_of(request, [found], grades.queries, grades.source).board}
 
 
-def _with_pooled_intervals(
-    board: Sequence[Mean],
-    request: Request,
-    runs: Sequence[RunScores],
-    evaluations: Sequence[RunEvaluation],
-    codes: Sequence[Array | None],
-) -> list[Mean]:
-    of_run = {run.name: (e, run.query_ids, c) for run, e, c in zip(runs, evaluations, codes, strict=True)}
-    return [
-        replace(m, interval=partial(bounds_of_pooled, request, m.metric, *of_run[m.run]))
-        if m.metric.aggregate == "pooled"
-        else m
-        for m in board
-    ]
+def _interval_of(
+    m: Mean, request: Request, run: RunScores, e: RunEvaluation, clusters: Array | None
+) -> Callable[[], Bounds]:
+    """Return the function that makes the interval of a mean when it is first looked at."""
+    if m.metric.aggregate == "pooled":
+        return partial(bounds_of_pooled, request, m.metric, e, run.query_ids, clusters)
+    values, weights = run.values[m.metric], run.weights.get(m.metric)
+    return partial(request.intervals.of_mean, m.metric, values, weights, clusters)
 
 
 def bounds_of_pooled(
