@@ -13,7 +13,6 @@ import numpy as np
 
 from rankscope.inference.base import CLOSE, Sample
 from rankscope.inference.power import Detectable, detectable, detectable_difference, power_of, queries_needed
-from rankscope.lists import Array
 from rankscope.panels.panel import PairedValues, Panel
 
 
@@ -167,54 +166,17 @@ def _scale(paired: PairedValues) -> float:
 
 # --- over pairs -----------------------------------------------------------------------------------
 
-UNSURE = 1e-6  # within this share of a bound a pair is looked at alone, where sums are exact
-
 
 def pairs_within_reach(panel: Panel, goal: PowerGoal) -> tuple[int, int, PairPower | None]:
-    """How many pairs of systems have two units in common, how many of these differ by less than can be detected, and the nearest of them.
+    """Return the number of pairs with two units in common, the number that differ by less than can be detected, and the nearest of these.
 
-    The nearest is the pair whose difference is the smallest part of what can be detected. The pairs of a system are looked at together;
-    alone, by ``reach_of``, are those that are too close to call so, and those that may be the nearest.
+    The nearest is the pair with the smallest difference as a share of what can be detected.
     """
-    names, counts, parts = panel.systems, [], []
-    plain = panel.weights is None and panel.clusters is None and panel.measure.aggregate == "mean"
-    for at in range(len(names) - 1):
-        count, part = _parts_of_reach(panel.values[at], panel.values[at + 1 :], goal)
-        counts.append(count)
-        parts.append(part if plain else np.full(len(part), np.nan))
-    part, several = np.concatenate([[], *parts]), np.concatenate([[], *counts]) > 1
-    sure = np.where(several & (part < 1), part, math.inf)
-    alone = several & (np.isnan(part) | (sure <= sure.min(initial=math.inf) * (1 + UNSURE)) & (sure < 1))
-    nearest: list[tuple[float, PairPower]] = []
-    small = int(np.count_nonzero((sure < 1) & ~alone))
-    for pair in np.array(list(combinations(range(len(names)), 2)), dtype=np.int64).reshape(-1, 2)[alone].tolist():
-        reach = reach_of(panel, (names[pair[0]], names[pair[1]]), goal, (), False)
-        size = abs(reach.difference)
-        if not reach.reason and 0 < size < reach.detectable.difference:
-            small += 1
-            nearest.append((size / reach.detectable.difference, reach))
-    return int(several.sum()), small, min(nearest, key=lambda one: one[0])[1] if nearest else None
-
-
-def _parts_of_reach(one: Array, others: Array, goal: PowerGoal) -> tuple[Array, Array]:
-    """How many units a system shares with each of the others, and what part of the detectable difference they differ by.
-
-    Infinite where they do not differ, NaN where rounding may decide.
-    """
-    difference = one - others
-    known = ~np.isnan(difference)
-    count = np.count_nonzero(known, axis=1)
-    difference = np.where(known, difference, 0.0)
-    most = np.maximum(count, 1)
-    mean = difference.sum(axis=1) / most
-    around = np.where(known, difference - mean[:, None], 0.0)
-    error = np.sqrt((around**2).sum(axis=1) / np.maximum(count - 1, 1) / most)
-    of_error = {n: detectable_difference(n, math.sqrt(n), goal.power, goal.each) for n in set(count.tolist()) if n > 1}
-    reach = error * np.array([of_error.get(n, math.nan) for n in count.tolist()])
-    scale = np.nanmax(np.abs(np.vstack([one, others])), initial=0.0)
-    part = np.divide(np.abs(mean), reach, out=np.full(len(mean), math.nan), where=reach > 0)
-    rounding = (np.abs(mean) < UNSURE * scale) | (error < UNSURE * scale) | (np.abs(part - 1) < UNSURE)
-    return count, np.where(difference.any(axis=1), np.where(rounding, math.nan, part), math.inf)
+    every = (reach_of(panel, pair, goal, (), observed=False) for pair in combinations(panel.systems, 2))
+    reaches = [reach for reach in every if reach.queries > 1]
+    small = [r for r in reaches if not r.reason and 0 < abs(r.difference) < r.detectable.difference]
+    nearest = min(small, key=lambda r: abs(r.difference) / r.detectable.difference, default=None)
+    return len(reaches), len(small), nearest
 
 
 @dataclass(frozen=True)

@@ -8,18 +8,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Block, Caution, Chart, Heading, Notes, Paragraph, Table
+from rankscope.blocks import Caution, Chart, Heading, Paragraph, Table
 from rankscope.metrics import spelled
 from rankscope.panels.contrast import Contrast
-from rankscope.panels.contrast_result import ContrastResult, p_cell
+from rankscope.panels.contrast_result import ContrastResult, column_at, p_cell
 from rankscope.panels.doubts import doubts_of
 from rankscope.panels.families import Family, TopGroup, anova_of, discriminative_power
+from rankscope.panels.panel import Panel
 from rankscope.panels.slices import SliceContrast, Slices
 from rankscope.scoring.measurements import Measurements
 from rankscope.scoring.policies import POLICIES
 from rankscope.scoring.request import active_cautions
 from rankscope.scoring.scores import Scores
-from rankscope.show.result import FORMATS, Col, Shown, View, caution_notes, input_record
+from rankscope.show.result import FORMATS, Col, Shown, View, input_record
 from rankscope.verbs.compare.tables import (
     FEW,
     LEGEND,
@@ -38,7 +39,6 @@ from rankscope.verbs.compare.tables import (
 if TYPE_CHECKING:
     from rankscope.panels.tradeoffs import TradeOffs
 
-PRIMARY = " (primary)"
 NAMED = 12  # runs of a top group that a table names
 
 # --- the views -------------------------------------------------------------------------------------------
@@ -47,27 +47,16 @@ NAMED = 12  # runs of a top group that a table names
 def _slice_columns(found: Comparison) -> tuple[Col, ...]:
     """The columns of a contrast, after those of its slice."""
     labels = (Col("attribute", of=lambda part: part.attribute), Col("slice", of=lambda part: part.name))
-    return (*labels, *(_of_part(column) for column in record_columns(found.family)))
-
-
-def _of_part(column: Col) -> Col:
-    return Col(
-        *column.names, of=lambda part: column.of(part.contrast), kind=column.kind, rare=column.rare, fill=column.fill
-    )
+    return (*labels, *(column_at(column, "contrast", "") for column in record_columns(found.family)))
 
 
 def _means(found: Comparison) -> Iterator[dict[str, Any]]:
     """The mean of each run on each metric, with its interval."""
     for panel in found.panels:
         for system in panel.systems:
-            sample = panel.estimate(system)
-            yield {
-                "run": system,
-                "metric": panel.name,
-                "value": sample.mean,
-                "bounds": panel.interval(system, found.method.level),
-                "queries": sample.count,
-            }
+            sample, bounds = panel.estimate(system), panel.interval(system, found.method.level)
+            row = {"run": system, "metric": panel.name, "value": sample.mean}
+            yield {**row, "bounds": bounds, "queries": sample.count}
 
 
 def _replicates(found: Comparison) -> Iterator[dict[str, Any]]:
@@ -313,17 +302,26 @@ class Comparison(ContrastResult):
 
         yield from charts_of(self.family)
 
-    def blocks(self, details: bool = False, **_: Any) -> list[Shown]:
-        """The verdict in words, what it rests on, and what to doubt about it; ``details`` shows a full table for each metric."""
-        blocks: list[Shown] = [*map(Paragraph, self.sentences()), *self._tables(details)]
-        blocks += [Paragraph(line) for line in self._lines()]
+    def body(self, details: bool = False, **_: Any) -> Iterator[Sequence[Shown]]:
+        """Yield the tables by metric, further findings, slices and trade-offs; ``details`` shows a full table per metric."""
+        family, panels = self.family, self.family.panels
+        full = panels if details or len(family.contrasts) + len(panels) <= ROOM else panels[:1]
+        against = "" if family.baseline is None else f", against {family.baseline}"
+        parts: list[list[Shown]] = []
+        for panel in full:
+            lower = " (lower is better)" if panel.sign < 0 and against else ""
+            heading = Heading(f"{panel.name}{self._lead(panel)}{lower}{against}")
+            parts.append([heading, contrast_table(family, panel, every=details)])
+            parts += [[effects_table(family, panel)]] if details else []
+        parts[-1].append(Paragraph(self._marks(), quiet=True))
+        if len(full) < len(panels):
+            parts.append([Heading("all metrics"), board(family)])
+        parts[-1] += map(Paragraph, self._lines())
+        yield from parts
         if self.slices is not None:
-            blocks += self._slice_blocks(self.slices.contrasts, details)
+            yield from self._slice_parts(self.slices.contrasts, details)
         if self.tradeoffs is not None:
-            blocks += [EMPTY, *self.tradeoffs.blocks()]
-        doubts = caution_notes(self.warnings)
-        blocks += [EMPTY, *([Notes(tuple(doubts))] if doubts else [])]
-        return [*blocks, Paragraph(" · ".join(self._small_print()), quiet=True)]
+            yield self.tradeoffs.blocks()
 
     def document_blocks(self, **_: Any) -> list[Shown]:
         """What goes into a document: runs and metrics, significance marks, and what the marks mean."""
@@ -331,8 +329,7 @@ class Comparison(ContrastResult):
         if self.all_pairs:
             for panel in self.panels:
                 table = contrast_table(self.family, panel, every=True)
-                lead = PRIMARY if self.primary_declared and panel is self.panels[0] else ""
-                blocks += [Heading(f"{panel.name}{lead}"), replace(table, note=self._marks())]
+                blocks += [Heading(f"{panel.name}{self._lead(panel)}"), replace(table, note=self._marks())]
         else:
             marks = (
                 f"* better, † worse than {self.baseline} at {words.percent(self.method.alpha)}: {how(self.family)}; "
@@ -340,7 +337,7 @@ class Comparison(ContrastResult):
             )
             blocks.append(replace(board(self.family), note=marks))
         blocks += [Paragraph(group.sentence()) for group in self.groups]
-        return [*blocks, Paragraph(" · ".join(self._small_print()), quiet=True)]
+        return [*blocks, Paragraph(" · ".join(self.small_print()), quiet=True)]
 
     def to_latex(self, *, caption: str = "", label: str = "", digits: int | None = None, **_: Any) -> str:
         r"""The table of a paper: systems in the order given and metrics, the best in bold, what is significant marked, with a note.
@@ -360,23 +357,8 @@ class Comparison(ContrastResult):
         table = paper_table(self.family, caption, label, digits)
         return "\n".join([*(f"% {words.printable(text)}" for text in self.sentences()), *table.lines(), ""])
 
-    def _tables(self, details: bool) -> Iterator[Block]:
-        family, panels = self.family, self.family.panels
-        full = panels if details or len(family.contrasts) + len(panels) <= ROOM else panels[:1]
-        against = "" if family.baseline is None else f", against {family.baseline}"
-        for panel in full:
-            lower = " (lower is better)" if panel.sign < 0 and against else ""
-            lead = PRIMARY if self.primary_declared and panel is panels[0] else ""
-            yield from (
-                EMPTY,
-                Heading(f"{panel.name}{lead}{lower}{against}"),
-                contrast_table(family, panel, every=details),
-            )
-            if details:
-                yield from (EMPTY, effects_table(family, panel))
-        yield Paragraph(self._marks(), quiet=True)
-        if len(full) < len(panels):
-            yield from (EMPTY, Heading("all metrics"), board(family))
+    def _lead(self, panel: Panel) -> str:
+        return " (primary)" if self.primary_declared and panel is self.panels[0] else ""
 
     def _marks(self) -> str:
         family = self.family
@@ -415,19 +397,19 @@ class Comparison(ContrastResult):
                 "looks better than it is; fresh queries tell by how much"
             )
 
-    def _slice_blocks(self, contrasts: Sequence[SliceContrast], details: bool) -> Iterator[Block]:
+    def _slice_parts(self, contrasts: Sequence[SliceContrast], details: bool) -> Iterator[Sequence[Shown]]:
         size = max((part.contrast.comparisons for part in contrasts), default=0)
-        yield EMPTY
-        yield Heading(f"slices, {self.primary}" + ("" if self.all_pairs else f", against {self.baseline}"))
-        yield slice_table(self.family, contrasts)
-        yield Paragraph(f"p and intervals of slices are corrected for {size:,} comparisons", quiet=True)
-        board_of_slices = slice_board(self.family, contrasts)
-        rest = len(board_of_slices.rows) - ROOM
+        heading = Heading(f"slices, {self.primary}" + ("" if self.all_pairs else f", against {self.baseline}"))
+        corrected = Paragraph(f"p and intervals of slices are corrected for {size:,} comparisons", quiet=True)
+        yield [heading, slice_table(self.family, contrasts), corrected]
+        values = slice_board(self.family, contrasts)
+        rest = len(values.rows) - ROOM
         note = f"{words.counted(rest, 'more row')}: --details shows all" if rest > 0 and not details else ""
-        yield from (EMPTY, Heading("values on slices" + (", all metrics" if len(self.metrics) > 1 else "")))
-        yield replace(board_of_slices, rows=board_of_slices.rows[: None if details else ROOM], note=note)
+        heading = Heading("values on slices" + (", all metrics" if len(self.metrics) > 1 else ""))
+        yield [heading, replace(values, rows=values.rows[: None if details else ROOM], note=note)]
 
-    def _small_print(self) -> Iterator[str]:
+    def small_print(self) -> Iterator[str]:
+        """Yield the number of queries and the method."""
         method, panel = self.family.method, self.family.panels[0]
         yield words.counted(len(panel.units), "query")
         if panel.clusters is not None:

@@ -22,44 +22,53 @@ from rankscope.show.result import Col, table_of
 ROOM = 30  # rows of tables that are read at one go
 FEW = 3  # as many runs get sentences of their own; more are counted
 MARKS = {"better": "*", "different": "*", "worse": "†"}
-MANY = 300  # comparisons beyond which the sign-flip test beside each would take long; it is left out then
+MAX_SIGN_FLIPS = 300  # comparisons with a sign-flip test, which takes long
 
 # --- for programs ----------------------------------------------------------------------------------------
 
-CONTRAST = columns_named(
-    "run", "baseline", "metric", "value", "baseline_value", "difference", "ci", "p_value", "p_value_adjusted", "ci_adjusted", "test",
-    "correction", "comparisons",
-)  # fmt: skip
-FLIPS = Col("sign_flip_p_value", of=lambda c: c.sign_flip, kind="value")
-NO_FLIPS = Col("sign_flip_p_value", of=lambda _: None, kind="value")
-MORE = (
-    Col("wins", "losses", "ties", "queries", kind="count"), *columns_named("verdict"), Col("interval", of=lambda c: c.bounds.method),
-    Col("relative_difference", of=lambda c: c.relative[0], kind="value"),
-    *columns_named("relative_ci"),
-    Col("standardised_effect", of=lambda c: c.effect, kind="value"),
-    Col("probability_of_superiority", of=lambda c: c.superiority, kind="value"),
-    Col("detectable_difference", "detectable_lower", "detectable_upper",
-        of=lambda c: (c.detectable.difference, c.detectable.low, c.detectable.high), kind="value"),
-    Col("queries_needed", kind="count"),
-    Col("queries_that_carry_it", of=lambda c: c.favourable and c.favourable[0], kind="count"),
-    Col("share_that_carries_it", of=lambda c: c.favourable and c.favourable[1], kind="value"),
-    *columns_named("relative", "units"),
-)  # fmt: skip
 CHANCES = ("better", "worse", "practically_equal")
-WITH_BAYES = (
-    Col(*(f"chance_{name}" for name in CHANCES), of=lambda c: [c.chances and c.chances[n] for n in CHANCES], kind="value"),
-)  # fmt: skip
 
 
 def record_columns(family: Family) -> tuple[Col, ...]:
-    """The columns of the contrasts of a family, with those that its method adds."""
-    return (
-        *CONTRAST,
-        FLIPS if len(family.contrasts) <= MANY else NO_FLIPS,
-        *MORE,
-        *(columns_named(*WITH_MARGIN) if family.method.margin is not None else ()),
-        *(WITH_BAYES if family.method.bayes else ()),
+    """Return the columns of the contrasts of a family, with those that its method adds."""
+    flips = len(family.contrasts) <= MAX_SIGN_FLIPS
+    names = (
+        "run",
+        "baseline",
+        "metric",
+        "value",
+        "baseline_value",
+        "difference",
+        "ci",
+        "p_value",
+        "p_value_adjusted",
+        "ci_adjusted",
+        "test",
+        "correction",
+        "comparisons",
     )
+    chances = Col(
+        *(f"chance_{name}" for name in CHANCES),
+        of=lambda c: [c.chances and c.chances[n] for n in CHANCES],
+        kind="value",
+    )
+    return (
+        *columns_named(*names),
+        Col("sign_flip_p_value", of=lambda c: c.sign_flip if flips else None, kind="value"),
+        Col("wins", "losses", "ties", "queries", kind="count"), *columns_named("verdict"), Col("interval", of=lambda c: c.bounds.method),
+        Col("relative_difference", of=lambda c: c.relative[0], kind="value"),
+        *columns_named("relative_ci"),
+        Col("standardised_effect", of=lambda c: c.effect, kind="value"),
+        Col("probability_of_superiority", of=lambda c: c.superiority, kind="value"),
+        Col("detectable_difference", "detectable_lower", "detectable_upper",
+            of=lambda c: (c.detectable.difference, c.detectable.low, c.detectable.high), kind="value"),
+        Col("queries_needed", kind="count"),
+        Col("queries_that_carry_it", of=lambda c: c.favourable and c.favourable[0], kind="count"),
+        Col("share_that_carries_it", of=lambda c: c.favourable and c.favourable[1], kind="value"),
+        *columns_named("relative", "units"),
+        *(columns_named(*WITH_MARGIN) if family.method.margin is not None else ()),
+        *([chances] if family.method.bayes else ()),
+    )  # fmt: skip
 
 
 # --- for people ------------------------------------------------------------------------------------------
