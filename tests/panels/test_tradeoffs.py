@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rankscope.blocks import Paragraph, Table
 from rankscope.errors import DataError, InputError
 from rankscope.files.side_tables import costs_of
-from rankscope.panels.tradeoffs import Place, limits_of, tradeoffs
+from rankscope.panels.tradeoffs import CostPoint, limits_of, tradeoffs
 
 COSTS = {
     "bm25": {"latency_ms": 10, "cost": 1},
@@ -43,11 +43,11 @@ def test_two_models(cutoff: int, large: float, small: float, percent: str) -> No
 def test_front_and_prices() -> None:
     found = made()
     assert [p.run for p in found.front("latency_ms")] == ["bm25", "dense", "hybrid"]
-    bm25, dense, hybrid, slow = found.places("latency_ms")
+    bm25, dense, hybrid, slow = found.points("latency_ms")
     assert bm25.price is None
     assert dense.price == pytest.approx((40 - 10) / ((0.36 - 0.30) / 0.01))
     assert hybrid.price == pytest.approx((50 - 40) / ((0.40 - 0.36) / 0.01))
-    assert (slow.run, slow.beaten_by, slow.price) == ("slow", "hybrid", None)
+    assert (slow.run, slow.dominated_by, slow.price) == ("slow", "hybrid", None)
     assert [p.run for p in found.front("cost")] == [
         "slow",
         "dense",
@@ -82,10 +82,10 @@ def test_the_front_is_what_nothing_beats(given_points: list[tuple[int, int]]) ->
             for o in quality
         )
         assert (run in front) == (not beaten)
-    assert all(p.beaten_by in front for p in found.places("cost") if not p.on_front)
-    assert all(p.price is None or p.price > 0 for p in found.places("cost"))
+    assert all(p.dominated_by in front for p in found.points("cost") if not p.on_front)
+    assert all(p.price is None or p.price > 0 for p in found.points("cost"))
     other = tradeoffs(dict(reversed(quality.items())), costs_of(costs), metric="m")
-    assert other.places("cost") == found.places("cost")
+    assert other.points("cost") == found.points("cost")
 
 
 def test_budgets() -> None:
@@ -143,8 +143,8 @@ def test_blocks_and_places() -> None:
     assert "<= 45" not in {column.header for column in tables[1].columns}
     assert [len(table.rows) for table in tables] == [4, 4]
     assert all(len(row) == len(table.columns) for table in tables for row in table.rows)
-    assert [len(found.places(column)) for column in found.costs.columns] == [4, 4]
-    assert found.places("latency_ms")[0] == Place("bm25", 10.0, 0.30)
+    assert [len(found.points(column)) for column in found.costs.columns] == [4, 4]
+    assert found.points("latency_ms")[0] == CostPoint("bm25", 10.0, 0.30)
 
 
 def test_what_is_refused() -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Block, Column, Heading, NumberText, Paragraph, Table, Value
+from rankscope.blocks import EMPTY, Block, Column, Heading, NumberText, Paragraph, Table
 from rankscope.errors import DataError, InputError
 from rankscope.files.side_tables import Costs
 
@@ -20,23 +20,23 @@ _SIZES = ("size", "bytes", "memory", "ram", "disk", "storage", "mb", "gb", "mib"
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a run stands between one cost and the quality.
+class CostPoint:
+    """A run with one cost and its quality.
 
-    ``beaten_by`` names a run that is at least as good and costs no more, and is better in one of the two; the front is made of
-    the runs without such. ``price`` is what 0.01 more of the metric costs, against the next cheaper run of the front.
+    ``dominated_by`` names a run that is at least as good, costs no more, and is better in one of the two; the runs without one are the
+    front. ``price`` is the cost of 0.01 more of the metric, against the next cheaper run of the front.
     """
 
     run: str
     cost: float
     quality: float
-    beaten_by: str | None = None
+    dominated_by: str | None = None
     price: float | None = None
 
     @property
     def on_front(self) -> bool:
-        """Whether no run beats this one."""
-        return self.beaten_by is None
+        """True if no run dominates this one."""
+        return self.dominated_by is None
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,6 @@ class Budget:
         better = f"; better, but beyond {'it' if one else 'them'}: {words.listing(ahead, most=3)}" if ahead else ""
         return f"Best with {limits}: {self.best} (of {words.counted(len(self.within), 'run')} within the {'limit' if one else 'limits'}){better}."
 
-    def limit_of(self, column: str) -> float | None:
-        """The limit on a cost; None where there is none."""
-        return dict(self.limits).get(column)
-
 
 @dataclass(frozen=True, eq=False)
 class TradeOffs:
@@ -81,21 +77,22 @@ class TradeOffs:
     baseline: str | None = None
     budget: Budget | None = None
 
-    def places(self, column: str) -> tuple[Place, ...]:
-        """Every run with this cost, the cheapest first; of equal cost the best first."""
+    def points(self, column: str) -> tuple[CostPoint, ...]:
+        """Return every run with this cost, the cheapest first; for equal costs the best first."""
         cost = {run: self.costs.by_run[run][self.costs.column(column)] for run in self.quality}
-        order = sorted(self.quality, key=lambda run: (cost[run], -self._good(run), run))
-        beaten = {run: self._beaten_by(run, cost) for run in order}
-        found: list[Place] = []
-        for run in order:
-            place = Place(run, cost[run], self.quality[run], beaten[run])
-            cheaper = [p for p in found if p.on_front and p.cost < place.cost]
-            found.append(place if beaten[run] or not cheaper else self._with_price(place, cheaper[-1]))
+        found: list[CostPoint] = []
+        for run in sorted(self.quality, key=lambda run: (cost[run], -self._good(run), run)):
+            dominant, price = self._dominant(run, cost), None
+            cheaper = [point for point in found if point.on_front and point.cost < cost[run]]
+            if cheaper and dominant is None:
+                gained = abs(self.quality[run] - cheaper[-1].quality)
+                price = (cost[run] - cheaper[-1].cost) / (gained / STEP)
+            found.append(CostPoint(run, cost[run], self.quality[run], dominant, price))
         return tuple(found)
 
-    def front(self, column: str) -> tuple[Place, ...]:
-        """The runs that no other beats, the cheapest first: less cost is less quality among them."""
-        return tuple(place for place in self.places(column) if place.on_front)
+    def front(self, column: str) -> tuple[CostPoint, ...]:
+        """Return the runs that no other dominates, the cheapest first: less cost is less quality among them."""
+        return tuple(point for point in self.points(column) if point.on_front)
 
     def within(self, limits: Mapping[str, float]) -> Budget:
         """The best run whose costs are at most these; of equally good ones the cheaper, by the columns in the order given."""
@@ -152,21 +149,12 @@ class TradeOffs:
     def _good(self, run: str) -> float:
         return self.quality[run] if self.better == "higher" else -self.quality[run]
 
-    def _beaten_by(self, run: str, cost: Mapping[str, float]) -> str | None:
-        """The best of the runs that beat this one."""
-        beating = [
-            other
-            for other in self.quality
-            if cost[other] <= cost[run]
-            and self._good(other) >= self._good(run)
-            and (cost[other], self._good(other)) != (cost[run], self._good(run))
-        ]
-        return min(beating, key=lambda other: (-self._good(other), cost[other], other), default=None)
-
-    def _with_price(self, place: Place, cheaper: Place) -> Place:
-        gained = abs(place.quality - cheaper.quality)
-        price = (place.cost - cheaper.cost) / (gained / STEP)
-        return Place(place.run, place.cost, place.quality, price=price)
+    def _dominant(self, run: str, cost: Mapping[str, float]) -> str | None:
+        """Return the best of the runs that dominate this one."""
+        own = cost[run], -self._good(run)
+        each = ((cost[other], -self._good(other), other) for other in self.quality)
+        dominant = [(good, c, other) for c, good, other in each if c <= own[0] and good <= own[1] and (c, good) != own]
+        return min(dominant)[2] if dominant else None
 
     def _against(self, run: str, against: str) -> str:
         difference = self._good(run) - self._good(against)
@@ -184,28 +172,23 @@ class TradeOffs:
         return sum(_kind(name) == _kind(column) for name in self.costs.columns) == 1
 
     def _table(self, column: str) -> Table:
-        places = self.places(column)
-        limit = None if self.budget is None else self.budget.limit_of(column)
-        rows: list[tuple[Value, ...]] = [
-            (
-                place.run,
-                NumberText(words.amount(place.cost), place.cost),
-                *([] if limit is None else ["yes" if place.cost <= limit else "no"]),
-                place.quality,
-                "yes" if place.on_front else f"no: {place.beaten_by} is at least as good and costs no more",
-                None if place.price is None else NumberText(words.amount(place.price), place.price),
-            )
-            for place in places
-        ]
+        limit = None if self.budget is None else dict(self.budget.limits).get(column)
+        within = [] if limit is None else [Column(f"<= {words.amount(limit)}", hint="whether it is within the limit")]
+        points, rows = self.points(column), []
+        for p in points:
+            kept = [] if limit is None else ["yes" if p.cost <= limit else "no"]
+            front = "yes" if p.on_front else f"no: {p.dominated_by} is at least as good and costs no more"
+            price = None if p.price is None else NumberText(words.amount(p.price), p.price)
+            rows.append((p.run, NumberText(words.amount(p.cost), p.cost), *kept, p.quality, front, price))
         columns = (
             Column("run"),
             Column(column, "value", hint=self.cost_in_words(column)),
-            *([] if limit is None else [Column(f"<= {words.amount(limit)}", hint="whether it is within the limit")]),
+            *within,
             Column(self.metric, "value"),
             Column("front", wraps=True),
             Column(f"per {STEP}", "value", hint=self.price_in_words),
         )
-        return Table(columns, tuple(rows), best=frozenset((n, 0) for n, p in enumerate(places) if p.on_front))
+        return Table(columns, tuple(rows), best=frozenset((n, 0) for n, p in enumerate(points) if p.on_front))
 
 
 def tradeoffs(

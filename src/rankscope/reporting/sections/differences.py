@@ -256,12 +256,12 @@ class CostsPart(PagePart):
 
     def _chart(self, found: TradeOffs, column: str, name: str) -> Chart:
         """Every run as a point, the front as a line."""
-        places = found.places(column)
-        rows = tuple((p.run, p.cost, p.quality, int(p.on_front), p.beaten_by or "", p.price) for p in places)
+        places = found.points(column)
+        rows = tuple((p.run, p.cost, p.quality, int(p.on_front), p.dominated_by or "", p.price) for p in places)
         x = other_than(column, "run", "front", "beaten by")
         y = other_than(found.metric, "run", "front", "beaten by", x)
         low, high = min(p.cost for p in places), max(p.cost for p in places)
-        limit = None if found.budget is None else found.budget.limit_of(column)
+        limit = None if found.budget is None else dict(found.budget.limits).get(column)
         logarithmic = low > 0 and high / low >= APART
         columns = (
             Column("run"), Column(x, "value", hint=found.cost_in_words(column)), replace(column_of(self.subject.lead), header=y, kind="value"),

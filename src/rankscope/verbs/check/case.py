@@ -28,8 +28,8 @@ from rankscope.impressions import Log
 from rankscope.lists import Array, Judged, Lists
 from rankscope.logs.health import LogHealth, examine
 from rankscope.metrics import Metric
+from rankscope.panels.cautions import comparison_cautions
 from rankscope.panels.contrast import CLEAR
-from rankscope.panels.doubts import doubts_of
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import method_of
 from rankscope.panels.panel import Panel
@@ -414,7 +414,7 @@ class CheckCase:
                 panels = panels_of(self.scores, metrics)
                 first = panels[0].systems[0]
                 family = Family(panels, pairs_of(panels[0].systems, first, False), method_of(), first)
-                return doubts_of(family, curve=self._curve(metrics[0]))
+                return comparison_cautions(family, curve=self._curve(metrics[0]))
         return []
 
     def _curve(self, metric: Metric) -> list[Panel]:

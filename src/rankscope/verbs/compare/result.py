@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from rankscope import words
 from rankscope.blocks import Caution, Chart, Heading, Paragraph, Table
 from rankscope.metrics import spelled
+from rankscope.panels.cautions import comparison_cautions
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.contrast_result import ContrastResult, column_at, p_cell
-from rankscope.panels.doubts import doubts_of
 from rankscope.panels.families import Family, TopGroup, anova_of, discriminative_power
 from rankscope.panels.panel import Panel
 from rankscope.panels.slices import SliceContrast, Slices
@@ -114,9 +114,9 @@ VIEWS = (
             Col("cost_value", of=lambda row: row[2].cost, kind="value", head="value"),
             Col("metric", of=lambda row: row[1], head="metric"), Col("value", of=lambda row: row[2].quality, kind="value", head="quality"),
             Col("on_front", of=lambda row: row[2].on_front, head="front", cell=lambda row: "yes" if row[2].on_front else "no"),
-            Col("beaten_by", of=lambda row: row[2].beaten_by), Col("cost_per_0.01", of=lambda row: row[2].price, kind="value", head="per 0.01"),
+            Col("beaten_by", of=lambda row: row[2].dominated_by), Col("cost_per_0.01", of=lambda row: row[2].price, kind="value", head="per 0.01"),
         ),
-        lambda found: [(cost, t.metric, place) for t in [found.tradeoffs] if t for cost in t.costs.columns for place in t.places(cost)],
+        lambda found: [(cost, t.metric, point) for t in [found.tradeoffs] if t for cost in t.costs.columns for point in t.points(cost)],
         labels=2,
     ),
     View(
@@ -191,7 +191,7 @@ class Comparison(ContrastResult):
     def warnings(self) -> list[Caution]:
         """What to know before believing the verdict: of the data, then of the comparison."""
         cautions = self.measurements.scores.warnings if self.measurements.scores is not None else []
-        found = [*cautions, *doubts_of(self.family, self.slices, self.measurements.curve)]
+        found = [*cautions, *comparison_cautions(self.family, self.slices, self.measurements.curve)]
         return active_cautions(found, self.measurements.ignored)
 
     def spelling(self, metric: Any) -> str:

@@ -1,4 +1,4 @@
-"""Baselines that ``evaluate`` stored: read again, checked value by value, and held against the conventions of today."""
+"""Baselines that ``evaluate`` stored: read, checked value by value, and compared with the conventions of today."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from rankscope._version import __version__
 from rankscope.errors import DataError, InputError
 from rankscope.files.long import stem
 from rankscope.files.raw import open_raw
-from rankscope.metrics import Metric
 from rankscope.scoring.request import differing
 from rankscope.scoring.runs import RunScores
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import input_record
 
 SCHEMA = "rankscope/evaluate/1"
-ROUNDING = 1e-9  # by how much a value may leave the range of its metric
+ROUNDING = 1e-9  # values beyond the range of their metric by less are right
 
 Values = dict[str, dict[str, float]]  # by metric and query, NaN where undefined
 
@@ -94,12 +93,11 @@ class StoredBaseline:
             yield f"the judgments {when} were not read from a file, so it is unknown whether they are the same"
         elif then != now:
             yield f"the judgments differ (then SHA-256 {then[:12]}…, now {now[:12]}…)"
-        changed = differing(self.conventions, scores.conventions)
-        for policy in changed:
-            both = [c.get(policy.name) for c in (self.conventions, scores.conventions)]
-            before, after = ("not set" if value is None else value for value in both)
-            yield f"{policy.name} was {before}, now {after}"
-        if scores.request.statement_of("queries") == "list" and "queries" not in (policy.name for policy in changed):
+        changed = [policy.name for policy in differing(self.conventions, scores.conventions)]
+        for name in changed:
+            before, after = (c.get(name) for c in (self.conventions, scores.conventions))
+            yield f"{name} was {'not set' if before is None else before}, now {'not set' if after is None else after}"
+        if scores.request.statement_of("queries") == "list" and "queries" not in changed:
             then_ids, now_ids = self.queries, set(scores.runs[0].query_ids)
             if then_ids != now_ids:
                 yield f"the list of queries differs ({words.count(len(then_ids))} then, {words.count(len(now_ids))} now)"
@@ -115,10 +113,22 @@ class StoredBaseline:
                 yield f"{metric} has values of other queries than {scores.metrics[0]}"
             if scores.request.statement_of("queries") == "judged":
                 for ids, what in ((now - then, "is judged and not in it"), (then - now, "is in it and not judged")):
-                    more = f" (and {words.count(len(ids) - 1)} more)" if len(ids) > 1 else ""
-                    yield from [f"query {min(ids)}{more} {what}"] if ids else []
+                    if ids:
+                        more = f" (and {words.count(len(ids) - 1)} more)" if len(ids) > 1 else ""
+                        yield f"query {min(ids)}{more} {what}"
         for m in scores.metrics:
-            yield from _odd(self.values[str(m)], m, self.counts.get(str(m)))
+            low, high = m.range
+            for query, value in self.values[str(m)].items():
+                if value < low - ROUNDING or value > high + ROUNDING:
+                    range_ = f"{words.amount(low)} to {words.amount(high)}"
+                    yield f"{m} of query {query} is {words.amount(value)}, outside its range of {range_}"
+            count, defined = (
+                self.counts.get(str(m)),
+                sum(not math.isnan(value) for value in self.values[str(m)].values()),
+            )
+            if count != defined:
+                results = "do not mention it" if count is None else f"count {words.count(count)}"
+                yield f"{m} has values of {words.counted(defined, 'query')}, and its results {results}"
 
     def _scores(self, run: RunScores) -> RunScores:
         name = self.run if self.run != run.name else stem(self.label) or "baseline"
@@ -222,19 +232,12 @@ def _read(document: Mapping[str, Any], label: str, name: str | None) -> StoredBa
         ) from None
     if not values:
         raise InputError(f"{label} has no values of queries: store it with rankscope evaluate --per-query -o {label}")
-    run = _choose(values, label, name)
+    run = str(name) if name in values else next(iter(values))
+    if name not in values and len(values) > 1:
+        what = f"no run called {name}" if name is not None else f"{len(values)} runs"
+        raise InputError(f"{label} holds {what}: there is {', '.join(values)}; choose one as {run}={label}")
     mine = {metric: count for (of, metric), count in counts.items() if of == run}
     return StoredBaseline(label, name or run, values[run], mine, conventions, inputs, version, content)
-
-
-def _choose(values: Mapping[str, Values], label: str, name: str | None) -> str:
-    if name in values:
-        return str(name)
-    first = next(iter(values))
-    if len(values) == 1:
-        return first
-    what = f"no run called {name}" if name is not None else f"{len(values)} runs"
-    raise InputError(f"{label} holds {what}: there is {', '.join(values)}; choose one as {first}={label}")
 
 
 def _values(rows: Iterable[Any], label: str) -> dict[str, Values]:
@@ -246,17 +249,6 @@ def _values(rows: Iterable[Any], label: str) -> dict[str, Values]:
             raise DataError(f"{label} has two values of {metric} for query {query} of {run}: store it again")
         of_metric[query] = _number(row["value"])
     return values
-
-
-def _odd(values: Mapping[str, float], metric: Metric, count: int | None) -> Iterator[str]:
-    low, high = metric.range
-    for query, value in values.items():
-        if value < low - ROUNDING or value > high + ROUNDING:
-            yield f"{metric} of query {query} is {words.amount(value)}, outside its range of {words.amount(low)} to {words.amount(high)}"
-    defined = sum(not math.isnan(value) for value in values.values())
-    if count != defined:
-        results = "do not mention it" if count is None else f"count {words.count(count)}"
-        yield f"{metric} has values of {words.counted(defined, 'query')}, and its results {results}"
 
 
 def _of_kind(value: Any, kind: Any, what: str) -> Any:

@@ -9,8 +9,8 @@ from typing import Any, Unpack
 from rankscope.declared import one_of
 from rankscope.errors import DataError, InputError, RankscopeError
 from rankscope.metrics import Metric, parse
+from rankscope.panels.cautions import few_clusters
 from rankscope.panels.contrast import contrast
-from rankscope.panels.doubts import few_clusters
 from rankscope.panels.margin import Margin
 from rankscope.panels.method import Method, method_of
 from rankscope.panels.panel import Panel

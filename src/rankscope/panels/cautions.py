@@ -34,7 +34,7 @@ CARRIED = 0.05  # a lead carried by this share of the queries, or less, is told 
 FEWER = 0.5  # ... where that is this part, or less, of what carries such leads otherwise
 
 
-def doubts_of(family: Family, slices: Slices | None = None, curve: Sequence[Panel] = ()) -> list[Caution]:
+def comparison_cautions(family: Family, slices: Slices | None = None, curve: Sequence[Panel] = ()) -> list[Caution]:
     """The doubts about a family of comparisons, each with a stable code; ``curve`` is the primary metric at several cutoffs."""
     contrasts = family.contrasts
     return [
