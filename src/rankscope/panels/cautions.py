@@ -1,4 +1,4 @@
-"""What to doubt about a comparison: metrics that disagree, a winner that changes with k, a lead that few queries carry."""
+"""Cautions about a comparison: metrics that disagree, a winner that changes with k, a lead that few queries carry."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FEWER = 0.5  # ... where that is this part, or less, of what carries such leads 
 
 
 def comparison_cautions(family: Family, slices: Slices | None = None, curve: Sequence[Panel] = ()) -> list[Caution]:
-    """The doubts about a family of comparisons, each with a stable code; ``curve`` is the primary metric at several cutoffs."""
+    """Return the cautions about a family of comparisons, by stable codes; ``curve`` is the primary metric at several cutoffs."""
     contrasts = family.contrasts
     return [
         *(_metrics_disagree(contrasts) if len(family.panels) > 1 else ()),
@@ -82,17 +82,12 @@ def _few_queries_carry(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
             count, share = c.favourable
             usual = _usual_carriers(c)
             if count <= usual * FEWER:
-                yield FewQueriesDecide.caution(
-                    contrast=c.title, count=count, queries=c.queries, share=share, usual=round(usual)
-                )
+                numbers = {"count": count, "queries": c.queries, "share": share, "usual": round(usual)}
+                yield FewQueriesDecide.caution(contrast=c.title, **numbers)
 
 
 def _usual_carriers(c: Contrast) -> float:
-    """How many queries carry a lead like this one where none stands out.
-
-    A small lead is always carried by few, so it is as many as for normal differences of this mean and spread; and where most differences
-    are of one size, as with one relevant document a query, as many as are better than worse.
-    """
+    """Return the queries that carry such a lead in normal differences, or if most differences have one size: the queries better less worse."""
     from rankscope.inference.effects import favourable_if_normal
 
     sample = c.paired.means
@@ -104,8 +99,7 @@ def _slices_disagree(contrasts: Sequence[Contrast], slices: Slices) -> Iterator[
     """Where the whole improves and a slice worsens."""
     whole = {(c.run, c.baseline, c.metric): c for c in contrasts}
     for part in slices.contrasts:
-        c = part.contrast
-        all_queries = whole[c.run, c.baseline, c.metric]
+        c, all_queries = part.contrast, whole[part.contrast.run, part.contrast.baseline, part.contrast.metric]
         if {all_queries.verdict, c.verdict} == {"better", "worse"}:
             yield SliceReversed.caution(
                 run=c.run, baseline=c.baseline, metric=c.metric, verdict=all_queries.verdict, verdict_here=c.verdict,
@@ -128,24 +122,13 @@ def _out_of_reach(family: Family) -> Iterator[Caution]:
     correction, alpha = family.method.correction, family.method.alpha
     least = 1 / (getattr(correction, "rounds", math.inf) + 1)
     if correction.joint and least > alpha:
-        yield TooFewDraws.caution(
-            correction=correction,
-            name=type(correction).__name__,
-            smallest=least,
-            alpha=alpha,
-            rounds=str(math.ceil(20 / alpha)),
-        )
+        name, rounds = type(correction).__name__, str(math.ceil(20 / alpha))
+        yield TooFewDraws.caution(correction=correction, name=name, smallest=least, alpha=alpha, rounds=rounds)
     lost = [c for c in family.contrasts if c.smallest * c.comparisons > alpha and c.differing and not c.few]
     if lost and correction.least:
         c = lost[0]
-        yield OutOfReach.caution(
-            test=c.test,
-            smallest=c.smallest,
-            differing=c.differing,
-            comparisons=c.comparisons,
-            alpha=alpha,
-            metric=c.metric,
-        )
+        counts = {"differing": c.differing, "comparisons": c.comparisons}
+        yield OutOfReach.caution(test=c.test, smallest=c.smallest, **counts, alpha=alpha, metric=c.metric)
 
 
 def _left_out(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
@@ -164,9 +147,8 @@ def _runs_have_gaps(family: Family) -> Iterator[Caution]:
         whole = panel.complete.shape[1]
         most = max((c.queries for c in family.of(panel.name)), default=0)
         if whole < most:
-            yield JointWithGaps.caution(
-                metric=panel.name, correction=family.method.correction, complete=whole, queries=most
-            )
+            correction = family.method.correction
+            yield JointWithGaps.caution(metric=panel.name, correction=correction, complete=whole, queries=most)
 
 
 def few_clusters(contrasts: Sequence[Contrast]) -> Iterator[Caution]:

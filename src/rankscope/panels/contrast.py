@@ -14,7 +14,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
-from rankscope.inference.base import CLOSE, Bounds, Interval, PairedTest, Sample, is_significant
+from rankscope.inference.base import CLOSE, Bounds, PairedTest, Sample, is_significant
 from rankscope.inference.intervals import t as t_interval
 from rankscope.inference.intervals import without_interval
 from rankscope.panels.method import FEWEST, POWER, Method
@@ -415,19 +415,16 @@ def interval_of(pair: Pair, method: Method, level: float, panel: Panel) -> Bound
     if not pair.queries:
         return panel.measure.in_units(Bounds.none("no query has a value for both"))
     interval = method.interval
-    if interval is None:
-        interval = _percentile(method.seed) if panel.pools else t_interval()
+    if interval is None and panel.pools:
+        from rankscope.inference.bootstrap import percentile
+
+        interval = percentile(seed=method.seed)
+    interval = interval or t_interval()
     if not isinstance(pair.means, Sample) and not interval.by_moments:
         raise InputError(f"the interval {interval} needs the differences of units: {WITHOUT_UNITS}; use t")
     low, high = panel.measure.range
     bounds = interval.of(pair.means, level)  # type: ignore[arg-type] # such an interval takes either
     return panel.measure.in_units(bounds.clipped(low - high, high - low))
-
-
-def _percentile(seed: int) -> Interval:
-    from rankscope.inference.bootstrap import percentile
-
-    return percentile(seed=seed)
 
 
 def choose_test(pair: Pair, method: Method) -> PairedTest:

@@ -72,16 +72,9 @@ class Method:
 
 
 def method_of(  # noqa: PLR0913 - each is an option of the command line
-    *,
-    test: Any = None,
-    interval: Any = None,
-    correction: Any = "holm",
-    family: Any = "metric",
-    alpha: Any = 0.05,
-    margin: Any = None,
-    bayes: bool = False,
-    seed: int = 0,
-) -> Method:
+    *, test: Any = None, interval: Any = None, correction: Any = "holm", family: Any = "metric", alpha: Any = 0.05,
+    margin: Any = None, bayes: bool = False, seed: int = 0,
+) -> Method:  # fmt: skip
     """Return a method from its parts, each of them checked. Raises InputError."""
     one_of("family", family, ("metric", "all"))
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 0.5:
@@ -91,16 +84,9 @@ def method_of(  # noqa: PLR0913 - each is an option of the command line
     chosen = None if test is None else find_method(PairedTest, test, seed)
     if interval is None and chosen is not None:
         interval = _dual(chosen, Interval)
-    method = Method(
-        test=chosen,
-        interval=None if interval is None else find_method(Interval, interval, seed),
-        correction=find_method(Correction, correction, seed),
-        family=family,
-        alpha=float(alpha),
-        margin=read_margins(margin),
-        bayes=bayes,
-        seed=seed,
-    )
+    own_interval = None if interval is None else find_method(Interval, interval, seed)
+    corrects = find_method(Correction, correction, seed)
+    method = Method(chosen, own_interval, corrects, family, float(alpha), read_margins(margin), bayes, seed)
     if method.correction.joint and family == "all":
         raise InputError(
             f"correction={str(method.correction)!r} looks at the scores of one metric: use family='metric', or holm"

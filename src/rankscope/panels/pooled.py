@@ -57,11 +57,8 @@ class PooledPairs:
         share = np.zeros(len(self.score))
         mine, theirs = self.score[self.relevant], self.score[~self.relevant]
         if len(above) and len(below):
-            share[self.relevant] = (
-                (np.searchsorted(below, mine) + np.searchsorted(below, mine, "right")) / 2 / len(below)
-            )
-            left = (np.searchsorted(above, theirs) + np.searchsorted(above, theirs, "right")) / 2
-            share[~self.relevant] = (len(above) - left) / len(above)
+            share[self.relevant] = _below(below, mine) / len(below)
+            share[~self.relevant] = (len(above) - _below(above, theirs)) / len(above)
         won = np.bincount(self.unit, np.where(self.relevant, share, 0.0), self.units)
         return won, np.bincount(self.unit, np.where(self.relevant, 0.0, share), self.units)
 
@@ -77,8 +74,7 @@ class PooledPairs:
         mine, of = self.score[self.relevant], group[self.relevant]
         for other in range(groups):
             theirs = np.sort(self.score[~self.relevant & (group == other)])
-            below = (np.searchsorted(theirs, mine) + np.searchsorted(theirs, mine, "right")) / 2
-            won[:, other] = np.bincount(of, below, groups)
+            won[:, other] = np.bincount(of, _below(theirs, mine), groups)
 
         def value(counts: Array) -> Array:
             pairs = (counts @ positive) * (counts @ negative)
@@ -86,6 +82,11 @@ class PooledPairs:
             return np.asarray(np.divide(earned, pairs, out=np.full(len(counts), np.nan), where=pairs > 0))
 
         return value
+
+
+def _below(ascending: Array, scores: Array) -> Array:
+    """Return how many of the ascending scores lie below each score; equal ones count half."""
+    return np.asarray((np.searchsorted(ascending, scores) + np.searchsorted(ascending, scores, "right")) / 2)
 
 
 def pool_of(metric: Metric, judged: Judged, places: Mapping[str, int]) -> PooledPairs | None:
@@ -116,14 +117,9 @@ def sample_of_pools(run: PooledPairs, baseline: PooledPairs, gains: Array, clust
 
 
 def bounds_of_pool(
-    pool: PooledPairs,
-    clusters: Array | None,
-    interval: Interval | None,
-    level: float,
-    ends: tuple[float, float],
-    seed: int = 0,
-) -> Bounds:
-    """The interval of a value over units resampled: that of percentiles unless another is given, within what a value can be."""
+    pool: PooledPairs, clusters: Array | None, interval: Interval | None, level: float, ends: tuple[float, float], seed: int = 0,
+) -> Bounds:  # fmt: skip
+    """Return the interval of a value over resampled units (default: the percentile interval), within the range of values."""
     from rankscope.inference.bootstrap import percentile
 
     chosen = percentile(seed=seed) if interval is None else interval

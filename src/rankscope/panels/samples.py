@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -21,18 +21,6 @@ NO_SAMPLE = {"pooled": "made of the documents of all queries together", "sum": "
 SIGNS = {"higher": 1, "lower": -1, "neither": 0}
 UNKNOWN = (-math.inf, math.inf)
 EVEN = 1e-12  # means closer than this, or than this part of the best, have no winner
-
-
-class HasAggregate(Protocol):
-    """Whatever says how the values of units become one number: a metric, or the measure of a panel."""
-
-    @property
-    def aggregate(self) -> str:
-        """``mean``, ``geometric``, ``sum`` or ``pooled``."""
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """The lowest and the highest value that there can be."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +67,7 @@ def leaders(means: Mapping[str, float], better: str = "higher") -> tuple[str, ..
     return tuple(system for system, value in known.items() if best - value <= EVEN * max(1.0, abs(best)))
 
 
-def mean(measure: HasAggregate, value: Array, weight: Array) -> float:
+def mean(measure: Measure | Metric, value: Array, weight: Array) -> float:
     """The values of the units as one number, undefined ones left out; NaN where none is defined.
 
     Sums are exact before they are rounded, so the order of the units does not matter.
@@ -108,7 +96,7 @@ def logs_of(value: Array) -> Array:
     return np.array([math.log(max(v, FLOOR)) for v in value.tolist()])
 
 
-def parts_of(measure: HasAggregate, value: Array, weight: Array | None = None) -> Array:
+def parts_of(measure: Measure | Metric, value: Array, weight: Array | None = None) -> Array:
     """One number a unit, NaN where undefined, whose plain mean is the value of the measure over all units.
 
     A plain mean needs nothing; weighted and geometric means are linearised around their value, so that the spread of the numbers
@@ -135,13 +123,9 @@ def parts_of(measure: HasAggregate, value: Array, weight: Array | None = None) -
 
 
 def bounds_of(
-    measure: HasAggregate,
-    value: Array,
-    weight: Array | None = None,
-    interval: Interval | None = None,
-    level: float = 0.95,
+    measure: Measure | Metric, value: Array, weight: Array | None = None, interval: Interval | None = None, level: float = 0.95,
     clusters: Array | None = None,
-) -> Bounds:
+) -> Bounds:  # fmt: skip
     """The interval of a mean over its units, clipped to the range of the measure; or the reason that there is none.
 
     ``clusters`` numbers the cluster of each unit, where units come in such. Without an ``interval`` of its own a geometric mean gets
