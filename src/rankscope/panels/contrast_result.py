@@ -7,7 +7,7 @@ its own columns and sentences. Interval and p-value in print are the corrected o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from operator import attrgetter
 from typing import Any, ClassVar, cast
@@ -146,7 +146,7 @@ def columns_named(*names: str, at: str = "", **heads: str) -> tuple[Col, ...]:
 
 def column_at(column: Col, at: str = "", head: str | None = None) -> Col:
     """Return a column of a contrast for rows that hold the contrast as the attribute ``at``, with its own or another header."""
-    inner = attrgetter(at) if at else lambda c: c
+    inner: Callable[[Any], Any] = attrgetter(at) if at else lambda c: c
     return Col(
         *column.names, of=lambda row: column.of(inner(row)), cell=lambda row: column.cell(inner(row)),
         head=column.head if head is None else head, kind=column.kind, rare=column.rare, fill=column.fill,
