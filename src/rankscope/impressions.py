@@ -13,7 +13,17 @@ from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.sources import UNDEFINED, Source
 
+YES, NO = ("1", "true", "yes", "y", "t"), ("0", "false", "no", "n", "f")
 Kind = Literal["id", "time", "place", "flag", "number", "probability"]
+
+
+def number_of_text(column: pl.Expr, *, flags: bool = True) -> tuple[pl.Expr, pl.Expr]:
+    """Return the numbers in a column of text, null for empty cells, and which cells are faulty; yes and no are 1 and 0 if ``flags``."""
+    text = column.str.strip_chars().str.to_lowercase()
+    value, known = text.cast(pl.Float64, strict=False), ~text.is_in(UNDEFINED)
+    if flags:
+        value = pl.when(text.is_in(YES)).then(1.0).when(text.is_in(NO)).then(0.0).otherwise(value)
+    return pl.when(known).then(value), (known & value.is_null()).fill_null(value=False)
 
 
 @dataclass(frozen=True)
@@ -193,25 +203,20 @@ class Log:
             raise InputError(
                 f"{self.label}: column {name} is taken as {column} ({COLUMNS[column].about}); a column of numbers is expected"
             )
-        if self.schema[column] == pl.String:
-            self._check_numbers(column, name)
-        return pl.col(column).cast(pl.Float64, strict=False).fill_nan(None)
+        if self.schema[column] != pl.String:
+            return pl.col(column).cast(pl.Float64, strict=False).fill_nan(None)
+        value, faulty = number_of_text(pl.col(column))
+        first = [faulty.arg_true().first().alias("row"), pl.col(column).filter(faulty).first().alias("cell")]
+        found = self.gather(lambda frame: frame.select(first)).drop_nulls()
+        if len(found):
+            row, cell = found.row(0)
+            raise InputError(f"{self.source.at(row)}, column {name}: {words.quote(cell)} is not a number")
+        return value
 
     @cached_property
     def schema(self) -> Mapping[str, pl.DataType]:
         """The type of each column."""
         return self.frame.collect_schema()
-
-    def _check_numbers(self, column: str, name: str) -> None:
-        """Refuse a column of text in which a cell is no number, and name the first; empty cells are none and nothing."""
-        text = pl.col(column).str.strip_chars()
-        known = text.is_not_null() & ~text.str.to_lowercase().is_in(UNDEFINED)
-        odd = known & text.cast(pl.Float64, strict=False).is_null()
-        first = [odd.arg_true().first().alias("row"), pl.col(column).filter(odd).first().alias("cell")]
-        found = self.gather(lambda frame: frame.select(first)).drop_nulls()
-        if len(found):
-            row, cell = found.row(0)
-            raise InputError(f"{self.source.at(row)}, column {name}: {words.quote(cell)} is not a number")
 
     def allowance(self) -> str:
         """What further columns would allow, in a sentence; empty where nothing of note is missing."""

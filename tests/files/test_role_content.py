@@ -132,3 +132,20 @@ def test_days_since_a_start_are_no_times() -> None:
 def test_numbers_of_seconds_are_times(number: int, said: int) -> None:
     log = read_log(pl.DataFrame({"user": ["a"], "click": [1], "time": [number]}))
     assert log.collect(log.frame.select("timestamp")).item().year == said
+
+
+# --- numbers in columns without a role ---------------------------------------------------------------------------------
+
+
+def test_numbers_with_blanks_and_words_for_yes_and_no_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "costs.csv"
+    path.write_text("user,variant,cost,back\na,A, 10 ,True\nb,A,20,False\nc,B,\t30,TRUE\nd,B,14, false\n")
+    found = rs.online(path, ["Mean(cost)", "Mean(back)"])
+    assert [row["value"] for row in found.to_dicts()] == [18.5, 0.5]
+
+
+def test_a_cell_that_is_no_number_is_named_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "costs.csv"
+    path.write_text("user,cost\na,10\nb,1O\nc,30\n")
+    with pytest.raises(InputError, match="costs.csv line 3, column cost: '1O' is not a number"):
+        rs.online(path, "Mean(cost)")

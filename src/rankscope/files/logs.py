@@ -34,8 +34,7 @@ from rankscope.files.raw import Raw, open_raw
 from rankscope.files.role_content import NUMBER, check_ids
 from rankscope.files.roles import said_columns
 from rankscope.files.sheets import INDEX, Sheet, is_path, open_sheet
-from rankscope.impressions import BLANKS, COLUMNS, Kind, Log, Pieces
-from rankscope.sources import UNDEFINED
+from rankscope.impressions import BLANKS, COLUMNS, Kind, Log, Pieces, number_of_text
 from rankscope.tables import Source
 from rankscope.words import plain_name
 
@@ -63,7 +62,6 @@ def log_format_of(given: LogInput) -> LogFormat | None:
     return next((one for one in LOG_FORMATS.values() if one.is_one(looked)), None)
 
 
-YES, NO = ("1", "true", "yes", "y", "t"), ("0", "false", "no", "n", "f")
 NEAR = 1000  # rows that are searched for the first id before all are read
 
 
@@ -344,23 +342,16 @@ def _id(column: pl.Expr, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr | None]:
     return column.cast(pl.String), None
 
 
-def _number(column: pl.Expr, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr | None]:
+def _number(column: pl.Expr, dtype: pl.DataType, *, flags: bool = False) -> tuple[pl.Expr, pl.Expr | None]:
     if dtype == pl.String:
-        text = column.str.strip_chars().str.to_lowercase()
-        value = text.cast(pl.Float64, strict=False)
-        known = ~text.is_in(UNDEFINED)
-        return pl.when(known).then(value), known & (value.is_null() | ~value.is_finite())
+        value, faulty = number_of_text(column, flags=flags)
+        return value, faulty | value.is_infinite() | value.is_nan()
     value = column.cast(pl.Float64, strict=False).fill_nan(None)
     return value, value.is_infinite() if dtype.is_float() else None
 
 
 def _flag(column: pl.Expr, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr | None]:
-    if dtype != pl.String:
-        return _number(column, dtype)
-    text = column.str.strip_chars().str.to_lowercase()
-    number, known = text.cast(pl.Float64, strict=False), ~text.is_in(UNDEFINED)
-    value = pl.when(text.is_in(YES)).then(1.0).when(text.is_in(NO)).then(0.0).otherwise(number)
-    return pl.when(known).then(value), known & (value.is_null() | ~value.is_finite())
+    return _number(column, dtype, flags=True)
 
 
 def _place(column: pl.Expr, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr | None]:
