@@ -38,9 +38,11 @@ def test_a_time_is_the_same_however_it_is_written(value: Any) -> None:
     assert times([value]) == [NOON]
 
 
-def test_times_before_1970_are_seconds() -> None:
-    assert times([-1, -86_400]) == [datetime(1969, 12, 31, 23, 59, 59, tzinfo=UTC), datetime(1969, 12, 31, tzinfo=UTC)]
-    assert times([None, float("nan"), 0.0]) == [None, None, datetime(1970, 1, 1, tzinfo=UTC)]
+def test_times_before_1973_are_refused_unless_later_ones_show_the_unit() -> None:
+    for numbers in ([-1, -86_400], [None, float("nan"), 0.0]):
+        with pytest.raises(InputError, match="which are no times after 1973"):
+            times(numbers)
+    assert times([0.0, 1_715_472_000]) == [datetime(1970, 1, 1, tzinfo=UTC), datetime(2024, 5, 12, tzinfo=UTC)]
 
 
 @pytest.mark.parametrize(

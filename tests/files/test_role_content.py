@@ -147,5 +147,5 @@ def test_numbers_with_blanks_and_words_for_yes_and_no_are_read(tmp_path: Path) -
 def test_a_cell_that_is_no_number_is_named_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "costs.csv"
     path.write_text("user,cost\na,10\nb,1O\nc,30\n")
-    with pytest.raises(InputError, match="costs.csv line 3, column cost: '1O' is not a number"):
+    with pytest.raises(InputError, match=r"costs\.csv line 3, column cost: '1O' is not a number"):
         rs.online(path, "Mean(cost)")

@@ -30,7 +30,7 @@ BUDGETS = {
     "lists": 1_519,
     "logs": 1_649,
     "metrics": 4_445,
-    "modules": 2_655,
+    "modules": 2_660,
     "panels": 2_855,
     "reporting": 4_374,
     "scoring": 5_980,

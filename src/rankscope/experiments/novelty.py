@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 
 from rankscope.errors import DataError, InputError
 from rankscope.experiments.arms import FEWEST_UNITS, counts_of
 from rankscope.experiments.shared import shared_units
 from rankscope.experiments.variants import Variants
-from rankscope.inference.base import Estimate
+from rankscope.inference.base import Estimate, Sample
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.cuts import DAY, LATE, with_days, with_halves
 from rankscope.logs.rollup import UnitTotals
@@ -105,7 +105,7 @@ def _halves(variants: Variants, metric: OnlineMetric, units: UnitTotals) -> tupl
     return panels[0], panels[1], Panel.of_estimates(measure, changes), known
 
 
-def _change(before: Estimate, after: Estimate, covariance: float, count: int) -> Estimate:
+def _change(before: Sample | Estimate, after: Sample | Estimate, covariance: float, count: int) -> Estimate:
     """Late less early, for two estimates with a covariance."""
     freedom = min(count - 1, before.freedom + after.freedom) if before.freedom and after.freedom else 0
     variance = max(before.error**2 + after.error**2 - 2 * covariance, 0.0)
@@ -113,6 +113,6 @@ def _change(before: Estimate, after: Estimate, covariance: float, count: int) ->
     return Estimate(after.mean - before.mean, error, freedom, count, max(before.largest, after.largest))
 
 
-def _logarithm(value: Estimate) -> Estimate:
+def _logarithm(value: Sample | Estimate) -> Estimate:
     """The logarithm of a value, by the delta method."""
-    return replace(value, mean=math.log(value.mean), error=value.error / value.mean, largest=1.0)
+    return Estimate(math.log(value.mean), value.error / value.mean, value.freedom, value.count, 1.0)

@@ -41,7 +41,7 @@ def test_the_interval_of_a_row_includes_0_unless_its_verdict_is_clear(seed: int)
 def test_a_withheld_verdict_is_withheld_everywhere() -> None:
     found = rs.experiment(users(1, share=0.7), "Mean(one)", slices="city", by=None)
     assert found.exit_code == 3
-    contrasts = [found["B", "Mean(one)"], *(c for part in found.slices for c in part.contrasts)]
+    contrasts = [found["B", "Mean(one)"], *(part.contrast for part in found.slices)]
     assert {c.verdict for c in contrasts} == {"withheld"}
     assert "beats" not in repr(contrasts[0])
 

@@ -427,9 +427,10 @@ def with_times(sheet: Sheet, name: str) -> tuple[pl.DataFrame, list[str]]:
 
 def _numeric_times(rows: LogRows, name: str, number: pl.Expr, ends: pl.DataFrame) -> tuple[pl.Expr, list[str]]:
     """Return numbers as times: dates like 20240512 if all have eight digits, otherwise seconds (or parts of them) since 1970."""
-    least, largest = ends["least"].min(), ends["largest"].max()
-    if least is None or largest is None:
+    ends = ends.select(pl.col("least").min(), pl.col("largest").max()).cast(pl.Float64)
+    if ends["largest"].null_count():
         return _since_1970(number, 0.0), []
+    least, largest = map(float, ends.row(0))
     if least >= FIRST_DATE and largest <= LAST_DATE:
         date = (
             number.cast(pl.Int64, strict=False).cast(pl.String).str.to_datetime("%Y%m%d", time_unit="us", strict=False)
@@ -439,7 +440,7 @@ def _numeric_times(rows: LogRows, name: str, number: pl.Expr, ends: pl.DataFrame
         raise InputError(
             f"{rows.source.label}: column {name} holds numbers up to {words.amount(largest)}, which are no times after 1973; {EXPECTS['time']}"
         )
-    return _since_1970(number, float(largest)), []
+    return _since_1970(number, largest), []
 
 
 def _since_1970(column: pl.Expr, largest: float) -> pl.Expr:
