@@ -23,7 +23,7 @@ def rankscope_gate(pytestconfig: pytest.Config) -> Callable[..., Gate | Experime
 
     A verdict is true if it passes, so ``assert rankscope_gate(...)`` fails otherwise. Settings are those of ``[tool.rankscope]`` in
     the pyproject.toml of the root of the tests, or of ``settings="FILE"``. The log of an experiment may replace judgments
-    and runs; settings are for rankings, and a log ignores them.
+    and runs: of the settings alpha and fail_on hold for it.
     """
 
     def run_gate(
@@ -34,10 +34,9 @@ def rankscope_gate(pytestconfig: pytest.Config) -> Callable[..., Gate | Experime
         from rankscope.verbs.gate.log import log_to_gate
 
         log = log_to_gate(qrels, baseline, candidate, options.get("variant"), options.get("columns"))
-        if log is not None:
-            options.pop("settings", None)
-            return gate(log, baseline, candidate, metrics, **options)
         settings = settings_of(options.pop("settings", None), pytestconfig.rootpath, "gate")
+        if log is not None:
+            return gate(log, baseline, candidate, metrics, **settings.of_log | options)
         chosen = settings.metrics if metrics is None else metrics
         return gate(qrels, baseline, candidate, chosen, **settings.options | options)
 

@@ -155,10 +155,14 @@ def _log(call: Call) -> Log | None:
 
 
 def _of_log(call: Call, *systems: Any, log: Any = None, **more: Any) -> Any:
-    """Return the result of the verb on the log that is the only input; None if there is none. Settings are for rankings."""
+    """Return the result of the verb on the log that is the only input; None if there is none."""
     log = _log(call) if log is None else log
+    if log is None:
+        return None
+    if call.log_options != call.typed:
+        call.say_settings()
     metrics = list(call.params["metrics"]) or None
-    return None if log is None else call.command.function(log, *(systems or [None]), metrics, **more, **call.typed)
+    return call.command.function(log, *(systems or [None]), metrics, **more, **call.log_options)
 
 
 def _command_again(arguments: Iterable[str]) -> str:
@@ -217,8 +221,8 @@ def gate(call: Call) -> int:
         remedy = "elsewhere use --format markdown -o FILE"
         raise InputError(f"--github-summary: {SUMMARY} is not set, as it is in GitHub Actions; {remedy}")
     verdict = _verdict(call)
-    scores = getattr(verdict, "scores", None)  # a log has no scores, and settings are for rankings
-    settings = call.settings.place if call.settings and scores is not None else ""
+    scores = getattr(verdict, "scores", None)  # a log has no scores
+    settings = call.settings.place if call.settings and (scores is not None or call.log_options != call.typed) else ""
     code = call.show(verdict, [*(scores.notes if scores is not None else ()), *verdict.notes], settings=settings)
     if call.out not in {None, "-"} and not call.quiet:  # the log of a job has the verdict in any case
         output.say(verdict.sentence)

@@ -100,8 +100,19 @@ class Call:
 
     @cached_property
     def typed(self) -> dict[str, Any]:
-        """The keywords of the verb that were typed: of a log, as settings are of rankings."""
+        """The keywords of the verb that were typed."""
         return {name: value for name, value in self.options.items() if name in self.explicit}
+
+    @cached_property
+    def log_options(self) -> dict[str, Any]:
+        """The keywords of the verb for a log: those that were typed, and settings that hold for logs."""
+        held = self.settings.of_log if self.settings else {}
+        return {name: value for name, value in held.items() if name in self.options} | self.typed
+
+    def say_settings(self) -> None:
+        """Print the place of the settings, if there are any."""
+        if self.settings is not None and self.settings.place and not self.quiet:
+            output.say(f"settings: {self.settings.place}")
 
     # -- inputs -------------------------------------------------------------------------------------
 
@@ -221,8 +232,7 @@ class Call:
         arguments, options = self.arguments()
         if "metrics" in self.own:
             arguments.append(metrics or self.metrics)
-        if self.settings is not None and self.settings.place and not self.quiet:
-            output.say(f"settings: {self.settings.place}")
+        self.say_settings()
         verb = verb or self.command.function  # late import: bad input should fail fast
         if not self.command.bar or self.quiet:
             return verb(*arguments, **options, **more)

@@ -397,7 +397,7 @@ COMMANDS = (
             Option("--slices", "A column of attributes: also compare variants within each value; may be repeated.", str, "COLUMN", multiple=True, read=list),
             TEST, INTERVAL,
             CORRECTION, ALPHA, *experiment("prior"),
-            LOG_COLUMNS, log_format(), QUIET, *OUTPUT,
+            LOG_COLUMNS, log_format(), SETTINGS, QUIET, *OUTPUT,
         ),
         verb="rankscope.verbs.experiment.experiment", usage="LOG"),
     Command("simulate", "Simulate a log or an experiment with known truth.",

@@ -12,24 +12,29 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.scoring.policies import POLICIES
 
-VERBS = ("compare", "gate")
+VERBS = ("compare", "gate", "experiment")
 
 
 @dataclass(frozen=True)
 class Setting:
     """The values that a setting accepts: a test, and the same in words.
 
-    ``only`` names the verb that uses it, if only one does; the path of a ``file`` starts at the folder of the settings.
+    ``only`` names the verbs that use it, if not all do. ``logs`` is true if it holds for rankings and for logs, and ``experiments`` if
+    an experiment has it in a table of its own. The path of a ``file`` starts at the folder of the settings.
     """
 
     accepts: Callable[[Any], bool]
     expects: str
-    only: str = ""
+    only: tuple[str, ...] = ()
     file: bool = False
+    logs: bool = False
+    experiments: bool = False
 
     def serves(self, verb: str) -> bool:
         """True if a verb uses it."""
-        return self.only in {"", verb}
+        if verb == "experiment":
+            return self.experiments
+        return not self.only or verb in self.only
 
 
 def _is_number(value: Any) -> bool:
@@ -57,30 +62,37 @@ def _each(value: Any) -> list[Any]:
 
 
 SETTINGS: dict[str, Setting] = {
-    "primary": Setting(_is_text, "the main metric, like 'nDCG@10'"),
+    "primary": Setting(_is_text, "the main metric, like 'nDCG@10'", experiments=True),
     "metrics": Setting(
         lambda v: all(map(_is_text, v)) and bool(v) if isinstance(v, list) else _is_text(v),
         "a metric or a list of them, like ['nDCG@10', 'AP']",
+        experiments=True,
     ),
-    "alpha": Setting(lambda v: _is_number(v) and 0 < v < 0.5, "a number above 0 and below 0.5, like 0.05"),
+    "alpha": Setting(
+        lambda v: _is_number(v) and 0 < v < 0.5,
+        "a number above 0 and below 0.5, like 0.05",
+        logs=True,
+        experiments=True,
+    ),
     "tolerance": Setting(
         lambda v: all(map(_is_loss, _each(v))),
         "a number of at least 0 like 0.01, a percentage like '2%', or a table of these by metric",
-        only="gate",
+        only=("gate",),
     ),
-    "fail_on": Setting(lambda v: v in ("loss", "tolerance"), "one of 'loss', 'tolerance'", only="gate"),
-    "test": Setting(_is_text, "the name of a test, like 't'"),
-    "interval": Setting(_is_text, "the name of an interval, like 't'"),
-    "correction": Setting(_is_text, "the name of a correction, like 'holm'", only="compare"),
+    "fail_on": Setting(lambda v: v in ("loss", "tolerance"), "one of 'loss', 'tolerance'", only=("gate",), logs=True),
+    "test": Setting(_is_text, "the name of a test, like 't'", experiments=True),
+    "interval": Setting(_is_text, "the name of an interval, like 't'", experiments=True),
+    "correction": Setting(_is_text, "the name of a correction, like 'holm'", only=("compare",), experiments=True),
     "tried": Setting(
         lambda v: _is_number(v) and isinstance(v, int) and v >= 1,
         "the number of systems that were tried, a whole number of at least 1",
-        only="compare",
+        only=("compare",),
     ),
     "margin": Setting(
         lambda v: all(_is_loss(one, above_zero=True) for one in _each(v)),
         "a negligible difference above 0, like 0.01, a percentage like '1%', or a table of these by metric",
-        only="compare",
+        only=("compare",),
+        experiments=True,
     ),
     "slices": Setting(_is_text, "a file of attributes of queries, like 'queries.csv'", file=True),
     "clusters": Setting(_is_text, "a file of the clusters of queries, like 'users.csv'", file=True),
@@ -105,10 +117,16 @@ class Settings:
     own: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def of(self, verb: str) -> Settings:
-        """Return the settings that a verb uses: its own table first, then the shared one."""
-        values = {**self.values, **self.own.get(verb, {})}
+        """Return the settings that a verb uses: its own table first, then the shared one. Shared settings of an experiment hold for logs."""
+        shared = self.of_log if verb == "experiment" else self.values
+        values = {**shared, **self.own.get(verb, {})}
         used = {name: value for name, value in values.items() if SETTINGS[name].serves(verb)}
         return replace(self, values=used, own={})
+
+    @property
+    def of_log(self) -> dict[str, Any]:
+        """The settings that hold for a log."""
+        return {name: value for name, value in self.values.items() if SETTINGS[name].logs}
 
     @property
     def metrics(self) -> Any:
@@ -125,8 +143,8 @@ def settings_of(path: str | None = None, start: str | Path | None = None, verb: 
     """The settings in a TOML file, or in the nearest pyproject.toml from the folder ``start`` upwards; or those that a ``verb`` uses.
 
     A file that is named holds them in ``[tool.rankscope]`` or at its top; a pyproject.toml that was looked for holds them in
-    ``[tool.rankscope]``, and without that table nothing is set. ``[tool.rankscope.gate]`` and ``[tool.rankscope.compare]``
-    hold for one verb. Files are named from the folder of the settings.
+    ``[tool.rankscope]``, and without that table nothing is set. ``[tool.rankscope.gate]``, ``[tool.rankscope.compare]``
+    and ``[tool.rankscope.experiment]`` hold for one verb. Files are named from the folder of the settings.
 
     Raises InputError for a file that cannot be read, an unknown name, or a value that cannot be right.
     """
