@@ -7,9 +7,22 @@ from typing import Any
 
 from rankscope import words
 from rankscope.errors import InputError
+from rankscope.impressions import OUTCOMES, Log
 from rankscope.logs.base import OnlineMetric, parse_online
 from rankscope.logs.metrics import Attribute, Quantile
 
+NOT_OUTCOMES = (
+    "unit_id",
+    "impression_id",
+    "session_id",
+    "query_id",
+    "timestamp",
+    "item_id",
+    "position",
+    "shown",
+    "examined",
+    "variant",
+)
 Covariates = dict[OnlineMetric, tuple[OnlineMetric, ...]]
 
 
@@ -30,6 +43,24 @@ def covariates_of(said: Any, metrics: Collection[OnlineMetric]) -> Covariates:
         each = [value] if isinstance(value, str | OnlineMetric) else list(value)
         out[metric] = (*out.get(metric, ()), *map(_covariate, each))
     return out
+
+
+def refuse_outcomes(log: Log, covariates: Covariates) -> None:
+    """Raise InputError for a covariate that the variant may have changed: an outcome of the log, or a column of its own metric."""
+    for metric, others in covariates.items():
+        own = _columns(log, metric)
+        for other in others:
+            if outcomes := _columns(log, other) & (own | {*OUTCOMES}):
+                column = min(log.roles.get(name, name) for name in outcomes)
+                raise InputError(
+                    f"covariate {other} of {metric}: {column} is an outcome of the experiment, so that adjusting for it hides what the variant did: "
+                    "name a column that was measured before"
+                )
+
+
+def _columns(log: Log, metric: OnlineMetric) -> set[str]:
+    """Return the columns that a metric sums."""
+    return {*metric.needs, *(log.column(getattr(metric, name)) for name in metric.of_columns)} - set(NOT_OUTCOMES)
 
 
 def covariate_pairs(said: Any) -> list[tuple[Any, Any]]:

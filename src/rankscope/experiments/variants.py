@@ -14,7 +14,7 @@ from rankscope.blocks import Caution
 from rankscope.diagnostics.logs import CutLeavesNothing
 from rankscope.errors import DataError, InputError
 from rankscope.experiments.arms import FEWEST_UNITS, Arms, arms_of, counts_of, places_of
-from rankscope.experiments.covariates import Covariates, covariates_of
+from rankscope.experiments.covariates import Covariates, covariates_of, refuse_outcomes
 from rankscope.experiments.quantiles import few_rows, panel_of_quantiles, quantiles_of_arms, refuse_adjustment
 from rankscope.experiments.split import SampleRatio, early_caution, sample_ratio, skew_caution, skewness
 from rankscope.impressions import Log
@@ -98,7 +98,7 @@ class Variants:
             if own
             else f"{rows} rolled up to {words.counted(units.count, self.noun)}"
         )
-        return [*self.log.source.notes, rolled, *self._unobserved()]
+        return [*self.log.source.notes, rolled, *self._unobserved(), *self._without_covariate()]
 
     def _unobserved(self) -> Iterator[str]:
         """A note about each windowed metric that leaves units out."""
@@ -107,6 +107,14 @@ class Variants:
             seen = int(np.count_nonzero(units.columns(metric)[:, 1])) if metric.windowed else units.count
             if seen < units.count:
                 yield left_out_of_window(metric, seen, units.count - seen, units.noun)
+
+    def _without_covariate(self) -> Iterator[str]:
+        """Yield a note about each covariate that some units do not have."""
+        units = self.arms.units
+        for covariate in dict.fromkeys(one for others in self.adjustment.covariates.values() for one in others):
+            missing = units.count - int(np.count_nonzero(units.columns(covariate)[:, 1]))
+            if missing:
+                yield f"{covariate} is empty for {words.counted(missing, units.noun)}: they count as the mean of the others"
 
     @cached_property
     def _quantiles(self) -> dict[OnlineMetric, dict[str, QuantileEstimate]]:
@@ -270,6 +278,7 @@ def variants_of(
     if stratum is not None:
         refuse_adjustment(metrics, f"strata={strata}")
     adjustment = Adjustment(covariates_of(covariates, metrics), stratum, winsorise)
+    refuse_outcomes(log, adjustment.covariates)
     asked = list(dict.fromkeys([*metrics, *(one for others in adjustment.covariates.values() for one in others)]))
     arms = arms_of(roll_up(log, asked, ["variant"], attributes=[stratum] if stratum else [], ids=True), baseline)
     if stratum is not None and (values := arms.units.groups[stratum].n_unique()) * FEWEST_OF_STRATUM > arms.units.count:

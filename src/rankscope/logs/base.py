@@ -28,7 +28,7 @@ Direction = Annotated[Better, Param("what is better: higher, as of revenue, lowe
 class RatioParts:
     """The sums of a unit: ``numerator`` and ``denominator``, expressions over the rows of one ``level``.
 
-    At level ``row`` each row adds its value, at level ``once`` the first row of a unit that has one; at the others an expression sums up
+    At level ``row`` each row adds its value, at level ``once`` the first row of a unit that has one (and the largest denominator); at the others an expression sums up
     the rows of a list, a session or a unit. Null adds nothing. Without a denominator each unit counts as 1. Level ``values`` keeps the values
     of rows one by one, without a denominator: for quantiles. ``censored`` is true for units that were not observed for long enough.
     """

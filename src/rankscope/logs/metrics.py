@@ -333,12 +333,13 @@ class Attribute(OnlineMetric):
     column: Column
 
     of_columns = ("column",)
-    unit, above, below = "user", "the first value of a column", "users"
+    unit, above, below = "user", "the first value of a column", "users with one"
     better, range = "neither", (float("-inf"), float("inf"))
-    watch = "Units without a value count as 0. A number that rows add up to is a Mean."
+    watch = "Units without a value do not count. A number that rows add up to is a Mean."
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
-        return RatioParts("once", log.number(self.column))
+        number = log.number(self.column)
+        return RatioParts("once", number, number.is_not_null().cast(pl.Float64))
 
 
 class Ratio(OnlineMetric):

@@ -242,7 +242,8 @@ def _query(
         elif part.level == "row":
             here += [column.sum() for column in _numbers(i, part)]
         elif part.level == "once":
-            here += [column.drop_nulls().first().fill_null(0.0) for column in _numbers(i, part)[:1]]
+            first, *known = _numbers(i, part)
+            here += [first.drop_nulls().first().fill_null(0.0), *(column.max() for column in known)]
         elif part.level == "unit" and unit:
             here += _numbers(i, part)
         else:
