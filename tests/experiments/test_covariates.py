@@ -73,3 +73,13 @@ def test_a_metric_of_columns_from_before_is_taken() -> None:
     table = with_covariate(3).with_columns(visits_before=pl.lit(2.0) + pl.col("user").hash(1) % 3)
     found = row_of(table, covariates={"Mean(revenue)": "Ratio(before, visits_before)"})
     assert width(found) < width(row_of(table))
+
+
+def test_a_covariate_that_differs_between_variants_is_told_whatever_its_name() -> None:
+    table = with_covariate(3).rename({"before": "score"})
+    sound = rs.experiment(table, "Mean(revenue)", covariates={"Mean(revenue)": "score"})
+    assert "RS615" not in {caution.code for caution in sound.warnings}
+    moved = table.with_columns(score=pl.col("score") + pl.when(pl.col("variant") == "B").then(8.0).otherwise(0.0))
+    found = rs.experiment(moved, "Mean(revenue)", covariates={"Mean(revenue)": "score"})
+    assert "RS615" in {caution.code for caution in found.warnings}
+    assert "RS615" not in {caution.code for caution in rs.experiment(moved, "Mean(revenue)").warnings}

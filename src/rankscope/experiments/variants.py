@@ -211,7 +211,10 @@ class Variants:
         """
         told = {caution.code for caution in self.arms.cautions}
         short = self.arms.units.rows <= MAX_ROWS_FOR_GROUPED_CHECKS
-        faults = [fact for fact in examine(self.log).facts if fact.code not in told] if short else []
+        others = [other for each in self.adjustment.covariates.values() for other in each]
+        measured = [getattr(other, name) for other in others for name in other.of_columns]
+        facts = examine(self.log, covariates=measured).facts if short else ()
+        faults = [fact for fact in facts if fact.code not in told]
         return [*faults, *self.arms.cautions, *self._doubts(metrics, test)]
 
     def _doubts(self, metrics: Iterable[OnlineMetric], test: PairedTest | None) -> list[Caution]:
