@@ -26,6 +26,12 @@ def number_of_text(column: pl.Expr, *, flags: bool = True) -> tuple[pl.Expr, pl.
     return pl.when(known).then(value), (known & value.is_null()).fill_null(value=False)
 
 
+def first_known(column: pl.Expr) -> pl.Expr:
+    """Return the first value of a group that is not null."""
+    # drop_nulls().first() gives any number for groups without a value in Polars 1.32
+    return column.filter(column.is_not_null()).first()
+
+
 @dataclass(frozen=True)
 class LogColumn:
     """A column that a log may have: its ``name`` here, what it means, and the names by which people call it.

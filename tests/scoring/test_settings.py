@@ -61,7 +61,7 @@ def test_the_nearest_project_holds(tmp_path: Path) -> None:
 
 
 def test_a_misspelled_name_is_told_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no setting is called shade: there are primary, metrics, .* and gate$"):
+    with pytest.raises(InputError, match=r"no setting is called shade: there are primary, metrics, .* and experiment$"):
         settings_of(written(tmp_path, "shade = 1"))
 
 

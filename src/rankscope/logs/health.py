@@ -14,7 +14,7 @@ import polars as pl
 from rankscope import words
 from rankscope.diagnostics import logs as rules
 from rankscope.diagnostics.rule import Finding, Rule
-from rankscope.impressions import COLUMNS, Log
+from rankscope.impressions import COLUMNS, Log, first_known
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.metrics import Mean, Ratio
 from rankscope.moments import Moments
@@ -336,13 +336,13 @@ def _going_back(log: Log) -> Iterator[Finding]:
 def _covariate(log: Log, name: str) -> Iterator[Finding]:
     """Find a covariate that changes within a unit, or differs between variants by more than chance."""
     number = log.number(name).alias("value")
-    variant = pl.col("variant").drop_nulls().first() if log.has("variant") else pl.lit("")
+    variant = first_known(pl.col("variant")) if log.has("variant") else pl.lit("")
     value = pl.col("value").drop_nulls()
     several = number.drop_nulls().n_unique().alias("values")
     moments = value.len().alias("n"), value.mean().alias("mean"), value.var(ddof=0).alias("var")
 
     def of_variants(frame: pl.LazyFrame) -> pl.LazyFrame:
-        units = frame.group_by("unit_id").agg(several, number.drop_nulls().first(), variant.alias("variant"))
+        units = frame.group_by("unit_id").agg(several, first_known(number), variant.alias("variant"))
         return units.group_by("variant").agg((pl.col("values") > 1).sum().alias("changing"), *moments)
 
     parts = log.gather(of_variants, "unit_id")

@@ -12,7 +12,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import DataError
-from rankscope.impressions import Log
+from rankscope.impressions import Log, first_known
 from rankscope.lists import Array
 from rankscope.logs.base import KEYS, Level, OnlineMetric, RatioParts
 from rankscope.logs.bins import sum_in_bins
@@ -243,7 +243,7 @@ def _query(
             here += [column.sum() for column in _numbers(i, part)]
         elif part.level == "once":
             first, *known = _numbers(i, part)
-            here += [first.drop_nulls().first().fill_null(0.0), *(column.max() for column in known)]
+            here += [first_known(first).fill_null(0.0), *(column.max() for column in known)]
         elif part.level == "unit" and unit:
             here += _numbers(i, part)
         else:
@@ -252,7 +252,7 @@ def _query(
         if inner:
             raise DataError(f"{log.label}: no user, session or list is named")
         return log.frame.select(*keys, *attributes, *here, pl.lit(1).alias("rows"))
-    of_units = [pl.col(name).drop_nulls().first() for name in attributes]
+    of_units = [first_known(pl.col(name)) for name in attributes]
     out = log.frame.group_by(keys).agg(*here, *of_units, pl.len().alias("rows"))
     for level, places in inner.items():
         each = log.frame.filter(pl.col(KEYS[level]).is_not_null()).group_by(list(dict.fromkeys([*keys, KEYS[level]])))

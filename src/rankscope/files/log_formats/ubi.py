@@ -10,6 +10,7 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.log_formats.inputs import LogFormat, LogInput, LogPart, LogTable, places, tally, with_times
 from rankscope.files.sheets import Sheet
+from rankscope.impressions import first_known
 
 EXPECTS = "queries with query_id and query_response_hit_ids, events with query_id, action_name and event_attributes.object.object_id"
 HITS = ("query_response_hit_ids", "query_response_object_ids", "query_response_objects_ids")
@@ -144,7 +145,7 @@ def _lists(queries: pl.DataFrame) -> pl.DataFrame:
     attributes = [name for name in queries.columns if name.startswith(BEFORE)]
     first = ["user_query", "application", "client_id", "user_id", "session_id", *attributes]
     lists = queries.sort("timestamp", maintain_order=True).group_by("query_id", maintain_order=True).agg(
-        pl.col("hits").explode().drop_nulls().unique(maintain_order=True), pl.col("timestamp").min(), *[pl.col(name).drop_nulls().first() for name in first]
+        pl.col("hits").explode().drop_nulls().unique(maintain_order=True), pl.col("timestamp").min(), *[first_known(pl.col(name)) for name in first]
     )  # fmt: skip
     return lists.rename({"query_id": "impression_id"})
 
@@ -229,7 +230,7 @@ def _rows(shown: pl.DataFrame, done: pl.DataFrame, dwell: pl.DataFrame | None, *
 
 def _about(rows: pl.DataFrame, lists: pl.DataFrame, events: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     who = ("client_id", "user_id", "session_id", "user_query", "application")
-    first = [pl.col(name).drop_nulls().first().alias(f"event_{name}") for name in who]
+    first = [first_known(pl.col(name)).alias(f"event_{name}") for name in who]
     ordered = events.filter(pl.col("query_id").is_not_null()).sort("timestamp", maintain_order=True)
     said = ordered.group_by("query_id", maintain_order=True).agg(pl.col("timestamp").min().alias("first_at"), *first)
     attributes = {name: name.removeprefix(BEFORE) for name in lists.columns if name.startswith(BEFORE)}
