@@ -190,7 +190,7 @@ class LazyJudged(Judged):
     @cached_property
     def flat(self) -> Judged:
         """The same document by document."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} defines no flat(): return its documents as one Judged")
 
     def of(self, queries: Array) -> Judged:
         """The judged documents of the queries with these numbers, which may be repeated."""

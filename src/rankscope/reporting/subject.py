@@ -243,7 +243,7 @@ class PagePart:
 
     def blocks(self) -> Iterable[Any]:
         """Yield the content of the section: each section defines it."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} defines no blocks(): return the content of its section")
 
     def lead(self) -> str:
         """Return the content in one sentence; called after the blocks."""
