@@ -76,7 +76,7 @@ class Batch:
         return out
 
     def cells(self, values: Array, queries: Array) -> tuple[Array, Array | None]:
-        """A rectangle of the values of these lists, and the cells that hold one: None if all do. Copies only if needed."""
+        """A rectangle of the values of these lists, and a mask of its filled cells, None if all are filled. Copies only if needed."""
         start, size = self.start[queries], self.size[queries]
         count, width = len(size), int(size.max(initial=0))
         if width and (size == width).all():

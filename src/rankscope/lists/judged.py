@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from copy import copy
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankscope.lists.ids import Ids
+from rankscope.lists.items import Shown
 from rankscope.lists.rectangle import Ideal, Lists, Pool
 from rankscope.lists.sums import Array
 
@@ -63,7 +65,8 @@ class Judged:
     Query ``i`` has ``size[i]`` documents, of which the first ``in_run[i]`` were retrieved. ``rank`` is 1-based, and 0 if the
     document was not retrieved. ``tie_start`` and ``tie_size`` are the first rank and the number of documents with the same score.
     ``retrieved`` counts all documents retrieved for the query, judged or not. ``score``, ``aspects`` and ``by_id`` (the place of the
-    document among the query's judged ones, sorted by id) are set if a metric needs them. ``scored`` holds values already computed, by metric.
+    document among the query's judged ones, sorted by id) are set if a metric needs them. ``shown`` has every item shown, judged or not,
+    for metrics of items. ``scored`` holds values already computed, by metric.
     """
 
     query_id: Sequence[str]
@@ -77,6 +80,7 @@ class Judged:
     score: Array | None = None
     aspects: Aspects | None = None
     by_id: Array | None = None
+    shown: Shown | None = None
     scored: dict[Hashable, Array] = field(init=False, repr=False, default_factory=dict)
 
     @classmethod
@@ -86,10 +90,11 @@ class Judged:
             return parts[0]
         columns = ("retrieved", "size", "in_run", "grade", "rank", "tie_start", "tie_size", "score", "by_id")
         held = [name for name in columns if getattr(parts[0], name) is not None]
+        joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in held}
         aspects = [part.aspects for part in parts if part.aspects is not None]
         return Judged(
             query_id=Ids.join([part.query_id for part in parts]),
-            **{name: np.concatenate([getattr(part, name) for part in parts]) for name in held},
+            **joined,
             aspects=Aspects.join(aspects) if aspects else None,
         )
 
@@ -116,6 +121,7 @@ class Judged:
             size=self.size[queries],
             in_run=self.in_run[queries],
             **self.documents(at),
+            shown=None if self.shown is None else self.shown.of(queries),
         )
 
     def documents(self, at: Array) -> dict[str, Any]:
@@ -142,10 +148,11 @@ class Judged:
             tie_size=_fill(self.tie_size, cells, shown, 1),
             ideal=Ideal(ideal, judged),
             pool=None if self.aspects is None else self._pool(pool, judged),
+            items=None if self.shown is None else self.shown.rectangle(queries),
         )
 
     def _pool(self, cells: Array, shown: Array) -> Pool:
-        """All judged documents of these queries with their aspects. Retrieved ones in their cells."""
+        """All judged documents of these queries with their aspects, retrieved ones in their cells."""
         assert self.aspects is not None
         aspects = self.aspects.at(cells[shown])
         cell = np.repeat(np.flatnonzero(shown.ravel()), aspects.count)
@@ -169,6 +176,8 @@ class Judged:
         """Query numbers in groups of similar size, so that rectangles have little padding and stay in the processor's cache."""
         if self.aspects is not None:
             cells = 16 * cells // self.aspects.width
+        if self.shown is not None:
+            return chunks_of(np.maximum(self.size, self.shown.count), cells // 4)
         return chunks_of(self.size, cells)
 
 
@@ -179,7 +188,7 @@ class LazyJudged(Judged):
     """
 
     def __init__(self, **values: Any) -> None:
-        vars(self).update(aspects=None, by_id=None, scored={}, **values)
+        vars(self).update(aspects=None, by_id=None, shown=None, scored={}, **values)
 
     def __getattr__(self, name: str) -> Any:
         """A column, or an attribute of the subclass that is missing."""
@@ -207,7 +216,7 @@ class NarrowJudged(Judged):
 
     def __init__(self, **columns: Any) -> None:
         values = vars(self)  # the class is frozen
-        values |= {"scored": {}, "score": None, "aspects": None, "by_id": None} | columns
+        values |= {"scored": {}, "score": None, "aspects": None, "by_id": None, "shown": None} | columns
         kept = {name: narrowed(values.pop(name)) for name in (*OF_QUERIES, *OF_DOCUMENTS)}
         start, size = (values.pop(name) for name in OF_TIES)
         if (size != 1).any() or (start != columns["rank"]).any():
@@ -235,7 +244,7 @@ class NarrowJudged(Judged):
     @classmethod
     def _holding(cls, query_id: Sequence[str], kept: dict[str, Array]) -> NarrowJudged:
         made = cls.__new__(cls)
-        vars(made).update(query_id=query_id, kept=kept, scored={}, score=None, aspects=None, by_id=None)
+        vars(made).update(query_id=query_id, kept=kept, scored={}, score=None, aspects=None, by_id=None, shown=None)
         return made
 
     def __len__(self) -> int:
@@ -269,7 +278,15 @@ class NarrowJudged(Judged):
             for name, columns_of_part in parts.items():
                 columns_of_part.append(self.kept[name][some if name in OF_QUERIES else here])
         columns = {name: np.concatenate(arrays) for name, arrays in parts.items()}
-        return self._holding(Ids.take(self.query_id, queries), columns)
+        out = self._holding(Ids.take(self.query_id, queries), columns)
+        return out if self.shown is None else with_shown(out, self.shown.of(queries))
+
+
+def with_shown(judged: Judged, shown: Shown) -> Judged:
+    """A copy of judged documents with every item shown."""
+    out = copy(judged)
+    vars(out).update(shown=shown, scored={})  # the class is frozen
+    return out
 
 
 def narrowed(values: Array) -> Array:

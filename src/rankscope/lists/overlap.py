@@ -135,6 +135,41 @@ def jaccard_by_query(shared: Array, a_size: Array, b_size: Array, k: int) -> Arr
     return np.asarray(np.divide(both, either, out=np.full(len(both), np.nan), where=either > 0))
 
 
+def rbo_to_depth(a: Sequence[Hashable], b: Sequence[Hashable], p: float, depth: int) -> float:
+    """Rank-biased overlap of the ranks down to ``depth``, with weights that sum to 1. Nothing agrees below the end of a ranking.
+
+    This is the form of Clarke et al. (TOIS 2021) and of repro_eval.
+
+    >>> rbo_to_depth(["x", "y"], ["y", "x"], p=0.5, depth=2)  # nothing is shared at depth 1, all at depth 2
+    0.3333333333333333
+    """
+    _check(p)
+    rank = {item: i for i, item in enumerate(b[:depth])}
+    shared = np.zeros(depth)
+    for i, item in enumerate(a[:depth]):
+        if item in rank:
+            shared[max(i, rank[item])] += 1
+    weights = p ** np.arange(depth, dtype=float)
+    parts = np.cumsum(shared) / np.arange(1, depth + 1) * weights
+    return math.fsum(parts.tolist()) / math.fsum(weights.tolist())
+
+
+def kendall(one: Any, two: Any) -> float:
+    """Kendall's tau-b of two rows of values of the same things. NaN if one has no order.
+
+    Source: Kendall, Rank Correlation Methods, 1948.
+
+    >>> kendall([1, 2, 3], [1, 3, 2]), kendall([1, 2, 2], [1, 2, 2])
+    (0.3333333333333333, 1.0)
+    """
+    signs = []
+    for values in (np.asarray(one, dtype=float), np.asarray(two, dtype=float)):
+        above, below = values[:, None] > values, values[:, None] < values
+        signs.append(above.astype(np.int8) - below.astype(np.int8))
+    ordered = math.sqrt(float(np.count_nonzero(signs[0])) * float(np.count_nonzero(signs[1])))
+    return float((signs[0] * signs[1]).sum(dtype=np.int64)) / ordered if ordered else math.nan
+
+
 # --- rankings with ties ----------------------------------------------------------------------------------
 
 
@@ -210,7 +245,7 @@ def _agreements(pair: _Pair, ties: Variant) -> tuple[Array, Array, Array, float]
 
 
 def _whole(ours: Array, theirs: Array, beyond: Array, ties: Variant) -> Array:
-    """The divisor of the shared items at each depth. Below its end the shorter holds one item per rank."""
+    """The divisor of the shared items at each depth. Beyond its end the shorter list counts one item per rank."""
     if ties == "b":
         return np.asarray(np.sqrt((ours**2).sum(axis=0) + beyond) * np.sqrt((theirs**2).sum(axis=0)))
     counts = ours.sum(axis=0) + beyond, theirs.sum(axis=0)
@@ -238,7 +273,7 @@ def _sum_agreements(found: tuple[Array, Array, Array, float], short: int, long: 
 
 
 def same_values(values: Mapping[str, Sequence[Any]]) -> list[list[str]]:
-    """The systems whose values are the same, bit by bit, two or more together."""
+    """Groups of two or more systems with the same values, bit by bit."""
     alike: dict[object, list[str]] = {}
     for name, parts in values.items():
         key = tuple(part if isinstance(part, tuple) else np.asarray(part).tobytes() for part in parts)

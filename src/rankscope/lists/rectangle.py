@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rankscope.lists.sums import Array, running
+from rankscope.lists.items import ShownLists
+from rankscope.lists.sums import Array, running, total
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,7 @@ class Pool:
 class Lists:
     """Rankings as a metric sees them. Cells past the end of a row hold finite values and are not ``shown``.
 
-    ``pool`` is set for metrics that declare it in ``needs``. It is never cut. ``chance`` is set in lists that hold every rank a
+    ``pool`` and ``items`` (every item shown) are set for metrics that declare them in ``needs``. They are never cut. ``chance`` is set in lists that hold every rank a
     tied document may take: the mean number of documents at the cell.
     """
 
@@ -63,6 +64,7 @@ class Lists:
     ideal: Ideal
     uncut: Lists | None = None
     pool: Pool | None = None
+    items: ShownLists | None = None
     chance: Array | None = None
     spread_from: TieSpread | None = None
     # caches, empty in a copy
@@ -139,7 +141,7 @@ class Lists:
 
     @property
     def aspects(self) -> Array:
-        """The grade of each retrieved document on each aspect, NaN if there is none: ``pool.aspects`` of these cells."""
+        """The grade of each retrieved document on each aspect, NaN if there is none: ``pool.aspects`` at these cells."""
         assert self.pool is not None, "a metric of aspects declares them in `needs`"
         return np.where(self.shown[:, :, None], self.pool.aspects[:, : self.shown.shape[1]], np.nan)
 
@@ -147,6 +149,15 @@ class Lists:
     def whole(self) -> Lists:
         """The rankings before they were cut."""
         return self.uncut or self
+
+    def every_item(self, cutoff: int | None) -> tuple[Lists, ShownLists]:
+        """The rankings with a cell for every item shown, judged or not, and these items, down to the cutoff. Needs ``items``."""
+        assert self.items is not None, "a metric of items declares them in `needs`"
+        items = self.items.top(cutoff)
+        rank = np.broadcast_to(np.arange(1, items.code.shape[1] + 1), items.code.shape)
+        one, grade = np.ones(rank.shape, dtype=np.int64), np.nan_to_num(items.grade, nan=-1.0)
+        cells = replace(self.whole, grade=grade, rank=rank, shown=items.shown, tie_start=rank, tie_size=one, pool=None)
+        return replace(cells, retrieved=total(items.shown)), items
 
     def top(self, cutoff: int | None) -> Lists:
         """The same rankings cut after this rank. ``ideal`` is never cut."""

@@ -1,1 +1,1 @@
-"""A made-up world of users, what they ask for and what they do with it: logs of which the truth is known."""
+"""Simulated users, their queries and their actions: logs with known truth."""

@@ -15,7 +15,7 @@ from rankscope.lists import Array
 from rankscope.worlds.items import Candidates
 from rankscope.worlds.world import Phase, World, stream
 
-LOOK = 15.0  # seconds that a list takes, the median, beside those on what was clicked
+LOOK = 15.0  # seconds that a list takes, the median, without time on clicked items
 PART = 256  # users that are worked on at once; a user's log does not depend on how many there are
 MOST_LISTS = 12  # in one visit
 MOST_VISITS = 2000  # of one user
@@ -85,7 +85,7 @@ def made_visits(
 
 
 def _visit_times(draws: np.random.Generator, often: Array, days: float, *, come: bool) -> tuple[Array, Array]:
-    """Each visit's user and its time in seconds: visits at random, given that a user who has to ``come`` does so at least once."""
+    """The time of each visit in seconds: visits at random, given that a user who has to ``come`` comes at least once."""
     first = np.zeros(len(often))
     if come:
         first = -np.log1p(-draws.random(len(often)) * -np.expm1(-often * days)) / often
@@ -100,7 +100,7 @@ def _visit_times(draws: np.random.Generator, often: Array, days: float, *, come:
 
 @dataclass(frozen=True, eq=False)
 class Arm:
-    """What some users are shown: a ranker's ``scores`` (queries x candidates), shown by a ``policy``; with a ``rival``, two rankers' interleaved."""
+    """The lists of some users: a ranker's ``scores`` (queries x candidates), shown by a ``policy``. With a ``rival``, two rankers are interleaved."""
 
     name: str
     scores: Array
@@ -110,7 +110,7 @@ class Arm:
 
     @cached_property
     def chances(self) -> Array:
-        """How probable each candidate is at each place: queries x candidates x places."""
+        """The probability of each candidate at each position: queries x candidates x positions."""
         if self.rival is not None:
             return draft_chances(self.scores, self.rival, self.items)
         return self.policy.chances(self.scores, self.items)
@@ -118,7 +118,7 @@ class Arm:
 
 @dataclass(frozen=True, eq=False)
 class Events:
-    """What happened: a row a list that there was, with what lies at each place.
+    """What happened: one row per list that there was, with what lies at each place.
 
     ``order`` has the candidates (-1 where there are none), ``team`` the ranker that put each there (0, 1; -1 without interleaving), and
     ``prefix`` how probable the list was down to there. ``dwell`` is NaN where nothing was clicked.
@@ -140,7 +140,7 @@ class Events:
 
 
 class Behaviour:
-    """How the users of a world act on its candidates; ``events`` plays some visits through, under the arm of each list."""
+    """The actions of simulated users on candidates. ``events`` simulates some visits, each list under its arm."""
 
     def __init__(self, world: World, candidates: Candidates, browsing: Browsing) -> None:
         self.world, self.candidates, self.browsing = world, candidates, browsing
@@ -152,7 +152,7 @@ class Behaviour:
     def events(
         self, visits: Visits, arms: Sequence[Arm], arm: Array, *, stay: bool = False, days: float | None = None
     ) -> Events:
-        """What happens where each list is shown by its ``arm``; with ``stay`` nobody leaves for good."""
+        """The events of lists shown by their ``arm``. With ``stay`` no user leaves for good."""
         order, team, prefix = self._shown(visits, arms, arm)
         there = order >= 0
         cell = visits.query[:, None], order
@@ -198,7 +198,7 @@ class Behaviour:
     def _happening(
         self, visits: Visits, good: Array, seconds: Array, stay: bool, days: float | None
     ) -> tuple[Array, Array]:
-        """Which of the lists that could be there are, and when each is: those that nobody stopped or left before, in time."""
+        """The lists that happen, and their times: lists that no stop or departure prevents, in order of time."""
         world = self.world
         most = max(world.again_bad, world.again_good)
         goes_on = visits.again * most < np.where(good, world.again_good, world.again_bad)
@@ -216,6 +216,6 @@ class Behaviour:
 
 
 def _before(values: Array, begins: Array) -> Array:
-    """The sum of what stands before each value in its group; ``begins`` says where groups begin."""
+    """The sum of the values before each value in its group. ``begins`` marks the first value of each group."""
     total: Array = np.cumsum(values, dtype=float) - values
     return np.asarray(total - np.repeat(total[begins], np.diff(np.append(begins, len(values)))))

@@ -1,4 +1,4 @@
-"""What there is to be found: queries, the candidates of each with their grades, and how rankers score them."""
+"""Simulated queries, the candidates of each with their grades, and the scores of rankers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Candidates:
 
 
 def made_candidates(world: World) -> Candidates:
-    """Queries and candidates that are made up: grades in the shares that the world says, in every query."""
+    """Simulated queries and candidates: every query has grades in the shares that the world sets."""
     draws = stream(world.seed, "items")
     shape = world.queries, world.candidates
     bounds, best = np.round(np.cumsum(world.grades) * world.candidates).astype(int), len(world.grades) - 1
@@ -61,7 +61,7 @@ def judged_candidates(
 ) -> tuple[Candidates, list[Array]]:
     """Queries and candidates of real judgments, with the scores of each run.
 
-    ``qrels`` has query_id, doc_id, grade; a run has query_id, doc_id, rank. Candidates are the first of each run, as many as the world
+    ``qrels`` has query_id, doc_id, grade. A run has query_id, doc_id, rank. Candidates are the first of each run, as many as the world
     says; without runs the judged documents, the best of them. Documents that nobody judged have grade 0. Raises DataError where
     judgments and runs share no query, and where nothing is relevant.
     """
@@ -97,7 +97,7 @@ def judged_candidates(
 
 
 def _run_scores(run: pl.DataFrame, pool: pl.DataFrame, shape: tuple[int, ...]) -> Array:
-    """Minus the logarithm of the rank, for what the run has."""
+    """Minus the logarithm of the rank, for the items of the run."""
     cells = pool.join(run, on=["query_id", "doc_id"], how="inner")
     scores = np.full(shape[0] * shape[1], -np.inf)
     scores[cells["flat"].to_numpy()] = -np.log(cells["rank"].to_numpy().astype(float))

@@ -1,4 +1,4 @@
-"""Logs of a made-up world: a row a shown item, a row a user, and what each variant would do to everybody."""
+"""Logs of simulated users: one row per shown item, one row per user, and the true effect of each variant."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AT_ONCE = 64  # parts whose users are summed up at once
 
 @dataclass(frozen=True, eq=False)
 class Scenario:
-    """Who meets what: the ``arms``, the ``shares`` of users or lists that meet each, and whether it is drawn ``by_user``, as in an experiment."""
+    """The ``arms`` of a simulation and the ``shares`` of users or lists in each. ``by_user`` assigns users, as in an experiment."""
 
     behaviour: Behaviour
     arms: Sequence[Arm]
@@ -49,7 +49,7 @@ def play(scenario: Scenario) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def played_units(scenario: Scenario) -> pl.DataFrame:
-    """Return only the users of a scenario, for millions of them."""
+    """Return only the users of a scenario, for millions of users."""
     return pl.concat(units for units, _, _ in _parts(scenario))
 
 
@@ -140,7 +140,7 @@ def _chances(scenario: Scenario, events: Events, query: Array, row: Array, place
 
 
 def _teams(scenario: Scenario, events: Events, query: Array, row: Array, place: Array) -> list[pl.Series]:
-    """Whose item each is, and its rank in both rankings; null where a ranking does not have it."""
+    """The ranker of each item, and its rank in both rankings, null if a ranking does not have it."""
     ranks = {"rank_a": np.zeros(len(row)), "rank_b": np.zeros(len(row))}
     item, of = events.order[row, place], events.arm[row]
     for number, arm in enumerate(scenario.arms):
@@ -153,7 +153,7 @@ def _teams(scenario: Scenario, events: Events, query: Array, row: Array, place: 
             ranks[name][ours] = table[query[row[ours]], item[ours]]
     team = pl.Series("team", events.team[row, place]).replace_strict({-1: None, 0: "a", 1: "b"}, return_dtype=pl.String)
     columns = [pl.Series(name, values).fill_nan(None).cast(pl.Int32) for name, values in ranks.items()]
-    return [team, *columns, pl.Series("merge_method", ["team draft"] * len(row))]
+    return [team, *columns, pl.Series("merge_method", ["TeamDraft"] * len(row))]
 
 
 def _sums_of_users(events: Events, users: int) -> dict[str, Array]:
@@ -188,7 +188,7 @@ def _sums_before(scenario: Scenario, part: int, users: int) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Effect:
-    """What an arm would do to everybody: its ``value`` of a metric and the baseline's, with the standard ``error`` of the difference."""
+    """The true effect of an arm: its ``value`` of a metric and the baseline's, with the standard ``error`` of the difference."""
 
     metric: OnlineMetric
     arm: str
@@ -220,14 +220,14 @@ def true_effects(scenario: Scenario, metrics: Sequence[OnlineMetric], users: int
 
 
 def _ratio(sums: Array) -> tuple[float, Array]:
-    """A ratio of sums, and what each user adds to its error."""
+    """A ratio of sums, and the contribution of each user to its error."""
     above, below = sums
     value = float(above.sum() / below.sum()) if below.sum() else float("nan")
     return value, (above - value * below) / below.mean()
 
 
 def _sums_of_arms(scenario: Scenario, metrics: Sequence[OnlineMetric], users: int) -> Iterator[list[Array]]:
-    """Of some users at once, what each adds above and below the line, under each arm: metrics x 2 x users."""
+    """The numerators and denominators of some users under each arm: metrics x 2 x users."""
     behaviour = scenario.behaviour
     parts = -(-users // PART)
     for first in range(0, parts, AT_ONCE):
@@ -266,7 +266,7 @@ def _sums(frame: pl.DataFrame, metrics: Sequence[OnlineMetric]) -> Array:
 
 
 def design_effect(clicks: Array, impressions: Array, groups: Array) -> float:
-    """How much larger the variance of a click-through rate is than if rows were independent; users are the clusters.
+    """How much larger the variance of a click-through rate is than if rows were independent. Users are the clusters.
 
     ``groups`` are the variants of the users, each with its own rate. NaN where nothing can be said.
 
@@ -292,7 +292,7 @@ def counts_by_position(log: pl.DataFrame) -> list[SimpleNamespace]:
 
 
 def counts_by_arm(log: pl.DataFrame) -> list[SimpleNamespace]:
-    """Count the users, lists, rows and clicks of each variant or policy; none for a single one without a name."""
+    """Count the users, lists, rows and clicks of each variant or policy. Empty for a single unnamed one."""
     column = next((name for name in ("variant", "logger_id") if name in log.columns), None)
     if column is None:
         return []

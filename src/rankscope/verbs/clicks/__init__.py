@@ -1,0 +1,1 @@
+"""Click models of a log, side by side."""

@@ -1,0 +1,1 @@
+"""Position bias: how probable it is that users look at each place."""

@@ -1,0 +1,168 @@
+"""Estimate the examination curve of a log, by several methods side by side, each with intervals and a check that it is identified."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rankscope import words
+from rankscope.click_models.bias import BiasEstimator, ShownTraffic
+from rankscope.declared import whole_number
+from rankscope.errors import DataError, InputError
+from rankscope.inference.base import Bounds, check_between
+from rankscope.inference.intervals import normal
+from rankscope.lists import Array
+from rankscope.lists.pages import Pages
+from rankscope.logs.cuts import slice_names
+from rankscope.logs.pages import ReadPages, read_pages
+from rankscope.panels.validity import Validity
+from rankscope.scoring.logs import TimeOptions, read_log
+from rankscope.verbs.position_bias.result import BiasPoint, PositionBias, Used
+
+FEWEST_UNITS = 10  # below which no interval is given
+WITHOUT = "without the column p_item_pos, changes of position are taken as random"
+
+
+def position_bias(  # noqa: PLR0913 - the options of the command line, each with its default
+    log: Any, method: Any = None, *, slices: Any = None, depth: int | None = None, level: float = 0.95, rounds: int | None = None,
+    seed: int = 0, columns: Mapping[str, str] | str | None = None, log_format: str | None = None, time_format: str | None = None,
+    time_zone: str | None = None, start: Any = None, end: Any = None,
+) -> PositionBias:  # fmt: skip
+    """Estimate how probable it is that users look at each position, relative to position 1, from clicks in a log.
+
+    ``log`` is as for ``read_log``: one row per shown item, with ``impression_id``, ``item_id``, ``position`` and ``click``. ``method`` is one
+    or several of ``randomised``, ``swaps``, ``harvesting``, ``regression_em`` and ``trust``, by default all that the log identifies. Each needs
+    the same items at different positions; ``harvesting`` needs two or more rankers (``logger_id``). ``slices`` names columns, like a
+    device: the curve is estimated for each value. ``depth`` leaves out positions below it. Intervals are from a bootstrap of ``rounds`` resamples of
+    users (or sessions, or lists, if the log names no users), which ``seed`` fixes.
+
+    If nothing is identified, ``exit_code`` is 4 and ``validity.reason`` says why. Raises InputError for an unknown method, DataError
+    for a log without lists, positions or clicks.
+
+    >>> import rankscope as rs
+    >>> log = rs.simulate("log", users=800, items=5, policy="SwapFirst(top=5)", seed=1).log
+    >>> found = rs.position_bias(log, "swaps")
+    >>> [round(point.value, 1) for point in found.points], found.validity.holds
+    ([1.0, 0.5, 0.4, 0.3, 0.2], True)
+    """
+    check_between("level", level, 0.95)
+    for name, value in (("depth", depth), ("rounds", rounds)):
+        if value is not None:
+            whole_number(name, value, 2, f"{name} is a whole number of 2 or more")
+    chosen = _methods(method)
+    when: TimeOptions = {"time_format": time_format, "time_zone": time_zone, "start": start, "end": end}
+    read = read_log(log, columns=columns, log_format=log_format, **when)
+    whole = read_pages(read, depth=depth)
+    _refuse_few(read.label, whole.pages)
+    points, checks, used = curves(chosen, whole.pages, level, rounds, seed)
+    sliced = [
+        point
+        for name in slice_names(read, slices)
+        for point in _slices(chosen, read_pages(read, depth=depth, by=name), name, checks, level, rounds, seed)
+    ]
+    remarks = [*whole.remarks, *_remarks(checks, whole.pages)]
+    return PositionBias(points, sliced, checks, read.source, len(whole.pages), whole.unit, level, tuple(remarks), used)
+
+
+def _methods(said: Any) -> list[BiasEstimator]:
+    if said is None:
+        return [cls() for cls in dict.fromkeys(BiasEstimator.catalogue.values())]
+    several = said if isinstance(said, list | tuple) else [said]
+    if not several:
+        raise InputError("method: name one, like swaps")
+    return list(dict.fromkeys(BiasEstimator.read(one) for one in several))
+
+
+def _refuse_few(label: str, pages: Pages) -> None:
+    if len(pages) < 2:
+        raise DataError(f"{label}: there is one list, and position bias needs the clicks of many")
+    if pages.places < 2:
+        raise DataError(f"{label}: every list has one position, so positions have nothing to be compared with")
+
+
+def _remarks(checks: Mapping[str, Validity], pages: Pages) -> Iterator[str]:
+    if pages.chance is None and any(one.holds and not name.startswith("harvesting") for name, one in checks.items()):
+        yield WITHOUT
+
+
+def curves(
+    methods: Sequence[BiasEstimator],
+    pages: Pages,
+    level: float,
+    rounds: int | None,
+    seed: int,
+    attribute: str = "",
+    part: str = "",
+) -> tuple[list[BiasPoint], dict[str, Validity], list[Used]]:
+    """The points of each method that is identified, the check of each, and the clicks behind the points."""
+    traffic = ShownTraffic.of(pages)
+    views, clicks = traffic.sums(), traffic.sums(traffic.clicked)
+    points, checks, behind = list[BiasPoint](), dict[str, Validity](), list[Used]()
+    for one in methods:
+        used = one.use(traffic)
+        checks[str(one)] = validity = one.validity(used)
+        if not validity.holds:
+            continue
+        curve = one.curve(used)
+        behind.append(Used(str(one), one.about, len(np.unique(used.pair)), len(used.pair), int(used.clicked.sum())))
+        bounds, errors = _bounds(one, used, curve.alpha, level, rounds or one.rounds, seed)
+        for place, value in enumerate(curve.alpha):
+            beta = None if curve.beta is None else float(curve.beta[place])
+            counts = int(views[place]), int(clicks[place])
+            points.append(
+                BiasPoint(
+                    str(one), place + 1, float(value), bounds[place], errors[place], beta, *counts, attribute, part
+                )
+            )
+    return points, checks, behind
+
+
+def _bounds(
+    one: BiasEstimator, used: ShownTraffic, alpha: Array, level: float, rounds: int, seed: int
+) -> tuple[list[Bounds], list[float]]:
+    """The interval and the standard error of each place: a bootstrap over units, normal on the scale of the logarithm if all are above 0."""
+    known = np.unique(used.unit)
+    if len(known) < FEWEST_UNITS:
+        return [Bounds.none(f"{words.counted(len(known), 'unit')} are too few to resample")] * len(alpha), [
+            float("nan")
+        ] * len(alpha)
+    used = replace(used, unit=np.searchsorted(known, used.unit))
+    draws = np.random.default_rng(seed)
+    curves = np.array([one.curve(used.resampled(draws.poisson(1.0, len(known)))).alpha for _ in range(rounds)])
+    reach, out, errors = normal((1 - level) / 2), list[Bounds](), list[float]()
+    for place, value in enumerate(alpha):
+        drawn = curves[:, place][~np.isnan(curves[:, place])]
+        if place == 0 or np.isnan(value) or len(drawn) < rounds / 2:
+            reason = "position 1 is the reference" if place == 0 else "the position is not identified"
+            out.append(Bounds.none(reason))
+            errors.append(0.0 if place == 0 else float("nan"))
+            continue
+        error = float(drawn.std(ddof=1))
+        errors.append(error)
+        if (drawn > 0).all() and value > 0:
+            spread = float(np.log(drawn).std(ddof=1))
+            out.append(Bounds(value * np.exp(-reach * spread), value * np.exp(reach * spread), "bootstrap"))
+        else:
+            out.append(Bounds(max(value - reach * error, 0.0), value + reach * error, "bootstrap"))
+    return out, errors
+
+
+def _slices(
+    methods: Sequence[BiasEstimator],
+    read: ReadPages,
+    name: str,
+    checks: Mapping[str, Validity],
+    level: float,
+    rounds: int | None,
+    seed: int,
+) -> Iterator[BiasPoint]:
+    """The points of each value of a column, by the methods that the whole log identifies."""
+    assert read.pages.part is not None
+    known = [one for one in methods if checks[str(one)].holds]
+    for number, value in enumerate(read.parts):
+        pages = read.pages.where(read.pages.part == number)
+        if len(pages) > 1:
+            yield from curves(known, pages, level, rounds, seed, attribute=name, part=value)[0]
