@@ -1,0 +1,232 @@
+"""Logged events as arrays, the weights of a target policy on them, and the sums of an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope.behaviour.examination import Examination
+from rankscope.errors import DataError
+from rankscope.lists import Array
+
+Codes = NDArray[np.int64]
+Level = Literal["item", "prefix", "slate"]
+COLUMN_OF: Mapping[Level, str] = {"item": "p_item_pos", "prefix": "p_prefix", "slate": "p_slate"}
+MEANING: Mapping[Level, str] = {
+    "item": "the probability of each item at its position",
+    "prefix": "the probability of the list down to each position",
+    "slate": "the probability of the whole list",
+}
+Predict = Callable[[Codes, Codes], Array]  # rows and items of the same length, to predicted rewards
+
+
+class TargetPolicy:
+    """A policy to estimate: ``name``, and the probability of each logged row."""
+
+    name: str
+
+    def chance(self, events: LoggedEvents, level: Level) -> Array:
+        """Return the probability of each row at this level: the item, the list down to it, or the whole list."""
+        raise TypeError(f"{type(self).__name__} must define chance(): return the probability of each row")
+
+    def expect(self, events: LoggedEvents, predict: Predict, rows: Codes) -> Array:
+        """Return the mean prediction over the items that the policy would show in the situation of these rows."""
+        raise DataError(f"{self.name}: the probability of every item is needed, and a column holds only the shown item")
+
+    def unseen(self, events: LoggedEvents) -> float:
+        """Return the share of the policy's probability on items that no row of the log shows."""
+        return 0.0
+
+    def gains(self, events: LoggedEvents, earnings: Array) -> Array:
+        """Return the mean earning of each shown item at its positions under the policy. ``earnings`` are by rank."""
+        raise DataError(f"{self.name}: the position of every item is needed: give a run, or a policy on a run")
+
+
+class Model(Protocol):
+    """A model of the reward, fitted across units (``rewards.RewardModel``)."""
+
+    def by_fold(self, events: LoggedEvents, reward: Array) -> list[tuple[Codes, Predict]]:
+        """Return the rows of each fold with what the other folds predict."""
+
+    def expect(self, events: LoggedEvents, target: TargetPolicy, folds: Sequence[tuple[Codes, Predict]]) -> Array:
+        """Return the mean prediction under a target policy for each row."""
+
+
+@dataclass(frozen=True)
+class Earned:
+    """The sums of an estimator: its value is the sum of ``numerator / denominator`` over all ``parts``.
+
+    Each part has one number per row above and below. ``+`` joins the parts of two.
+
+    >>> whole = Earned.of([1.0, 0.0], [1.0, 1.0]) + Earned.of([3.0, 3.0], [2.0, 1.0])
+    >>> whole.value  # 1 / 2 + 6 / 3
+    2.5
+    """
+
+    parts: tuple[tuple[Array, Array], ...]
+
+    @classmethod
+    def of(cls, numerator: Any, denominator: Any = 1.0) -> Earned:
+        """Return one part. A single number as denominator holds for every row."""
+        above = np.asarray(numerator, dtype=np.float64)
+        return cls(((above, np.broadcast_to(np.asarray(denominator, dtype=np.float64), above.shape)),))
+
+    def __add__(self, other: Earned) -> Earned:
+        return Earned((*self.parts, *other.parts))
+
+    @property
+    def value(self) -> float:
+        """The estimate: the sum over the parts of the ratio of their sums."""
+        return float(sum(above.sum() / below.sum() for above, below in self.parts))
+
+    def totals(self, unit: Codes, units: int) -> Array:
+        """Return the sums per unit: units x columns, a numerator and a denominator per part. Sums of parts of a log add up."""
+        columns = [np.bincount(unit, weights=x, minlength=units) for part in self.parts for x in part]
+        return np.stack(columns, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class LoggedEvents:
+    """The rows of a log, one per shown item in the order of lists and positions, under one target policy.
+
+    All arrays have one element per row: ``reward``, ``unit`` (0 to ``units`` - 1), ``lists`` (the number of the list, ascending), ``position``
+    (from 0), ``item`` (an index into ``items``), ``context`` (the number of the query) and ``logger``. ``propensities`` are the logged
+    probabilities by level. ``target`` is the policy to evaluate, ``compared`` all policies of the comparison, the baseline first. ``logging`` is
+    the policy that ran, if it is known, and ``examination`` the curve of position bias.
+    """
+
+    reward: Array
+    unit: Codes
+    units: int
+    lists: Codes
+    position: Codes
+    item: Codes
+    items: Sequence[str]
+    context: Codes
+    logger: Codes
+    propensities: Mapping[Level, Array]
+    target: TargetPolicy | None = None
+    compared: tuple[TargetPolicy | None, ...] = ()
+    logging: TargetPolicy | None = None
+    model: Model | None = None
+    features: Array | None = None
+    categories: Mapping[str, Codes] = field(default_factory=dict)
+    mixtures: Array | None = None
+    examination: Examination | None = None
+    label: str = "log"
+    loggers: Sequence[str] = ()
+    shared: dict[Any, Any] = field(
+        default_factory=dict, init=False
+    )  # weights by target, and predictions, which ``under`` keeps
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return len(self.reward)
+
+    @cached_property
+    def first(self) -> NDArray[np.bool_]:
+        """True for the first row of each list."""
+        return np.concatenate([[True], self.lists[1:] != self.lists[:-1]]) if self.count else np.zeros(0, dtype=bool)
+
+    @cached_property
+    def starts(self) -> Codes:
+        """The first row of each list."""
+        return np.flatnonzero(self.first)
+
+    @cached_property
+    def last(self) -> Codes:
+        """The last row of each list."""
+        return np.append(self.starts[1:], self.count) - 1
+
+    @cached_property
+    def list_number(self) -> Codes:
+        """The number of the list of each row, from 0 without gaps."""
+        return np.cumsum(self.first) - 1
+
+    @property
+    def per_list(self) -> Array:
+        """1 at the first row of each list: as a denominator it counts lists."""
+        return self.first.astype(np.float64)
+
+    @cached_property
+    def places(self) -> int:
+        """The number of positions."""
+        return int(self.position.max(initial=0)) + 1
+
+    def sum_lists(self, values: Array) -> Array:
+        """Return the sum of each list, in the order of the lists."""
+        return np.add.reduceat(values, self.starts) if self.count else np.zeros(0)
+
+    def propensity(self, level: Level = "item") -> Array:
+        """Return the logged probabilities of a level. Raises DataError if the log has no column of them."""
+        if level in self.propensities:
+            return self.propensities[level]
+        if level == "slate" and "prefix" in self.propensities:
+            return self.propensities["prefix"][self.last][self.list_number]
+        raise DataError(
+            f"{self.label}: {MEANING[level]} is needed: name its column (--columns NAME={COLUMN_OF[level]}), or the policy that ran (--logging)"
+        )
+
+    def chance(self, level: Level = "item") -> Array:
+        """Return the probabilities of the target policy on the rows."""
+        assert self.target is not None
+        return self.target.chance(self, level)
+
+    def weights(self, level: Level = "item") -> Array:
+        """Return the importance weights: the probability under the target, over the logged one. 1 for the policy that ran."""
+        if self.target is None:
+            return np.ones(self.count)
+        if len(self.starts) == self.count:
+            level = "item"  # lists of one item
+        key = self.target, level
+        if key not in self.shared:
+            self.shared[key] = self.chance(level) / self.propensity(level)
+        return np.asarray(self.shared[key])
+
+    @property
+    def weight(self) -> Array:
+        """The importance weight of each shown item at its position."""
+        return self.weights("item")
+
+    def under(self, target: TargetPolicy | None) -> LoggedEvents:
+        """Return the same rows under another target policy, None for the policy that ran."""
+        made = replace(self, target=target)
+        object.__setattr__(made, "shared", self.shared)
+        return made
+
+    @property
+    def fitted(self) -> Array:
+        """The predicted reward of each shown item, by a model that has not seen its unit."""
+        if "fitted" not in self.shared:
+            out = np.zeros(self.count)
+            for rows, predict in self.folds():
+                out[rows] = predict(rows, self.item[rows])
+            self.shared["fitted"] = out
+        return np.asarray(self.shared["fitted"])
+
+    @cached_property
+    def expected(self) -> Array:
+        """The predicted reward under the target policy, in the situation of each row."""
+        return self.fitted if self.target is None else self._model.expect(self, self.target, self.folds())
+
+    def folds(self) -> list[tuple[Codes, Predict]]:
+        """Return the rows of each fold of the reward model with what the other folds predict."""
+        if "folds" not in self.shared:
+            self.shared["folds"] = self._model.by_fold(self, self.reward)
+        return list(self.shared["folds"])
+
+    def folds_of(self, reward: Array) -> list[tuple[Codes, Predict]]:
+        """Return the same for other rewards."""
+        return self._model.by_fold(self, reward)
+
+    @property
+    def _model(self) -> Model:
+        if self.model is None:
+            raise DataError(f"{self.label}: this estimator needs a reward model (--model)")
+        return self.model

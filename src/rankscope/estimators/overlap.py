@@ -1,0 +1,203 @@
+"""Diagnostics of weights: the support of a log for a policy, and the traffic that an estimate needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankscope import words
+from rankscope.blocks import Caution
+from rankscope.diagnostics import estimates as rules
+from rankscope.estimators.base import Estimator
+from rankscope.estimators.events import LoggedEvents
+from rankscope.lists import Array
+
+FEW, TOO_FEW = 50, 10  # effective clicks below which a warning is given, and the estimate refused
+LARGEST = 0.5  # largest share of one event in an estimate
+FAR = 3.0  # standard errors of the mean weight from 1
+UNSEEN = 0.01  # share of the target's probability on items without any row
+FEWEST = 30  # rows of an item below which its propensities are not checked
+CALIBRATED = 0.25  # a logged frequency this far from the propensities, as a share
+BINS = 14
+
+
+@dataclass(frozen=True)
+class LogSupport:
+    """The cover of a policy by a log, for one estimator.
+
+    ``effective_sample_size`` is (sum w)^2 / sum w^2 over events, ``effective_clicks`` the same of weight x reward. ``largest_share`` is the part
+    of one event in the estimate, ``mean_weight`` should be 1 within ``mean_weight_error`` (between units). ``unseen`` is the share of the target's
+    probability on items that the log never shows. ``units_needed`` is the traffic that would give 50 effective clicks.
+    """
+
+    estimator: str
+    policy: str
+    events: int
+    effective_sample_size: float
+    effective_clicks: float
+    largest_share: float
+    largest_weight: float
+    mean_weight: float
+    mean_weight_error: float
+    unseen: float
+    units: int
+    noun: str
+    weighs: bool = True
+
+    @property
+    def units_needed(self) -> int | None:
+        """The number of units that would give 50 effective clicks; None without clicks."""
+        return math.ceil(self.units * FEW / self.effective_clicks) if self.effective_clicks > 0 else None
+
+    @property
+    def off(self) -> float:
+        """The distance of the mean weight from 1 in standard errors, or 0 without weights."""
+        if not math.isfinite(self.mean_weight) or abs(self.mean_weight - 1) < 1e-9:
+            return 0.0
+        return abs(self.mean_weight - 1) / self.mean_weight_error if self.mean_weight_error > 0 else math.inf
+
+    def record(self) -> dict[str, float | None]:
+        """Return the diagnostics for programs."""
+        names = (
+            "effective_sample_size",
+            "effective_clicks",
+            "largest_share",
+            "largest_weight",
+            "mean_weight",
+            "unseen",
+        )
+        return {name: words.finite(getattr(self, name)) for name in names}
+
+    def sentence(self) -> str:
+        """Return the effective clicks and the largest weight in words; empty for an estimator without weights."""
+        if not self.weighs:
+            return ""
+        clicks = words.counted(round(self.effective_clicks), "effective click")
+        return f"Support: {clicks} for {self.policy} by {self.estimator}, the largest weight is {words.amount(round(self.largest_weight, 2))}."
+
+    def cautions(self) -> Iterator[tuple[Caution, bool]]:
+        """Yield each warning, and True if it refuses the estimate."""
+        named = {"policy": self.policy, "estimator": self.estimator}
+        if self.unseen > 0:
+            yield rules.NoSupport.caution(**named, share=self.unseen), self.unseen > UNSEEN
+        if not self.weighs:
+            return
+        if self.off > FAR:
+            low = rules.MeanWeightOff if self.mean_weight < 1 else rules.MeanWeightHigh
+            missing = 1 - self.mean_weight
+            yield low.caution(**named, mean=self.mean_weight, error=self.mean_weight_error, share=missing), True
+        if self.effective_clicks < FEW:
+            numbers = {
+                "clicks": self.effective_clicks,
+                "needed": self.units_needed,
+                "noun": self.noun,
+                "units": self.units,
+            }
+            yield rules.FewEffectiveClicks.caution(**named, **numbers), self.effective_clicks < TOO_FEW
+        if self.largest_share > LARGEST:
+            yield rules.OneEventDominates.caution(**named, share=self.largest_share, weight=self.largest_weight), True
+
+
+def support_of(estimator: Estimator, events: LoggedEvents, policy: str, noun: str) -> LogSupport:
+    """Return the diagnostics of one estimator of one policy.
+
+    Weights of lists are those of their last row, contributions the sum of their rows.
+    """
+    used = estimator.used_weights(events)
+    raw = events.weights(estimator.level) if estimator.level and events.target is not None else None
+    by_list = estimator.per == "list"
+    unseen = events.target.unseen(events) if events.target is not None else 0.0
+    if used is None:
+        count = len(events.starts) if by_list else events.count
+        return LogSupport(
+            str(estimator),
+            policy,
+            count,
+            math.nan,
+            math.nan,
+            math.nan,
+            math.nan,
+            math.nan,
+            math.nan,
+            unseen,
+            events.units,
+            noun,
+            weighs=False,
+        )
+    earned = events.sum_lists(used * events.reward) if by_list else used * events.reward
+    weight = used[events.last] if by_list and estimator.level != "item" else used
+    mean, error = _mean_and_error(raw, events) if raw is not None else (math.nan, math.nan)
+    size = np.abs(earned)
+    return LogSupport(
+        str(estimator), policy, len(weight), effective(weight), effective(earned), float(size.max(initial=0.0) / whole) if (whole := size.sum()) else math.nan,
+        float(weight.max(initial=0.0)), mean, error, unseen, events.units, noun,
+    )  # fmt: skip
+
+
+def effective(values: Array) -> float:
+    """Return (sum x)^2 / sum x^2: the number of equal values that would vary as much.
+
+    >>> effective(np.array([1.0, 1.0, 1.0])), effective(np.array([3.0, 0.0]))
+    (3.0, 1.0)
+    """
+    scale = float(np.abs(values).max(initial=0.0))
+    if not scale:
+        return 0.0
+    part = values / scale
+    return float(part.sum() ** 2 / (part**2).sum())
+
+
+def _mean_and_error(weight: Array, events: LoggedEvents) -> tuple[float, float]:
+    """Return the mean weight and its standard error between units, which are taken to be of their sizes."""
+    if not events.count:
+        return math.nan, math.nan
+    mean = float(weight.mean())
+    around = np.bincount(events.unit, weights=weight - mean, minlength=events.units)
+    return mean, float(np.sqrt((around**2).sum()) / events.count)
+
+
+def histogram(weights: Array) -> list[tuple[float, float, int]]:
+    """Return bins of weights on a logarithmic scale: the lower end, the upper end and the count. Weights of 0 have a bin of their own.
+
+    >>> histogram(np.array([0.0, 1.0, 1.0, 10.0]))[0]
+    (0.0, 0.0, 1)
+    """
+    zero = int((weights == 0).sum())
+    positive = weights[weights > 0]
+    out = [(0.0, 0.0, zero)] if zero else []
+    if not len(positive):
+        return out
+    low, high = float(positive.min()), float(positive.max())
+    ends = np.geomspace(low, high, BINS + 1) if high > low * (1 + 1e-9) else np.array([low, high])
+    ends[0], ends[-1] = low, high
+    counts = np.histogram(positive, ends)[0] if high > low * (1 + 1e-9) else np.array([len(positive)])
+    return [*out, *((float(a), float(b), int(n)) for a, b, n in zip(ends[:-1], ends[1:], counts, strict=True))]
+
+
+def calibration(events: LoggedEvents) -> Caution | None:
+    """Return a warning if logged frequencies do not match the propensities; None if they do.
+
+    With right propensities the sum of 1 / propensity over the rows of an item estimates the number of rows in which it could be shown, which is
+    at most the number of rows at its position. An item is off if the sum is beyond this number by more than a quarter and 4 standard errors.
+    """
+    if "item" not in events.propensities:
+        return None
+    inverse = 1 / events.propensities["item"]
+    cell = (events.logger * len(events.items) + events.item) * events.places + events.position
+    place = events.logger * events.places + events.position
+    rows = np.bincount(place)
+    names, group, counts = np.unique(cell, return_inverse=True, return_counts=True)
+    sums, squares = np.bincount(group, weights=inverse), np.bincount(group, weights=inverse**2)
+    whole = rows[(names // events.places // len(events.items)) * events.places + names % events.places]
+    ratio = sums / whole
+    error = np.sqrt(squares) / whole
+    off = (counts >= FEWEST) & (ratio > 1 + CALIBRATED) & (ratio - 1 > 4 * error)
+    if not off.any():
+        return None
+    worst = int(np.argmax(np.where(off, ratio, 0.0)))
+    item = events.items[int(names[worst]) // events.places % len(events.items)]
+    share = float(counts[off].sum() / events.count)
+    return rules.PropensitiesOff.caution(log=events.label, share=share, item=item, ratio=float(ratio[worst]))

@@ -1,0 +1,187 @@
+"""Models of the reward, fitted across units: the prediction for a unit comes from a model that has not seen it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from rankscope.declared import Declared, Param
+from rankscope.errors import InputError, MissingExtraError
+from rankscope.estimators.events import Codes, LoggedEvents, Predict, TargetPolicy
+from rankscope.estimators.targets import OfPolicy
+from rankscope.lists import Array
+
+Folds = Annotated[
+    int, Param("the number of parts of the users: each part is predicted by a model of the others", low=2, high=100)
+]
+LACKING = "this model needs scikit-learn: pip install 'rankscope[estimate]'"
+AT_ONCE = 200_000  # rows that a regressor predicts at once
+
+
+class RewardModel(Declared, kind="reward model"):
+    """Base of every model of the reward. ``fit`` learns from some rows and returns a function that predicts.
+
+    ``by_cell`` is true if a prediction depends only on the query, the position and the item: it is then made once per cell.
+    """
+
+    by_cell: ClassVar[bool] = False
+    folds: Folds = 3
+
+    def fit(self, events: LoggedEvents, reward: Array, rows: Codes) -> Predict:
+        """Learn from ``rows``, and return a function from rows and items to predicted rewards."""
+        raise TypeError(f"{type(self).__name__} must define fit(): return the predicted rewards")
+
+    def by_fold(self, events: LoggedEvents, reward: Array) -> list[tuple[Codes, Predict]]:
+        """Return the rows of each fold with the model of all other folds. Folds are of whole units."""
+        fold = events.unit % min(self.folds, max(events.units, 1))
+        parts = [np.flatnonzero(fold == number) for number in range(self.folds)]
+        return [
+            (rows, self.fit(events, reward, np.flatnonzero(fold != number)))
+            for number, rows in enumerate(parts)
+            if len(rows)
+        ]
+
+    def expect(self, events: LoggedEvents, target: TargetPolicy, folds: Sequence[tuple[Codes, Predict]]) -> Array:
+        """Return the mean prediction under a target policy in the situation of each row, across folds."""
+        out = np.zeros(events.count)
+        for rows, predict in folds:
+            if self.by_cell and isinstance(target, OfPolicy):
+                situation = events.context[rows] * events.places + events.position[rows]
+                _, first, back = np.unique(situation, return_index=True, return_inverse=True)
+                out[rows] = target.expect(events, predict, rows[first])[back]
+            else:
+                out[rows] = target.expect(events, predict, rows)
+        return out
+
+
+class ItemMeans(RewardModel, aliases=("items",)):
+    """The mean reward of each item at each position, drawn to the mean of the item and of all rows if there are few."""
+
+    by_cell: ClassVar[bool] = True
+    prior: Annotated[float, Param("how many rows the mean of all rows counts for", above=0.0, high=1e9)] = 20.0
+
+    def fit(self, events: LoggedEvents, reward: Array, rows: Codes) -> Predict:
+        """Learn means with ``prior`` rows of the next wider mean."""
+        known = reward[rows]
+        overall = float(known.mean()) if len(rows) else 0.0
+        count = len(events.items)
+        of_item = self._means(events.item[rows], known, count, np.full(count, overall))
+        cell = events.item[rows] * events.places + events.position[rows]
+        of_cell = self._means(cell, known, count * events.places, np.repeat(of_item, events.places))
+
+        def predict(at: Codes, item: Codes) -> Array:
+            inside = item < count
+            cells = np.where(inside, item * events.places + events.position[at], 0)
+            return np.where(inside, of_cell[cells], overall)
+
+        return predict
+
+    def _means(self, group: Codes, values: Array, groups: int, centre: Array) -> Array:
+        sums = np.bincount(group, weights=values, minlength=groups)
+        counts = np.bincount(group, minlength=groups)
+        return np.asarray((sums + self.prior * centre) / (counts + self.prior))
+
+
+class Constant(RewardModel):
+    """The same prediction for every row."""
+
+    by_cell: ClassVar[bool] = True
+    value: Annotated[float, Param("the predicted reward")] = 0.0
+
+    def fit(self, events: LoggedEvents, reward: Array, rows: Codes) -> Predict:
+        """Learn nothing."""
+        return lambda at, item: np.full(len(at), self.value)
+
+
+class Logistic(RewardModel):
+    """Logistic regression (of rewards 0 and 1) on the item, the position and numeric columns of the log. Needs scikit-learn."""
+
+    def fit(self, events: LoggedEvents, reward: Array, rows: Codes) -> Predict:
+        """Learn a logistic regression."""
+        return _learn(classifier(), events, reward, rows)
+
+
+class Boosting(RewardModel):
+    """Gradient-boosted trees on the item, the position and numeric columns of the log. Needs scikit-learn."""
+
+    def fit(self, events: LoggedEvents, reward: Array, rows: Codes) -> Predict:
+        """Learn gradient-boosted trees."""
+        return _learn(boosted(), events, reward, rows)
+
+
+def model_of(value: Any) -> RewardModel:
+    """Return a reward model from an object, a spelling like ``Logistic(folds=5)``, or any regressor with ``fit`` and ``predict``."""
+    if hasattr(value, "fit") and hasattr(value, "predict") and not isinstance(value, RewardModel):
+        return _Regressor.around(value)
+    return RewardModel.read("ItemMeans" if value is None else value)
+
+
+class _Regressor(RewardModel):
+    """A regressor of the user, with the methods ``fit`` and ``predict`` (or ``predict_proba``) of scikit-learn."""
+
+    @classmethod
+    def around(cls, regressor: Any) -> _Regressor:
+        """Return a model that fits copies of this regressor."""
+        made = cls()
+        object.__setattr__(made, "_own", regressor)
+        return made
+
+    def fit(self, events: LoggedEvents, reward: Array, rows: Codes) -> Predict:
+        """Learn a copy of the regressor."""
+        from copy import deepcopy
+
+        return _learn(deepcopy(vars(self)["_own"]), events, reward, rows)
+
+    def __str__(self) -> str:
+        return type(vars(self)["_own"]).__name__
+
+
+def classifier() -> Any:
+    """Return a logistic regression of scikit-learn. Raises MissingExtraError with the package to install."""
+    try:
+        from sklearn.linear_model import LogisticRegression
+    except ImportError:
+        raise MissingExtraError(LACKING) from None
+    return LogisticRegression(max_iter=1000)
+
+
+def boosted() -> Any:
+    """Return gradient-boosted trees of scikit-learn. Raises MissingExtraError with the package to install."""
+    try:
+        from sklearn.ensemble import HistGradientBoostingRegressor
+    except ImportError:
+        raise MissingExtraError(LACKING) from None
+    return HistGradientBoostingRegressor(random_state=0)
+
+
+def _design(events: LoggedEvents, rows: Codes, item: Codes) -> Array:
+    """Return the features of rows with these items: an indicator per item and position, and the numbers of the row."""
+    columns = [
+        np.eye(len(events.items) + 1)[np.minimum(item, len(events.items))],
+        np.eye(events.places)[events.position[rows]],
+    ]
+    return np.hstack([*columns, *([] if events.features is None else [events.features[rows]])])
+
+
+def _learn(regressor: Any, events: LoggedEvents, reward: Array, rows: Codes) -> Predict:
+    known = reward[rows]
+    if len(np.unique(known)) < 2:
+        return lambda at, item: np.full(len(at), float(known.mean()) if len(rows) else 0.0)
+    classifies = hasattr(regressor, "predict_proba")
+    if classifies and not np.isin(known, (0.0, 1.0)).all():
+        raise InputError(
+            f"{type(regressor).__name__} predicts classes, and rewards are numbers other than 0 and 1: use a regressor"
+        )
+    regressor.fit(_design(events, rows, events.item[rows]), known)
+
+    def predict(at: Codes, item: Codes) -> Array:
+        out = np.empty(len(at))
+        for start in range(0, len(at), AT_ONCE):
+            part = slice(start, start + AT_ONCE)
+            table = _design(events, at[part], item[part])
+            out[part] = regressor.predict_proba(table)[:, 1] if classifies else regressor.predict(table)
+        return out
+
+    return predict

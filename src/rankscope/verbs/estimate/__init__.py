@@ -1,0 +1,1 @@
+"""Estimate the value of other policies from a log."""
