@@ -1,0 +1,303 @@
+"""Interleaved lists of a log as a panel: the credit of each ranker per unit, and a check of the mixing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from rankscope import words
+from rankscope.errors import DataError, InputError
+from rankscope.experiments.split import UNEQUAL, SampleRatio, sample_ratio
+from rankscope.impressions import Log
+from rankscope.inference.base import Sample
+from rankscope.inference.paired import t
+from rankscope.interleavings.credits import Credit, TeamCredit, credit_of, recorded_method, summed
+from rankscope.lists import Array
+from rankscope.logs.rollup import UnitTotals, roll_up
+from rankscope.panels.families import Pairs
+from rankscope.panels.panel import PairedValues, Panel
+from rankscope.panels.ratios import in_scale
+from rankscope.panels.samples import Measure
+from rankscope.panels.slices import MAX_VALUES, too_many_values
+from rankscope.panels.validity import VALID, Validity
+
+PREFERENCE, OF_UNITS = "preference", "preference of {units}"
+PAIRS = ("all", "competitive")
+MISMATCHED = 0.01  # largest share of lists with teams that do not fit the recorded method
+
+
+@dataclass(frozen=True, eq=False)
+class Duels(Panel):
+    """A panel of several rankers whose pairs have outcomes of their own: the winner of a list depends on the two that are compared.
+
+    ``duels`` has the panel of each pair. The values of the panel itself are means over rivals.
+    """
+
+    duels: Mapping[tuple[str, str], Panel] = field(default_factory=dict)
+
+    def pair(self, run: str, baseline: str, inside: Array | None = None) -> PairedValues:
+        """Return the outcomes of one ranker against another."""
+        return self.duels[(run, baseline) if (run, baseline) in self.duels else (baseline, run)].pair(
+            run, baseline, inside
+        )
+
+    @cached_property
+    def complete(self) -> Array:
+        """Refuse to look at all rankers together."""
+        raise InputError(
+            "a joint correction looks at values of all rankers on one list, and each pair has outcomes of its own: use holm"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Interleaved:
+    """A log of interleaved lists, the ``credit`` of its clicks, and its ``rankers``. ``competitive`` keeps only pairs of items that differ."""
+
+    log: Log
+    credit: Credit
+    rankers: tuple[str, ...]
+    competitive: bool = False
+
+    @classmethod
+    def of(cls, log: Log, credit: Any = None, pairs: str = "all", first: str | None = None) -> Interleaved:
+        """Return the interleaved lists of a log, with the usual credit of its mixing. ``first`` names the ranker to list first.
+
+        Raises InputError for an unknown credit, DataError for a log without rankers.
+        """
+        if pairs not in PAIRS:
+            raise InputError(f"pairs={pairs!r}: pairs is one of {words.choices(PAIRS)}")
+        chosen = credit_of(log, credit)
+        log.require(chosen.columns(log), str(chosen))
+        rankers = chosen.rankers(log)
+        if first is not None and str(first) not in rankers:
+            raise InputError(f"baseline {first!r}: no ranker is called that{words.hint(str(first), rankers)}")
+        ordered = [*(name for name in rankers if name != str(first)), *([str(first)] if first is not None else [])]
+        found = cls(log, chosen, tuple(ordered), pairs == "competitive")
+        return replace(found, log=found._competitive()) if found.competitive else found
+
+    @property
+    def pairs(self) -> Pairs:
+        """The rankers that are compared, each as ranker and rival: the earlier one first."""
+        return list(summed(self.credit, self.rankers))
+
+    # -- totals and panels --------------------------------------------------------------------------
+
+    def roll_up(self, by: Sequence[str] = (), kept: pl.Expr | None = None, *, ids: bool = False) -> UnitTotals:
+        """Sum up the outcomes of lists with an event by unit: one earning per pair of rankers."""
+        frame = self.log.frame if kept is None else self.log.frame.filter(kept)
+        if not self.credit.whole_lists:  # lists without an event count for nothing
+            frame = frame.filter(self.credit.value(self.log) != 0)
+        log = replace(self.log, frame=frame, most=None if self.log.elsewhere else self.log.rows)
+        if not (log.has("impression_id") or log.has("unit_id")):
+            log.require(("impression_id",), "interleaving")
+        if not log.has("impression_id"):
+            raise DataError(f"{log.label}: interleaving needs a column impression_id (the id of each list)")
+        return roll_up(log, [*summed(self.credit, self.rankers).values()], by=by, ids=ids)
+
+    def panel(self, units: UnitTotals, *, each_unit: bool = False) -> Panel:
+        """Return the panel of preferences. With ``each_unit`` a unit counts once, for the ranker that it prefers."""
+        name = OF_UNITS.format(units=words.plural(units.noun)) if each_unit else PREFERENCE
+        made = {
+            pair: self._duel(units, pair, units.columns(one).T, name, each_unit)
+            for pair, one in summed(self.credit, self.rankers).items()
+        }
+        if len(made) == 1:
+            return next(iter(made.values()))
+        seen = [panel for panel in made.values() if panel.values.shape[1]]
+        means = {name: [panel.means[name] for panel in seen if name in panel.systems] for name in self.rankers}
+        values = np.array([[float(np.mean(means[name]))] * units.count for name in self.rankers])
+        first = next(iter(made.values()))
+        return Duels(first.measure, self.rankers, tuple(map(str, range(units.count))), values, duels=made)
+
+    def _duel(self, units: UnitTotals, pair: tuple[str, str], totals: Array, name: str, each_unit: bool) -> Panel:
+        won, of = totals
+        seen = of > 0
+        share = np.where(seen, won, 0.0)[seen] / of[seen]
+        if each_unit:
+            share = (1 + np.sign(np.round(share - 0.5, 12))) / 2
+        weights = np.ones(len(share)) if each_unit else of[seen]
+        error = (
+            float(
+                np.sqrt(np.sum((weights * (2 * share - 1 - np.average(2 * share - 1, weights=weights))) ** 2))
+                / weights.sum()
+            )
+            if len(share)
+            else 0.0
+        )
+        measure = in_scale(Measure(name, "higher", self.credit.range, unit=units.noun), [error, 0.0])
+        both = None if (weights == 1).all() else np.stack([weights, weights])
+        names = tuple(map(str, range(len(share))))
+        return Panel(measure, pair, names, np.stack([share, 1 - share]), weights=both)
+
+    @cached_property
+    def units(self) -> UnitTotals:
+        """The outcomes of all lists by unit. Raises DataError if no list has a credited event."""
+        units = self.roll_up(ids=True)
+        if not units.count:
+            raise DataError(
+                f"{self.log.label}: every list is without a credited {self.credit.event}: there is nothing to compare"
+            )
+        return units
+
+    def slices(self, attributes: Sequence[str]) -> tuple[dict[tuple[str, str], Panel], list[str]]:
+        """Return the panel within each value of the columns, and notes about columns that are left out."""
+        panels, notes = dict[tuple[str, str], Panel](), []
+        for attribute in attributes:
+            cut = self.roll_up(by=[attribute])
+            values = cut.groups[attribute].unique().sort(nulls_last=True)
+            if len(values) > MAX_VALUES:
+                notes.append(too_many_values(attribute, len(values)))
+                continue
+            for value in values:
+                panels[attribute, str(value)] = self.panel(cut.filter(cut.groups[attribute].eq_missing(value)))
+        return panels, notes
+
+    @property
+    def notes(self) -> list[str]:
+        """Messages about the log and its units."""
+        remark = self.units.remark if self.units.unit != "unit_id" else ""
+        return [*self.log.source.notes, *([remark] if remark else [])]
+
+    # -- the mixing ---------------------------------------------------------------------------------
+
+    @cached_property
+    def first_places(self) -> SampleRatio | None:
+        """True if rankers filled the first place equally often, as a draft does, or None if the log has no teams or positions."""
+        if not (isinstance(self.credit, TeamCredit) and self.log.has("team", "position")):
+            return None
+        place = pl.col("position") == self._first_place
+        found = self.log.gather(
+            lambda f: f.filter(place & pl.col("team").is_not_null()).group_by("team").agg(pl.len().alias("count"))
+        )
+        counts = dict(found.group_by("team").agg(pl.col("count").sum()).iter_rows())
+        return sample_ratio({name: int(counts.get(name, 0)) for name in self.rankers})
+
+    @cached_property
+    def agreed(self) -> tuple[float, float, int] | None:
+        """The preference on lists whose shown items all rankers rank alike, its p-value and the number of lists; None without such lists."""
+        ranks = [f"rank_{name}" for name in self.rankers]
+        if (
+            self.competitive
+            or not all(name in self.log.attributes for name in ranks)
+            or not self.log.has("impression_id")
+        ):
+            return None
+        lists = self._lists["alike"].explode().drop_nulls()
+        if lists.is_empty() or not (units := self.roll_up(kept=pl.col("impression_id").is_in(lists.implode()))).count:
+            return None
+        worst = (0.0, 1.0, 0)
+        for one in summed(self.credit, self.rankers).values():
+            won, of = units.columns(one).T
+            kept = of > 0
+            apart = (2 * won - of)[kept]
+            p_value = t().p_value(Sample(apart)) if np.count_nonzero(apart) > 1 else 1.0
+            if of.sum() and (p_value < worst[1] or not worst[2]):
+                worst = (float(apart.sum() / of.sum()), p_value, int(of.sum()))
+        return worst if worst[2] else None
+
+    @cached_property
+    def validity(self) -> Validity:
+        """A check if the mixing was fair: first places split evenly, and no preference between rankers that agree."""
+        if self.first_places is not None and not self.first_places.holds:
+            p_value = words.p_value(self.first_places.p_value)
+            reason = f"rankers did not fill the first place equally often ({self._places}; {p_value})"
+            return Validity.unless(False, reason)
+        if self.agreed is not None and self.agreed[1] < UNEQUAL:
+            size = words.number(self.agreed[0], sign=True)
+            lists = words.counted(self.agreed[2], "list")
+            return Validity.unless(
+                False, f"{lists} on which all rankers agree show a preference ({size}; {words.p_value(self.agreed[1])})"
+            )
+        return VALID
+
+    def checks(self) -> Iterator[str]:
+        """Yield the checks of the mixing in words."""
+        if self.first_places is not None:
+            yield f"Mixing: first places are split evenly ({self._places}; {words.p_value(self.first_places.p_value)})."
+        if self.agreed is not None:
+            preference, p_value, lists = self.agreed
+            yield f"If rankers agree, the preference is {words.number(preference, sign=True)} on {words.counted(lists, 'list')} ({words.p_value(p_value)})."
+
+    def record(self) -> dict[str, Any]:
+        """Return the check of the mixing for programs."""
+        agreed = (
+            None if self.agreed is None else dict(zip(("preference", "p_value", "lists"), self.agreed, strict=True))
+        )
+        return {
+            "holds": self.validity.holds, "reason": self.validity.reason,
+            "first_places": None if self.first_places is None else self.first_places.record(), "where_rankers_agree": agreed,
+        }  # fmt: skip
+
+    @property
+    def _places(self) -> str:
+        assert self.first_places is not None
+        return words.listing(
+            [f"{name} {words.count(number)}" for name, number in self.first_places.counts.items()], most=12
+        )
+
+    def check_method(self) -> None:
+        """Refuse a log whose teams the recorded way of mixing cannot make. Raises DataError."""
+        method = recorded_method(self.log)
+        if method is None or not method.rounds or not self.log.has("team", "position", "impression_id"):
+            return
+        wrong, whole = int(self._lists["wrong"].sum()), int(self._lists["lists"].sum())
+        if whole and wrong / whole > MISMATCHED:
+            raise DataError(
+                f"{self.log.label}: {words.count(wrong)} of {words.counted(whole, 'list')} have teams that {method} cannot make: "
+                "check the column team, or name the way of mixing in merge_method"
+            )
+
+    @cached_property
+    def _lists(self) -> pl.DataFrame:
+        """Per part of the log: how many lists there are and how many have teams that a draft cannot make, and those that all rankers rank alike."""
+        ranked = {name: pl.col(f"rank_{name}") for name in self.rankers if f"rank_{name}" in self.log.attributes}
+        wrong = alike = pl.len() < 0  # of each group: a literal is a list there to older Polars
+        if self.log.has("team", "position"):
+            whole = pl.col("team").filter(pl.col("position") < self._first_place + len(self.rankers))
+            absent = ((pl.col("team") == name) & rank.is_null() for name, rank in ranked.items())
+            several = (whole.count() == len(self.rankers)) & (whole.drop_nulls().n_unique() < len(self.rankers))
+            wrong = several | pl.any_horizontal(*absent, pl.lit(value=False)).any()
+        if len(ranked) == len(self.rankers):
+            first, *others = ranked.values()
+            alike = pl.all_horizontal(first.eq_missing(other) for other in others).all()
+        wanted = (
+            pl.col("wrong").sum(),
+            pl.len().alias("lists"),
+            pl.col("impression_id").filter("alike").implode().alias("alike"),
+        )
+
+        def lists(frame: pl.LazyFrame) -> pl.LazyFrame:
+            return frame.group_by("impression_id").agg(wrong.alias("wrong"), alike.alias("alike")).select(wanted)
+
+        return self.log.gather(lists, "impression_id")
+
+    @cached_property
+    def _first_place(self) -> int:
+        return int(self.log.gather(lambda f: f.select(pl.col("position").min())).min().item() or 0)
+
+    def _competitive(self) -> Log:
+        """Return the rows of pairs (places 1 and 2, 3 and 4, ...) in which the rankers wanted different items.
+
+        A pair is not competitive if the second ranker would have picked the first item. Source: Zhang et al., Harnessing
+        the power of interleaving and counterfactual evaluation for Airbnb search ranking, KDD 2025.
+        """
+        ranks = [f"rank_{name}" for name in self.rankers]
+        self.log.require(("team", "position", "impression_id"), "pairs='competitive'")
+        if len(self.rankers) != 2 or not all(name in self.log.attributes for name in ranks):
+            raise DataError(
+                f"{self.log.label}: competitive pairs need two rankers and the columns {' and '.join(ranks)}"
+            )
+        pair = ["impression_id", (pl.col("position") - 1) // 2]
+        by_place = pl.col("position")
+        wished = {name: pl.col(name).cast(pl.Float64).fill_null(math.inf).sort_by(by_place) for name in ranks}
+        opens_later = [(wish.first() > wish.last()).over(pair) for wish in wished.values()]
+        last = pl.col("team").sort_by(by_place).last().over(pair)
+        wanted = pl.when(last == self.rankers[0]).then(opens_later[0]).otherwise(opens_later[1])
+        both = pl.len().over(pair) == 2
+        return replace(self.log, frame=self.log.frame.filter(wanted & both))

@@ -1,0 +1,1 @@
+"""Interleaved lists in logs: the credit that each ranker earns."""

@@ -1,0 +1,1 @@
+"""Mix the rankings of runs into interleaved lists."""

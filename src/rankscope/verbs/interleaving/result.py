@@ -1,0 +1,213 @@
+"""The result of ``interleaving``: preferences between rankers, the check of the mixing, slices, and the traffic of an A/B test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from rankscope import words
+from rankscope.blocks import Caution, Chart, Column, NumberText, ValueRange
+from rankscope.experiments.interleaved import PREFERENCE, Interleaved
+from rankscope.experiments.traffic import Traffic
+from rankscope.logs.rollup import UnitTotals
+from rankscope.panels.contrast import CLEAR, Contrast
+from rankscope.panels.contrast_result import ContrastResult, columns_named, number_cell
+from rankscope.panels.families import Family
+from rankscope.panels.slices import SliceContrast
+from rankscope.show.result import Col, View, input_record
+
+
+def _preference(c: Contrast) -> Any:
+    return number_cell(words.number(c.difference, sign=True, digits=c.panel.measure.decimals), c.difference)
+
+
+def _columns(found: Any) -> tuple[Col, ...]:
+    corrected = any(c.comparisons > 1 for c in found.contrasts)
+    several = words.plural(found.units.noun)
+    return (
+        Col("comparison", of=lambda c: c.sides, head="comparison"),
+        Col("metric", head="" if len(found.families) == 1 else "of", cell=lambda c: c.metric.removeprefix(f"{PREFERENCE} of ") if c.metric != PREFERENCE else "lists"),
+        Col("preference", of=lambda c: c.difference, kind="value", head="preference", cell=_preference),
+        *columns_named("ci", "p_value", "p_value_adjusted", p_value_adjusted="p, corrected" if corrected else "p"),
+        Col("lists", of=found.lists_of, kind="count", head="lists"),
+        *columns_named("units", units="" if found.units.unit == "impression_id" else several),
+        *(Col(name, kind="count") for name in ("wins", "losses", "ties")),
+        *columns_named("verdict"),
+        Col("ranker", of=lambda c: c.run), *columns_named("baseline", "value", "baseline_value", "test", "ci_adjusted", "correction", "comparisons", value="", baseline_value=""),
+    )  # fmt: skip
+
+
+VIEWS = (
+    View("results", _columns, lambda found: found.contrasts),
+    View(
+        "slices",
+        (
+            Col("attribute", head="attribute"), Col("slice", of=lambda row: row.name, head="slice"),
+            Col("comparison", of=lambda row: row.contrast.sides, head="comparison"),
+            Col("preference", of=lambda row: row.contrast.difference, kind="value", head="preference", cell=lambda row: _preference(row.contrast)),
+            *columns_named("ci", "p_value", "p_value_adjusted", "units", "verdict", "ci_adjusted", "correction", "comparisons", at="contrast", p_value_adjusted="p, corrected", units="units"),
+        ),
+        lambda found: found.slices, "Preference within slices", labels=3, note="corrected over all slices",
+        held=lambda found: found.slices,
+    ),
+    View(
+        "graph",
+        (Col("preferred", of=lambda c: c.winner, head="preferred"), Col("over", of=lambda c: c.loser, head="over"), Col("preference", of=lambda c: abs(c.c.difference), kind="value", head="preference", cell=lambda c: number_cell(words.number(abs(c.c.difference), digits=c.c.panel.measure.decimals), abs(c.c.difference)))),
+        lambda found: found.edges, "Preference graph", labels=2, note="pairs with a clear verdict", held=lambda found: len(found.systems) > 2,
+    ),
+    View(
+        "traffic",
+        (
+            Col("design", of=lambda row: row[0], head="design"),
+            Col("measure", of=lambda row: row[1], head="measure"),
+            Col("difference", of=lambda row: row[2], kind="value", head="difference", cell=lambda row: number_cell(words.number(row[2], sign=True), row[2])),
+            Col("lists_needed", of=lambda row: row[3], kind="count", head="lists", cell=lambda row: NumberText(words.rounded(row[3]), row[3])),
+        ),
+        lambda found: found.designs, "Traffic for this difference",
+        "At 80% power. The A/B test compares clicks per list, by attention as measured in this log.", held=lambda found: found.traffic,
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A clear preference of a pair of rankers."""
+
+    winner: str
+    loser: str
+    c: Contrast
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Interleaving(ContrastResult):
+    """The ranker that users prefer, and by how much.
+
+    ``found["A", "B", "preference"]`` is the contrast of two rankers: ``difference`` is the preference, above 0 if users prefer A. ``traffic`` is what
+    an A/B test would need for the same difference, None if the log cannot say. The verdict is withheld if the mixing was not fair.
+    """
+
+    lists: Interleaved
+    units: UnitTotals
+    families: Sequence[Family]
+    slices: Sequence[SliceContrast]
+    traffic: Traffic | None
+    slice_notes: Sequence[str] = ()
+
+    schema = "interleaving/1"
+    system = "ranker"
+    views = VIEWS
+    warnings: ClassVar[Sequence[Caution]] = ()
+
+    def lists_of(self, c: Contrast) -> int:
+        """The number of lists with an event behind a contrast."""
+        pair = (c.run, c.baseline)
+        return int(self.units.columns(self.units.metrics[list(self.lists.pairs).index(pair)])[:, 1].sum())
+
+    @property
+    def edges(self) -> list[Edge]:
+        """Every clear preference between two rankers."""
+        clear = [c for c in self.families[0].contrasts if c.verdict in CLEAR]
+        return [Edge(*((c.run, c.baseline) if c.difference > 0 else (c.baseline, c.run)), c) for c in clear]
+
+    @property
+    def designs(self) -> list[tuple[str, str, float, int]]:
+        """Both designs with the difference and the number of lists that they need."""
+        if self.traffic is None:
+            return []
+        one, both = self.traffic.needed()
+        return [
+            ("interleaving", PREFERENCE, self.traffic.preference, one),
+            ("A/B test", "clicks per list", self.traffic.difference, both),
+        ]
+
+    @property
+    def inputs(self) -> Sequence[Any]:
+        """The source of the log."""
+        return [self.lists.log.source]
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Messages about the log, its units and its slices."""
+        return [*self.lists.notes, *self.slice_notes]
+
+    @property
+    def conventions(self) -> dict[str, Any]:
+        """The way from lists to preferences."""
+        method = self.method
+        return {
+            "rankers": list(self.systems), "unit": self.units.noun, "credit": str(self.lists.credit), "ties": self.lists.credit.ties,
+            "pairs": "competitive" if self.lists.competitive else "all", "lists": "with a credited event", "test": str(method.test or "t"),
+            "alpha": method.alpha, "correction": str(method.correction),
+        }  # fmt: skip
+
+    def sentences(self) -> Iterator[str]:
+        """Yield the verdict of each pair, the check of the mixing, and the traffic of an A/B test."""
+        if not self.validity.holds:
+            yield from self.withheld()
+            return
+        for family in self.families:
+            yield from (c.sentence() for c in family.contrasts if family is self.families[0] or c.verdict in CLEAR)
+        if len(self.systems) > 2 and self.edges:
+            yield f"Preferences: {words.listing([f'{edge.winner} over {edge.loser}' for edge in self.edges], most=12)}."
+        yield from self.lists.checks()
+        if self.traffic is not None:
+            one, both = self.traffic.needed()
+            low, high = (words.number(end, digits=1) for end in (self.traffic.low, self.traffic.high))
+            yield (
+                f"For this difference, interleaving needs about {words.rounded(one)} lists and an A/B test on clicks per list about "
+                f"{words.rounded(both)}: {words.number(self.traffic.multiplier, digits=1)} times the lists (95% interval {low} to {high})."
+            )
+
+    def small_print(self) -> Iterator[str]:
+        """Yield the unit, the credit, and the test."""
+        yield f"by {self.units.noun}"
+        yield f"credit: {self.lists.credit}"
+        yield (
+            "lists won less lists lost, out of lists with a click"
+            if self.lists.credit.per == "list"
+            else "events won less events lost, out of all events"
+        )
+        if self.lists.competitive:
+            yield "competitive pairs only"
+        yield "t test" if self.method.test is None else str(self.method.test)
+
+    def body(self, **_: Any) -> Iterator[Sequence[Any]]:
+        """Yield the table, then slices and the graph if there are any."""
+        yield [self.table()]
+        if self.slices:
+            yield self.view("slices").part(self)
+        if len(self.systems) > 2 and self.edges:
+            yield self.view("graph").part(self)
+
+    def charts(self) -> Iterator[Chart]:
+        """Yield the preferences with their intervals, of all lists and within slices."""
+        whole = [("all", c) for c in self.families[0].contrasts]
+        rows = tuple(
+            (
+                name,
+                c.sides,
+                ValueRange(c.difference, c.adjusted.lower, c.adjusted.upper) if c.adjusted.known else c.difference,
+            )
+            for name, c in [*whole, *((f"{part.attribute}: {part.name}", part.contrast) for part in self.slices)]
+        )
+        labels = "slice" if self.slices else "comparison"
+        yield Chart(
+            "preferences", "Preference between rankers", "intervals", (Column("slice"), Column("comparison"), Column("preference", "value")), rows,
+            x="preference", y=labels, series="comparison" if self.slices and len(whole) > 1 else "", guide="zero",
+            caption="Above 0: users prefer the first ranker.",
+        )  # fmt: skip
+
+    def json_header(self) -> dict[str, Any]:
+        """Return the verdict, the check of the mixing, the measured traffic, the conventions and the inputs."""
+        traffic = self.traffic
+        measured = traffic and {
+            "multiplier": traffic.multiplier,
+            "ci_lower": traffic.low,
+            "ci_upper": traffic.high,
+            "decay": traffic.decay,
+        }
+        return {
+            "verdict": list(self.sentences()), "conventions": self.conventions, "validity": self.lists.record(),
+            "ab_test": measured, "inputs": list(map(input_record, self.inputs)),
+        }  # fmt: skip
