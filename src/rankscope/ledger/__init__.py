@@ -1,0 +1,1 @@
+"""The launch ledger: offline and online differences of past launches in a database."""
