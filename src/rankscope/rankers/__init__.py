@@ -1,0 +1,1 @@
+"""Rankings made from other rankings: fusion and normalisation of scores."""

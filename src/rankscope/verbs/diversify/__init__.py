@@ -1,0 +1,1 @@
+"""Reorder a run so that the top of each ranking covers more."""

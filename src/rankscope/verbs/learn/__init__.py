@@ -1,0 +1,1 @@
+"""Train rankers on labelled features or clicks, and compare them on other queries."""

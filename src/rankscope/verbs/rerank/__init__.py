@@ -1,0 +1,1 @@
+"""Reorder the top of each ranking by scores of texts."""
