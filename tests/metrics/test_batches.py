@@ -63,8 +63,8 @@ def test_no_list_is_looked_at_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 REFUSED: list[Any] = [
-    ("lengths of a list", [1, 0], {"lengths": [2]}, "row of a two-dimensional array"),
-    ("lengths of lists", [[1, 0]], {"lengths": [2]}, "row of a two-dimensional array"),
+    ("lengths of a list", [1, 0], {"lengths": [2]}, "lengths goes with a two-dimensional array"),
+    ("lengths of lists", [[1, 0]], {"lengths": [2]}, "lengths goes with a two-dimensional array"),
     ("too few lengths", np.zeros((2, 3)), {"lengths": [2]}, "each of 2 rows: 2 whole numbers"),
     ("lengths beyond the rows", np.zeros((2, 3)), {"lengths": [2, 4]}, "row 2 has length 4"),
     ("lengths that are no whole numbers", np.zeros((2, 3)), {"lengths": [2.0, 1.0]}, "whole numbers"),

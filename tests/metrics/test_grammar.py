@@ -213,6 +213,9 @@ def test_different_metrics_differ() -> None:
     assert nDCG @ 10 != nDCG @ 5
 
 
+GIVEN = {"max_grade": "4", "length": "300", "group": "'maker'", "metric": "'AP'", "items": "100"}
+
+
 def test_every_alias_reads_as_its_class() -> None:
     for cls in OURS:
         for name in (cls.__name__, *cls.aliases):
@@ -221,7 +224,8 @@ def test_every_alias_reads_as_its_class() -> None:
                 if cls.at in parameters(cls)
                 else ""
             )
-            more = "(max_grade=4)" if "max_grade" in required_parameters(cls) else ""
+            needed = [f"{own}={GIVEN[own]}" for own in required_parameters(cls) if own in GIVEN]
+            more = f"({', '.join(needed)})" if needed else ""
             assert type(parse(name + more + at)) is cls
 
 

@@ -18,7 +18,7 @@ from rankscope.metrics import AP, DCG, ERR, P, SetF, nDCG, parse
         ([1, [1, 0]], {}, r"\[1, 0\] is not a grade"),
         (np.zeros((2, 2, 2)), {}, "not an array of 3 dimensions"),
         (np.array(3), {}, "not an array of 0 dimensions"),
-        (np.zeros((0, 3)), {}, "holds no list"),
+        (np.zeros((0, 3)), {}, "this array is empty"),
         ([(1, 0.5), (0, 0.2)], {}, "not of tuples"),
         (b"ab", {}, "not bytes"),
         ([10**400], {}, "a grade is infinite"),

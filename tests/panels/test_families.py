@@ -264,6 +264,46 @@ def test_the_top_group_agrees_with_the_table_of_all_pairs(shared_data: Callable[
     assert unclear <= set(group.systems)
 
 
+def test_the_top_group_leaves_out_runs_behind_another_at_alpha_over_the_others() -> None:
+    """Hsu's comparisons with the best, one-sided; nothing is compared with the runs that lead."""
+    scores = drawn(3, 6, queries=40, step=0.05)
+    (group,) = rs.compare(scores, metrics="AP", baseline="s0").groups
+    values = {name: np.array([*row.values()]) for name, row in scores.items()}
+    best = max(values, key=lambda name: values[name].mean())
+    assert best != "s0"
+    behind = {
+        name
+        for name, mine in values.items()
+        for other in values.values()
+        if name != "s0" and stats.ttest_rel(other, mine, alternative="greater").pvalue <= 0.05 / 5
+    }
+    assert behind
+    assert set(values) - set(group.systems) - {"s0"} == behind
+
+
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", "bh", "max_t(rounds=199)", "none"])
+def test_a_baseline_that_was_chosen_by_looking_counts_all_pairs(correction: str) -> None:
+    scores = drawn(3, 5, queries=30, step=0.03)
+    found = rs.compare(scores, metrics="AP", baseline="best", correction=correction)
+    means = {name: math.fsum(row.values()) / len(row) for name, row in scores.items()}
+    assert found.baseline == max(means, key=lambda name: means[name])
+    every = rs.compare(scores, metrics="AP", all_pairs=True, correction=correction)
+    for c in found.contrasts:
+        assert c.comparisons == 10
+        of_pair = next(e for e in every.contrasts if {e.run, e.baseline} == {c.run, c.baseline})
+        assert c.p_value_adjusted >= of_pair.p_value_adjusted * (1 - 1e-12)
+        if correction == "bonferroni":
+            assert c.p_value_adjusted == pytest.approx(min(10 * c.p_value, 1))
+        assert outside(c) == (c.verdict in CLEAR)
+    assert found.conventions["baseline_chosen_as_best"]
+    assert not rs.compare(scores, metrics="AP", baseline=found.baseline).conventions["baseline_chosen_as_best"]
+
+
+def test_a_run_that_is_called_best_is_a_baseline_like_others() -> None:
+    scores = {"best" if name == "s0" else name: row for name, row in drawn(3, 5, queries=30).items()}
+    assert {c.comparisons for c in rs.compare(scores, metrics="AP", baseline="best").contrasts} == {4}
+
+
 def test_everyone_is_in_the_top_group_where_nothing_is_clear() -> None:
     scores = drawn(0, 4, queries=12, step=0.0)
     found = rs.compare(scores, metrics="AP", all_pairs=True)
@@ -311,7 +351,7 @@ def test_a_joint_correction_of_equal_systems_warns_of_nothing() -> None:
 
 
 def test_who_is_first_in_words() -> None:
-    assert TopGroup("AP", ("a",), 3).sentence() == "AP: a is clearly ahead of every other run"
+    assert TopGroup("AP", ("a",), 3).sentence() == "AP: a is the best of 3 runs, at 95% confidence"
     assert TopGroup("AP", ("a", "b"), 3).sentence() == "AP: a and b are statistically tied for first: 2 of 3 runs"
     assert TopGroup("AP", ("a", "b"), 2).sentence() == (
         "AP: all 2 runs are statistically tied for first; a has the highest mean"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,38 @@ def test_clusters_hold_what_their_units_weigh(measure: Measure) -> None:
         assert (mine.lower, mine.upper) == pytest.approx((theirs.lower, theirs.upper), rel=1e-9)
 
 
+@pytest.mark.parametrize("measure", [PLAIN, GEOMETRIC])
+def test_a_query_that_weighs_more_is_a_larger_cluster_of_its_own(measure: Measure) -> None:
+    plain = weighted(measure=measure)
+    own = replace(plain, clusters=np.arange(40))
+    one, other = (contrast(found, "b", "a", method_of()) for found in (plain, own))
+    assert (one.p_value, one.bounds.lower, one.bounds.upper) == (other.p_value, other.bounds.lower, other.bounds.upper)
+    mine, theirs = plain.interval("b"), own.interval("b")
+    assert (mine.lower, mine.upper) == (theirs.lower, theirs.upper)
+
+
+def test_the_error_of_a_weighted_difference_is_corrected_for_uneven_weights() -> None:
+    """Bell and McCaffrey's CR2 of a weighted mean: each residual over the root of the weight that the others have."""
+    found = weighted()
+    assert found.weights is not None
+    gains, share = found.values[1] - found.values[0], found.weights[0] / found.weights[0].sum()
+    mean = float(share @ gains)
+    squares = (share * (gains - mean)) ** 2 / (1 - share)
+    pulls = share**2 / (1 - share)
+    freedom = 1 / ((share**2).sum() + pulls.sum() ** 2 - (pulls**2).sum())
+    p_value = 2 * stats.t.sf(abs(mean) / math.sqrt(squares.sum()), freedom)
+    assert contrast(found, "b", "a", method_of()).p_value == pytest.approx(p_value, rel=1e-9)
+
+
+def test_geometric_means_differ_by_a_t_test_of_the_logarithms() -> None:
+    found = panel(measure=GEOMETRIC)
+    logs = np.log(np.maximum(found.values[1], FLOOR)) - np.log(np.maximum(found.values[0], FLOOR))
+    c = contrast(found, "b", "a", method_of())
+    assert c.p_value == pytest.approx(stats.ttest_1samp(logs, 0).pvalue, rel=1e-9)
+    assert c.difference == pytest.approx(found.means["b"] - found.means["a"], rel=1e-12)
+    assert (c.bounds.lower > 0 or c.bounds.upper < 0) == (c.p_value <= 0.05)
+
+
 def test_where_weights_differ_between_systems_clusters_hold_their_middle() -> None:
     weights = np.random.default_rng(3).integers(1, 9, (2, 40)).astype(float)
     found = panel(clusters=np.arange(40) % 7, weights=weights)
@@ -124,8 +157,8 @@ class my_t(PairedTest):
     """The formula of t, declared elsewhere."""
 
     def p_value(self, sample: Sample) -> float:
-        """As scipy has it."""
-        return float(stats.ttest_1samp(sample.values, 0).pvalue)
+        """By the error and the degrees of freedom of the sample."""
+        return float(2 * stats.t.sf(abs(sample.mean) / sample.error, sample.freedom))
 
 
 @pytest.mark.parametrize("make", [panel, weighted])
@@ -142,9 +175,7 @@ def test_a_test_of_something_else_is_refused() -> None:
 
         of = "moods"  # type: ignore[assignment]
 
-    with pytest.raises(
-        InputError, match=r"^the test odd says it is of 'moods': a test is of means, signs, ranks, swaps$"
-    ):
+    with pytest.raises(InputError, match=r"^the test odd has of = 'moods': it must be means, signs, ranks, swaps$"):
         panel().pair("b", "a").sample_for(odd())
 
 
@@ -258,9 +289,9 @@ def test_values_on_units_of_their_own_are_compared_by_welch() -> None:
 
 def test_moments_say_what_they_cannot_answer() -> None:
     found = Panel.of_moments(Measure("clicks"), ("a", "b"), [Moments.of([1.0, 2.0, 4.0])] * 2)
-    with pytest.raises(InputError, match="the test sign needs the differences of units"):
+    with pytest.raises(InputError, match="the test sign is for systems that share units"):
         family(found, test="sign").contrasts  # noqa: B018
-    with pytest.raises(InputError, match="the interval bca needs the differences of units"):
+    with pytest.raises(InputError, match="the interval bca is for systems that share units"):
         family(found, interval="bca").contrasts  # noqa: B018
     with pytest.raises(InputError, match="use holm"):
         family(found, correction="max_t").contrasts  # noqa: B018

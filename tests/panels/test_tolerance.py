@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -43,12 +44,20 @@ def test_beyond_a_tolerance_every_difference_is_better_by_it() -> None:
     assert lower.loses == by_t.loses
 
 
-def test_without_spread_sign_flips_answer_unless_a_test_was_asked_for() -> None:
-    even = pair(BEFORE - 0.1)
-    assert evidence_of_loss(even).p_value == 2 / 2**24
-    assert evidence_of_loss(even).by_flips
-    assert evidence_of_loss(pair(BEFORE - 0.1, test="t")).p_value == 0.0
-    assert evidence_of_loss(pair(BEFORE - 0.1, test="sign")).p_value == pytest.approx(2 / 2**24)
+@pytest.mark.parametrize("test", [None, "t", "bootstrap", "anytime", "permutation", "sign", "wilcoxon(method='exact')"])
+def test_without_spread_sign_flips_answer_whatever_test_was_asked_for(test: str | None) -> None:
+    """Tests of signs and ranks need no spread, and 24 losses of one size are as rare for them."""
+    even = pair(BEFORE - 0.1, test=test)
+    evidence = evidence_of_loss(even)
+    assert evidence.p_value == even.p_value == pytest.approx(2 / 2**24)
+    assert evidence.by_flips == (even.test == "permutation")
+    assert even.test in {"permutation", test}
+
+
+def test_before_the_first_look_differences_without_spread_have_no_test() -> None:
+    few = pair(BEFORE[:12] - 0.1, BEFORE[:12], test="anytime")
+    assert math.isnan(few.p_value)
+    assert math.isnan(evidence_of_loss(few).p_value)
 
 
 def test_clusters_without_spread_go_by_sign_flips_of_clusters() -> None:

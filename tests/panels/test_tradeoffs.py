@@ -148,19 +148,19 @@ def test_blocks_and_places() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(InputError, match=r"no run 'hybird', did you mean hybrid\?"):
+    with pytest.raises(InputError, match=r"unknown run 'hybird', did you mean hybrid\?"):
         tradeoffs({"hybird": 0.5}, costs_of(COSTS), metric="AP")
-    with pytest.raises(InputError, match=r"no run 'bm2' with a value of nDCG@10, did you mean bm25\?"):
+    with pytest.raises(InputError, match=r"unknown run 'bm2' with a value of nDCG@10, did you mean bm25\?"):
         made(baseline="bm2")
-    with pytest.raises(DataError, match="no run has a value of AP"):
+    with pytest.raises(DataError, match="runs have no value of AP"):
         tradeoffs({"bm25": float("nan")}, costs_of(COSTS), metric="AP")
     assert list(tradeoffs({"bm25": 0.5, "x": float("nan")}, costs_of(COSTS), metric="AP").quality) == ["bm25"]
 
 
 def test_columns_in_words() -> None:
     found = made()
-    assert found.cost_in_words("latency_ms") == "what a run costs: latency_ms"
-    assert found.price_in_words == "what 0.01 of nDCG@10 costs, against the next cheaper run on the front"
+    assert found.cost_in_words("latency_ms") == "the cost of a run: latency_ms"
+    assert found.price_in_words == "the cost of 0.01 of nDCG@10, against the next cheaper run on the front"
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Asks RecTools and RePlay, in an environment of their own: they need an older numpy than rankscope.
 
-Reads one JSON object: ``truth`` (the items of each user), ``lists`` (user, item, score, best first) and ``at``
-(cutoffs). Writes another: under the tool and the metric with its cutoff, the value of each user and the mean as "all".
+Reads one JSON object: ``truth`` (the items of each user), ``lists`` (user, item, score, best first), ``train`` (the items that each
+user had before), ``labels`` (of each item) and ``at`` (cutoffs). Writes another: under the tool and the metric with its cutoff, the value of each user and the mean as "all".
 """
 
 from __future__ import annotations
@@ -79,10 +79,80 @@ def replay(truth: dict[str, list[str]], rows: list[list[Any]], at: list[int]) ->
     return out
 
 
+def _each(values: Any, mean: float) -> dict[str, float]:
+    """The value of each user, and the mean."""
+    return {**{str(user): float(value) for user, value in values.items()}, "all": float(mean)}
+
+
+def rectools_beyond(asked: dict[str, Any]) -> dict[str, Any]:
+    """Its metrics beyond accuracy. Coverage has no value of a user."""
+    import pandas as pd
+
+    metrics = import_module("rectools.metrics")
+    seen: Counter[str] = Counter()
+    rows = []
+    for user, item, _ in asked["lists"]:
+        seen[user] += 1
+        rows.append((user, item, seen[user]))
+    reco = pd.DataFrame(rows, columns=["user_id", "item_id", "rank"])
+    test, train = (
+        pd.DataFrame([(u, i) for u, items in asked[part].items() for i in items], columns=["user_id", "item_id"])
+        for part in ("truth", "train")
+    )
+    catalog = list(asked["labels"])
+    names = sorted({label for labels in asked["labels"].values() for label in labels})
+    features = pd.DataFrame(
+        [[float(name in asked["labels"][item]) for name in names] for item in catalog], index=catalog, columns=names
+    )
+    distances = metrics.PairwiseHammingDistanceCalculator(features)
+    out: dict[str, Any] = {}
+    for k in asked["at"]:
+        out[f"CatalogCoverage@{k}"] = {"all": float(metrics.CatalogCoverage(k=k, normalize=True).calc(reco, catalog))}
+        for name, metric, given in (
+            ("MeanInvUserFreq", metrics.MeanInvUserFreq(k=k), (reco, train)),
+            ("AvgRecPopularity", metrics.AvgRecPopularity(k=k), (reco, train)),
+            ("AvgRecPopularity normalised", metrics.AvgRecPopularity(k=k, normalize=True), (reco, train)),
+            ("Serendipity", metrics.Serendipity(k=k), (reco, test, train, catalog)),
+            ("IntraListDiversity", metrics.IntraListDiversity(k=k, distance_calculator=distances), (reco,)),
+            ("SufficientReco", metrics.SufficientReco(k=k), (reco,)),
+        ):
+            out[f"{name}@{k}"] = _each(metric.calc_per_user(*given), metric.calc(*given))
+    return out
+
+
+def replay_beyond(asked: dict[str, Any]) -> dict[str, Any]:
+    """Its metrics beyond accuracy. The category of an item is its first label."""
+    import pandas as pd
+
+    metrics = import_module("replay.metrics")
+    names = ["query_id", "item_id", "rating"]
+    recs = pd.DataFrame(asked["lists"], columns=names)
+    train = pd.DataFrame([(u, i, 1.0) for u, items in asked["train"].items() for i in items], columns=names)
+    categories = recs.assign(category_id=[asked["labels"][item][0] for item in recs["item_id"]]).drop(columns="item_id")
+    out: dict[str, Any] = {}
+    for name in ("Novelty", "Surprisal"):
+        kind = getattr(metrics, name)
+        each, mean = kind(asked["at"], mode=metrics.PerUser())(recs, train), kind(asked["at"])(recs, train)
+        for k in asked["at"]:
+            out[f"{name}@{k}"] = _each(each[f"{name}-PerUser@{k}"], mean[f"{name}@{k}"])
+    coverage = metrics.Coverage(asked["at"])(recs, train)
+    diversity = metrics.CategoricalDiversity(asked["at"], mode=metrics.PerUser())(categories)
+    whole = metrics.CategoricalDiversity(asked["at"])(categories)
+    for k in asked["at"]:
+        out[f"Coverage@{k}"] = {"all": float(coverage[f"Coverage@{k}"])}
+        out[f"CategoricalDiversity@{k}"] = _each(
+            diversity[f"CategoricalDiversity-PerUser@{k}"], whole[f"CategoricalDiversity@{k}"]
+        )
+    return out
+
+
 def main() -> None:
     """One question, one answer."""
     asked = json.load(sys.stdin)
     out = {tool.__name__: tool(asked["truth"], asked["lists"], asked["at"]) for tool in (rectools, replay)}
+    if asked.get("train"):
+        out["rectools"] |= rectools_beyond(asked)
+        out["replay"] |= replay_beyond(asked)
     json.dump(out, sys.stdout)
 
 

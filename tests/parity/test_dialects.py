@@ -202,6 +202,14 @@ def test_pytrec_eval(dialect: str, data: Data, need: Callable[[str], ModuleType]
 
 RANX = {
     "ranx": {
+        "hits": "hits",
+        "hits-l2": "hits-l2",
+        "hit_rate": "hit_rate",
+        "hit_rate-l2": "hit_rate-l2",
+        "precision": "precision",
+        "recall": "recall",
+        "recall-l2": "recall-l2",
+        "f1": "f1",
         "hits@{k}": "HitCount@{k}",
         "hit_rate@{k}": "Success@{k}",
         "precision@{k}": "P@{k}",

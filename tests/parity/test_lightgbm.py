@@ -6,6 +6,7 @@ The scores are given as those that training starts from; one round on a constant
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import rankscope as rs
+from rankscope.files.svmlight import RankingData, ranking_data_of
 
 CLOSE = 1e-12
 KINDS = ("no ties", "ties", "one feature")
@@ -144,3 +146,55 @@ def test_weighted_mean_with_a_query_without_relevant_documents(lightgbm: ModuleT
     ours = rs.evaluate(qrels, run, ["nDCG@2", "AP@2"], no_relevant=1, weights={"q0": 1, "q1": 2})
     assert ours["nDCG@2"] == pytest.approx((1 * one["nDCG"] + 2 * 1) / (1 + 2), abs=CLOSE)
     assert ours["AP@2"] == pytest.approx(average[2], abs=CLOSE)
+
+
+@pytest.fixture(scope="module")
+def trained(lightgbm: ModuleType, shared_data: Callable[[str], Path]) -> tuple[RankingData, Any]:
+    """The test queries, and a model that ``learn`` trained on the others."""
+    train, test = (ranking_data_of(str(shared_data(f"lambdarank/{name}"))) for name in ("rank.train.gz", "rank.test"))
+    width = max(train.features.shape[1], test.features.shape[1])
+    found = rs.learn(train.wide(width), test.wide(width), "LambdaMART", ["nDCG@5", "nDCG@1", "nDCG@3"])
+    return test.wide(width), found
+
+
+def test_a_trained_model_has_the_values_that_the_tool_reports(
+    lightgbm: ModuleType, trained: Any, tmp_path: Path
+) -> None:
+    """The tool evaluates its own model on the test queries while it trains; here its predictions are evaluated in its dialect."""
+    held, found = trained
+    (model,) = found.models.values()
+    model.save(str(tmp_path / "model.txt"))
+    saved = lightgbm.Booster(model_file=str(tmp_path / "model.txt")).predict(held.features, num_iteration=model.rounds)
+    assert model.predict(held.features).tolist() == saved.tolist()
+    cuts = np.cumsum(held.sizes)[:-1]
+    queries = [
+        (labels.tolist(), scores.tolist())
+        for labels, scores in zip(np.split(held.grades, cuts), np.split(saved, cuts), strict=True)
+    ]
+    reported, each = theirs(lightgbm, queries, "ndcg", [1, 3, 5])
+    ours = rs.evaluate(held.table(held.grades), held.table(saved), "nDCG@1,3,5", dialect="lightgbm")
+    for mean in ours.board:
+        k = int(mean.spelling.partition("@")[2])
+        assert mean.value == pytest.approx(reported[k], abs=1e-9)
+        assert ours.runs[0].values[mean.metric].tolist() == pytest.approx([values[k] for values in each], abs=1e-9)
+
+
+def test_values_during_training_are_those_of_the_dialect(lightgbm: ModuleType, trained: Any) -> None:
+    held, _ = trained
+    said: dict[str, Any] = {}
+    own = lightgbm.Dataset(held.features, held.grades, group=held.sizes, free_raw_data=False)
+    booster = lightgbm.train(
+        {"objective": "lambdarank", "metric": "ndcg", "eval_at": [1, 3, 5], "verbosity": -1, "num_threads": 1},
+        own, num_boost_round=5, valid_sets=[own], valid_names=["all"], callbacks=[lightgbm.record_evaluation(said)],
+    )  # fmt: skip
+    for rounds in (1, 5):
+        run = held.table(booster.predict(held.features, num_iteration=rounds))
+        ours = rs.evaluate(held.table(held.grades), run, "nDCG@1,3,5", dialect="lightgbm")
+        reported = [said["all"][f"ndcg@{k}"][rounds - 1] for k in (1, 3, 5)]
+        assert [mean.value for mean in ours.board] == pytest.approx(reported, abs=1e-9)
+
+
+def test_the_model_beats_the_best_feature_of_the_training_queries(trained: Any) -> None:
+    _, found = trained
+    assert {c.metric for c in found.contrasts} == {"nDCG@1", "nDCG@3", "nDCG@5"}
+    assert all(c.bounds.lower > 0 for c in found.contrasts)

@@ -8,7 +8,7 @@ import os
 import random
 import subprocess
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -31,10 +31,12 @@ CASES = [("rectools", *case) for case in RECTOOLS.items()] + [("replay", *case) 
 
 
 class Data(NamedTuple):
-    """What users liked, and what they were shown: (user, item, score), best first."""
+    """What users liked, what they were shown: (user, item, score), best first, what they had before, and the labels of items."""
 
     truth: dict[str, list[str]]
     rows: list[tuple[str, str, float]]
+    train: Mapping[str, list[str]] = {}
+    labels: Mapping[str, list[str]] = {}
 
     @property
     def qrels(self) -> dict[str, dict[str, float]]:
@@ -66,7 +68,9 @@ def ask() -> Callable[[Data], dict[str, dict[str, dict[str, float]]]]:
     def said(data: Data) -> Any:
         peer = subprocess.run(
             [PYTHON, "-W", "ignore", Path(__file__).with_name("recommenders_peer.py")],
-            input=json.dumps({"truth": data.truth, "lists": data.rows, "at": AT}),
+            input=json.dumps(
+                {"truth": data.truth, "lists": data.rows, "train": data.train, "labels": data.labels, "at": AT}
+            ),
             capture_output=True,
             text=True,
             check=False,
@@ -114,7 +118,9 @@ def movies(ask: Any, shared_data: Callable[[str], Path]) -> tuple[Data, Any]:
         new = [pair for pair in popular if pair[0] not in kept[user]][:length]
         rows += [(user, item, float(count // 20)) for item, count in new]
     truth = {user: items for user, items in truth.items() if user in set(users)}
-    data = Data(truth, rows)
+    with shared_data("movielens/movies.csv").open(newline="") as file:
+        labels = {row["movieId"]: row["genres"].split("|") for row in csv.DictReader(file)}
+    data = Data(truth, rows, {user: sorted(items) for user, items in kept.items()}, labels)
     assert len(truth) > 250
     assert set(data.run) - set(truth), "somebody is shown something and liked nothing"
     assert set(truth) - set(data.run), "somebody liked something and is shown nothing"
@@ -170,3 +176,66 @@ def test_the_conventions_matter_here(movies: Any) -> None:
     orders: Any = ("trec", "docid", "input")
     values = [rs.evaluate(data.qrels, data.run, ["RR@3"], ties=ties)["RR@3"] for ties in orders]
     assert len({round(value, 6) for value in values}) == len(orders)
+
+
+# --- beyond accuracy. Both tools look at all users who were shown something, so the population is that of the run
+
+
+def _short(k: int, shown: int) -> float:
+    """A mean over the items of a short list in place of k."""
+    return k / min(k, shown)
+
+
+def _padded(k: int, shown: int) -> float:
+    """Divided by k, also for a user with fewer items."""
+    return min(k, shown) / k
+
+
+BEYOND: dict[tuple[str, str], tuple[str, Callable[[int, int], float]]] = {
+    ("rectools", "CatalogCoverage"): ("Coverage", lambda k, n: 1),
+    ("rectools", "MeanInvUserFreq"): ("Novelty", lambda k, n: 1),
+    ("rectools", "AvgRecPopularity"): ("Popularity", lambda k, n: 1),
+    ("rectools", "AvgRecPopularity normalised"): ("Popularity(out_of='share')", lambda k, n: 1),
+    ("rectools", "Serendipity"): ("Serendipity", _short),
+    # the number of labels that differ there, their share of 20 genres here
+    ("rectools", "IntraListDiversity"): ("ILD(by='genre', distance='hamming')", lambda k, n: 20),
+    ("rectools", "SufficientReco"): ("FullLists", lambda k, n: 1),
+    ("replay", "Coverage"): ("Coverage(among='train')", lambda k, n: 1),
+    ("replay", "Novelty"): ("Unseen", lambda k, n: 1),  # a user who was shown nothing counts as 1 there
+    ("replay", "Surprisal"): ("Novelty(scaled=True)", _padded),
+    ("replay", "CategoricalDiversity"): ("CategoryCoverage(by='first', out_of='k')", lambda k, n: 1),
+}
+
+
+@pytest.mark.parametrize(("case", "ours"), BEYOND.items(), ids=[" ".join(case) for case in BEYOND])
+def test_beyond_accuracy(case: tuple[str, str], ours: Any, movies: Any) -> None:
+    (data, said), (tool, name), (metric, factor) = movies, case, ours
+    items = {item: {"genre": labels, "first": labels[0]} for item, labels in data.labels.items()}
+    assert len({label for labels in data.labels.values() for label in labels}) == 20
+    ties: Any = {"rectools": "input", "replay": "trec"}[tool]
+    metrics = [f"{metric}@{k}" for k in AT]
+    scores = rs.evaluate(data.qrels, data.run, metrics, items=items, history=dict(data.train), queries="run", ties=ties)
+    (one,) = scores.runs
+    for k, parsed, board in zip(AT, scores.metrics, scores.board, strict=True):
+        theirs = dict(said[tool][f"{name}@{k}"])
+        mean = theirs.pop("all")
+        each = {
+            user: value * factor(k, len(data.run[user]))
+            for user, value in zip(one.query_ids, one.values[parsed].tolist(), strict=True)
+        }
+        if (
+            name == "CategoricalDiversity"
+        ):  # it sorts rows of categories, so items of equal scores across rank k have no order
+            lists = {user: [*data.run[user].values()] for user in each}
+            each = {
+                user: value
+                for user, value in each.items()
+                if lists[user][k - 1 : k] != lists[user][k : k + 1] or len(lists[user]) <= k
+            }
+            assert len(each) > 30
+        elif theirs:
+            assert set(theirs) - set(each) == (set(data.train) - set(each) if name == "Novelty" else set())
+        if theirs:
+            assert each == pytest.approx({user: theirs[user] for user in each}, abs=CLOSE)
+        if (factor not in (_short, _padded) and name != "CategoricalDiversity") or k == 1:
+            assert board.value * factor(k, k) == pytest.approx(mean, abs=CLOSE)

@@ -38,19 +38,22 @@ def test_values_intervals_and_p_values(peer: Any, name: str, seed: int) -> None:
     metric, covariate, make = CASES[name]
     users = peer.make_users_data(rng=seed, covariates=True, n_users=3000, ratio=1.5, return_type="polars")
     theirs = peer.Experiment({"it": make(peer)}).analyze(users)["it"]
-    ours = rs.experiment(users, metric, covariates={metric: covariate} if covariate else None, split={"0": 1, "1": 1.5})
+    adjusted = {metric: covariate} if covariate else None
+    ours = rs.experiment(users, metric, covariates=adjusted, split={"0": 1, "1": 1.5}, test="t")
+    # our errors of a ratio are corrected for users with large denominators: each of some thousand pulls it a little
+    near = {"rel": 2e-3} if metric.startswith("Ratio") else CLOSE
     (row,) = ours.to_dicts()
     assert row["baseline_value"] == pytest.approx(theirs.control, **CLOSE)
     assert row["value"] == pytest.approx(theirs.treatment, **CLOSE)
     assert row["difference"] == pytest.approx(theirs.effect_size, **CLOSE)
-    assert row["ci_lower"] == pytest.approx(theirs.effect_size_ci_lower, **CLOSE)
-    assert row["ci_upper"] == pytest.approx(theirs.effect_size_ci_upper, **CLOSE)
+    assert row["ci_lower"] == pytest.approx(theirs.effect_size_ci_lower, **near)
+    assert row["ci_upper"] == pytest.approx(theirs.effect_size_ci_upper, **near)
     assert row["relative"] == pytest.approx(theirs.rel_effect_size, **CLOSE)
     # theirs is of the logarithm of the ratio; ours, Fieller's, agrees with the interval of the difference about 0
     width = theirs.rel_effect_size_ci_upper - theirs.rel_effect_size_ci_lower
     assert row["relative_ci_lower"] == pytest.approx(theirs.rel_effect_size_ci_lower, abs=0.03 * width)
     assert row["relative_ci_upper"] == pytest.approx(theirs.rel_effect_size_ci_upper, abs=0.03 * width)
-    assert row["p_value"] == pytest.approx(theirs.pvalue, **CLOSE)
+    assert row["p_value"] == pytest.approx(theirs.pvalue, **near)
 
 
 @pytest.mark.parametrize(

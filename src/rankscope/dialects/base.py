@@ -55,7 +55,9 @@ class Dialect:
 
     ``metrics`` maps the name of a metric class (``nDCG``, ``AP``) to the tool's metric of that name. ``about`` describes the tool in
     one line. ``version`` is the release that the conventions were checked against, empty if only its source or documents were
-    read. A tool with ``whole_grades`` refuses or truncates fractions, which have no value in its dialect.
+    read. A tool with ``whole_grades`` refuses or truncates fractions, which have no value in its dialect. ``names`` maps its own names
+    to metrics of ours if we read them in another way. ``caution`` is printed next to its name. ``contexts`` maps its measures of retrieved
+    contexts to those of ``rankscope contexts``.
     """
 
     name: str
@@ -65,9 +67,12 @@ class Dialect:
     version: str = ""
     convention: Convention = Convention()
     whole_grades: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
+    caution: str = ""
+    contexts: Mapping[str, DialectMetric] = field(default_factory=dict)
 
     def metric(self, family: str, *, cut: bool = False) -> DialectMetric | None:
-        """The tool's metric of this name, with a cutoff if ``cut``. None if it has no such metric."""
+        """The tool's metric of this name, with a cutoff if ``cut``, or None."""
         entry = self.metrics.get(family)
         return entry.cut if entry is not None and entry.cut is not None and cut else entry
 

@@ -45,7 +45,7 @@ _OF_LABELS = {
 }
 _TORCHMETRICS = tuple(
     Dialect(name, f"torchmetrics, empty_target_action={action!r}",
-        "torchmetrics.retrieval; documents with scores of 0 and below are never relevant in some of its metrics",
+        "torchmetrics.retrieval. Documents with scores of 0 and below are never relevant in some of its metrics",
         {
             "P": DialectMetric("P"), "R": _R_LIST,
             "AP": DialectMetric("AP(denominator='hits_at_k')", "divided by the relevant documents found in the top k"),
@@ -62,11 +62,11 @@ _TORCHMETRICS = tuple(
 
 LEARNING: tuple[Dialect, ...] = (
     Dialect("lightgbm", "LightGBM",
-        "ndcg and map of LightGBM with its usual label_gain; a query without relevant documents counts as 1",
+        "ndcg and map of LightGBM with its usual label_gain. A query without relevant documents counts as 1",
         {"nDCG": DialectMetric(_NDCG_EXP, _EXP), "AP": _AP_MIN}, version="4.7.0",
         convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=1), whole_grades=True),
     Dialect("xgboost", "XGBoost",
-        "ndcg, map and pre of XGBoost; a query without relevant documents counts as 1 (as 0 in pre)",
+        "ndcg, map and pre of XGBoost. A query without relevant documents counts as 1 (as 0 in pre)",
         {
             **_XGBOOST, "P": DialectMetric("P(denominator='min_k_listlen')", _SHORT, {"no_relevant": 0}),
             "AUC": DialectMetric("", defect="it counts pairs of equal labels, so the area of a query depends on the order of rows"),
@@ -89,20 +89,20 @@ LEARNING: tuple[Dialect, ...] = (
                 "no_relevant": "metric"}),
         }, version="1.2.10", convention=Convention(ties="worst", queries="run", looks_at="list", no_relevant=0)),
     Dialect("sklearn", "scikit-learn",
-        "ndcg_score, dcg_score and the metrics of label ranking, for rows in which every document has a label",
+        "ndcg_score, dcg_score and the metrics of label ranking, for rows in which all documents have labels",
         {
             "nDCG": DialectMetric(_NDCG, f"mean over the orders of equal scores, {_CANDIDATES}"),
             "DCG": DialectMetric("DCG", "mean over the orders of equal scores"), **_OF_LABELS,
         }, version="1.9.1", convention=Convention(ties="expected", queries="run", looks_at="list", no_relevant=0)),
     *_TORCHMETRICS,
-    Dialect("rax", "Rax", "rax metrics with equal weight for every list; a list without relevant documents counts as 0",
+    Dialect("rax", "Rax", "rax metrics with equal weight for every list. A list without relevant documents counts as 0",
         {
             "nDCG": DialectMetric(_NDCG_EXP, _EXP), "DCG": DialectMetric("DCG(gain='exponential')", "exponential gain"), "P": _P_SHORT,
             "R": _R_LIST, "AP": _AP_LIST, "RR": DialectMetric("RR"),
             "OPA": DialectMetric("OPA(tied=0)", "a pair with equal scores is wrong"),
         }, version="0.4.0", convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=0)),
     Dialect("tfr", "TensorFlow Ranking",
-        "tfr.keras.metrics without weights; it shuffles equal scores, this is the mean over their orders",
+        "tfr.keras.metrics without weights. It shuffles equal scores, this is the mean over their orders",
         {
             "nDCG": DialectMetric(_NDCG_EXP, _EXP), "DCG": DialectMetric("DCG(gain='exponential')", "exponential gain"), "P": _P_SHORT,
             "R": _R_LIST, "AP": _AP_LIST, "RR": DialectMetric("RR"), "Success": DialectMetric("Success"),

@@ -25,7 +25,7 @@ _AP_MIN = DialectMetric("AP(denominator='min_k_relevant')", _SMALLER)
 
 RECOMMENDATION: tuple[Dialect, ...] = (
     Dialect("rectools", "RecTools",
-        "RecTools without options; it gets ranks, users without test items are left out",
+        "RecTools without options. It gets ranks, users without test items are left out",
         {
             **_COMMON,
             "nDCG": DialectMetric("nDCG(gain='binary', ideal='full_k')", "ideal of k relevant documents even if fewer exist"),
@@ -39,7 +39,7 @@ RECOMMENDATION: tuple[Dialect, ...] = (
             "P": DialectMetric("P(denominator='min_k_relevant')", _SMALLER),
         }, version="0.19.0", convention=_TRUTH),
     Dialect("replay", "RePlay",
-        "replay.metrics over the users of the ground truth; equal scores by item id, the highest first",
+        "replay.metrics over the users of the ground truth. Equal scores by item id, the highest first",
         {**{name: says for (name, says) in _COMMON.items() if name != "F"}, "nDCG": _BINARY, "AP": _AP_MIN},
         version="0.22.0", convention=Convention(ties="trec", no_relevant="skip")),
     Dialect("recbole", "RecBole",
@@ -47,14 +47,14 @@ RECOMMENDATION: tuple[Dialect, ...] = (
         {**{name: says for (name, says) in _COMMON.items() if name != "F"}, "nDCG": _BINARY, "AP": _AP_MIN},
         convention=Convention(ties="input", queries="both", no_relevant="skip")),
     Dialect("recpack", "RecPack",
-        "RecPack over the users with test items; its CalibratedRecallK is R(denominator='min_k_relevant')",
+        "RecPack over the users with test items. Its CalibratedRecallK is R(denominator='min_k_relevant')",
         {
             "P": DialectMetric("P"), "R": DialectMetric("R"), "RR": DialectMetric("RR"), "nDCG": _BINARY,
             "Success": DialectMetric("HitCount", "HitK is the number of hits, not 0 or 1"),
             "HitCount": DialectMetric("HitCount"),
         }, version="0.3.6", convention=_TRUTH),
     Dialect("elliot", "Elliot",
-        "Elliot with relevance_threshold=1; with a threshold t its gain is 2^(grade - t + 1) - 1",
+        "Elliot with relevance_threshold=1. With a threshold t its gain is 2^(grade - t + 1) - 1",
         {
             **_COMMON,
             "nDCG": DialectMetric("nDCG(gain='exponential')", "exponential gain, counted from the relevance threshold"),
@@ -64,8 +64,8 @@ RECOMMENDATION: tuple[Dialect, ...] = (
     Dialect("elliot-rendle2020", "Elliot, nDCGRendle2020", "nDCGRendle2020 of Elliot: its nDCG without grades",
         {"nDCG": _BINARY}, convention=Convention(ties="input", queries="both", no_relevant="skip")),
     Dialect("recommenders", "Recommenders",
-        "recommenders.evaluation.python_evaluation; ndcg_at_k averages all users with test items, the rest "
-        "only those with recommendations too; map_at_k is AP(denominator='min_k_relevant')",
+        "recommenders.evaluation.python_evaluation. ndcg_at_k averages all users with test items, the rest "
+        "only users with recommendations too. map_at_k is AP(denominator='min_k_relevant')",
         {
             "P": DialectMetric("P", "users without recommendations left out"),
             "R": DialectMetric("R", "users without recommendations left out"),
@@ -74,12 +74,12 @@ RECOMMENDATION: tuple[Dialect, ...] = (
             "Rprec": DialectMetric("", defect="r_precision_at_k drops users without a hit from the mean"),
         }, convention=Convention(ties="input", queries="both", no_relevant="skip")),
     Dialect("lenskit", "LensKit",
-        "lenskit.metrics over the users with recommendations; a user without test items counts as 0",
+        "lenskit.metrics over the users with recommendations. A user without test items counts as 0",
         {
             "P": DialectMetric("P(denominator='min_k_listlen')", "divided by the smaller of k and the documents returned"),
             "R": DialectMetric("R(denominator='min_k_relevant')", _SMALLER),
             "AP": DialectMetric("AP(denominator='min_relevant_listlen')",
-                "divided by the smaller of relevant and returned documents; a user without test items is an error",
+                "divided by the smaller of relevant and returned documents. A user without test items is an error",
                 {"no_relevant": "skip"}),
             "nDCG": DialectMetric("nDCG(gain='binary', discount='log2_rank')", "the first two ranks are worth the same"),
             "RR": DialectMetric("RR"), "Success": DialectMetric("Success"),
@@ -95,16 +95,16 @@ RECOMMENDATION: tuple[Dialect, ...] = (
             "MeanR": DialectMetric("", defect="depends on the order of the rows, and exceeds 1"),
         }, version="0.7.23", convention=Convention(ties="input", queries="run", nothing_found="skip_list")),
     Dialect("implicit", "implicit",
-        "implicit.evaluation.ranking_metrics_at_k, whose precision is one ratio over all users",
+        "implicit.evaluation.ranking_metrics_at_k. Its precision is one ratio over all users",
         {
             "P": DialectMetric("P(denominator='min_k_relevant')",
                 "all hits divided by all possible hits, over all users together", {"mean": "micro"}),
             "AP": _AP_MIN, "nDCG": _BINARY,
         }, convention=_TRUTH),
     Dialect("lightfm", "LightFM",
-        "lightfm.evaluation, which ranks all items; preserve_rows=True counts users without test items as 0",
+        "lightfm.evaluation, which ranks all items. preserve_rows=True counts users without test items as 0",
         {"P": DialectMetric("P"), "R": DialectMetric("R"), "RR": DialectMetric("RR")}, convention=_TRUTH),
-    Dialect("spark-mllib", "Spark MLlib", "RankingMetrics of Spark; a user without test items counts as 0",
+    Dialect("spark-mllib", "Spark MLlib", "RankingMetrics of Spark. A user without test items counts as 0",
         {
             "P": DialectMetric("P"), "R": DialectMetric("R"),
             "AP": DialectMetric("AP(denominator='min_k_relevant')", "meanAveragePrecisionAt: " + _SMALLER),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rankscope import words
@@ -14,28 +14,52 @@ from rankscope.metrics.base import Example, Metric, Terms
 from rankscope.metrics.browsing import ERR, RBP, Compat, RBPResidual
 from rankscope.metrics.buckley import YAAP, BinG, G, RnDCG, RprecMult, nDCGRel
 from rankscope.metrics.diversity import AP_IA, ERR_IA, NRBP, P_IA, StRecall, alpha_DCG, alpha_nDCG, nERR_IA, nNRBP
+from rankscope.metrics.effort import TBG, UMeasure
+from rankscope.metrics.exposure import AWRF, NDKL
 from rankscope.metrics.gain import CG, DCG, IdealDCG, nDCG
+from rankscope.metrics.items import (
+    EPC,
+    ILD,
+    CategoryCoverage,
+    CategoryEntropy,
+    FullLists,
+    LongTail,
+    Miscalibration,
+    Novelty,
+    Popularity,
+    Serendipity,
+    Unexpectedness,
+    Unseen,
+)  # fmt: skip
 from rankscope.metrics.labels import LRAP, CoverageError, LabelRankingLoss, PercentileRank
+from rankscope.metrics.ntcir import NCU, OMeasure, PMeasure, PPlus, Q, nERR
 from rankscope.metrics.pairs import AUC, GAUC, LAUC, OPA, Accuracy
 from rankscope.metrics.pooled import Bpref, GBpref, Judged, Unjudged, infAP
+from rankscope.metrics.population import (
+    EED,
+    EEL,
+    EER,
+    REO,
+    RSP,
+    Coverage,
+    Entropy,
+    Gini,
+    GroupExposure,
+    Personalisation,
+    Skew,
+)  # fmt: skip
 from rankscope.metrics.preferences import AvgAP, AvgP, AvgRprec, NumPrefs, NumPrefsFul, Prefs, PrefsR
+from rankscope.metrics.propensity import IPS, SNIPS, EffectiveSize
 from rankscope.metrics.recommendation import FallOut, HitCount, MeanP, MeanR, PFound, RelevantPosition, pAP, pAUC
 from rankscope.metrics.relevance import AP, GMAP, RR, F, IPrec, IPrecAvg, P, R, Rprec, Success
+from rankscope.metrics.sampled import Sampled
 from rankscope.metrics.sets import NumNonrelRet, NumQ, NumRel, NumRelRet, NumRet, SetAP, SetF, SetP, SetR, Utility
 from rankscope.metrics.stopping import BPM, INSQ, INST, NERR8, NERR9, NERR10, NERR11, SDCG
+from rankscope.metrics.strata import infNDCG, xinfAP
 from rankscope.metrics.trec import SETS, parse_ranx, parse_trec
+from rankscope.metrics.users import EBU, rrDBN, uUBM
 
-__all__ = [
-    "AP", "AP_IA", "AUC", "BPM", "CATALOGUE", "CG", "DCG", "DEFAULT", "ERR", "ERR_IA", "FAMILIES", "GAUC", "GMAP",
-    "INSQ", "INST", "LAUC", "LRAP", "NERR8", "NERR9", "NERR10", "NERR11", "NICKNAMES", "NRBP", "OPA", "P_IA", "RBP",
-    "RR", "SDCG", "SETS", "YAAP", "Accuracy", "AvgAP", "AvgP", "AvgRprec", "BinG", "Bpref", "Compat", "CoverageError",
-    "Example", "F", "FallOut", "G", "GBpref", "HitCount", "IPrec", "IPrecAvg", "IdealDCG", "Judged", "LabelRankingLoss",
-    "MeanP", "MeanR", "Metric", "NumNonrelRet", "NumPrefs", "NumPrefsFul", "NumQ", "NumRel", "NumRelRet", "NumRet", "P",
-    "PFound", "PercentileRank", "Prefs", "PrefsR", "R", "RBPResidual", "RelevantPosition", "RnDCG", "Rprec",
-    "RprecMult", "SetAP", "SetF", "SetP", "SetR", "StRecall", "Success", "Terms", "Unjudged", "Utility", "alpha_DCG",
-    "alpha_nDCG", "families", "family_of", "in_order", "infAP", "is_foreign", "nDCG", "nDCGRel", "nERR_IA", "nNRBP", "pAP", "pAUC", "parse",
-    "parse_many", "spelled",
-]  # fmt: skip
+__all__ = ["AP", "AP_IA", "AUC", "AWRF", "BPM", "CATALOGUE", "CG", "DCG", "DEFAULT", "EBU", "EED", "EEL", "EER", "EPC", "ERR", "ERR_IA", "FAMILIES", "GAUC", "GMAP", "ILD", "INSQ", "INST", "IPS", "LAUC", "LRAP", "NCU", "NDKL", "NERR8", "NERR9", "NERR10", "NERR11", "NICKNAMES", "NRBP", "OPA", "P_IA", "RBP", "REO", "RR", "RSP", "SDCG", "SETS", "SNIPS", "TBG", "YAAP", "Accuracy", "AvgAP", "AvgP", "AvgRprec", "BinG", "Bpref", "CategoryCoverage", "CategoryEntropy", "Compat", "Coverage", "CoverageError", "EffectiveSize", "Entropy", "Example", "F", "FallOut", "FullLists", "G", "GBpref", "Gini", "GroupExposure", "HitCount", "IPrec", "IPrecAvg", "IdealDCG", "Judged", "LabelRankingLoss", "LongTail", "MeanP", "MeanR", "Metric", "Miscalibration", "Novelty", "NumNonrelRet", "NumPrefs", "NumPrefsFul", "NumQ", "NumRel", "NumRelRet", "NumRet", "OMeasure", "P", "PFound", "PMeasure", "PPlus", "PercentileRank", "Personalisation", "Popularity", "Prefs", "PrefsR", "Q", "R", "RBPResidual", "RelevantPosition", "RnDCG", "Rprec", "RprecMult", "Sampled", "Serendipity", "SetAP", "SetF", "SetP", "SetR", "Skew", "StRecall", "Success", "Terms", "UMeasure", "Unexpectedness", "Unjudged", "Unseen", "Utility", "alpha_DCG", "alpha_nDCG", "families", "family_of", "in_order", "infAP", "infNDCG", "is_foreign", "nDCG", "nDCGRel", "nERR", "nERR_IA", "nNRBP", "pAP", "pAUC", "parse", "parse_many", "rrDBN", "spelled", "uUBM", "xinfAP"]  # fmt: skip
 
 CATALOGUE: dict[str, type[Metric]] = Metric.catalogue
 
@@ -44,7 +68,7 @@ DEFAULT = ("nDCG@10", "AP", "RR@10", "R@100", "P@10", "Judged@10")
 NICKNAMES = tuple(SETS)
 
 FAMILIES = (
-    "relevance", "gain", "browsing", "stopping", "pooled", "diversity", "pairs", "accuracy", "labels", "recommendation",
+    "relevance", "gain", "browsing", "stopping", "effort", "users", "ntcir", "pooled", "strata", "diversity", "pairs", "accuracy", "labels", "recommendation", "sampled", "propensity", "items", "exposure", "population",
     "sets", "interpolated", "overlap", "preferences", "judges", "buckley", "counts",
 )  # fmt: skip
 
@@ -67,7 +91,7 @@ def parse(text: str | Metric | type[Metric]) -> Metric:
 
 
 def spelled(metric: Any) -> str:
-    """The canonical spelling of a metric. Empty if there is no such metric."""
+    """The canonical spelling of a metric, empty if there is no such metric."""
     try:
         return str(parse(metric))
     except InputError:
@@ -79,8 +103,10 @@ def is_foreign(metric: object) -> bool:
     return hasattr(metric, "NAME") and hasattr(metric, "params")
 
 
-def parse_many(text: str | Metric | type[Metric]) -> list[tuple[str, Metric]]:
+def parse_many(text: str | Metric | type[Metric], names: Mapping[str, str] | None = None) -> list[tuple[str, Metric]]:
     """Read all metrics of a spelling, each with its name as typed: ``nDCG@5,10``, ``P.5,10``, ``official``.
+
+    ``names`` maps the names of a dialect to spellings of ours.
 
     >>> parse_many("nDCG@5,10")
     [('nDCG@5', nDCG@5), ('nDCG@10', nDCG@10)]
@@ -91,26 +117,28 @@ def parse_many(text: str | Metric | type[Metric]) -> list[tuple[str, Metric]]:
         return [(text.__name__, text().ready())]
     if not isinstance(text, str):
         if is_foreign(text):
-            return parse_many(str(text))
+            return parse_many(str(text), names)
         raise InputError(f"a metric is a name like 'nDCG@10' or an object like nDCG @ 10, not {text!r}")
     asked = text.strip()
     parts = split_spellings(asked) if SEPARATORS.search(asked) else [asked]
     if len(parts) == 1:  # keep the name as typed
-        return _read(parts[0], asked)
-    return [pair for part in parts for pair in _read(part, part)]
+        return _read(parts[0], asked, names)
+    return [pair for part in parts for pair in _read(part, part, names)]
 
 
 _RANX = re.compile(r"-l\d+$|^rbp\.\d+$|^(?:precision|f1|n?dcg_burges)$")  # names that only ranx has
 
 
-def _read(text: str, asked: str) -> list[tuple[str, Metric]]:
+def _read(text: str, asked: str, names: Mapping[str, str] | None = None) -> list[tuple[str, Metric]]:
+    if names and text in names:
+        return [(asked, parse(names[text]))]
     if text in SETS:
-        return [pair for name in SETS[text] for pair in _read(name, name)]
+        return [pair for name in SETS[text] for pair in _read(name, name, names)]
     # a class name before @ or ( is not trec_eval's
     name, *rest = re.split("[(@]", text, maxsplit=1)
     ours = bool(rest) and name in CATALOGUE and CATALOGUE[name].__name__ == name
     if _RANX.search(text) and text not in CATALOGUE:
-        found = parse_ranx(text, lambda name: _read(name, name))
+        found = parse_ranx(text, lambda name: _read(name, name, names))
         return [(asked if len(found) == 1 else str(metric), metric) for metric in found]
     named = None if ours else parse_trec(text, CATALOGUE)
     if named is not None and (len(named) > 1 or text not in CATALOGUE):
@@ -150,10 +178,10 @@ def families() -> dict[str, list[type[Metric]]]:
     return {name: group for name, group in out.items() if group}
 
 
-def in_order(metrics: Iterable[Any]) -> list[tuple[str, Metric]]:
-    """Read a list of spellings. Return each metric once, in the given order."""
+def in_order(metrics: Iterable[Any], names: Mapping[str, str] | None = None) -> list[tuple[str, Metric]]:
+    """Read a list of spellings. Return each metric once, in the given order. ``names``: as in ``parse_many``."""
     seen: dict[Metric, str] = {}
     for text in metrics:
-        for asked, metric in parse_many(text):
+        for asked, metric in parse_many(text, names):
             seen.setdefault(metric, asked)
     return [(asked, metric) for metric, asked in seen.items()]

@@ -85,7 +85,7 @@ def reason_against_gains(table: str | Lookup | None) -> str:
     """Return the reason to refuse a table of gains. Empty if all its grades and gains are 0 or more."""
     if not isinstance(table, Lookup) or all(grade >= 0 and gain >= 0 for grade, gain in table):
         return ""
-    return "grades and gains are 0 or more; a document with a negative grade was not judged and gains nothing"
+    return "grades and gains are 0 or more. A document with a negative grade was not judged and gains nothing"
 
 
 Gain = Annotated[
@@ -103,11 +103,11 @@ Gain = Annotated[
 class Example:
     """A worked example: the value of a metric for one list of grades, as arithmetic.
 
-    For metrics of subtopics or judges, a grade may be a dict of grades.
+    For metrics of subtopics or judges, a grade may be a dict of grades. Metrics of items have ids, or lists of ids.
     """
 
     metric: str
-    grades: tuple[float | Mapping[str, float] | None, ...]
+    grades: tuple[Any, ...]
     value: str
     more: Mapping[str, Any] | None = None
 
@@ -118,7 +118,7 @@ class Metric(Declared, kind="metric"):
     A class may also declare ``formula``, ``convention`` (the watch-out), ``source``, ``best_for``, ``not_for``, ``examples``,
     the traits ``relevance``, ``positions``, ``counts``, ``better``, ``bounds``, ``empty``, ``aggregate``, ``monotone``, ``looks_below``,
     ``trec`` (trec_eval's names), and ``needs``, the inputs beyond grades and ranks: "score", "aspects" (several grades per
-    document), "subtopics" (aspects that must be present), "identities" (the order of document ids).
+    document), "subtopics" (aspects that must be present), "strata" (one aspect per document), "identities" (the order of document ids), "items" (every item shown).
     """
 
     listed_by: ClassVar[str] = "rankscope metrics"
@@ -139,6 +139,12 @@ class Metric(Declared, kind="metric"):
     trec_ties: ClassVar[Literal["trec", "docid"]] = "trec"
     aggregate: ClassVar[Literal["mean", "sum", "geometric", "weighted", "pooled"]] = "mean"
     needs: ClassVar[frozenset[str]] = frozenset()
+    of_sample: ClassVar[bool] = False  # True if lists may hold a uniform sample of the candidates
+
+    @property
+    def assumption(self) -> str:
+        """The assumption about the data that every number needs next to it. Empty for most metrics."""
+        return ""
 
     @property
     def range(self) -> tuple[float, float]:
@@ -236,7 +242,7 @@ class Metric(Declared, kind="metric"):
         """The documents in the pairs of a pooled value: query numbers, scores, and relevance. None without pairs."""
         return None
 
-    def of(
+    def of(  # noqa: PLR0913 - all that can be known of a list
         self,
         ranking: Any,
         *,
@@ -246,6 +252,9 @@ class Metric(Declared, kind="metric"):
         relevant: Any = None,
         judgments: Any = None,
         lengths: Any = None,
+        items: Any = None,
+        history: Any = None,
+        user: Any = None,
     ) -> Any:
         """Score one ranked list, or a batch of lists, without files.
 
@@ -255,7 +264,8 @@ class Metric(Declared, kind="metric"):
         rest is padding. ``known`` is the number of relevant documents that exist. Documents that the list misses
         have grade 1 (or ``level``). ``ideal`` is the grades of all judged documents.
         By default the list holds all judged documents. With ``relevant={...}`` or
-        ``judgments={id: grade}`` the list holds ids. Returns an array for a batch, a float for one list. An undefined
+        ``judgments={id: grade}`` the list holds ids. Metrics of items take lists of ids with ``items={id: {feature: value}}`` or
+        ``history={user: [id, ...]}``, and ``user`` is the user of each list. Returns an array for a batch, a float for one list. An undefined
         value is NaN. Raises InputError for anything but a list of grades.
 
         >>> from rankscope.metrics import AP, AUC, nDCG
@@ -268,8 +278,14 @@ class Metric(Declared, kind="metric"):
         >>> (nDCG @ 10).of(np.array([[1, 0, 2], [3, 0, 0]]), lengths=[2, 3])
         array([1., 1.])
         """
-        from rankscope.metrics.single import is_batch, ranked_lists, tensor_as_array
+        from rankscope.metrics.single import is_batch, lists_of_items, ranked_lists, tensor_as_array
 
+        if items is not None or history is not None:
+            of_items = lists_of_items(ranking, items, history, user, judgments)
+            if self.aggregate == "pooled":
+                return self.pool(of_items)
+            found = self.score(of_items.lists(np.arange(len(of_items))))
+            return found if is_batch(ranking) else float(found[0])
         options = {"scores": scores, "known": known, "ideal": ideal, "relevant": relevant, "judgments": judgments}
         options = {name: tensor_as_array(value, name) for name, value in options.items()}
         ranking = tensor_as_array(ranking, "the ranking")
@@ -279,6 +295,10 @@ class Metric(Declared, kind="metric"):
         for chunk in judged.chunks():
             values[chunk] = self.score(judged.lists(chunk))
         return values if is_batch(ranking) else float(values[0])
+
+    def pooled_shares(self, judged: Judged) -> Any:
+        """Return the totals of ``pooled`` metrics of a whole population, and the additions of each query. None for others."""
+        return None
 
     @property
     def reach(self) -> int | None:

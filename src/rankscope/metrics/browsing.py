@@ -8,7 +8,7 @@ import numpy as np
 
 from rankscope.declared import Lookup, Param, plain
 from rankscope.errors import InputError
-from rankscope.lists import Array, Lists, each, each_rank, not_before, total
+from rankscope.lists import Array, Ideal, Lists, each, each_rank, not_before, total
 from rankscope.metrics.base import (
     Cutoff,
     Example,
@@ -31,19 +31,35 @@ class ERR(Metric, aliases=("ExpectedReciprocalRank",)):
     formula = (
         "sum over ranks of (1/rank) · satisfied here · not satisfied before, satisfied = (2^grade - 1) / 2^max_grade"
     )
-    convention = "max_grade is the top of the scale (4 by default), not the best grade of the query; a value of 1 cannot be reached"
+    convention = (
+        "max_grade is the top of the scale (4 by default), not the best grade of the query. A value of 1 cannot be reached. "
+        "stops='ntcireval' is NTCIREVAL's ERR: satisfied = grade / (max_grade + 1)"
+    )
     source = "Chapelle et al., Expected Reciprocal Rank for Graded Relevance, CIKM 2009"
     best_for = "graded judgments, if one good answer ends the search"
-    examples = (Example("ERR(max_grade=3)", (3, 0, 2), "7/8 + (1/8) * (3/8) / 3"),)
+    examples = (
+        Example("ERR(max_grade=3)", (3, 0, 2), "7/8 + (1/8) * (3/8) / 3"),
+        Example("ERR(max_grade=3, stops='ntcireval')", (3, 0, 2), "3/4 + (1/4) * (2/4) / 3"),
+    )
     relevance = "graded"
 
     cutoff: Cutoff = None
     max_grade: MaxGrade = 4.0
     judged_only: JudgedOnly = False
+    stops: Annotated[
+        Literal["exponential", "ntcireval"],
+        Param("the chance that a grade satisfies: (2^grade - 1) / 2^max_grade, or grade / (max_grade + 1)"),
+    ] = "exponential"
+
+    def satisfied(self, cells: Lists | Ideal) -> Array:
+        """The chance that each document satisfies the reader."""
+        if self.stops == "ntcireval":
+            return gains_of(cells, "linear") / (self.max_grade + 1.0)
+        return np.asarray(gains_of(cells, "exponential") / 2.0**self.max_grade)
 
     def terms(self, lists: Lists) -> Terms:
         self.refuse_grades_above(self.max_grade, lists)
-        satisfied = gains_of(lists, "exponential") / 2.0**self.max_grade
+        satisfied = self.satisfied(lists)
         factors = {"satisfied here": satisfied, "reaches here": not_before(satisfied)}
         return Terms(lists, {**factors, "1/rank": 1.0 / lists.rank})
 
@@ -53,7 +69,7 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
 
     formula = "(1 - p) · sum of gain · p^(rank - 1)"
     convention = (
-        "p=0.8; documents are relevant or not (level). With max_grade=2 the gain is grade/2; with max_grade='query' "
+        "p=0.8. Documents are relevant or not (level). Next to RBPResidual a table shows both in one cell. With max_grade=2 the gain is grade/2. With max_grade='query' "
         "it is the grade over the query's best grade if that is above 1, as in trec_eval 10"
     )
     source = "Moffat and Zobel, Rank-biased precision, TOIS 2008; trec_eval rbp"
@@ -70,7 +86,7 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
     max_grade: Annotated[
         float | Literal["query"] | None,
         Param(
-            "gain is grade / max_grade instead of relevant or not; 'query' takes the query's best",
+            "gain is grade / max_grade instead of relevant or not. 'query' takes the query's best",
             above=0,
             also={"max_rel": {}},
         ),
@@ -137,6 +153,12 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
             )
         return gain / float(self.max_grade or 1)
 
+    @property
+    def residual(self) -> Metric | None:
+        """The metric of the earnings that unjudged documents could add. None if gains have a table or holes are left out."""
+        plain = not self.judged_only and self.gain is None
+        return RBPResidual(p=self.p, cutoff=self.cutoff) if plain else None
+
     def terms(self, lists: Lists) -> Terms:
         name = "relevant" if self.relevance == "binary" else "gain"
         return Terms(lists, {name: self._gain(lists), "looks here": looks(self.p, lists.rank)})
@@ -145,9 +167,9 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
 class RBPResidual(Metric, aliases=("RBPResid", "RankBiasedPrecisionResidual")):
     """How much higher rank-biased precision could be if all unjudged documents were perfect."""
 
-    formula = "p^n + (1 - p) · sum over unjudged documents of p^(rank - 1), where n documents were returned"
+    formula = "p^n + (1 - p) · sum over unjudged documents of p^(rank - 1), with n documents returned"
     convention = (
-        "p=0.8; documents with a negative grade count as unjudged. Everything below the end of the list is also unknown "
+        "p=0.8. Documents with a negative grade count as unjudged. Everything below the end of the list is also unknown "
         "(p^n), which trec_eval leaves out if every returned document was judged: tail='with_unjudged'"
     )
     source = "Moffat and Zobel, Rank-biased precision, TOIS 2008; trec_eval rbp_resid"
@@ -209,7 +231,7 @@ class Compat(Metric, aliases=("Compatibility",)):
         "(normalize=False: over the sum of p^(d-1))"
     )
     convention = (
-        "the ideal holds all documents graded above 0, best first, equal grades in the order of the ranking; depths "
+        "the ideal holds all documents graded above 0, best first, equal grades in the order of the ranking. Depths "
         "go to the longer of the two. ir_measures orders tied scores by document id and gives unretrieved documents "
         "a score of 0"
     )

@@ -22,9 +22,9 @@ TREC_G = TrecName("G", sets="gain", defaults=("linear",), reads=pair, together=T
 class RprecMult(_Binary, at="multiple"):
     """Precision at a multiple of the number of known relevant documents."""
 
-    formula = "relevant in the top c / c, where c = floor(x · R + 0.9)"
+    formula = "relevant in the top c / c, with c = floor(x · R + 0.9)"
     convention = (
-        "x · R is rounded up from a tenth on, as in trec_eval; divides by c even if fewer documents were returned"
+        "x · R is rounded up from a tenth on, as in trec_eval. Divides by c even if fewer documents were returned"
     )
     source = "trec_eval Rprec_mult"
     best_for = (
@@ -47,7 +47,7 @@ class BinG(_Binary):
 
     formula = "sum over relevant documents of 1/log2(2 + documents above that are not relevant) / known relevant"
     convention = (
-        "unjudged documents count as not relevant; relevant documents above do not lower the value of a document"
+        "unjudged documents count as not relevant. Relevant documents above do not lower the value of a document"
     )
     source = "Buckley's experiments of 2008; trec_eval binG"
     best_for = "like AP, but with a smaller penalty for a miss near the top"
@@ -71,9 +71,9 @@ class _Ratio(_GainMetric):
 class G(_Ratio):
     """Gain, discounted by the distance of the list to the ideal list so far."""
 
-    formula = "sum of gain(grade) / log2(2 + cost so far - gain so far), over the gain of all judged documents"
+    formula = "sum of gain(grade) / log2(2 + cost - gain, both down to the rank), over the gain of all judged documents"
     convention = (
-        "the cost of a rank is the gain of the ideal ranking there, at least 1; linear gain. Both sums include the "
+        "the cost of a rank is the gain of the ideal ranking there, at least 1. Linear gain. Both sums include the "
         "document itself, so that an ideal ranking scores 1"
     )
     source = "Buckley's experiments of 2008; trec_eval G"
@@ -98,8 +98,8 @@ class RnDCG(_Ratio):
 
     formula = "mean of nDCG at the depths R1, R1 + R2 ..., the numbers of documents per gain, best first, and at the end of the list"
     convention = (
-        "as in trec_eval: the end of the list is a point if more than R + 1 documents were returned, where R "
-        "documents have a gain; depths beyond the end use what was returned; a query with no document of the level "
+        "as in trec_eval: the end of the list is a point if more than R + 1 documents were returned, and R "
+        "documents have a gain. Depths beyond the end use the returned documents. A query without a document of the level "
         "scores 0"
     )
     source = "Buckley's experiments of 2008; trec_eval Rndcg"
@@ -128,7 +128,7 @@ class nDCGRel(_Ratio):
     """The mean of nDCG at the rank of each document with a gain."""
 
     formula = "mean over documents with a gain of nDCG at their rank, at the end of the list for documents that were not returned"
-    convention = "linear gain; the ideal is cut at the rank at which nDCG is taken, and stays whole beyond its end"
+    convention = "linear gain. The ideal is cut at the rank at which nDCG is taken, and stays whole beyond its end"
     source = "Buckley's experiments of 2008; trec_eval ndcg_rel"
     best_for = "averaging nDCG over the list as AP averages precision"
     examples = (
@@ -159,8 +159,8 @@ class nDCGRel(_Ratio):
 class YAAP(_Binary):
     """Average precision as log-odds, so that a mean over queries keeps the extremes."""
 
-    formula = "ln((1 + S) / (1 + R - S)), where S is the sum over relevant documents of the precision at their rank"
-    convention = "natural logarithm; below 0 if S is less than half of R, and 0 for a query without a relevant document"
+    formula = "ln((1 + S) / (1 + R - S)), with S the sum over relevant documents of the precision at their rank"
+    convention = "natural logarithm. Below 0 if S is less than half of R, and 0 for a query without a relevant document"
     source = "Robertson, On Smoothing Average Precision, ECIR 2012; trec_eval yaap"
     best_for = "means over easy and hard queries"
     examples = (Example("YAAP", (1, 0, 1), "log((1 + 1 + 2 / 3) / (1 + 2 - 1 - 2 / 3))"),)

@@ -53,7 +53,7 @@ def unfit_for(metric: Metric) -> str:
         "judging relevance": metric.relevance == "none" and metric.better == "neither",
         "the order of the documents": not metric.positions and metric.aggregate != "sum",
         "queries that want several documents": metric.counts == "one",
-        "lists of which users see only the top, unless cut (@10)": open_end,
+        "lists with only the top visible, unless cut (@10)": open_end,
         "judgments without subtopics": "subtopics" in metric.needs,
         "runs on different queries": metric.aggregate == "sum",
         "deciding which run is better": metric.better == "neither",

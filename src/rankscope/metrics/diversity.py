@@ -106,9 +106,9 @@ class P_IA(_BySubtopic, aliases=("P-IA", "Precision-IA")):
     """Precision for each subtopic, averaged over the subtopics."""
 
     formula = "mean over subtopics of (documents about it in the top k / k)"
-    convention = "all subtopics weigh the same; divides by k even if fewer documents were returned"
+    convention = "all subtopics weigh the same. Divides by k even if fewer documents were returned"
     source = "Agrawal et al., Diversifying search results, WSDM 2009; ndeval P-IA"
-    best_for = "the share of a page that serves a reader who means one of the subtopics"
+    best_for = "the share of a page that serves a reader with one subtopic in mind"
     examples = (Example("P_IA@2", ({"a": 1}, {"a": 1, "b": 1}, {"c": 1}), "(2/2 + 1/2 + 0/2) / 3"),)
     positions = False
 
@@ -124,7 +124,7 @@ class AP_IA(_BySubtopic, aliases=("MAP_IA", "MAP-IA")):
 
     formula = "mean over subtopics of AP, with only the documents about the subtopic relevant"
     convention = (
-        "all subtopics weigh the same; each AP divides by all known documents about its subtopic, also with a cutoff"
+        "all subtopics weigh the same. Each AP divides by all known documents about its subtopic, also with a cutoff"
     )
     source = "Agrawal et al., Diversifying search results, WSDM 2009; ndeval MAP-IA"
     best_for = "finding all documents about every subtopic, not only one about each"
@@ -251,7 +251,7 @@ class NRBP(_Novelty):
     """The gain of a reader who goes on with a fixed probability, if a subtopic gains less with each document about it."""
 
     formula = "(1 - (1 - alpha) · beta) · sum of gain · beta^(rank - 1) / subtopics; gain = sum over subtopics of (1 - alpha)^(times met above)"
-    convention = "a value of 1 needs infinitely many documents about every subtopic; always 0 for alpha=0 with beta=1"
+    convention = "a value of 1 needs infinitely many documents about every subtopic. Always 0 for alpha=0 with beta=1"
     source = "Clarke, Kolla and Vechtomova, An effectiveness measure for ambiguous and underspecified queries, ICTIR 2009; ndeval NRBP"
     best_for = "ambiguous queries, without a cutoff to choose"
     examples = (Example("NRBP", ({"a": 1}, {"a": 1, "b": 1}), "(1 - 0.5 * 0.5) * (1 + (1 + 0.5) * 0.5) / 2"),)

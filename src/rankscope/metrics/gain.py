@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from rankscope.declared import Lookup, Param
 from rankscope.errors import InputError
 from rankscope.lists import Array, Lists, each_rank, log2_discounts, total
+from rankscope.lists.examination import Examination
 from rankscope.metrics.base import Cutoff, Example, Gain, JudgedOnly, Metric, Terms, gains, gains_of
 from rankscope.metrics.trec import CUTOFFS, TrecName, pair
 
@@ -21,12 +22,33 @@ def reason_against_discounts(table: str | Lookup) -> str:
     return "ranks are whole numbers from 1 and their discounts 0 or more, like {1: 1, 2: 0.5}"
 
 
+class Curve(Lookup):
+    """A table of weights by rank that was read from a file, and is spelled by its name."""
+
+    path: str
+
+    def __repr__(self) -> str:
+        return repr(self.path)
+
+
+def read_curve(value: Any) -> Any:
+    """Read the weights of ranks from an examination curve or from its file (.json). Return any other value as it is."""
+    if isinstance(value, Examination):
+        return Lookup.of(value.probabilities.tolist())
+    if not isinstance(value, str) or not value.lower().endswith(".json"):
+        return value
+    curve = Curve(Lookup.of(Examination.read(value).probabilities.tolist()))
+    curve.path = value
+    return curve
+
+
 Discount = Annotated[
     Literal["log2", "log2_rank", "none", "reciprocal"] | Lookup,
     Param(
-        "the weight of a rank: 1/log2(rank + 1), 1/log2(rank) from rank 2 on (the first two ranks weigh 1), 1, 1/rank, or a table {rank: weight}; ranks missing from it weigh 0",
+        "the weight of a rank: 1/log2(rank + 1), 1/log2(rank) from rank 2 on (the first two ranks weigh 1), 1, 1/rank, a table {rank: weight}, or a file with an examination curve (rankscope position-bias LOG --save curve.json); ranks missing from it weigh 0",
         takes_sequence=True,
         reason_against=reason_against_discounts,
+        reads=read_curve,
     ),
 ]
 
@@ -60,7 +82,7 @@ class CG(_GainMetric):
     """The sum of the gains of the first k documents in any order."""
 
     formula = "sum of gain over the top k"
-    convention = "linear gain; not normalised, so queries with more relevant documents weigh more in the mean"
+    convention = "linear gain. Not normalised, so queries with more relevant documents weigh more in the mean"
     source = "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 2002"
     best_for = "how much a page offers, if its order does not matter"
     examples = (Example("CG@3", (3, 2, 0, 1), "3 + 2"),)
@@ -75,7 +97,7 @@ class DCG(_GainMetric):
 
     formula = "sum of gain(grade) · discount(rank)"
     convention = (
-        "linear gain and 1/log2(rank + 1); not normalised, so queries with many relevant documents dominate the mean"
+        "linear gain and 1/log2(rank + 1). Not normalised, so queries with many relevant documents dominate the mean"
     )
     source = "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 2002; Burges et al., Learning to rank using gradient descent, ICML 2005 (exponential gain); trec_eval dcg"
     best_for = "a step on the way to nDCG"
@@ -148,7 +170,7 @@ class IdealDCG(DCG, aliases=("IDCG",)):
     """The discounted gain of the best possible ranking, the denominator of nDCG."""
 
     formula = "sum over judged documents, best first, of gain(grade) · discount(rank)"
-    convention = "depends only on the judgments, so it is the same for every run; linear gain, cut at k if there is a k"
+    convention = "depends only on the judgments, so it is the same for every run. Linear gain, cut at k if there is a k"
     source = "trec_eval ideal_dcg"
     best_for = "the total gain that a query offers"
     examples = (Example("IdealDCG@2", (0, 3, 2), "3 / log2(2) + 2 / log2(3)"),)
@@ -166,9 +188,9 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
 
     formula = "DCG / DCG of the ideal ranking"
     convention = (
-        "linear gain, as in trec_eval; the ideal ranks all judged documents by gain and is cut at k. Many tools use "
+        "linear gain, as in trec_eval. The ideal ranks all judged documents by gain and is cut at k. Many tools use "
         "2^grade - 1 (gain='exponential') or an ideal of retrieved documents only (ideal='retrieved_topk'), which "
-        "hides what was missed"
+        "hides missed documents"
     )
     source = (
         "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 2002; trec_eval ndcg, ndcg_cut"
@@ -190,7 +212,7 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
             "judged", "judged_uncut", "judged_at_returned", "retrieved_topk", "retrieved_all", "full_k", "max_grade_k"
         ],
         Param(
-            "the documents of the ideal ranking: all judged documents cut at k, never cut, or cut at the number returned, "
+            "the documents of the ideal ranking. All judged documents: cut at k, never cut, or cut at the number returned. Or "
             "the documents retrieved in the top k, all retrieved, k documents of grade 1, or k documents of max_grade",
             need_at=("full_k", "max_grade_k"),
         ),

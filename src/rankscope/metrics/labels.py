@@ -13,7 +13,7 @@ from rankscope.metrics.pairs import below, count_listed, refuse_more_than
 
 
 class _Labels(Metric):
-    """A document is a label, relevant if it is true. Labels that were not returned share the last rank."""
+    """Documents as labels, relevant if the label is true. Labels that were not returned share the last rank."""
 
     level: Level = 1.0
 
@@ -23,8 +23,8 @@ class LRAP(_Labels, aliases=("LabelRankingAveragePrecision", "label_ranking_aver
 
     formula = "mean over true labels of (true labels scored no lower / labels scored no lower)"
     convention = (
-        "labels with equal scores all get the last of their ranks, unlike in AP; a label that was not returned "
-        "earns 0, and a query without a true label scores 1, as in scikit-learn (no_relevant=0 or 'skip' changes "
+        "labels with equal scores all get the last of their ranks, unlike in AP. A label that was not returned "
+        "earns 0, and without a true label a query scores 1, as in scikit-learn (no_relevant=0 or 'skip' changes "
         "that)"
     )
     source = "Tsoumakas et al., Mining Multi-label Data, 2010; scikit-learn label_ranking_average_precision_score"
@@ -35,7 +35,7 @@ class LRAP(_Labels, aliases=("LabelRankingAveragePrecision", "label_ranking_aver
     )
 
     no_relevant: Annotated[
-        Literal[1, 0, "skip"], Param("the value of a query without a true label; 'skip' leaves it out")
+        Literal[1, 0, "skip"], Param("the value of a query without a true label. 'skip' leaves it out")
     ] = 1
     monotone = False  # two true labels that are tied lift each other
 
@@ -59,8 +59,8 @@ class LabelRankingLoss(_Labels, aliases=("RankingLoss", "label_ranking_loss")):
 
     formula = "pairs in which the true label scores no higher / pairs"
     convention = (
-        "equal scores count as wrong; labels that were not returned share the last rank, unjudged labels are left out, "
-        "and a query without a pair scores 0, as in scikit-learn"
+        "equal scores count as wrong. Labels that were not returned share the last rank, unjudged labels are left out, "
+        "and queries without pairs score 0, as in scikit-learn"
     )
     source = "Tsoumakas et al., Mining Multi-label Data, 2010; scikit-learn label_ranking_loss"
     best_for = "multi-label classification: the distance of the order of labels to a perfect one"
@@ -85,8 +85,8 @@ class CoverageError(_Labels, aliases=("LabelCoverage", "coverage_error")):
 
     formula = "the largest rank of a true label"
     convention = (
-        "labels with equal scores all get the last of their ranks; if a true label was not returned, all labels "
-        "must be read, and a query without a true label scores 0, as in scikit-learn. The best value is the number "
+        "labels with equal scores all get the last of their ranks. If a true label was not returned, all labels "
+        "must be read. A query without a true label scores 0, as in scikit-learn. The best value is the number "
         "of true labels, not 0"
     )
     source = "Tsoumakas et al., Mining Multi-label Data, 2010; scikit-learn coverage_error"
@@ -114,7 +114,7 @@ class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRa
 
     formula = "mean over relevant documents of (rank - 1) / n, or (returned + n) / (2n) if not returned"
     convention = (
-        "n is the number of candidates, or of all documents returned or judged; documents that were not returned "
+        "n is the number of candidates, or of all documents returned or judged. Documents that were not returned "
         "share the position below the list. A mean over relevant documents, not over queries, unless weights='equal' "
         "(RecPack gives percent)"
     )
@@ -128,7 +128,7 @@ class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRa
 
     level: Level = 1.0
     candidates: Annotated[
-        int | None, Param("the number of items to rank; by default the items returned or judged", low=10)
+        int | None, Param("the number of items to rank. By default the items returned or judged", low=10)
     ] = None
     weights: Annotated[Literal["relevant", "equal"], Param("the weight of a query")] = "relevant"
 

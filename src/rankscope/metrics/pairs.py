@@ -14,7 +14,7 @@ from rankscope.metrics.base import Cutoff, Example, Level, Metric, Terms
 
 SingleClass = Annotated[
     float | Literal["skip"],
-    Param("the value of a query without pairs; 'skip' leaves it out of the mean", low=0, high=1),
+    Param("the value of a query without pairs. 'skip' leaves it out of the mean", low=0, high=1),
 ]
 
 
@@ -46,8 +46,8 @@ class AUC(_PairMetric, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
     formula = "pairs with the relevant document above (ties half) / pairs"
     convention = (
         "only pairs of judged, retrieved documents count, so it ignores missed documents (LAUC counts them). A query "
-        "with one class only is undefined: left out of the mean and counted; single_class=0, 0.5 or 1 gives it a "
-        "value. pooled=True makes one curve of the documents of all queries, whose scores must then be comparable "
+        "with one class only is undefined: left out of the mean and counted. single_class=0, 0.5 or 1 gives it a "
+        "value. pooled=True makes one curve of the documents of all queries, with scores that must be comparable "
         "across queries"
     )
     source = "Hanley and McNeil, The meaning and use of the area under a receiver operating characteristic (ROC) curve, Radiology 1982"
@@ -58,6 +58,8 @@ class AUC(_PairMetric, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
         Example("AUC(single_class=0.5)", (0, 0), "1 / 2"),
         Example("AUC@3", (1, 0, 1, 0), "1 / 2"),
     )
+
+    of_sample = True  # a uniform sample of the negatives leaves the mean as it is
 
     cutoff: Cutoff = None
     level: Level = 1.0
@@ -119,8 +121,8 @@ class GAUC(AUC, aliases=("gAUC", "GroupAUC", "wuAUC")):
 
     formula = "sum of weight · AUC / sum of weights, over queries with both classes"
     convention = (
-        "the weights are list lengths (impressions) by default; weights='positives', 'pairs' or 'equal' give other "
-        "numbers, and so does single_class=0 or 0.5 for queries with one class, which are otherwise left out"
+        "the weights are list lengths (impressions) by default. weights='positives', 'pairs' or 'equal' give other "
+        "numbers. single_class=0 or 0.5 does too, for queries with one class, which are otherwise left out"
     )
     source = "Zhu et al., Optimized Cost per Click in Taobao Display Advertising, KDD 2017"
     best_for = "click-through models: order within a user's list, ignoring differences between users"
@@ -145,8 +147,8 @@ class OPA(_PairMetric, aliases=("OrderedPairAccuracy", "PairAccuracy", "XAUC")):
 
     formula = "pairs with the better document above / pairs of different grade"
     convention = (
-        "a pair with equal scores counts half; tied=0 counts it as wrong (TF-Ranking, which also weighs queries by "
-        "their pairs: weights='pairs'). Only pairs of judged, retrieved documents count; a query without a pair is "
+        "a pair with equal scores counts half. tied=0 counts it as wrong (TF-Ranking, which also weighs queries by "
+        "their pairs: weights='pairs'). Pairs of judged, retrieved documents count. Queries without pairs are "
         "left out of the mean"
     )
     source = "Ordered pair accuracy of TF-Ranking; AUC is the same for two grades"
@@ -188,8 +190,8 @@ class LAUC(_PairMetric, aliases=("LimitedAUC",)):
 
     formula = "(pairs with the relevant document above, half of the pairs below k) / (relevant · non-relevant)"
     convention = (
-        "documents outside the top k share the position below it, so misses count. Only judged documents are "
-        "non-relevant; with candidates=n all others of n items are, judged or not, as in recommenders. Ties keep "
+        "documents outside the top k share the position below it, so misses count. Judged documents only are "
+        "non-relevant. With candidates=n all others of n items are, judged or not, as in recommenders. Ties keep "
         "the order of the list"
     )
     source = "Schröder et al., Setting Goals and Choosing Metrics for Recommender System Evaluations, UCERSTI 2011; AUC of implicit"
@@ -202,7 +204,7 @@ class LAUC(_PairMetric, aliases=("LimitedAUC",)):
     cutoff: Cutoff = None
     level: Level = 1.0
     candidates: Annotated[
-        int | None, Param("the number of items to rank, judged or not; by default the judged items", low=10)
+        int | None, Param("the number of items to rank, judged or not. By default the judged items", low=10)
     ] = None
     empty = "varies"  # one half if there is a pair, otherwise single_class
 
@@ -290,11 +292,11 @@ class Accuracy(Metric):
     family = "accuracy"
     formula = "pairs with the relevant document above / pairs of a relevant and another document, in the top k"
     convention = (
-        "unjudged documents count as not relevant (AUC leaves them out), and only retrieved documents count; a "
-        "query without a pair is undefined and left out of the mean"
+        "unjudged documents count as not relevant (AUC leaves them out), and only retrieved documents count. A "
+        "query that has no pair is undefined and left out of the mean"
     )
     source = "ir_measures Accuracy"
-    best_for = "checking a ranker on the lists it was trained on"
+    best_for = "checking a ranker on its training lists"
     examples = (Example("Accuracy", (1, None, 1, 0), "3 / 4"), Example("Accuracy@3", (0, 1, 0, 1), "1 / 2"))
 
     cutoff: Cutoff = None

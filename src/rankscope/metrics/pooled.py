@@ -11,11 +11,11 @@ from rankscope.metrics.trec import TrecName
 SMALL = 0.00001  # trec_eval's smoothing of the precision above a document
 
 
-class Judged(Metric):
+class Judged(Metric, aliases=("J",)):
     """The share of the first k documents that is judged."""
 
     formula = "in the qrels, in the top k / the smaller of k and the documents returned"
-    convention = "documents with a negative grade count as judged; a list shorter than k is divided by its own length (trec_eval's unj divides by k)"
+    convention = "documents with a negative grade count as judged. A list shorter than k is divided by its own length (trec_eval's unj divides by k)"
     source = "ir_measures Judged"
     best_for = "how reliable the other numbers are"
     not_for = "quality: a run of judged but useless documents has 1"
@@ -35,7 +35,7 @@ class Unjudged(Metric):
     """The share of the first k positions with unjudged documents."""
 
     formula = "without a grade, in the top k / k"
-    convention = "divides by k even if fewer documents were returned; documents with a negative grade count as unjudged, unlike in Judged"
+    convention = "divides by k even if fewer documents were returned. Documents with a negative grade count as unjudged, unlike in Judged"
     source = "trec_eval unj"
     best_for = "detecting judgments that were not made for runs like this one"
     examples = (Example("Unjudged@4", (1, None, 0, None), "2 / 4"), Example("Unjudged@4", (None,), "1 / 4"))
@@ -54,7 +54,7 @@ class Bpref(Metric, aliases=("BPref",)):
     """The share of relevant documents ranked above judged non-relevant ones, ignoring unjudged documents."""
 
     formula = "sum over relevant documents found of 1 - min(non-relevant above, R) / min(N, R), over R"
-    convention = "N counts all judged non-relevant documents, found or not (trec_eval since version 8); negative grades are skipped"
+    convention = "N counts all judged non-relevant documents, found or not (trec_eval since version 8). Negative grades are skipped"
     source = "Buckley and Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004; trec_eval bpref"
     best_for = "incomplete judgments, as for systems that did not contribute to the pool"
     not_for = "judgments of relevant documents only: no judged document can rank above them"
@@ -89,7 +89,7 @@ class infAP(Metric, aliases=("InferredAP",)):
     formula = (
         "mean over relevant of 1/r + (r-1)/r · (in the pool above / (r-1)) · (relevant above + e) / (judged above + 2e)"
     )
-    convention = "documents that were pooled but not judged must be in the qrels with a negative grade; e = 0.00001"
+    convention = "documents that were pooled but not judged must be in the qrels with a negative grade. e = 0.00001"
     source = "Yilmaz and Aslam, Estimating average precision with incomplete and imperfect judgments, CIKM 2006; trec_eval infAP"
     best_for = "judgments of a random sample of the pool"
     not_for = "complete judgments: AP gives the value without estimating"

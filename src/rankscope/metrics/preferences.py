@@ -45,7 +45,7 @@ class Preferences:
 
     @cached_property
     def in_parts(self) -> Array:
-        """True for judges who judged a query in several parts: ``[query, judge]``."""
+        """True if a judge judged a query in several parts: ``[query, judge]``."""
         pool = self.lists.pool
         assert pool is not None
         used = ~np.isnan(pool.aspects).all(axis=1)
@@ -125,7 +125,7 @@ class Preferences:
         return np.asarray(self.grade <= 0)
 
     def known(self, documents: Array) -> Array:
-        """The number of these documents per judge. Only retrieved ones if only retrieved pairs count."""
+        """The number of these documents per judge, or of retrieved ones if only retrieved pairs count."""
         looked_at = self.retrieved[:, :, None] if self.pairs == "retrieved" else True
         return np.asarray((documents & looked_at).sum(axis=1))
 
@@ -174,11 +174,11 @@ class Prefs(_PreferenceMetric, aliases=("Preferences",)):
 
     formula = "preferences with the better document above / preferences"
     convention = (
-        "grades of a judge only order two documents, their difference does not count; documents that were not "
-        "retrieved rank below all others, and by default a pair of two such documents counts as a failure (pairs='all'). "
+        "grades of a judge only order two documents, their difference does not count. Documents that were not "
+        "retrieved rank below all others. By default a pair of two unretrieved documents counts as a failure (pairs='all'). "
         "average='pair' takes the share of judges pair by pair, average='judge' the share of "
-        "pairs judge by judge; a judge without preferences counts as 0. For preferences trec_eval sorts tied "
-        "documents by ascending id, and so does ties='trec' here"
+        "pairs judge by judge. A judge without preferences counts as 0. For preferences trec_eval sorts tied "
+        "documents by ascending id, as ties='trec' does here"
     )
     source = "trec_eval prefs_simp, prefs_pair, prefs_avgjg and their _ret and _imp"
     best_for = "judgments of the better of two documents, even if judges disagree"
@@ -218,8 +218,8 @@ class PrefsR(_PreferenceMetric):
 
     formula = "mean over judges of (preferences with the better document above / preferences), among the relevant and the first R others"
     convention = (
-        "for a judge with R relevant documents (grade above 0) and more than R others, only the first R others in "
-        "rank order count, and each of the remaining ones is also compared with them, so that even a perfect "
+        "relevant means a grade above 0. For a judge with R relevant documents and more than R others, the first R others in "
+        "rank order count, and the remaining ones are also compared with them. Even a perfect "
         "ranking stays below 1 (trec_eval). With fewer than R others, each relevant document satisfies the missing "
         "pairs. no_pairs='judge' differs from trec_eval, in which one judge without pairs makes the query 0"
     )
@@ -284,7 +284,7 @@ class NumPrefsFul(_CountOfPreferences):
     """The number of the judges' preferences that the ranking satisfies."""
 
     formula = "preferences with the better document above, over judges"
-    convention = "summed over queries and judges; a document that was not retrieved ranks below all others"
+    convention = "summed over queries and judges. A document that was not retrieved ranks below all others"
     source = "trec_eval prefs_num_prefs_ful, prefs_num_prefs_ful_ret"
     best_for = "the numerator of the share of preferences"
     examples = (
@@ -341,8 +341,8 @@ class _OverJudges(Metric):
 
     family = "judges"
     convention = (
-        "uses each judge's own grades: a document without a grade by a judge is not relevant for this judge; a judge "
-        "without relevant documents counts as 0. Column 2 of the qrels names the judge; without it there is one judge"
+        "uses each judge's own grades: a document without a grade by a judge is not relevant for this judge. A judge "
+        "without relevant documents counts as 0. Column 2 of the qrels names the judge. Without it there is one judge"
     )
     needs = frozenset({"aspects"})
     monotone = False  # judges may disagree about the better document
@@ -403,9 +403,9 @@ class AvgP(_OverJudges):
 class AvgRprec(_OverJudges):
     """Precision at a multiple of a judge's number of relevant documents, averaged over the judges of the query."""
 
-    formula = "mean over judges of (relevant in the top c / c), where c is multiple · R of the judge, up to the next whole number"
+    formula = "mean over judges of (relevant in the top c / c), with c = multiple · R of the judge, up to the next whole number"
     convention = (
-        "c is multiple · R + 0.9, rounded down (trec_eval), where R counts this judge's relevant documents; divides "
+        "c is multiple · R + 0.9, rounded down (trec_eval), and R counts this judge's relevant documents. Divides "
         "by c even if fewer documents were returned"
     )
     source = "trec_eval Rprec_mult_avgjg"

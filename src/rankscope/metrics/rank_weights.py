@@ -30,7 +30,7 @@ HIDDEN = (
     "of rank 1. Real rankings are between the two."
 )
 GRADED = (
-    " The ERR reach of a report is different: the share of readers who still look at each rank of your own rankings."
+    " The ERR reach of a report is different: the share of readers still looking at each rank of your own rankings."
 )
 
 

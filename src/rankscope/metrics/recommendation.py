@@ -19,7 +19,7 @@ class PFound(Metric, aliases=("pFound",)):
 
     formula = "sum of look(rank) · satisfied(rank), look(1) = 1, look(r + 1) = look(r) · (1 - satisfied(r)) · decay"
     convention = (
-        "a grade is itself the probability of being satisfied, so grades go from 0 to 1 (CatBoost); max_grade=4 "
+        "a grade is the probability of being satisfied, from 0 to 1 (CatBoost). max_grade=4 "
         "divides by it, and stops='exponential' uses (2^grade - 1) / 2^max_grade, as ERR does"
     )
     source = "Gulin, Karpovich, Raskovalov and Segalovich, Yandex at ROMIP 2009; CatBoost PFound"
@@ -57,7 +57,7 @@ class RelevantPosition(Metric, aliases=("AverageRelevancePosition", "ARP")):
     formula = "sum of rank · grade / sum of grade, over the documents returned"
     convention = (
         "lower is better. It ignores documents that were not returned, so compare rankings of the same documents "
-        "only; undefined without a grade above 0. Not the average popularity of recommendations, which is also called "
+        "only. Undefined without a grade above 0. It is not the average popularity of recommendations, also called "
         "ARP"
     )
     source = "Wang et al., The LambdaLoss Framework, CIKM 2018; TF-Ranking ARPMetric"
@@ -102,7 +102,7 @@ class FallOut(_Binary, aliases=("Fallout", "FalsePositiveRate", "fall_out")):
 
     formula = "judged non-relevant in the top k / judged non-relevant"
     convention = (
-        "lower is better; unjudged documents are ignored, and a query without any non-relevant document scores 0"
+        "lower is better. Unjudged documents are ignored, and a query without any non-relevant document scores 0"
     )
     source = "van Rijsbergen, Information Retrieval, 1979; torchmetrics RetrievalFallOut"
     best_for = "the counterpart of recall, if all candidates are labelled"
@@ -136,7 +136,7 @@ class MeanP(_OverCutoffs, aliases=("MeanPrecision",)):
     formula = "(P@1 + P@2 + ... + P@k) / k"
     convention = (
         "every cutoff counts, also ranks without a relevant document, so it is not average precision, although Elliot "
-        "calls it MAP; a perfect list with one relevant document stays below 1"
+        "calls it MAP. A perfect list with one relevant document stays below 1"
     )
     source = "Elliot MAP"
     best_for = "comparing with Elliot's numbers"
@@ -159,7 +159,7 @@ class MeanR(_OverCutoffs, aliases=("MeanRecall", "MAR")):
     """The mean of recall at 1, 2, ... k."""
 
     formula = "(R@1 + R@2 + ... + R@k) / k"
-    convention = "every cutoff counts; it divides by all known relevant documents, so more of them than k keep it low (Elliot's MAR)"
+    convention = "every cutoff counts. It divides by all known relevant documents, so more than k relevant documents keep it low (Elliot's MAR)"
     source = "Elliot MAR"
     best_for = "recall that rewards finding documents early"
     examples = (Example("MeanR@3", (1, 0, 1), "(1/4 + 1/4 + 2/4) / 3", {"known": 4}),)
@@ -175,8 +175,8 @@ class pAUC(Metric, aliases=("PAUC", "PartialAUC"), at="negatives"):
 
     formula = "sum over relevant documents found of max(k - non-relevant above, 0) / (k · known relevant)"
     convention = (
-        "k counts non-relevant documents, not ranks, and unjudged documents are non-relevant; a list with fewer "
-        "than k of them is scored as if they followed"
+        "k counts non-relevant documents, not ranks, and unjudged documents are non-relevant. A list with fewer "
+        "non-relevant documents than k is scored as if the rest followed"
     )
     source = "Dodd and Pepe, Partial AUC Estimation and Regression, Biometrics 2003; PAUC of RecTools"
     best_for = "the left edge of the ROC curve: few false alarms allowed"
@@ -204,7 +204,7 @@ class pAP(pAUC, aliases=("PAP", "pAp"), at="negatives"):
     """The share of correctly ordered pairs among the first k relevant and the first k non-relevant documents."""
 
     formula = "sum over the first k relevant documents of max(k - non-relevant above, 0) / (k · min(k, known relevant))"
-    convention = "k counts relevant and non-relevant documents, not ranks; unjudged documents are non-relevant. Not average precision"
+    convention = "k counts relevant and non-relevant documents, not ranks. Unjudged documents are non-relevant. It is not average precision"
     source = "Budhiraja et al., Rich-Item Recommendations for Rich-Users, 2020 (pAp@k); PAP of RecTools"
     best_for = "users with many relevant items and a short list"
     examples = (Example("pAP@2", (1, 0, 1, 0, 1), "(2 + 1) / (2 * 2)"),)

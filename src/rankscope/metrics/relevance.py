@@ -23,7 +23,7 @@ class _Binary(Metric):
 
     @property
     def additive(self) -> bool:
-        """True. A class whose positions earn by more than their own relevance and rank overrides it."""
+        """True. A class overrides it if a position earns by more than its own relevance and rank."""
         return True
 
     def terms(self, lists: Lists) -> Terms:
@@ -55,7 +55,7 @@ class P(_Binary, aliases=("Precision",)):
     """The share of the first k documents that is relevant."""
 
     formula = "relevant in the top k / k"
-    convention = "divides by k even if fewer documents were returned; denominator='min_k_listlen' does not"
+    convention = "divides by k even if fewer documents were returned. denominator='min_k_listlen' does not"
     source = "trec_eval P, relative_P"
     best_for = "the quality of the first page, if all relevant documents count the same"
     not_for = "queries with fewer relevant documents than k, which cannot reach 1"
@@ -77,7 +77,7 @@ class R(_Binary, aliases=("Recall",)):
     """The share of all known relevant documents that is in the first k."""
 
     formula = "relevant in the top k / known relevant"
-    convention = "divides by all known relevant documents, so it stays below 1 if there are more than k; denominator='min_k_relevant' does not"
+    convention = "divides by all known relevant documents, so it stays below 1 if there are more than k. denominator='min_k_relevant' does not"
     source = "trec_eval recall"
     best_for = "candidate stages, legal and patent search: missed documents are lost"
     not_for = "a cutoff below the number of relevant documents: it cannot reach 1"
@@ -140,7 +140,7 @@ class RR(_Binary, aliases=("MRR", "ReciprocalRank", "MeanReciprocalRank")):
 
     formula = "1 / rank of the first relevant"
     convention = (
-        "0 if the top k has no relevant document; not_found='skip' leaves these queries out of the mean and counts them"
+        "0 if the top k has no relevant document. not_found='skip' leaves these queries out of the mean and counts them"
     )
     source = "Kantor and Voorhees, TREC-5 Confusion Track, 2000; trec_eval recip_rank"
     best_for = "navigational and known-item search: one right answer, as early as possible"
@@ -177,7 +177,7 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
     """The precision at each relevant document, averaged over all known relevant ones."""
 
     formula = "sum over relevant documents of (precision at their rank) / known relevant"
-    convention = "divides by all known relevant documents, also with a cutoff (as trec_eval); most recommender tools use denominator='min_k_relevant'"
+    convention = "divides by all known relevant documents, also with a cutoff (as trec_eval). Most recommender tools use denominator='min_k_relevant'"
     source = "trec_eval map, map_cut"
     best_for = "several relevant documents per query that should all rank high"
     examples = (Example("AP", (1, 0, 1, 0, 0, 1), "(1/1 + 2/3 + 3/6) / 3"),)
@@ -243,8 +243,8 @@ class GMAP(AP, aliases=("GeometricMAP",)):
 class Rprec(_Binary, aliases=("RPrec", "R_precision", "r-precision", "RPrecision", "R-prec")):
     """Precision at rank R, where R is the number of known relevant documents."""
 
-    formula = "relevant in the top R / R, where R is the number of known relevant"
-    convention = "divides by R even if fewer documents were returned; one more relevant document makes R larger, and may raise the value"
+    formula = "relevant in the top R / R, with R the number of known relevant"
+    convention = "divides by R even if fewer documents were returned. One more relevant document makes R larger, and may raise the value"
     source = "trec_eval Rprec"
     best_for = "a cutoff that fits each query"
     examples = (Example("Rprec", (1, 0, 1, 1), "2 / 3"),)
@@ -261,7 +261,7 @@ class Rprec(_Binary, aliases=("RPrec", "R_precision", "r-precision", "RPrecision
 Compat = Annotated[
     Literal[9, 10],
     Param(
-        "the rounding of recall times R to a number of documents, as in trec_eval of this version: 10 half away from zero, 9 floor(x + 0.9)"
+        "the rounding of recall times R to a number of documents, as in this version of trec_eval: 10 half away from zero, 9 floor(x + 0.9)"
     ),
 ]
 
@@ -287,7 +287,7 @@ class IPrec(Metric, aliases=("InterpolatedPrecision",), at="recall"):
 
     family = "interpolated"
     formula = "max over ranks with recall ≥ x of precision"
-    convention = "x · R is rounded half away from zero (trec_eval 10); compat=9 rounds up from a tenth, as trec_eval 9 and pytrec_eval"
+    convention = "x · R is rounded half away from zero (trec_eval 10). compat=9 rounds up from a tenth, as trec_eval 9 and pytrec_eval"
     source = "trec_eval iprec_at_recall"
     best_for = "drawing precision against recall"
     examples = (Example("IPrec@0.5", (1, 0, 1, 0), "2 / 3", {"known": 4}),)
@@ -313,7 +313,7 @@ class IPrecAvg(Metric, aliases=("ElevenPointAverage", "11ptAP")):
 
     family = "interpolated"
     formula = "mean of IPrec at recall 0, 0.1 ... 1"
-    convention = "rounds as IPrec does: half away from zero; compat=9 for the older rule"
+    convention = "rounds as IPrec does: half away from zero. compat=9 for the older rule"
     source = "trec_eval 11pt_avg"
     best_for = "comparing with papers from before 2000"
     examples = (Example("IPrecAvg", (1, 1), "1"), Example("IPrecAvg", (0, 1), "11 * (1/2) / 11"))

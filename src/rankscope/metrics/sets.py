@@ -26,7 +26,7 @@ class SetP(_Set, aliases=("SetPrecision",)):
     """The share of all returned documents that is relevant."""
 
     formula = "relevant returned / returned"
-    convention = "divides by the number of documents returned, without a cutoff; relative=True (SetRelP of ir_measures) by known relevant if these are fewer"
+    convention = "divides by the number of documents returned, without a cutoff. relative=True (SetRelP of ir_measures) by known relevant if these are fewer"
     source = "trec_eval set_P, set_relative_P"
     examples = (Example("SetP", (1, 0, 1, 0), "2 / 4"),)
     trec = (TrecName("set_P"), TrecName("set_relative_P", parameters={"relative": True}))
@@ -56,7 +56,7 @@ class SetF(_Set):
     """The harmonic mean of precision and recall over all returned documents."""
 
     formula = "(1 + beta²) · relevant returned / (beta² · known relevant + returned)"
-    convention = "beta is beta; trec_eval's set_F.x and ir_measures' beta are its square"
+    convention = "beta is beta. trec_eval's set_F.x and ir_measures' beta are its square"
     source = "van Rijsbergen, Information Retrieval, 1979; trec_eval set_F"
     examples = (Example("SetF", (1, 0, 1, 0), "2 * 2 / (3 + 4)", {"known": 3}),)
     trec = (TrecName("set_F", sets="beta", defaults=(1.0,), reads=root, writes=square, plain_too=True),)
@@ -90,7 +90,7 @@ class Utility(_Set):
 
     formula = "a · relevant returned + b · others returned + c · relevant missed + d · others left out"
     convention = (
-        "all documents not known to be relevant count as non-relevant, judged or not; weights=(1, -1, 0, 0), and d "
+        "all documents not known to be relevant count as non-relevant, judged or not. weights=(1, -1, 0, 0), and d "
         "needs documents (trec_eval's -N)"
     )
     source = "trec_eval utility; the filtering tracks of TREC"
@@ -163,7 +163,7 @@ class _Count(Metric):
     positions = False
     bounds = (0.0, float("inf"))
     better: ClassVar[Literal["higher", "lower", "neither"]] = "neither"
-    convention = "summed over queries; the value of one query is its own count"
+    convention = "summed over queries. The value of one query is its own count"
     aggregate = "sum"
 
 
@@ -197,7 +197,7 @@ class NumRet(_Count):
 
     @property
     def relevance(self) -> Literal["graded", "none"]:  # type: ignore[override]
-        """Without min_grade, grades do not matter."""
+        """Grades do not matter without min_grade."""
         return "none" if self.min_grade is None else "graded"
 
     def terms(self, lists: Lists) -> Terms:
@@ -210,7 +210,7 @@ class NumRel(_Count):
     """The number of known relevant documents."""
 
     formula = "known relevant documents"
-    convention = "respects level, unlike trec_eval -c -l; summed over queries"
+    convention = "respects level, unlike trec_eval -c -l. Summed over queries"
     source = "trec_eval num_rel"
     best_for = "the denominator of recall"
     examples = (Example("NumRel", (1, 0, 1), "2"),)
@@ -243,7 +243,7 @@ class NumNonrelRet(_Count, aliases=("NumNonrelJudgedRet",)):
     """The number of returned documents that were judged not relevant."""
 
     formula = "judged documents below the level, returned"
-    convention = "unjudged documents and those with a negative grade do not count; summed over queries"
+    convention = "unjudged documents and those with a negative grade do not count. Summed over queries"
     source = "trec_eval num_nonrel_judged_ret"
     best_for = "separating known mistakes from unjudged documents"
     examples = (Example("NumNonrelRet", (1, 0, None, 0, -1), "2"),)

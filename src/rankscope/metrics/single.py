@@ -14,8 +14,9 @@ import numpy as np
 from rankscope import words
 from rankscope.declared import plain
 from rankscope.errors import HUGE, InputError
-from rankscope.lists import Array, Aspects, Batch, RankedBatch
+from rankscope.lists import Array, Aspects, Batch, Judged, RankedBatch, Shown
 from rankscope.lists.arrays import as_array
+from rankscope.lists.items import table_of
 
 MAX_KNOWN = 100_000_000  # each known document is laid out
 Grade = float | tuple[tuple[Hashable, float], ...]  # one grade, or one per aspect
@@ -48,7 +49,7 @@ def ranked_lists(ranking: Any, level: float, options: Mapping[str, Any], lengths
     takes = "of() takes a ranked list, or a list of ranked lists"
     if lengths is not None:
         if not (isinstance(ranking, np.ndarray) and ranking.ndim == 2):
-            raise InputError("lengths is the number of documents in each row of a two-dimensional array; there is none")
+            raise InputError("lengths goes with a two-dimensional array of grades: this array has one dimension")
         if options["relevant"] is not None or options["judgments"] is not None:
             raise InputError("lengths goes with an array of grades; give lists of ids as lists of lists")
     if isinstance(ranking, str | bytes | Mapping) or not isinstance(ranking, Sequence | np.ndarray):
@@ -63,7 +64,7 @@ def ranked_lists(ranking: Any, level: float, options: Mapping[str, Any], lengths
         batch = _grades_at_once([ranking], level, alone, None)
         return RankedBatch(batch or end_to_end([_read_list(ranking, level, options)]))
     if not len(ranking):
-        raise InputError(f"{takes}; this array holds no list")
+        raise InputError(f"{takes}; this array is empty")
     if batch := _grades_at_once(ranking, level, options, lengths):
         return RankedBatch(batch)
     for i, one in enumerate(ranking):
@@ -80,7 +81,7 @@ PLAIN = {int, float, bool, type(None)}  # types that become a grade unchanged
 
 
 def _grades_at_once(ranking: Any, level: float, options: Mapping[str, Any], lengths: Any) -> Batch | None:
-    """Lists of plain grades as a batch. None if anything needs a closer look, or is wrong and gets its error there."""
+    """Lists of plain grades as a batch, or None if anything needs a closer look or is wrong: its reader raises the error."""
     if any(options[name] is not None for name in ("relevant", "judgments", "ideal")):
         return None
     grade, counts = _numbers(ranking)
@@ -102,7 +103,7 @@ def _grades_at_once(ranking: Any, level: float, options: Mapping[str, Any], leng
 
 
 def _numbers(lists: Any) -> tuple[Array | None, Array]:
-    """Lists of plain numbers end to end, and their sizes. None if they hold anything else."""
+    """Lists of plain numbers end to end, and their sizes, or None if they hold anything else."""
     if isinstance(lists, np.ndarray) and lists.ndim == 2 and lists.dtype.kind in "iufb":
         values = lists.astype(np.int8) if lists.dtype.kind == "b" else lists
         return values.reshape(-1), np.full(len(lists), lists.shape[1])
@@ -148,6 +149,28 @@ def _with_known(batch: Batch, level: float, known: Any) -> Batch | None:
 
 def _grade_of_missing(level: float) -> float:
     return max(level, 1.0) if level else 1.0
+
+
+# --- lists of items
+
+
+def lists_of_items(ranking: Any, items: Any, history: Any, user: Any, judgments: Any) -> Judged:
+    """Lists of item ids as the output of an engine: no judged document, and every item shown."""
+    several = [list(one) for one in ranking] if is_batch(ranking) else [list(ranking)]
+    table = table_of(items, history)
+    users = [user or ""] * len(several) if user is None or isinstance(user, str) else list(user)
+    graded = judgments if isinstance(judgments, list) else [judgments or {}] * len(several)
+    code = [table.codes(map(str, one)) for one in several]
+    grade = [float(one.get(item, math.nan)) for some, one in zip(several, graded, strict=True) for item in some]
+    wanted = [(n, table.codes([item])[0], g) for n, one in enumerate(graded) for item, g in one.items() if g > 0]
+    columns = tuple(np.array(column) for column in zip(*wanted, strict=True)) if wanted else (np.empty(0, int),) * 3
+    size = np.array([len(one) for one in several])
+    known = np.full(len(several), -1) if table.histories is None else table.histories.rows(users)
+    none, empty = np.zeros(len(several), dtype=np.int64), np.empty(0, dtype=np.int64)
+    shown = Shown(size, np.concatenate(code), np.array(grade), known, table, lambda: columns)  # type: ignore[arg-type, return-value]
+    return Judged(
+        [str(n) for n in range(len(several))], size, none, none, np.empty(0), empty, empty, empty, shown=shown
+    )
 
 
 # --- lists read one by one -------------------------------------------------------------------------------
@@ -202,7 +225,7 @@ def _grade(value: Any) -> float:
             f"{value!r} is not a grade; for a list of ids give relevant={{...}} or judgments={{id: grade}}"
         )
     if abs(grade) > HUGE:
-        size = "infinite" if math.isinf(grade) else f"{grade:g}, too large to compute with"
+        size = "infinite" if math.isinf(grade) else f"{grade:g} (too large to compute with)"
         raise InputError(f"a grade is {size}; grades are finite numbers")
     return grade
 
@@ -243,9 +266,9 @@ def _look_up(
         twice = [i for i, n in Counter(ids).items() if n > 1]
         relevant = None if relevant is None else list(dict.fromkeys(relevant))
     except TypeError:
-        raise InputError("an id is a string or a number; the list or relevant holds something else") from None
+        raise InputError("an id is a string or a number, and the list or relevant holds another type") from None
     if twice:
-        raise InputError(f"document {twice[0]!r} is in the list twice; remove one")
+        raise InputError(f"document {twice[0]!r} is in the list twice: remove one")
     grade_of: dict[Any, Grade] = (
         dict.fromkeys(relevant, 1.0) if relevant is not None else {i: _grades(g) for i, g in (judgments or {}).items()}
     )

@@ -40,7 +40,7 @@ class _ScaledMetric(Metric):
     min_grade: ZeroGrade = 0.0
 
     def check(self) -> None:
-        """Refuse a scale whose lower end is not below its upper end."""
+        """Refuse a scale with a lower end that is not below its upper end."""
         if self.max_grade is not None and self.min_grade >= self.max_grade:
             raise InputError(
                 f"{self}: min_grade={plain(self.min_grade)} is not below max_grade={plain(self.max_grade)}; "
@@ -96,7 +96,7 @@ class BPM(_Stopping, aliases=("BejeweledPlayerModel",)):
 
     formula = "sum of gain down to the stop / rank of the stop; the reader stops when the gain reaches T, or at k"
     convention = (
-        "static: T and k do not depend on the documents found; below the end of a list shorter than k the gain is 0"
+        "static: T and k do not depend on the documents found. Below the end of a list shorter than k the gain is 0"
     )
     source = "Zhang et al., Evaluating Web Search with a Bejeweled Player Model, SIGIR 2017; cwl-eval"
     best_for = "readers with a limited need and limited patience"
@@ -118,7 +118,7 @@ class INSQ(_Stopping):
     """Gain per document of a reader who is more likely to go on at lower ranks, and the more gain they want."""
 
     formula = "sum of gain · chance of looking / documents looked at; goes on with ((r + 2T - 1) / (r + 2T))²"
-    convention = "all readers have stopped at the horizon, 1000; the weights do not depend on the documents found"
+    convention = "all readers have stopped at the horizon, 1000. The weights do not depend on the documents found"
     source = "Moffat, Scholer and Thomas, Models and Metrics, ADCS 2012; cwl-eval"
     best_for = "tasks that need about T documents"
     examples = (
@@ -137,9 +137,9 @@ class INST(_Stopping):
     """Gain per document of a reader with a target gain, who is more likely to stop the closer they are to it."""
 
     formula = "as INSQ; goes on with ((r + T + T_r - 1) / (r + T + T_r))², T_r = T - gain so far"
-    convention = "all readers have stopped at the horizon, 1000; T is at least 0.5: with less, finding gain could make the reader go on"
+    convention = "all readers have stopped at the horizon, 1000. T is at least 0.5: with less, finding gain could make the reader go on"
     source = "Moffat, Bailey, Scholer and Thomas, INST, ADCS 2015; Bailey et al., SIGIR 2015; cwl-eval"
-    best_for = "tasks that need about T documents, by readers who react to the documents they find"
+    best_for = "tasks that need about T documents, by readers influenced by the documents they find"
     examples = (
         Example("INST(horizon=2, max_grade=1)", (1, 0), "1 / (1 + (1/2) ** 2)"),
         Example("INST(horizon=2, max_grade=1)", (0, 1), "(2/3) ** 2 / (1 + (2/3) ** 2)"),
@@ -156,7 +156,7 @@ class NERR8(_Stopping):
     """Gain per document of a reader who stops at each document with a probability equal to its gain, down to k."""
 
     formula = "sum of gain · chance of looking / documents looked at; goes on with 1 - gain, down to k"
-    convention = "close to ERR, but a weighted mean of gains, which ERR is not; follows the published equation"
+    convention = "close to ERR, but a weighted mean of gains, which ERR is not. Follows the published equation"
     source = "Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021, equation 8; cwl-eval"
     best_for = "one good answer ends the search, on the scale of a mean gain"
     examples = (Example("NERR8(max_grade=2)@3", (1, 2), "(1/2 + 1/2) / (1 + 1/2)"),)
@@ -182,7 +182,7 @@ class NERR10(_Stopping):
     """Gain per document of a reader who stops with a probability equal to the gain, and otherwise goes on with probability p."""
 
     formula = "as NERR8; goes on with p · (1 - gain), to any depth"
-    convention = "all readers have stopped at the horizon, 1000; follows the published equation"
+    convention = "all readers have stopped at the horizon, 1000. Follows the published equation"
     source = "Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021, equation 10; cwl-eval"
     best_for = "one good answer ends the search, with patience as in RBP"
     examples = (Example("NERR10(p=0.5, horizon=3, max_grade=2)", (1, 2), "(1/2 + 1/4) / (1 + 1/4)"),)
@@ -198,7 +198,7 @@ class NERR11(INSQ):
     """Gain per document of a reader who stops with a probability equal to the gain, and otherwise goes on as in INSQ."""
 
     formula = "as INSQ; goes on with ((r + 2T - 1) / (r + 2T))² · (1 - gain)"
-    convention = "all readers have stopped at the horizon, 1000; follows the published equation"
+    convention = "all readers have stopped at the horizon, 1000. Follows the published equation"
     source = "Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021, equation 11; cwl-eval"
     best_for = "one good answer ends the search, with patience as in INSQ"
     examples = (

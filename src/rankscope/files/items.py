@@ -1,0 +1,101 @@
+"""Features of items and the histories of users, from files, frames and dicts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from rankscope.errors import InputError
+from rankscope.files.sheets import Sheet, is_path, open_sheet
+from rankscope.files.side_tables import ITEMS, Interactions, interactions_of
+from rankscope.lists import Array
+from rankscope.lists.items import FACTS, ItemTable, Labels, Vectors, feature_of, table_of, with_interactions
+
+EXPECTED = "items are a table with an item id first and a feature in each further column, or {item: {feature: value}}"
+NUMBERED = re.compile(r"(.*?)_?\d+")  # emb_0, emb_1 ... are one vector
+SEPARATOR = "|"  # of several labels in one cell
+KEYS = (*ITEMS, "id")
+
+
+def items_of(source: Any) -> ItemTable:
+    """Read a catalogue: a file, a frame, a list of ids, or ``{item: {feature: value}}``.
+
+    The item is in a column called item_id, movieId, doc_id or alike, or in the first. Text columns hold labels, several in one cell as
+    ``a|b``. Other columns hold numbers. Columns in ``FACTS`` are no features. Columns like ``emb_0, emb_1`` are one vector, as is a column of lists. Raises InputError for an item without id or with
+    two rows.
+    """
+    if isinstance(source, ItemTable):
+        return source
+    if isinstance(source, list | tuple | set | frozenset):
+        return table_of(sorted(source, key=str) if isinstance(source, set | frozenset) else list(source))
+    found = open_sheet(source, "items", EXPECTED, KEYS)
+    if isinstance(found, Mapping):
+        return table_of(found, label=str(source) if is_path(source) else "items")
+    key = found.role(KEYS) or found.frame.columns[0]
+    ids = found.distinct(key, "item")
+    facts = {name: found.numbers(name) for name in found.frame.columns if name in FACTS}
+    features = dict(_features(found, [name for name in found.frame.columns if name != key and name not in facts]))
+    return ItemTable({one: i for i, one in enumerate(ids)}, features, label=found.label, facts=facts)
+
+
+def _features(sheet: Sheet, names: Sequence[str]) -> Any:
+    vectors: dict[str, list[str]] = {}
+    for name in names:
+        column = sheet.frame[name]
+        if column.dtype.is_nested():
+            yield name, feature_of(column.to_list(), name, sheet.label)
+        elif column.dtype == pl.String and not _numeric(column):
+            yield name, _labels(column)
+        else:
+            match = NUMBERED.fullmatch(name)
+            vectors.setdefault(match[1] if match and match[1] else name, []).append(name)
+    for name, columns in vectors.items():
+        matrix = np.column_stack([np.append(np.nan_to_num(sheet.numbers(column)), 0.0) for column in columns])
+        yield name if len(columns) > 1 else columns[0], Vectors(matrix)
+
+
+def _labels(column: pl.Series) -> Labels:
+    cells = pl.DataFrame({"item": np.arange(len(column)), "label": column.fill_null("").str.split(SEPARATOR)})
+    rows = cells.explode("label").filter(pl.col("label") != "").unique().sort("item", "label")
+    names = rows["label"].unique().sort()
+    start = np.concatenate([[0], np.cumsum(np.bincount(rows["item"].to_numpy(), minlength=len(column)))])
+    return Labels(start, numbered(rows["label"], dict(zip(names, range(len(names)), strict=True))), tuple(names))
+
+
+def numbered(ids: pl.Series, number: Mapping[str, int], other: int = -1) -> Array:
+    """The number of each id, ``other`` for an unknown one."""
+    known = pl.DataFrame({"id": list(number), "code": list(number.values())}, {"id": pl.String, "code": pl.Int64})
+    return (
+        ids.to_frame("id").join(known, on="id", how="left", maintain_order="left")["code"].fill_null(other).to_numpy()
+    )
+
+
+def _numeric(column: pl.Series) -> bool:
+    text = column.fill_null("").str.strip_chars()
+    said = text.filter(text != "")
+    return bool(len(said)) and said.cast(pl.Float64, strict=False).null_count() == 0
+
+
+def with_history(table: ItemTable | None, source: Any) -> ItemTable:
+    """Add the histories of users to a catalogue, or make the items of the histories one.
+
+    ``source`` is a table of users and items, as recommenders are trained on, anything that holds judgments, or ``{user: [item, ...]}``.
+    """
+    frame = interactions_of(source)
+    if not len(frame):
+        raise InputError("history: no interaction is there; give a table with the columns user_id and item_id")
+    if table is None:
+        label = (source if isinstance(source, Interactions) else Interactions(source)).label
+        number = {item: n for n, item in enumerate(frame["doc_id"].unique(maintain_order=True).to_list())}
+        made = ItemTable(number, listed=False, label=label)
+    else:
+        made = ItemTable(dict(table.number), table.features, listed=table.listed, label=table.label, facts=table.facts)
+    grouped = frame.group_by("query_id", maintain_order=True).agg("doc_id")
+    items, size = grouped["doc_id"].list.unique(maintain_order=True), grouped["doc_id"].list.n_unique()
+    user = np.repeat(np.arange(len(grouped)), size.to_numpy())
+    code = numbered(items.explode(), made.number, made.size)
+    return with_interactions(made, grouped["query_id"].to_list(), user, code, len(frame))

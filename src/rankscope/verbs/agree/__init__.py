@@ -1,0 +1,1 @@
+"""The agreement of rankings, without judgments."""

@@ -1,0 +1,1 @@
+"""Contexts retrieved for the questions of a language model."""
