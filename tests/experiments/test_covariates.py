@@ -44,11 +44,24 @@ def test_empty_covariates_are_as_good_as_the_mean_of_the_others() -> None:
     assert width(adjusted) < 0.8 * min(width(zeros), width(plain))
 
 
+def test_an_indicator_marks_users_without_a_covariate() -> None:
+    table = with_covariate(3).with_columns(rich=pl.col("revenue") > pl.col("revenue").median())
+    table = table.with_columns(before=pl.when(~pl.col("rich")).then(pl.col("before")))  # missing for the rich
+    found = row_of(table, covariates={"Mean(revenue)": "before"})
+    treated, missing = ((table[name] == value).to_numpy() for name, value in (("variant", "B"), ("rich", True)))
+    before = table["before"].fill_null(table["before"].mean())
+    design = np.column_stack([np.ones(len(table)), treated, before.to_numpy(), missing])
+    least_squares = np.linalg.lstsq(design, table["revenue"].to_numpy(), rcond=None)[0]
+    assert found["difference"] == pytest.approx(least_squares[1], rel=1e-4)
+    assert width(found) < 0.8 * width(row_of(table))
+
+
 def test_it_is_noted_how_many_units_have_no_covariate() -> None:
     table = with_covariate(3, missing=0.3)
     found = rs.experiment(table, "Mean(revenue)", covariates={"Mean(revenue)": "before"})
     missing = table["before"].null_count()
-    assert f"Attribute(before) is empty for {missing} users: they count as the mean of the others" in found.notes
+    said = f"Attribute(before) is empty for {missing} users: they count as the mean of the others, and an indicator marks them"
+    assert said in found.notes
     complete = rs.experiment(with_covariate(3), "Mean(revenue)", covariates={"Mean(revenue)": "before"})
     assert not any("is empty for" in note for note in complete.notes)
 

@@ -200,10 +200,10 @@ def test_a_plan_follows_from_the_errors_of_variants() -> None:
     ("options", "said"),
     [
         ({"covariates": {WAIT: "click"}}, "a quantile is not adjusted for covariates"),
-        ({"metrics": [WAIT, "CTR"], "covariates": {"CTR": WAIT}}, "a quantile is no number of each unit"),
+        ({"metrics": [WAIT, "CTR"], "covariates": {"CTR": WAIT}}, "a quantile has no value per unit"),
         ({"strata": "country"}, "is not adjusted for strata"),
-        ({"primary": "CTR", "metrics": [], "guardrails": "Quantile(wait, q=0.5)"}, "if lower is better, write Quantile(wait, q=0.5, better='lower')"),
-        ({"test": "permutation"}, "needs the differences of units"),
+        ({"primary": "CTR", "metrics": [], "guardrails": "Quantile(wait, q=0.5)"}, "write Quantile(wait, q=0.5, better='higher') or Quantile(wait, q=0.5, better='lower')"),
+        ({"test": "permutation"}, "needs the values of all units, and a quantile"),
     ],
     ids=["covariates", "as a covariate", "strata", "a guardrail without a direction", "a test of units"],
 )  # fmt: skip

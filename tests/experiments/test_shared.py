@@ -29,7 +29,8 @@ def test_the_squares_of_pulls_add_up_to_that_of_the_error(metric: str, adjusted:
     influences, panel = influence_of(variants, of, units), variants.panel(of)
     for name in variants.names:
         own = influences[(units.groups["variant"] == name).to_numpy()]
-        assert own.sum() == pytest.approx(0, abs=1e-9 * np.abs(own).sum())
+        if metric != "CTR":  # of a ratio each is corrected for its own pull on it
+            assert own.sum() == pytest.approx(0, abs=1e-9 * np.abs(own).sum())
         assert (own**2).sum() == pytest.approx(panel.estimate(name).error ** 2, rel=1e-9)
 
 

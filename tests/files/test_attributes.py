@@ -96,7 +96,7 @@ def test_unknown_queries() -> None:
     assert found.remarks(["q2", "q3"]) == [
         "attributes: 1 query is not scored (q1)", "attributes: 1 scored query is not in it (q3)",
     ]  # fmt: skip
-    with pytest.raises(DataError, match="none of its queries has scores; it has q1 and q2, the scores 1 and 2"):
+    with pytest.raises(DataError, match="its queries have no scores; it has q1 and q2, the scores 1 and 2"):
         found.remarks(["1", "2"])
 
 
@@ -159,7 +159,7 @@ def test_costs(write: Any) -> None:
     assert costs.of(["small"]) == {"small": {"latency_ms": 45, "index_size": 2000}}
     assert costs_of(costs.by_run).by_run == costs.by_run
     assert costs.remarks(["small"]) == ["a.csv: 1 run without a score (large)"]
-    with pytest.raises(InputError, match=r"a.csv: no run 'smal', did you mean small\?"):
+    with pytest.raises(InputError, match=r"a.csv: unknown run 'smal', did you mean small\?"):
         costs.of(["large", "smal"])
     with pytest.raises(InputError, match=r"no column 'latency', did you mean latency_ms\?"):
         costs.column("latency")

@@ -139,7 +139,7 @@ def test_an_encrypted_file_is_told(tmp_path: Path) -> None:
     file = io.BytesIO()
     FRAME.write_parquet(file)
     (tmp_path / "run.parquet").write_bytes(file.getvalue()[:-1] + b"E")
-    with pytest.raises(InputError, match="it is encrypted"):
+    with pytest.raises(InputError, match="the file is encrypted"):
         rs.evaluate(QRELS, tmp_path / "run.parquet", ["P@3"])
 
 

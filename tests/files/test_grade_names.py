@@ -72,7 +72,7 @@ def test_no_names(grades: Any, said: str) -> None:
 
 
 def test_a_word_without_a_number_is_named() -> None:
-    with pytest.raises(rs.InputError, match=r"'GOOD' is not a number.*so far: perfect, bad, fair"):
+    with pytest.raises(rs.InputError, match=r"'GOOD' is not a number.*named now: perfect, bad, fair"):
         rs.evaluate(rs.read_qrels(WORDS, grades="Perfect=4,Bad=0,Fair=1"), {"q1": {"d1": 1.0}})
 
 

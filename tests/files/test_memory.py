@@ -98,7 +98,7 @@ RIGHT = "a run as a dict is {query: {document: score}} or {query: [document, ...
         ({"q": [["a"]]}, "run: document id ['a'] is of type list; ids are strings or integers"),
         ({"q": [("a", 0.5)]}, "run: document id ('a', 0.5) is of type tuple; ids are strings or integers"),
         ({"q": {None: 1}}, "run: document id None is of type NoneType; ids are strings or integers"),
-        ({1: ["a"], "1": ["b"]}, "run: query '1' is there twice, as text and as a number; keep one"),
+        ({1: ["a"], "1": ["b"]}, "run: query '1' is there as text and as number: keep one"),
     ],
 )
 def test_what_is_no_run(source: Any, message: Any) -> None:
@@ -128,7 +128,7 @@ def test_pandas() -> None:
     assert messages(lacking) == ["run row 2: no score (column score is empty)"]
     said = no(run_of, frame.assign(docno=["a", 2]))
     assert said.startswith("run: the data frame cannot be read: ")
-    assert said.endswith("; does a column mix texts and numbers? astype(str) makes ids strings")
+    assert said.endswith("; are texts and numbers mixed in one column? astype(str) makes ids strings")
 
 
 def test_pyarrow() -> None:

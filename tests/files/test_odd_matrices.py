@@ -43,7 +43,7 @@ def no(source: Any, *parts: str, kind: type[Exception] = InputError, **options: 
         ("run,1,2\nx,.5,1\nx,1,1\n", ("a.csv line 3: system 'x' is there twice",)),
         ("query_id,x,x\n1,.5,1\n", ("column 'x' is there twice",)),
         ("query_id,x,\n1,.5,1\n", ("column 3 has no name",)),
-        ("query_id\n1\n", ("none of values",)),
+        ("query_id\n1\n", ("no values",)),
         ("run\nx\n", ("no column of a query",)),
         ("query_id,x\n", ("a header and no rows",)),
         ("query_id,x,y\n,.5,1\n", ("a.csv line 2: no query (column query_id is empty)",)),
@@ -79,7 +79,7 @@ def test_faulty_objects(write: Any) -> None:
 
 
 def test_metrics_that_are_not_there() -> None:
-    no(frame(), "no metric 'APP', did you mean AP?", metric="APP")
+    no(frame(), "unknown metric 'APP', did you mean AP?", metric="APP")
     assert list(scores_of(frame(), metric="ap").values) == ["ap"]
 
 

@@ -98,4 +98,4 @@ def test_pandas_without_pyarrow(need: Callable[[str], ModuleType], tmp_path: Pat
     assert values == "{'run': ['run'], 'query_id': [1], 'metric': ['AP'], 'value': [0.5], 'weight': [3.0]}"
     assert lacking == "qrels row 3: no grade (column grade is empty)"
     assert mixed.startswith("qrels: the data frame cannot be read: ")
-    assert mixed.endswith("does a column mix texts and numbers? astype(str) makes ids strings")
+    assert mixed.endswith("are texts and numbers mixed in one column? astype(str) makes ids strings")

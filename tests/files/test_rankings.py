@@ -81,7 +81,7 @@ def test_a_large_file_and_a_query_without_documents(tmp_path: Path) -> None:
         ([{"query_id": "q", "results": [{"text": "a"}]}], "is not a document, which has a doc_id and perhaps a score"),
         ([{"query_id": "q", "results": [{"id": "a", "score": 1}, {"id": "b"}]}], "1 document has no score, others do"),
         ([{"query_id": "q", "results": [{"id": "a", "score": 1}, {"id": "a", "score": 2}]}], "document 'a' is there twice; keep one"),
-        ([{"query_id": "q", "relevant_ids": ["a"]}], "no list of documents for a run among relevant_ids; call it retrieved_ids"),
+        ([{"query_id": "q", "relevant_ids": ["a"]}], "the list of documents for a run is missing among relevant_ids: call it retrieved_ids"),
         ([{"query_id": "q", "docs": ["a"]}, {"docs": ["a"]}], "line 2: "),
         ([{"query_id": "q", "docs": ["a", None]}], "document id None is of type NoneType"),
     ],

@@ -122,7 +122,7 @@ def test_a_number_that_is_no_day_of_the_calendar_is_refused() -> None:
 
 
 def test_days_since_a_start_are_no_times() -> None:
-    with pytest.raises(InputError, match="column time holds numbers up to 27, which are no times after 1973"):
+    with pytest.raises(InputError, match="column time holds numbers up to 27, too small for times after 1973"):
         read_log(pl.DataFrame({"user": ["a", "b"], "click": [1, 0], "time": [1, 27]}))
 
 
@@ -149,3 +149,13 @@ def test_a_cell_that_is_no_number_is_named_with_its_line(tmp_path: Path) -> None
     path.write_text("user,cost\na,10\nb,1O\nc,30\n")
     with pytest.raises(InputError, match=r"costs\.csv line 3, column cost: '1O' is not a number"):
         rs.online(path, "Mean(cost)")
+
+
+def test_a_repeated_key_of_people_is_named_as_the_possible_unit() -> None:
+    keys = [f"c{i % 40}" for i in range(COUNT)]
+    note = "column customerKey may name the users: --columns 'customerKey=unit_id'"
+    assert note in rs.experiment(table(customerKey=keys), "Mean(spend)", variant="segment", baseline="none").notes
+    for name in ("orderKey", "colour"):
+        found = read_log(table(**{name: keys}), columns={"segment": "variant"})
+        assert not any("may name the users" in one for one in found.source.notes)
+    assert not any("may name" in one for one in read_log(table(customerKey=keys, user_id=keys)).source.notes)

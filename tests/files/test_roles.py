@@ -59,7 +59,7 @@ def test_two_columns_that_could_be_the_document_are_refused(other: str, tmp_path
     for source in (two, *(tmp_path / f"run.{ending}" for ending in ("parquet", "jsonl", "csv"))):
         with pytest.raises(
             InputError,
-            match=f"columns doc_id and {other} could each be the document: say which it is, like columns=.{other}=doc_id",
+            match=f"columns doc_id and {other} could each be the document: name it, like columns=.{other}=doc_id",
         ):
             run_of(source)
         chosen = read_run(source, columns={other: "doc_id"}).frame["doc_id"].to_list()

@@ -125,7 +125,7 @@ def test_no_permission(write: Any) -> None:
 @pytest.mark.parametrize(
     ("start", "said"),
     [
-        (b"PK\x03\x04..", "a.run: this is a zip archive, which rankscope does not read: unzip it first"),
+        (b"PK\x03\x04..", "a.run: the zip archive cannot be read (File is not a zip file): fetch or copy it again"),
         (b"BZh91AY", "a.run: this is bzip2, which rankscope does not read: run bunzip2 on it first"),
         ("1 Q0".encode("utf-16"), "a.run: this is UTF-16 text, which rankscope does not read: write it as UTF-8"),
     ],

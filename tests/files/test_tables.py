@@ -94,7 +94,7 @@ def test_faults_of_csv(write: Any, end: Any) -> None:
         "a.csv line 5: an id that runs over several lines: is a quote left open?",
         "a.csv line 7: no query_id (column query_id is empty)",
         "a.csv line 8: no score (column score is empty)",
-        "a.csv line 10: more columns than the header, which has 3; an id that holds a comma must stand in quotes",
+        "a.csv line 10: more columns than the header, which has 3; put quotes around an id with a comma",
         "a.csv line 11: 1 column, the header has 3",
     ]
     assert [run.source.at(row) for row in range(3)] == ["a.csv line 2", "a.csv line 9", "a.csv line 12"]
@@ -109,9 +109,9 @@ def test_many_faults_of_csv_are_counted(write: Any) -> None:
 @pytest.mark.parametrize(
     ("read", "name", "text", "message"),
     [
-        (read_run, "a.csv", "a,b,c\nx,y,z\n", f"no column for query_id, doc_id and score among a, b and c; {RUN_TABLE}; say which it is, like columns='a=query_id'"),
+        (read_run, "a.csv", "a,b,c\nx,y,z\n", f"no column for query_id, doc_id and score among a, b and c; {RUN_TABLE}; name it, like columns='a=query_id'"),
         (read_run, "a.csv", "1,d,3\n", f"no column for query_id, doc_id and score among 1, d and 3; {RUN_TABLE}; is the header line missing?"),
-        (read_run, "a.tsv", "foo\tbar\n", f"no column for query_id, doc_id and score among foo and bar; {RUN_TABLE}; say which it is, like columns='foo=query_id'"),
+        (read_run, "a.tsv", "foo\tbar\n", f"no column for query_id, doc_id and score among foo and bar; {RUN_TABLE}; name it, like columns='foo=query_id'"),
         (read_run, "a.csv", "qid,docid,grade\n1,d,3\n", f"no column for score among qid, docid and grade; {RUN_TABLE}; a grade belongs to qrels: {ORDER}"),
         (read_qrels, "a.csv", "qid,docid,rank\n1,d,3\n", f"no column for grade among qid, docid and rank; {QRELS_TABLE}; a rank belongs to a run: {ORDER}"),
         (read_run, "a.csv", "qid,docid,score\n", "a header and no rows"),
@@ -198,7 +198,7 @@ LEFT_OPEN, STRAY = f"a quote is opened and never closed; {QUOTES}", f"a double q
         pytest.param('qid,docid,score\n1,d"x"y,2\n', f"a.csv line 2: {STRAY}", id="quotes within a cell that has none"),
         pytest.param('qid,docid,score\n1, "d",2\n', f"a.csv line 2: {STRAY}", id="a blank before a quote"),
         pytest.param('qid,docid,score\n1,"d" ,2\n', f"a.csv line 2: {STRAY}", id="a blank after a quote"),
-        pytest.param('qid,"do"c"id",score\n1,d,2\n', "a.csv line 1: quotes in the header that are not sound", id="glued cells in the header"),
+        pytest.param('qid,"do"c"id",score\n1,d,2\n', "a.csv line 1: unsound quotes in the header", id="glued cells in the header"),
     ],
 )  # fmt: skip
 def test_quotes_that_are_not_sound_are_refused_with_their_line(write: Any, text: str, message: str) -> None:

@@ -257,7 +257,7 @@ def test_a_number_of_thousands_of_digits_is_no_character(tmp_path: Path) -> None
         pytest.param("x.jsonl", '{"_id": "a", "text": "x"}\n{"_id": 1.5, "text": "y"}\n', r"line 2: 1.5 is not an id", id="a fraction as id"),
         pytest.param("x.jsonl", '{"_id": "a", "words": "x"}\n{"_id": "b", "words": "y"}\n', r"line 1: no id and text among the keys '_id' and 'words'", id="unknown keys"),
         pytest.param("x.json", '{"a": "x",', r"x.json line 1: not JSON", id="half an object in JSON"),
-        pytest.param("x.json", '{"a": 5}', r"5 is no text", id="a number as text"),
+        pytest.param("x.json", '{"a": 5}', r"5 is not a text", id="a number as text"),
         pytest.param("x.json", "[1, 2]", r"entry 1: 1 has no id and text", id="a list of numbers"),
         pytest.param("x.tsv", "a\tone\njust text\n", r"x.tsv line 2: 'just text' has too few columns: each line is an id, a tab and a text", id="one column in TSV"),
         pytest.param("x.tsv", "a\tone\n\ttwo\n", r"x.tsv line 2: no id", id="an empty id in TSV"),
@@ -293,7 +293,8 @@ def test_what_is_no_source(source: Any) -> None:
 def test_the_file_of_something_else(tmp_path: Path) -> None:
     path = written(tmp_path, "queries.tsv", "q1\twhat\nq2\twhy\n")
     with pytest.raises(
-        InputError, match=r"queries.tsv: no text of a document .*'q1' and 'q2'.*the documents are 'd1' and 'd2'"
+        InputError,
+        match=r"queries.tsv: it lacks the texts of every document .*'q1' and 'q2'.*the documents are 'd1' and 'd2'",
     ):
         texts_of(path, ["d1", "d2"])
     with pytest.raises(InputError, match=r"'1'.*'01'"):

@@ -42,15 +42,9 @@ def test_rows_with_whole_numbers_as_ids() -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([Scored("q", "a", "high")], "has no score that is a number"),
-        (
-            [Scored("q", "a", 1.0), ("q", "b", 2.0)],
-            r"\('q', 'b', 2.0\) has no score that is a number; each document has",
-        ),
-        (
-            [Judged("q", "a", 1, "0")],
-            "has no score that is a number; each document has a query_id, a doc_id and a score",
-        ),
+        ([Scored("q", "a", "high")], "has no score as a number"),
+        ([Scored("q", "a", 1.0), ("q", "b", 2.0)], r"\('q', 'b', 2.0\) has no score as a number: each document has"),
+        ([Judged("q", "a", 1, "0")], "has no score as a number: each document has a query_id, a doc_id and a score"),
         (iter([1, 2]), "an iterator of no documents with query_id and doc_id"),
         (iter([]), "an iterator of no documents with query_id and doc_id"),
     ],

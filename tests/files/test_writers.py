@@ -126,13 +126,11 @@ def test_a_result_is_saved_in_the_format_of_the_ending(ending: str, tmp_path: Pa
     form = {"md": "markdown", "tex": "latex", "txt": "table"}.get(ending, ending)
     more = {"per_query": True} if ending == "json" else {}
     assert scores.save(tmp_path / f"a.{ending}").read_text() == "".join(scores.write(form, **more))  # type: ignore[arg-type]
-    with pytest.raises(
-        InputError, match=r"the format is that of the ending, one of .json .jsonl .csv .md .tex .txt .trec"
-    ):
+    with pytest.raises(InputError, match=r"the ending sets the format, one of .json .jsonl .csv .md .tex .txt .trec"):
         scores.save(tmp_path / "a.doc")
     comparison = rs.compare({"q1": {"a": 1}, "q2": {"a": 1}}, [{"q1": {"a": 1.0}}, {"q2": {"a": 1.0}}], "AP")
     if ending != "trec":
         assert comparison.save(tmp_path / f"c.{ending}").read_text() == "".join(comparison.write(form))
     else:
-        with pytest.raises(InputError, match="the format is that of the ending"):
+        with pytest.raises(InputError, match="the ending sets the format"):
             comparison.save(tmp_path / "c.trec")

@@ -31,7 +31,7 @@ WORKED = {
     "ListCTR": (2, 3),
     "Abandonment": (1, 3),
     "GoodAbandonment": (1, 1),
-    "CVR": (1, 2),
+    "CVR(per='click')": (1, 2),
     "CVR(per='impression')": (1, 6),
     "CVR(per='list')": (1, 3),
     "CVR(per='unit')": (1, 2),
@@ -42,8 +42,15 @@ WORKED = {
     "SatisfiedClicks(dwell=10)": (2, 5),
     "SatisfiedClicks(dwell=41)": (0, 5),
     "Mean(revenue)": (20, 2),
+    "Mean(revenue, where='click = 0')": (0, 2),
+    "Mean(dwell, where='position = 1')": (40 + 10, 2),
+    "Count(where='click')": (2, 2),
+    "Count(where=\"item in ('w', 'z') and not click\")": (1 + 1, 2),
+    "Share(where='revenue > 0')": (1, 2),
+    "Share(where=\"item = 'w'\")": (2, 2),
     "Attribute(position)": (1 + 1, 2),
     "Ratio(revenue, click)": (20, 2),
+    "Ratio(revenue, click, where=\"user = 'a'\")": (20, 1),
 }
 # sessions: times in seconds from the start
 VISITS: dict[str, list[Any]] = {
@@ -93,9 +100,27 @@ WORKED_RETURNS = {
 }
 
 
+MIDNIGHTS = {  # a comes back as its second day begins, b as its third day begins
+    "ReturnRate(days=1)": 1 / 2,
+    "ReturnRate(days=2)": 2 / 2,
+    "Retention@1": 1 / 2,
+    "Retention@2": 1 / 2,
+    "Retention@3": 0 / 2,
+}
+
+
+@pytest.mark.parametrize("name", MIDNIGHTS)
+def test_midnight_is_in_the_day_that_begins_and_not_in_the_day_before(name: str) -> None:
+    hours = {"a": (0, 12), "b": (0, 36), "c": (300,)}  # after noon of the first day; c is seen too late
+    rows = [(user, START + timedelta(hours=hour)) for user, each in hours.items() for hour in each]
+    log = pl.DataFrame(rows, schema=["user", "time"], orient="row")
+    assert rs.online(log, name).values[0].value == MIDNIGHTS[name]
+
+
 WORKED_QUANTILES = {  # the value, how many rows are at or below it, of how many
     "Quantile(dwell, q=0.5)": (10, 1, 2),  # of 10 and 40, as at least half are at or below 10
     "Quantile(dwell, q=0.51)": (40, 2, 2),
+    "Quantile(revenue, q=0.5, where='position = 1')": (0, 2, 3),
     "Quantile(revenue, q=0.9)": (20, 6, 6),
     "Quantile(revenue, q=0.5, per='unit')": (0, 1, 2),  # users spent 20 and 0
     "Quantile(revenue, q=0.5, better='higher')": (0, 5, 6),
@@ -166,7 +191,7 @@ def test_what_the_columns_allow() -> None:
         "ListCTR",
         "Abandonment",
         "GoodAbandonment",
-        "CVR",
+        "CVR(per='click')",
         "RPM",
         "OrderValue",
         "Dwell",
@@ -219,7 +244,7 @@ def test_what_is_no_metric_is_said(name: str, said: str) -> None:
 
 
 def test_columns_that_are_missing_are_named() -> None:
-    with pytest.raises(DataError, match=r"SessionLength needs a column session_id \(one visit\) and timestamp"):
+    with pytest.raises(DataError, match=r"SessionLength needs the column session_id \(one visit\) and timestamp"):
         rs.online(shop(), "SessionLength")
     with pytest.raises(InputError, match="no column 'orders'"):
         rs.online(shop(), "Mean(orders)")

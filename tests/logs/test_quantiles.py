@@ -99,7 +99,8 @@ def test_parts_of_a_log_in_any_number_and_order_give_the_same_quantiles(cuts: in
     for number, part in enumerate(reversed([log[i::cuts] for i in range(cuts)])):
         part.write_parquet(tmp_path / f"part-{number}.parquet")
     whole, parts = (
-        rs.online(source, "Quantile(wait, q=0.9)", slices="country").to_json() for source in (log, tmp_path)
+        rs.online(source, "Quantile(wait, q=0.9)", slices="country", ignore="RS607").to_json()
+        for source in (log, tmp_path)
     )
     assert (
         whole.split('"results"')[1].split('"data_health"')[0] == parts.split('"results"')[1].split('"data_health"')[0]
@@ -224,7 +225,7 @@ def test_infinite_numbers_are_refused(name: str) -> None:
     log = made().with_columns(
         pl.when(pl.int_range(pl.len()) < 3).then(float("inf")).otherwise(pl.col("wait")).alias("wait")
     )
-    with pytest.raises(DataError, match="a number is infinite, or a sum is"):
+    with pytest.raises(DataError, match=r"beyond 1e.50 in size"):
         rs.online(log, name)
 
 

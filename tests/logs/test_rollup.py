@@ -96,7 +96,7 @@ def test_units_with_other_ends_or_twice_are_not_added() -> None:
     one, two = cut(a_log(), 2, 1)
     early = datetime(2024, 3, 5, tzinfo=UTC)
     metrics = parse_online_metrics("LTV@3")
-    with pytest.raises(DataError, match=r"looked at up to 2024-03-05 .* roll both up with the same end"):
+    with pytest.raises(DataError, match=r"units end at 2024-03-05 .* roll both up with the same end"):
         roll_up(one, metrics, end=early) + roll_up(two, metrics, end=early.replace(day=6))
     with pytest.raises(DataError, match=r"user u\d+ is in both parts: a part has all rows of its users"):
         roll_up(one, metrics, ids=True, end=early) + roll_up(one, metrics, ids=True, end=early)

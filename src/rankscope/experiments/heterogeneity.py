@@ -9,6 +9,7 @@ import numpy as np
 
 from rankscope.experiments.shared import shared_units
 from rankscope.experiments.variants import Variants
+from rankscope.inference.base import Estimate
 from rankscope.inference.effects import equal_effects
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.rollup import UnitTotals
@@ -49,7 +50,7 @@ def heterogeneity(
 ) -> list[Heterogeneity]:
     """Test for each variant whether its difference depends on an attribute; nothing where fewer than two values have units enough.
 
-    ``units`` are those of the variants by attribute, ``contrasts`` those of each value.
+    ``units`` are the variants' units by attribute, ``contrasts`` are by value.
     """
     own = {str(value): value for value in units.groups[attribute].drop_nulls().unique().to_list()}
     parts = [(units.groups[attribute] == own[value]).fill_null(value=False) for value in contrasts]
@@ -68,25 +69,28 @@ def heterogeneity(
         several = shared.count((of.run, of.baseline), places)
         found.append(
             Heterogeneity(
-                attribute, str(metric), of.run, of.baseline, within, several, test.statistic, test.freedom, test.p_value
+                attribute, of.metric, of.run, of.baseline, within, several, test.statistic, test.freedom, test.p_value
             )
         )
     return found
 
 
-def correct_heterogeneity(found: Iterable[Heterogeneity], method: Method) -> list[Heterogeneity]:
-    """The tests with p-values that take into account how many attributes and variants were looked at."""
+def correct_heterogeneity(
+    found: Iterable[Heterogeneity], method: Method, others: Sequence[float] = ()
+) -> list[Heterogeneity]:
+    """The tests with p-values corrected for all attributes and variants, and for ``others``: tests over days share their alpha."""
     tests = list(found)
     if not tests:
         return []
-    adjusted = method.correction.adjusted(np.array([test.p_value for test in tests])).tolist()
+    adjusted = method.correction.adjusted(np.array([*(test.p_value for test in tests), *others])).tolist()
     return [
-        replace(test, p_value_adjusted=p, comparisons=len(tests), significant=p <= method.alpha)
-        for test, p in zip(tests, adjusted, strict=True)
+        replace(test, p_value_adjusted=p, comparisons=len(adjusted), significant=p <= method.alpha)
+        for test, p in zip(tests, adjusted, strict=False)
     ]
 
 
 def _is_known(c: Contrast) -> bool:
-    """Whether each of the two variants has units enough in a slice, and they differ."""
+    """True if each of the two variants has enough units in a slice, they differ, and no few units decide their error."""
     enough = min(c.pair.run_sample.count, c.pair.baseline_sample.count) >= FEWEST_IN_SLICE
-    return enough and c.pair.means.freedom > 0 and c.pair.means.error > 0
+    means = c.pair.means
+    return enough and means.freedom > 0 and means.error > 0 and not (isinstance(means, Estimate) and means.beyond_t)

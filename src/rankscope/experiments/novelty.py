@@ -1,23 +1,26 @@
-"""An experiment over its days: the variants on each of them, and whether their difference late is the one that it was early."""
+"""An experiment over its days: the variants on each day, and whether their late difference equals the early one."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
+from itertools import islice
 
 from rankscope.errors import DataError, InputError
 from rankscope.experiments.arms import FEWEST_UNITS, counts_of
 from rankscope.experiments.shared import shared_units
 from rankscope.experiments.variants import Variants
+from rankscope.impressions import Log
 from rankscope.inference.base import Estimate, Sample
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.cuts import DAY, LATE, with_days, with_halves
-from rankscope.logs.rollup import UnitTotals
+from rankscope.logs.rollup import UnitTotals, adds_up, so_far
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
 
+MOST_DAYS = 62  # the last days that have effects cumulated up to them
 CLEAR = 3.0  # standard errors above 0 from which the logarithm of a value is as good as normal
 
 
@@ -27,7 +30,8 @@ class DayPanels:
 
     ``days`` are those on which each variant has enough units, of ``early`` and ``late`` days. ``halves`` are the panels of both.
     ``change`` is late less early, and ``growth`` the logarithm of late over early, both within units: a unit that comes in both halves
-    counts as one. ``growth`` is None unless every value is clearly above 0. ``without_time`` rows are on no day.
+    counts as one. ``growth`` is None unless every value is clearly above 0. ``without_time`` rows are on no day. ``so_far`` returns the panels of
+    all rows up to each day, each by a pass over the log.
     """
 
     days: Sequence[tuple[date, Panel]]
@@ -37,10 +41,11 @@ class DayPanels:
     change: Panel
     growth: Panel | None
     without_time: int
+    so_far: Callable[[], Sequence[tuple[date, Panel]]]
 
 
 def panels_by_day(variants: Variants, metric: OnlineMetric) -> DayPanels:
-    """The variants by day (in UTC), and late less early: halves of the days, as nobody has to choose where one ends.
+    """The variants by day (in the zone of the log), and late less early: halves of the days, as nobody has to choose where one ends.
 
     The days are those of the calendar. By days since a unit's first row only those who came back would be left on later days, and the
     variant may have chosen them.
@@ -58,19 +63,55 @@ def panels_by_day(variants: Variants, metric: OnlineMetric) -> DayPanels:
         only = f"all rows are of {found[0]}" if found else "no row has a time"
         raise DataError(f"{log.label}: {only}: whether a difference changes over days takes two days or more")
     early, late = found[: len(found) // 2], found[len(found) // 2 :]
-    before, after, change, growth = _halves(
-        variants, metric, variants.units_by(LATE, metric, with_halves(log, early[-1]))
-    )
+    together = _adding_up(variants, log, units, early[-1]) or _again(variants, metric, log, early[-1], found)
+    before, after, change, growth = _halves(variants, metric, together[0])
     days = list(_days(variants, metric, units, found))
-    return DayPanels(days, early, late, (before, after), change, growth, variants.arms.units.rows - units.rows)
+
+    def cumulated() -> list[tuple[date, Panel]]:
+        return list(_panels(variants, metric, together[1]))
+
+    without = variants.arms.units.rows - units.rows
+    return DayPanels(days, early, late, (before, after), change, growth, without, cumulated)
+
+
+Together = tuple[
+    UnitTotals, Iterator[tuple[date, UnitTotals]]
+]  # units by half, and the units up to each of the last days
+
+
+def _adding_up(variants: Variants, log: Log, units: UnitTotals, last: date) -> Together | None:
+    """Add up the units of each day; None if they do not add up, like a session over midnight."""
+    own = variants.adjustment.stratum is None and not variants.clusters
+    if not (own and all(adds_up(log, metric, DAY) for metric in units.metrics)):
+        return None
+    days = units.groups[DAY]
+    whole = {name: group for name, group in units.groups.items() if name != DAY}
+    *_, (_, halves) = so_far(log, replace(units, groups={**whole, LATE: days > last}), days)
+    return halves, islice(so_far(log, replace(units, groups=whole), days), max(days.n_unique() - MOST_DAYS, 0), None)
+
+
+def _again(variants: Variants, metric: OnlineMetric, log: Log, last: date, days: Sequence[date]) -> Together:
+    """Sum up the rows of each half and up to each day anew."""
+
+    def until(day: date) -> UnitTotals:
+        return variants.units_by(LATE, metric, with_halves(log, day))
+
+    parts = ((day, until(day)) for day in days[-MOST_DAYS:])
+    return until(last), ((day, units.filter(~units.groups[LATE])) for day, units in parts)
 
 
 def _days(
     variants: Variants, metric: OnlineMetric, units: UnitTotals, days: Sequence[date]
 ) -> Iterator[tuple[date, Panel]]:
-    """The panel of each day on which every variant has units, and something below the line."""
-    for day in days:
-        part = units.filter(units.groups[DAY] == day)
+    """Yield the panel of each day on which every variant has units, and something below the line."""
+    yield from _panels(variants, metric, ((day, units.filter(units.groups[DAY] == day)) for day in days))
+
+
+def _panels(
+    variants: Variants, metric: OnlineMetric, parts: Iterable[tuple[date, UnitTotals]]
+) -> Iterator[tuple[date, Panel]]:
+    """Yield the panel of each part in which every variant has units."""
+    for day, part in parts:
         if min(counts_of(part, variants.names).values()) < FEWEST_UNITS:
             continue
         try:
@@ -99,8 +140,8 @@ def _halves(variants: Variants, metric: OnlineMetric, units: UnitTotals) -> tupl
         if min(before.mean - CLEAR * before.error, after.mean - CLEAR * after.error) > 0:
             growths[name] = _change(_logarithm(before), _logarithm(after), covariance / before.mean / after.mean, count)
     of = panels[0].measure
-    measure = Measure(f"{metric}, late less early", metric.better, unit=of.unit, decimals=of.decimals)
-    growth = Measure(f"{metric}, late over early", metric.better, unit=of.unit)
+    measure = Measure(f"{metric}, late less early", metric.direction, unit=of.unit, decimals=of.decimals)
+    growth = Measure(f"{metric}, late over early", metric.direction, unit=of.unit)
     known = Panel.of_estimates(growth, growths) if len(growths) == len(changes) else None
     return panels[0], panels[1], Panel.of_estimates(measure, changes), known
 

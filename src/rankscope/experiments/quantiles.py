@@ -31,8 +31,8 @@ def quantiles_of_arms(metric: Quantile, units: UnitTotals, names: Sequence[str])
 
 
 def panel_of_quantiles(metric: Quantile, units: UnitTotals, arms: Mapping[str, QuantileEstimate]) -> Panel:
-    """The variants on a quantile; where one of them has too few rows for its error, nothing is inferred about it, and why is said."""
-    measure = Measure(str(metric), metric.better, metric.range, unit=units.noun)
+    """The variants on a quantile; a variant with too few rows for its error gets a reason instead of an inference."""
+    measure = Measure(str(metric), metric.direction, metric.range, unit=units.noun)
     counts = counts_of(units, arms)
     estimates = {name: arm.estimate(counts[name]) for name, arm in arms.items()}
     known = [one.error for one in estimates.values()]

@@ -23,15 +23,26 @@ class ExperimentRequest:
     split: Any = None
     strata: str | None = None
     winsorise: float | None = None
+    clusters: Any = None
     by: Any = None
     slices: Any = None
     test: Any = None
     interval: Any = None
     correction: Any = "holm"
     alpha: float = 0.05
+    alternative: str = "two-sided"
+    all_pairs: bool = False
     prior: Any = None
+    decide: bool = False
     columns: Any = None
     log_format: str | None = None
+    time_format: str | None = None
+    time_zone: str | None = None
+    start: Any = None
+    end: Any = None
+    assignments: Any = None
+    events: Any = None
+    window: Any = None
 
 
 EXPERIMENT_OPTIONS = tuple(option.name for option in fields(ExperimentRequest))

@@ -11,12 +11,13 @@ import numpy as np
 
 from rankscope.experiments.arms import places_of
 from rankscope.experiments.variants import Variants
+from rankscope.inference.base import rest_of
 from rankscope.lists import Array
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.metrics import Quantile
 from rankscope.logs.rollup import UnitTotals
 from rankscope.moments import Moments
-from rankscope.panels.ratios import adjusted_ratios
+from rankscope.panels.ratios import adjusted_ratios, pulls, uneven_shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +77,11 @@ def influence_of(variants: Variants, metric: OnlineMetric, units: UnitTotals) ->
     table = variants.table(metric, units)
     arms = {name: Moments.of_set(table[own]) for name, own in places.items()}
     ratios = adjusted_ratios([*arms.values()], table.shape[1] // 2 - 1)
-    for (name, arm), (_, factors) in zip(arms.items(), ratios, strict=True):
-        out[places[name]] = (table[places[name]] - arm.mean) @ factors / math.sqrt(arm.count * (arm.count - 1))
+    for (name, arm), ratio in zip(arms.items(), ratios, strict=True):
+        own = table[places[name]]
+        shares = uneven_shares(own[:, 1])
+        rest = (arm.count - 1) / arm.count if shares is None else rest_of(shares)
+        out[places[name]] = pulls(own, arm, ratio.factors) / arm.count / np.sqrt(rest)
     return out
 
 

@@ -15,11 +15,10 @@ from rankscope.diagnostics.comparisons import TooEarlyInExperiment
 from rankscope.diagnostics.logs import SkewedUnits
 from rankscope.errors import InputError
 from rankscope.inference.base import PairedTest
-from rankscope.lists import Array
-from rankscope.panels.samples import Measure
+from rankscope.inference.dealing import SKEWED
+from rankscope.panels.panel import Panel
 
 UNEQUAL = 0.001  # the p-value below which a split is not the one that was planned
-FEW_FOR_SKEW = 355  # units of an arm, times the squared skewness, from which a 95% t interval covers as it says
 
 
 @dataclass(frozen=True)
@@ -29,16 +28,25 @@ class SampleRatio:
     counts: Mapping[str, int]
     expected: Mapping[str, float]
     p_value: float
+    at_looks: bool = False
 
     @property
     def holds(self) -> bool:
         """Whether the split can be the one that was planned."""
         return not self.p_value < UNEQUAL
 
+    @property
+    def test(self) -> str:
+        """The name of the test of the split."""
+        if self.at_looks:
+            return "sequential multinomial test"
+        return "binomial test" if len(self.counts) == 2 else "chi-square test"
+
     def record(self) -> dict[str, Any]:
         """The check for programs."""
         return {
             "counts": dict(self.counts), "expected": dict(self.expected), "p_value": words.finite(self.p_value), "holds": self.holds,
+            "test": self.test,
         }  # fmt: skip
 
     def sentence(self, noun: str) -> str:
@@ -53,18 +61,20 @@ class SampleRatio:
         )
         return (
             f"Sample ratio mismatch: {split} {words.plural(noun)} where {planned} were planned ({words.p_value(self.p_value)}). "
-            "Something other than chance decides who is counted, so no difference can be believed: find out what before anything else."
+            "Assignment or logging is biased, so no result can be trusted: find the cause first."
         )
 
 
-def sample_ratio(counts: Mapping[str, int], planned: Mapping[str, float] | None = None) -> SampleRatio:
+def sample_ratio(
+    counts: Mapping[str, int], planned: Mapping[str, float] | None = None, at_looks: bool = False
+) -> SampleRatio:
     """Compare how units were split with the split that was planned: evenly unless shares are given.
 
     Two variants are compared by the binomial distribution (its normal limit with a correction for continuity from 1,000 units on),
-    more of them by chi square. Raises InputError for shares that are not those of the variants.
+    more of them by chi square. ``at_looks`` asks for a p-value that holds at any number of looks. Raises InputError for shares that are not those of the variants.
     Source: Fabijan et al., Diagnosing sample ratio mismatch in online controlled experiments, KDD 2019.
     """
-    from rankscope.inference.effects import split_p_value
+    from rankscope.inference.effects import split_p_value, split_p_value_at_looks
 
     if planned is not None and (set(planned) != set(counts) or not all(part > 0 for part in planned.values())):
         raise InputError(
@@ -72,8 +82,9 @@ def sample_ratio(counts: Mapping[str, int], planned: Mapping[str, float] | None 
         )
     parts = dict.fromkeys(counts, 1.0) if planned is None else {name: float(planned[name]) for name in counts}
     shares = {name: part / math.fsum(parts.values()) for name, part in parts.items()}
-    p_value = split_p_value(np.array([*counts.values()]), np.array([*shares.values()]))
-    return SampleRatio(dict(counts), shares, p_value)
+    find = split_p_value_at_looks if at_looks else split_p_value
+    p_value = find(np.array([*counts.values()]), np.array([*shares.values()]))
+    return SampleRatio(dict(counts), shares, p_value, at_looks)
 
 
 def name_of_test(test: PairedTest | None) -> str:
@@ -89,27 +100,16 @@ def early_caution(test: PairedTest | None, counts: Mapping[str, int], noun: str)
     return TooEarlyInExperiment.caution(test=test, variant=name, count=least, unit=noun, needed=test.needs_many)
 
 
-def skewness(values: Array) -> float:
-    """The skewness of values: the third moment in standard deviations; 0 without spread."""
-    around = values - values.mean() if len(values) else values
-    spread = float(np.sqrt(np.mean(around**2))) if len(values) else 0.0
-    around = around / spread if spread > 0 else around
-    return float(np.mean(around * around * around)) if spread > 0 else 0.0
-
-
-def skew_caution(measure: Measure, skews: Mapping[str, tuple[int, float]]) -> Caution | None:
-    """A caution where a variant has too few units for how skewed what they add is.
-
-    Source: Kohavi, Deng, Longbotham and Xu, Seven rules of thumb for web site experimenters, KDD 2014: 355 times the squared skewness.
-    """
-    short = {
-        name: (count, math.ceil(FEW_FOR_SKEW * skew**2))
-        for name, (count, skew) in skews.items()
-        if count < FEW_FOR_SKEW * skew**2
-    }
-    if not short:
+def skew_caution(panel: Panel, test: PairedTest | None) -> Caution | None:
+    """A caution where a variant is smaller than the baseline, or larger, and both have too few units for how skewed what they add is."""
+    baseline, *others = panel.systems
+    pairs = [(name, panel.pair_of_means(name, baseline).means) for name in others]
+    name, worst = max(pairs, key=lambda pair: abs(pair[1].skewness))
+    if not abs(worst.skewness) > SKEWED:
         return None
-    name, (count, needed) = max(short.items(), key=lambda item: item[1][1] / item[1][0])
+    run, base = (units.moments.count for units in worst.units)
+    needed = math.ceil(worst.least * (worst.skewness / SKEWED) ** 2)
     return SkewedUnits.caution(
-        metric=measure.name, variant=name, needed=words.rounded(needed), unit=measure.unit, count=count
-    )
+        metric=panel.name, variant=name if run < base else baseline, needed=words.rounded(needed), unit=panel.measure.unit, count=worst.least,
+        test="permutation" if test is None else None,
+    )  # fmt: skip

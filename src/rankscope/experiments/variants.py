@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,27 +12,31 @@ import numpy as np
 
 from rankscope import words
 from rankscope.blocks import Caution
-from rankscope.diagnostics.logs import CutLeavesNothing
+from rankscope.diagnostics.logs import CutLeavesNothing, MixedUnitsLeftOut, OnlyEvents, OnlyEventsAfter, RepeatedUnits
+from rankscope.diagnostics.rule import Finding
 from rankscope.errors import DataError, InputError
-from rankscope.experiments.arms import FEWEST_UNITS, Arms, arms_of, counts_of, places_of
-from rankscope.experiments.covariates import Covariates, covariates_of, refuse_outcomes
+from rankscope.experiments.arms import FEWEST_UNITS, MOST_MIXED, Arms, arms_of, counts_of, places_of
+from rankscope.experiments.covariates import Covariates, automatic_covariates, covariates_of, refuse_outcomes
 from rankscope.experiments.quantiles import few_rows, panel_of_quantiles, quantiles_of_arms, refuse_adjustment
-from rankscope.experiments.split import SampleRatio, early_caution, sample_ratio, skew_caution, skewness
+from rankscope.experiments.split import SampleRatio, early_caution, sample_ratio, skew_caution
 from rankscope.impressions import Log
 from rankscope.inference.base import PairedTest
 from rankscope.inference.order_statistics import QuantileEstimate
 from rankscope.lists import Array
-from rankscope.logs.base import OnlineMetric
-from rankscope.logs.cuts import attribute_of
-from rankscope.logs.health import MAX_ROWS_FOR_GROUPED_CHECKS, empty_sums, examine
-from rankscope.logs.metrics import Quantile
+from rankscope.logs.base import Earning, OnlineMetric
+from rankscope.logs.cuts import attribute_of, cluster_columns, come_back
+from rankscope.logs.health import MAX_ROWS_FOR_GROUPED_CHECKS, empty_cells, examine
+from rankscope.logs.metrics import Count, Mean, Quantile, Share
 from rankscope.logs.rollup import UnitTotals, left_out_of_window, roll_up
+from rankscope.logs.sums import UnitSums, refuse_rows, totals_of
 from rankscope.moments import Moments
+from rankscope.panels.method import Method
 from rankscope.panels.panel import Panel
-from rankscope.panels.ratios import panel_of
+from rankscope.panels.ratios import error_shares, panel_of
 from rankscope.panels.samples import Measure
 from rankscope.panels.slices import MAX_VALUES, too_many_values
 from rankscope.panels.validity import Validity
+from rankscope.syntax import option_named
 
 FEWEST_OF_STRATUM = 4  # units a stratum has on average, below which strata say more of chance than of units
 
@@ -43,18 +48,19 @@ class Adjustment:
     covariates: Covariates = field(default_factory=dict)
     stratum: str | None = None
     winsorise: float | None = None
+    automatic: bool = False  # the covariates are a default
 
     def statement(self) -> dict[str, Any]:
         """What was adjusted for, for people and programs."""
         return {
             "covariates": {str(metric): [str(other) for other in others] for metric, others in self.covariates.items()},
-            "strata": self.stratum, "winsorise": self.winsorise,
+            "covariates_automatic": self.automatic, "strata": self.stratum, "winsorise": self.winsorise,
         }  # fmt: skip
 
     def remarks(self) -> Iterator[str]:
         """What was adjusted for, for the small print."""
         for metric, others in self.covariates.items():
-            yield f"{metric} adjusted for {words.listing(others)} (CUPED)"
+            yield f"{metric} adjusted for {words.listing(others)} (CUPED{', automatic: --covariate none leaves it out' * self.automatic})"
         if self.stratum:
             yield f"adjusted for {self.stratum}"
         if self.winsorise:
@@ -69,6 +75,8 @@ class Variants:
     arms: Arms
     sample_ratio: SampleRatio
     adjustment: Adjustment
+    clusters: tuple[str, ...] = ()
+    every: bool = False  # panels keep the values of every unit, for tests of ranks
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -77,10 +85,34 @@ class Variants:
 
     @property
     def validity(self) -> Validity:
-        """Whether the variants can be compared: if units were split as planned."""
-        p_value = words.p_value(self.sample_ratio.p_value)
-        return Validity.unless(
-            self.sample_ratio.holds, f"{words.plural(self.noun)} were not split as planned ({p_value})"
+        """Whether the variants can be compared: if units were split as planned, and under a tenth were in several variants."""
+        several, p_value = words.plural(self.noun), words.p_value(self.sample_ratio.p_value)
+        if not self.sample_ratio.holds:
+            return Validity.unless(False, f"{several} were not split as planned ({p_value})")
+        mixed = words.share(self.arms.mixed_share, 1)
+        return Validity.unless(self.arms.mixed_share < MOST_MIXED, f"{mixed} of {several} were in several variants")
+
+    def looked_at(self, test: PairedTest | None) -> Variants:
+        """Return the same variants, as a test needs them: a check of the split that holds at looks, or the values of every unit."""
+        if test is None or not (test.has_interval or test.of == "units"):
+            return self
+        if test.of == "units":
+            return replace(self, every=True)
+        return replace(
+            self, sample_ratio=sample_ratio(self.sample_ratio.counts, self.sample_ratio.expected, at_looks=True)
+        )
+
+    def method_for(self, method: Method, metrics: Iterable[OnlineMetric]) -> Method:
+        """Return the method, with planned looks that hold if users go on adding to a metric after their first day."""
+        if (
+            getattr(method.test, "looks", 1) < 2
+            or all(metric.windowed for metric in metrics)
+            or not come_back(self.log)
+        ):
+            return method
+        test = None if method.test is None else method.test.having(adding=True)
+        return replace(
+            method, test=test, interval=None if method.interval is None else method.interval.having(adding=True)
         )
 
     @property
@@ -91,18 +123,27 @@ class Variants:
     @property
     def notes(self) -> list[str]:
         """What was read, and how it was rolled up."""
-        units, rows = self.arms.units, words.counted(self.arms.units.rows, "row")
-        own = units.rows == units.count
+        if self.log.sums is not None:
+            return [*self.log.source.notes]
+        units, rows = self.arms.units.single, words.counted(self.arms.units.rows, "row")
         rolled = (
-            f"{rows}, each its own {'unit' if self.noun == 'row' else self.noun}"
-            if own
-            else f"{rows} rolled up to {words.counted(units.count, self.noun)}"
+            f"{rows}, each its own {'unit' if units.noun == 'row' else units.noun}"
+            if units.rows == units.count
+            else f"{rows} rolled up to {words.counted(units.count, units.noun)}"
         )
+        if self.clusters:
+            rolled = f"{rows} of {words.counted(self.users, units.noun)} in {words.counted(self.arms.units.count, 'cluster')} ({words.listing(self.clusters)})"
         return [*self.log.source.notes, rolled, *self._unobserved(), *self._without_covariate()]
+
+    @property
+    def users(self) -> int:
+        """The number of users, each counted once even if in several clusters."""
+        single = self.arms.units.single
+        return single.count if single.ids is None else single.ids.n_unique()
 
     def _unobserved(self) -> Iterator[str]:
         """A note about each windowed metric that leaves units out."""
-        units = self.arms.units
+        units = self.arms.units.single
         for metric in units.metrics:
             seen = int(np.count_nonzero(units.columns(metric)[:, 1])) if metric.windowed else units.count
             if seen < units.count:
@@ -110,11 +151,11 @@ class Variants:
 
     def _without_covariate(self) -> Iterator[str]:
         """Yield a note about each covariate that some units do not have."""
-        units = self.arms.units
+        units = self.arms.units.single
         for covariate in dict.fromkeys(one for others in self.adjustment.covariates.values() for one in others):
             missing = units.count - int(np.count_nonzero(units.columns(covariate)[:, 1]))
             if missing:
-                yield f"{covariate} is empty for {words.counted(missing, units.noun)}: they count as the mean of the others"
+                yield f"{covariate} is empty for {words.counted(missing, units.noun)}: they count as the mean of the others, and an indicator marks them"
 
     @cached_property
     def _quantiles(self) -> dict[OnlineMetric, dict[str, QuantileEstimate]]:
@@ -123,54 +164,86 @@ class Variants:
         asked = [metric for metric in units.metrics if isinstance(metric, Quantile)]
         return {metric: quantiles_of_arms(metric, units, self.names) for metric in asked}
 
+    @cached_property
+    def _panels(self) -> dict[OnlineMetric, Panel]:
+        return {}
+
     def panel(self, metric: OnlineMetric, units: UnitTotals | None = None) -> Panel:
         """The variants on a metric, adjusted for its covariates and strata; of some of the units where these are given."""
-        units = self.arms.units if units is None else units
+        if units is not None:
+            return self._panel(metric, units)
+        if metric not in self._panels:
+            self._panels[metric] = self._panel(metric, self.arms.units)
+        return self._panels[metric]
+
+    def _panel(self, metric: OnlineMetric, units: UnitTotals) -> Panel:
         if isinstance(metric, Quantile):
             whole = units is self.arms.units
             return panel_of_quantiles(
                 metric, units, self._quantiles[metric] if whole else quantiles_of_arms(metric, units, self.names)
             )
-        if (
-            metric.windowed or not units.unit
-        ):  # a unit that was not observed for long enough, or not shown, has no value
-            units = units.observed(metric)
-            unseen = [name for name, count in counts_of(units, self.names).items() if count < FEWEST_UNITS]
-            if unseen:
-                raise DataError(f"{metric}: {unseen[0]} has fewer than two {words.plural(units.noun)} with a value")
-        table = self.table(metric, units)
-        arms = {
-            name: Moments.of_set(table.T.take(inside, axis=1).T)
-            for name, inside in places_of(units, self.names).items()
-        }
-        empty = [name for name, arm in arms.items() if not arm.mean[1]]
+        present, units = units, units.counted(metric)
+        unseen = [name for name, count in counts_of(units, self.names).items() if count < FEWEST_UNITS]
+        if unseen and units is not present:
+            raise DataError(f"{metric}: {unseen[0]} has fewer than two {words.plural(units.noun)} with a value")
+        arms = self._arms(metric, units)
+        empty = [name for name, arm in arms.items() if not (arm.mean if isinstance(arm, Moments) else arm.T)[1].sum()]
         if empty:
             raise DataError(f"{metric}: {empty[0]} has no {metric.below or 'value'}")
-        covariates = table.shape[1] // 2 - 1
+        first = next(iter(arms.values()))
+        covariates = (len(first.mean) if isinstance(first, Moments) else first.shape[1]) // 2 - 1
         if covariates > 1 and units.count - len(arms) < 2 * covariates:
             raise DataError(
                 f"{metric}: {words.counted(units.count, units.noun)} are too few to adjust for {covariates} covariates and strata: "
                 "name fewer, or a column of strata with fewer values"
             )
-        measure = Measure(str(metric), metric.better, metric.range, unit=units.noun)
-        return panel_of(measure, arms, covariates=covariates)
+        measure = Measure(self.name_of(metric), metric.direction, metric.range, unit=units.noun)
+        return panel_of(measure, arms, covariates=covariates, every=self.every)
+
+    def _arms(self, metric: OnlineMetric, units: UnitTotals) -> dict[str, Array | Moments]:
+        """The units of each variant, or their moments if only sums are known."""
+        places = places_of(units, self.names)
+        if isinstance(units, UnitSums):
+            others, of = self.adjustment.covariates.get(metric, ()), units.groups["variant"]
+            return {name: units.filter(of == name).moments(metric, others) for name in places}
+        table = self.table(metric, units)
+        return {name: table.T.take(inside, axis=1).T for name, inside in places.items()}
 
     def table(self, metric: OnlineMetric, units: UnitTotals) -> Array:
-        """What each unit adds above and below the line of a metric, and then of each of its covariates and strata: units x columns."""
-        others = [units.columns(other) for other in self.adjustment.covariates.get(metric, ())]
-        return np.vstack([columns.T for columns in (self._cut(units.columns(metric)), *others, *self._strata(units))]).T
+        """The numerator and denominator of a metric by unit, then those of its covariates and strata: units x columns.
+
+        Users in clusters are cut and adjusted one by one before they are summed.
+        """
+        single, covariates = units.single, self.adjustment.covariates.get(metric, ())
+        others = [columns for other in covariates for columns in single.adjusting(other)]
+        own = self._cut(metric, single.columns(metric))
+        table = np.vstack([columns.T for columns in (own, *others, *self._strata(single))]).T
+        if self.clusters and metric.leaves_out():
+            table[own[:, 1] == 0] = 0.0
+        return units.summed(table)
+
+    def error_shares(self, metric: OnlineMetric, run: str, baseline: str) -> tuple[list[str], Array] | None:
+        """The ids of the units of two variants and the share of each in the error of their difference; None if rows are units, and for quantiles."""
+        units = self.arms.units.counted(metric)
+        if units.ids is None or units.unit != "unit_id" or isinstance(metric, Quantile):
+            return None
+        table, places = self.table(metric, units), places_of(units, (run, baseline))
+        shares = error_shares(table[places[run]], table[places[baseline]], table.shape[1] // 2 - 1)
+        return [str(one) for name in (run, baseline) for one in units.ids.gather(places[name]).to_list()], shares
 
     def units_by(self, column: str, metric: OnlineMetric, log: Log | None = None) -> UnitTotals:
         """The units of the variants by the value of a column, too: who has rows of several values is there several times.
 
         ``log`` is the log unless it was given a column more.
         """
+        refuse_rows(self.log, f"a value by {column}")
         stratum = self.adjustment.stratum
         asked = [metric, *self.adjustment.covariates.get(metric, ())]
         more = [stratum] if stratum else []
-        return self.arms.of(
-            roll_up(self.log if log is None else log, asked, ["variant", column], attributes=more, ids=True)
-        )
+        by = list(dict.fromkeys(["variant", column]))
+        log = self.log if log is None else log
+        units = roll_up(log, asked, list(dict.fromkeys([*by, *self.clusters])), attributes=more, ids=True)
+        return self.arms.of(units.clustered(self.clusters, by))
 
     def slices(self, attribute: str, metric: OnlineMetric, units: UnitTotals) -> tuple[dict[str, Panel], list[str]]:
         """The variants on a metric within each value of an attribute, and notes about what is left out.
@@ -209,47 +282,72 @@ class Variants:
 
         Of a log of millions of rows nothing is said of what is wrong with it: looking takes longer than comparing.
         """
+        if self.log.sums is not None:
+            return [*self.arms.cautions]
         told = {caution.code for caution in self.arms.cautions}
+        if self.clusters:  # users may change variants, clusters may not
+            told.add(MixedUnitsLeftOut.code)
         short = self.arms.units.rows <= MAX_ROWS_FOR_GROUPED_CHECKS
         others = [other for each in self.adjustment.covariates.values() for other in each]
         measured = [getattr(other, name) for other in others for name in other.of_columns]
-        facts = examine(self.log, covariates=measured).facts if short else ()
+        used = [*metrics, *others]
+        facts = examine(self.log, metrics=used, covariates=measured).facts if short else ()
         faults = [fact for fact in facts if fact.code not in told]
-        return [*faults, *self.arms.cautions, *self._doubts(metrics, test)]
+        empty = empty_cells(self.log, self.arms.units, facts)
+        return [*faults, *self.arms.cautions, *self._only_events(metrics, faults), *empty, *self._doubts(metrics, test)]
+
+    def _only_events(self, metrics: Iterable[OnlineMetric], faults: Sequence[Finding]) -> Iterator[Caution]:
+        """Warn of a table of events, if it has several rows per unit and a metric is a mean, count or share of units."""
+        units, log = self.arms.units.single, self.log
+        per_unit = any(isinstance(metric, Mean | Count | Share) for metric in metrics)
+        events = (
+            units.rows > units.count == self.users
+            and log.has("unit_id")
+            and log.events is None
+            and not log.of_impressions
+        )
+        if events and per_unit and all(fault.code != RepeatedUnits.code for fault in faults):
+            found = OnlyEvents if log.before is None else OnlyEventsAfter
+            yield found.caution(log=log.label, rows=units.rows, unit=units.noun, total=units.count)
 
     def _doubts(self, metrics: Iterable[OnlineMetric], test: PairedTest | None) -> list[Caution]:
-        """Where units are too few for how skewed they are, or for a test at any look, or rows for how far out a quantile is."""
-        units, metrics = self.arms.units, list(metrics)
-        found = [early_caution(test, self.arms.counts, units.noun), *empty_sums(self.log, metrics)]
+        """Warn if there are too few units for their skewness or for a test at any look, or too few rows for a far quantile."""
+        found = [early_caution(test, self.arms.counts, self.noun)]
         for metric in metrics:
             if isinstance(metric, Quantile):
                 found.append(few_rows(metric, self._quantiles[metric]))
                 continue
             found.append(self._uncut(metric))
-            columns = self._cut(units.columns(metric))
-            whole = columns[:, 1].sum()
-            left = columns[:, 0] - columns[:, 0].sum() / whole * columns[:, 1] if whole else columns[:, 0]
-            arms = {name: left[inside] for name, inside in places_of(units, self.names).items()}
-            measure = Measure(str(metric), metric.better, unit=units.noun)
-            found.append(skew_caution(measure, {name: (len(arm), skewness(arm)) for name, arm in arms.items()}))
+            found.append(skew_caution(self.panel(metric), test))
         return [caution for caution in found if caution is not None]
 
-    def _cut(self, columns: Array) -> Array:
-        """What each unit adds, cut at a quantile of what all units add above the line; as it is where that would leave all the same."""
-        if self.adjustment.winsorise is None:
-            return columns
-        most = float(np.quantile(columns[:, 0], self.adjustment.winsorise))
-        if most <= columns[:, 0].min():
-            return columns
-        return np.stack([np.minimum(columns[:, 0], most), columns[:, 1]]).T
+    def name_of(self, metric: OnlineMetric) -> str:
+        """Return the name of a metric in results: ``Mean(y), cut at 15.2`` if the totals of units are cut there."""
+        most = self._limits.get(metric)
+        return str(metric) if most is None else f"{metric}, cut at {words.amount(most)}"
+
+    @cached_property
+    def _limits(self) -> dict[Earning, float]:
+        """The total of a unit at which each metric is cut: a quantile over all units. It must change some totals, not all."""
+        units, quantile = self.arms.units.single, self.adjustment.winsorise
+        if quantile is None:
+            return {}
+        sums = {m: units.counted(m).columns(m)[:, 0] for m in units.metrics if not isinstance(m, Quantile)}
+        limits = {metric: float(np.quantile(each, quantile)) for metric, each in sums.items()}
+        return {metric: most for metric, most in limits.items() if sums[metric].min() < most < sums[metric].max()}
+
+    def _cut(self, metric: OnlineMetric, columns: Array) -> Array:
+        """Return the numerators and denominators of units, the numerators cut at the limit of the metric."""
+        most = self._limits.get(metric)
+        return columns if most is None else np.stack([np.minimum(columns[:, 0], most), columns[:, 1]]).T
 
     def _uncut(self, metric: OnlineMetric) -> Caution | None:
         """A caution where a cut would have left nothing of a metric."""
-        share, sums = self.adjustment.winsorise, self.arms.units.columns(metric)[:, 0]
+        share, sums = self.adjustment.winsorise, self.arms.units.single.columns(metric)[:, 0]
         if share is None or np.quantile(sums, share) > sums.min() or not np.ptp(sums) > 0:
             return None
         above = float((sums > sums.min()).mean())
-        return CutLeavesNothing.caution(metric=metric, above=above, unit=self.arms.units.noun, quantile=share)
+        return CutLeavesNothing.caution(metric=metric, above=above, unit=self.arms.units.single.noun, quantile=share)
 
     def _strata(self, units: UnitTotals) -> list[Array]:
         """Every stratum but the first as a covariate: 1 for its units."""
@@ -262,7 +360,7 @@ class Variants:
         ]
 
 
-def variants_of(
+def variants_of(  # noqa: PLR0913 - the options of an experiment
     log: Log,
     metrics: Sequence[OnlineMetric],
     *,
@@ -271,25 +369,46 @@ def variants_of(
     covariates: Any = None,
     strata: str | None = None,
     winsorise: float | None = None,
+    clusters: Any = None,
 ) -> Variants:
     """Roll a log up to the units that were given variants.
 
     The options are those of ``experiment``. Raises InputError for what cannot be used, DataError where there is nothing to compare.
     """
     check_winsorise(winsorise)
+    refuse_totals(log)
+    for option, value in {"strata": strata, "winsorise": winsorise}.items():
+        if value is not None:
+            refuse_rows(log, option_named(option))
     stratum = None if strata is None else attribute_of(log, strata)
     if stratum is not None:
         refuse_adjustment(metrics, f"strata={strata}")
-    adjustment = Adjustment(covariates_of(covariates, metrics), stratum, winsorise)
+    automatic = covariates is None
+    chosen = automatic_covariates(log, metrics) if automatic else covariates_of(covariates, metrics, log)
+    adjustment = Adjustment(chosen, stratum, winsorise, automatic and bool(chosen))
     refuse_outcomes(log, adjustment.covariates)
     asked = list(dict.fromkeys([*metrics, *(one for others in adjustment.covariates.values() for one in others)]))
-    arms = arms_of(roll_up(log, asked, ["variant"], attributes=[stratum] if stratum else [], ids=True), baseline)
-    if stratum is not None and (values := arms.units.groups[stratum].n_unique()) * FEWEST_OF_STRATUM > arms.units.count:
+    within = cluster_columns(log, clusters)
+    units = totals_of(log, asked, ["variant", *within], attributes=[stratum] if stratum else [], ids=True)
+    arms = arms_of(units.clustered(within, ["variant"]), baseline)
+    single = arms.units.single
+    if stratum is not None and (values := single.groups[stratum].n_unique()) * FEWEST_OF_STRATUM > arms.units.count:
         raise InputError(
             f"strata={strata}: it has {words.counted(values, 'value')} for {words.counted(arms.units.count, arms.units.noun)}: "
             "name a column with few values, like country, or take a number as a covariate"
         )
-    return Variants(log, arms, sample_ratio(arms.counts, planned_split(split, arms.names)), adjustment)
+    ratio = sample_ratio(arms.counts, planned_split(split, arms.names))
+    return Variants(log, arms, ratio, adjustment, tuple(within))
+
+
+def refuse_totals(log: Log) -> None:
+    """Raise InputError for a table of totals per variant: its rows are not users, so their spread says nothing about chance."""
+    squares = [name for name in log.attributes if re.search(r"(squares?|sum_?sq|sumsq)$", name.casefold())]
+    if squares and log.sums is None and not log.has("unit_id") and not log.of_impressions:
+        raise InputError(
+            f"{log.label}: column {squares[0]} holds a sum of squares, so these rows are totals of many users: name the column with their number, "
+            "like --columns 'NAME=n', and a sum next to each sum of squares (revenue_sum, revenue_sum_squares)"
+        )
 
 
 def check_winsorise(quantile: float | None) -> None:

@@ -41,7 +41,7 @@ def header_of(raw: Raw, separator: str) -> list[str]:
 
 
 def kind_by_header(raw: Raw) -> str | None:
-    """Return the name of the format whose separator gives a header of known names; None for lines without a header."""
+    """Return the format with the separator that gives a header of known names; None for lines without a header."""
     line, ending = raw.first_line, SEPARATED_BY_ENDING.get(raw.ending, "")
     if not any(separator in line for separator in SEPARATORS.values()):
         return None
@@ -97,7 +97,7 @@ class Separated(RunFormat):
         if not cells:
             return "a carriage return within the line, which ends no line"
         if cells > width:
-            return f"more columns than the header, which has {width}; an id that holds {self.sign} must stand in quotes"
+            return f"more columns than the header, which has {width}; put quotes around an id with {self.sign}"
         return f"{words.counted(cells, 'column')}, the header has {width}"
 
     def parts(self, raw: Raw, name: str | None) -> RunParts | None:
@@ -198,7 +198,7 @@ class Columns:
             raw.fail(UnicodeError("not UTF-8"))
         letters = np.frombuffer(line, np.uint8)
         if quoted and _broken_quote(letters, np.flatnonzero(letters == QUOTE), ord(separator)) >= 0:
-            raise InputError(f"{raw.label} line 1: quotes in the header that are not sound; {QUOTING}")
+            raise InputError(f"{raw.label} line 1: unsound quotes in the header; {QUOTING}")
         text = io.StringIO(line.decode(), newline="")
         style: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
         try:
@@ -285,7 +285,7 @@ class Columns:
         """Parse these columns of the rows as strings. Raises InputError if Polars sees other rows."""
         frame = self.parse(rows.only(text), dict.fromkeys(names, pl.String))
         if frame is None or len(frame) != len(rows.begin):
-            self.raw.fail(ValueError("its rows cannot be told apart"))
+            self.raw.fail(ValueError("its rows cannot be separated"))
         return frame
 
     def body(self) -> bytes:

@@ -121,7 +121,7 @@ def read_footer(read: Read, size: int) -> Footer:
     """Read the footer of a file of ``size`` bytes. Raises DamageError if it contradicts itself or the file."""
     tail = read(size - TAIL, TAIL) if size >= 4 + TAIL else b""
     if tail[4:] == LOCKED or read(0, 4) == LOCKED:
-        raise DamageError("it is encrypted")
+        raise DamageError("the file is encrypted")
     if tail[4:] != MAGIC:
         raise DamageError("it does not end with PAR1")
     length = int.from_bytes(tail[:4], "little")
@@ -145,7 +145,7 @@ def _chunk(facts: dict[int, Any], flat: dict[bytes, int], end: int) -> Chunk:
     """Return a column from its metadata; ``flat`` has the repetition of each column of a schema without nesting."""
     start = min((facts[field] for field in (9, 11) if facts.get(field, 0) > 0), default=0)
     if min(facts[5], facts[6], facts[7]) < 0 or start < 4 or start + facts[7] > end:
-        raise DamageError("a column lies outside of it")
+        raise DamageError("a column is outside of the file")
     name = facts[3][0]
     statistics = facts.get(12) or {}
     bounds = [statistics.get(field) for field in (5, 6)]
@@ -165,7 +165,7 @@ def check_pages(read: Read, chunk: Chunk, end: int) -> None:
             head, length = _page_head(read, at)
             at += length
             if min(head[2], head[3]) < 0 or at + head[3] > end:
-                raise DamageError(f"a page of column {chunk.name} lies outside of it")
+                raise DamageError(f"a page of column {chunk.name} is outside of the file")
             if head[1] in {DATA_PAGE, DATA_PAGE_V2}:
                 values += head[5 if head[1] == DATA_PAGE else 8][1]
                 if chunk.optional:

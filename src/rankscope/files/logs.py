@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import polars as pl
 
@@ -15,6 +16,7 @@ from rankscope.files.catalogue import kind_of
 from rankscope.files.log_formats.growthbook import GROWTHBOOK
 from rankscope.files.log_formats.inputs import (
     EXPECTED,
+    Clock,
     LogFormat,
     LogInput,
     LogPart,
@@ -24,6 +26,7 @@ from rankscope.files.log_formats.inputs import (
     refuse_faults,
 )
 from rankscope.files.log_formats.interleaved import INTERLEAVED
+from rankscope.files.log_formats.joining import BEFORE, EVENT
 from rankscope.files.log_formats.open_bandit import OBP, OPEN_BANDIT
 from rankscope.files.log_formats.ubi import UBI
 from rankscope.files.log_formats.yandex import YANDEX
@@ -34,12 +37,14 @@ from rankscope.files.raw import Raw, open_raw
 from rankscope.files.role_content import NUMBER, check_ids
 from rankscope.files.roles import said_columns
 from rankscope.files.sheets import INDEX, Sheet, is_path, open_sheet
+from rankscope.files.sums import COUNT, SUCCESSES, as_sums
 from rankscope.impressions import BLANKS, COLUMNS, Kind, Log, Pieces, number_of_text
 from rankscope.tables import Source
 from rankscope.words import plain_name
 
 LOG_FORMATS: dict[str, LogFormat] = {one.name: one for one in (OPEN_BANDIT, OBP, UBI, YANDEX, GROWTHBOOK, INTERLEAVED)}
 TABLE = "table"
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 LOOKED = 100  # files of a folder that are asked for their columns
 KEYS = tuple(key for one in LOG_FORMATS.values() for key in one.keys)
 
@@ -65,32 +70,48 @@ def log_format_of(given: LogInput) -> LogFormat | None:
 NEAR = 1000  # rows that are searched for the first id before all are read
 
 
-def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None, log_format: str | None = None) -> Log:
+def read_log(
+    source: Any,
+    *,
+    columns: Mapping[str, str] | str | None = None,
+    log_format: str | None = None,
+    clock: Clock | None = None,
+) -> Log:
     """Read a log: one row per shown item with its clicks and more, or one row per user with numbers.
 
     ``source`` is any input of ``rankscope.scoring.logs.read_log`` except Spark frames, or rows of a table.
     """
     if isinstance(source, Log):
+        if clock is not None:
+            raise InputError(
+                f"{source.label}: its times are read already: give --time-format and --time-zone to read_log"
+            )
         return source
     if isinstance(source, LogRows):
-        return _log(source, columns)
+        return log_from(source, columns, clock)
     given = input_of(source, KEYS)
-    return _log(_rows_of_format(given, log_format) or _rows_of(source, given), columns)
+    return log_from(_rows_of_format(given, log_format) or rows_from(source, given), columns, clock)
 
 
 DONE = {"shown", "click", "dwell_s", "conversion", "revenue", "variant"}  # roles that logs have and judgments have not
-OF = {"item_id", "impression_id", "unit_id"}  # roles of which a log has one
+OF = {"item_id", "impression_id", "unit_id"}  # roles: every log has one
 
 
-def log_of(source: Any, *, columns: Mapping[str, str] | str | None = None, log_format: str | None = None) -> Log | None:
+def log_of(
+    source: Any,
+    *,
+    columns: Mapping[str, str] | str | None = None,
+    log_format: str | None = None,
+    clock: Clock | None = None,
+) -> Log | None:
     """Read an input as a log if its columns are those of a log; None for judgments, rankings and other inputs.
 
     Raises InputError for an unreadable log, and for a missing file.
     """
     if isinstance(source, LogRows):
-        return _log_by_columns(source, columns)
+        return _log_by_columns(source, columns, clock)
     if isinstance(source, Log) or log_format is not None:
-        return read_log(source, columns=columns, log_format=log_format)
+        return read_log(source, columns=columns, log_format=log_format, clock=clock)
     try:
         given = input_of(source, KEYS)
     except InputError:
@@ -98,41 +119,71 @@ def log_of(source: Any, *, columns: Mapping[str, str] | str | None = None, log_f
             raise
         return None
     if (found := _rows_of_format(given, None)) is not None:
-        return _log(found, columns)
+        return log_from(found, columns, clock)
     try:
-        rows = _rows_of(source, given)
+        rows = rows_from(source, given)
     except InputError:
         return None
-    return _log_by_columns(rows, columns)
+    return _log_by_columns(rows, columns, clock)
 
 
-def _log_by_columns(rows: LogRows, columns: Mapping[str, str] | str | None) -> Log | None:
-    roles, _ = _roles_of(list(rows.schema), columns, rows.source.label)
-    return _log(rows, columns) if DONE & set(roles) and OF & set(roles) else None
+def _log_by_columns(rows: LogRows, columns: Mapping[str, str] | str | None, clock: Clock | None) -> Log | None:
+    rows, columns = as_sums(rows, columns)
+    roles, _ = roles_by_name(list(rows.schema), columns, rows.source.label)
+    is_log = rows.sums is not None or (DONE & set(roles) and OF & set(roles))
+    return log_from(rows, columns, clock) if is_log else None
 
 
-def _log(rows: LogRows, columns: Mapping[str, str] | str | None) -> Log:
-    roles, notes = _roles_of(list(rows.schema), columns, rows.source.label)
+def log_from(rows: LogRows, columns: Mapping[str, str] | str | None, clock: Clock | None = None) -> Log:
+    """Return the log of some rows, with columns in their types. Raises InputError for columns that are not of a log."""
+    rows, columns = as_sums(rows, columns)
+    roles, notes = roles_by_name(list(rows.schema), columns, rows.source.label)
     given = _said_roles(list(rows.schema), columns, rows.source.label) if columns else {}
     roles, changes = (roles, []) if rows.read_as else check_ids(rows, roles, given)
     notes += changes
     if not roles:
         raise InputError(f"{rows.source.label}: no column is known among {words.listing(rows.schema)}; {EXPECTED}")
+    if clock is not None:
+        rows = _timed(rows, roles, clock)
     typed, plain, remarks = _typed(rows, roles)
     used = set(roles.values())
-    others = tuple(name for name in rows.schema if name not in used and not INDEX.fullmatch(name))
+    of_sums = () if rows.sums is None else (rows.sums.count, *rows.sums.products.values())
+    hidden = {BEFORE, EVENT, *of_sums}
+    others = tuple(name for name in rows.schema if name not in used | hidden and not INDEX.fullmatch(name))
     rest = [pl.col(name) for name in others if name not in roles]
-    frame = rows.frame.select(*[typed[role].alias(role) for role in roles], *rest)
+    marks = [pl.col(name) for name in (BEFORE, EVENT, *of_sums) if name in rows.schema]
+    frame = rows.frame.select(*[typed[role].alias(role) for role in roles], *rest, *marks)
     lie = [plain.get(role, typed[role]).alias(role) for role in roles]
     pieces = Pieces(frame, tuple(piece.select(*lie, *rest) for piece in rows.pieces)) if rows.pieces else None
     label = rows.source.label
     shows = {"item_id", "impression_id", "position", "shown"} & set(roles)
-    what = rows.read_as or ("a log" if shows else "a table with one row per unit")
+    table = "a table with one or more rows per unit" if "timestamp" in roles else "a table with one row per unit"
+    what = rows.read_as or ("a log" if shows else table)
     named = [f"{role} ({name})" if role != name else role for role, name in roles.items()]
     first = f"read {label} as {what}: {words.listing(named, most=30)}"
     noted = replace(rows.source, notes=(first, *(rows.source.notes if rows.read_as else ()), *notes, *remarks))
-    log = Log(frame, roles, tuple(name for name in others if name not in roles), noted, rows.collect, pieces)
+    log = Log(
+        frame, roles, tuple(name for name in others if name not in roles), noted, rows.collect, pieces, sums=rows.sums
+    )
+    if BEFORE in rows.schema:  # of two tables: assignments and events
+        before = replace(log, frame=frame.filter(pl.col(BEFORE)), events=EVENT)
+        return replace(log, frame=frame.filter(~pl.col(BEFORE)), events=EVENT, before=before)
     return log if rows.settle is None else rows.settle(log)
+
+
+def _timed(rows: LogRows, roles: Mapping[str, str], clock: Clock) -> LogRows:
+    """Return the rows with a clock that reads their times. Raises InputError without times, and for a Spark frame."""
+    if rows.settle is not None:
+        raise InputError(
+            f"{rows.source.label}: for a Spark frame leave --time-format, --time-zone, --from and --to out"
+        )
+    if "timestamp" not in roles:
+        raise InputError(
+            f"{rows.source.label}: no column of times is known: name it, like --columns 'NAME=timestamp', or leave the options of times out"
+        )
+    if clock.form is not None and rows.read_as:
+        raise InputError(f"{rows.source.label}: --time-format is for plain tables, and this is {rows.read_as}")
+    return replace(rows, clock=clock)
 
 
 # --- where rows come from -----------------------------------------------------------------------------------------
@@ -152,7 +203,8 @@ def _rows_of_format(given: LogInput | None, log_format: str | None) -> LogRows |
     return LogRows(table.frame.lazy(), dict(table.frame.schema), source, read_as=table.read_as)
 
 
-def _rows_of(source: Any, given: LogInput | None) -> LogRows:
+def rows_from(source: Any, given: LogInput | None) -> LogRows:
+    """Return the rows of a table: a path, a folder, a frame, or columns by name."""
     if isinstance(source, pl.LazyFrame):
         return LogRows(source, dict(source.collect_schema()), Source("log"))
     if not is_path(source):
@@ -160,7 +212,19 @@ def _rows_of(source: Any, given: LogInput | None) -> LogRows:
     one = None if given is None else given.one
     if one is not None and one.raw is not None:
         return _of_raw(one.raw, one)
-    return _joined(str(source), [_of_raw(open_raw(file, EXPECTED)) for file in files_of(source) or ()])
+    parts = [_with_folders(_of_raw(open_raw(file, EXPECTED)), file, Path(source)) for file in files_of(source) or ()]
+    return _joined(str(source), parts)
+
+
+def _with_folders(rows: LogRows, file: Path, root: Path) -> LogRows:
+    """Return the rows of a file with the columns of its folders, like ``variant=B/``."""
+    within = file.relative_to(root).parts[:-1] if root.is_dir() else file.parts[:-1]
+    pairs = [unquote(part).partition("=")[::2] for part in within if "=" in part]
+    more = {name: None if value == NO_VALUE else value for name, value in pairs if name and name not in rows.schema}
+    if not more:
+        return rows
+    frame = rows.frame.with_columns(pl.lit(value, pl.String).alias(name) for name, value in more.items())
+    return replace(rows, frame=frame, schema={**rows.schema, **dict.fromkeys(more, pl.String())}, pieces=())
 
 
 def _of_raw(raw: Raw, part: LogPart | None = None) -> LogRows:
@@ -184,7 +248,7 @@ def _of_parquet(file: ParquetFile) -> LogRows:
 
 def _of_sheet(sheet: Sheet | Mapping[str, Any], raw: Raw | None = None) -> LogRows:
     if isinstance(sheet, Mapping):
-        if raw is None and sheet and all(isinstance(cells, list | tuple) for cells in sheet.values()):
+        if raw is None and sheet and all(map(_is_column, sheet.values())):
             return _of_columns(sheet)
         raise InputError(f"{raw.label if raw else 'log'}: an object, not rows; {EXPECTED}")
     source = Source(sheet.label) if raw is None else raw.source("table")
@@ -197,6 +261,13 @@ def _of_sheet(sheet: Sheet | Mapping[str, Any], raw: Raw | None = None) -> LogRo
 def _of_table(table: pl.DataFrame, source: Source) -> LogRows:
     pieces = tuple(table[start : start + PIECE].lazy() for start in range(0, max(len(table), 1), PIECE))
     return LogRows(table.lazy(), dict(table.schema), source, pieces=pieces)
+
+
+def _is_column(cells: Any) -> bool:
+    """Return True for a list, an array of one dimension, a range or a series."""
+    if isinstance(cells, str | bytes | Mapping):
+        return False
+    return hasattr(cells, "__len__") and hasattr(cells, "__iter__") and getattr(cells, "ndim", 1) == 1
 
 
 def _of_columns(columns: Mapping[str, Any]) -> LogRows:
@@ -225,9 +296,10 @@ def _joined(label: str, parts: Sequence[LogRows]) -> LogRows:
 # --- what columns are ---------------------------------------------------------------------------------------------
 
 
-def _roles_of(
+def roles_by_name(
     names: Sequence[str], columns: Mapping[str, str] | str | None, label: str
 ) -> tuple[dict[str, str], list[str]]:
+    """Return the column of each role, by the given roles and then by name, and notes about choices."""
     roles = _said_roles(names, columns, label) if columns else {}
     notes = []
     numbers = _numbers(names, columns)
@@ -256,7 +328,9 @@ def _said_roles(names: Sequence[str], columns: Mapping[str, str] | str, label: s
             continue
         role = next((role for role in COLUMNS if plain_name(said) in _plain_names(role)), None)
         if role is None:
-            raise InputError(f"columns: {name!r} has the unknown role {said!r}{words.hint(said, [*COLUMNS, NUMBER])}")
+            raise InputError(
+                f"columns: {name!r} has the unknown role {said!r}{words.hint(said, [*COLUMNS, NUMBER, COUNT, SUCCESSES])}"
+            )
         if name not in names:
             raise InputError(f"{label}: no column {name!r}{words.hint(name, names)}")
         if role in out:
@@ -288,12 +362,12 @@ def _typed(rows: LogRows, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr],
     odd: dict[str, tuple[pl.Expr, Kind]] = {}
     floats = _float_ids(rows, [name for role, name in roles.items() if COLUMNS[role].kind == "id"])
     for role, name in roles.items():
-        kind, dtype = COLUMNS[role].kind, rows.schema[name]
+        kind = COLUMNS[role].kind
         if kind == "time":
             typed[role], faulty, said = read_times(rows, name)
             notes += said
         else:
-            column = pl.col(name)
+            column, dtype = rows.cells(name, kind)
             if name in floats:
                 column, dtype = column.str.strip_chars().cast(pl.Float64, strict=False), pl.Float64()
             elif kind == "id" and (dtype == pl.String or dtype.is_integer()):

@@ -343,7 +343,7 @@ def hint_at_names(value: str, text: str) -> str:
     is_word = re.fullmatch(r"[^\W\d]{2,}[^\d]*", text)
     if value != "grade" or not is_word or text.casefold() in {"nan", "inf", "infinity", "none", "null"}:
         return ""
-    known = f" (so far: {', '.join(GRADES.get())})" if GRADES.get() else ""
+    known = f" (named now: {', '.join(GRADES.get())})" if GRADES.get() else ""
     return f"; name grades with --grades '{text.strip()}=3,...'{known}"
 
 

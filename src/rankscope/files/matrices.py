@@ -120,7 +120,7 @@ def _rows(sheet: Sheet, systems: pl.Series, query: str, used: set[str], metric: 
 def _value_columns(sheet: Sheet, used: set[str], metric: str | None) -> list[str]:
     names = [name for name in sheet.frame.columns if name not in used]
     if not names:
-        raise InputError(f"{sheet.label}: only the columns {words.listing(sorted(used))}, none of values; {EXPECTED}")
+        raise InputError(f"{sheet.label}: only the columns {words.listing(sorted(used))}, and no values; {EXPECTED}")
     fits = [name for name in names if metric is not None and name.casefold() == metric.casefold()]
     return fits or names
 
@@ -352,7 +352,7 @@ def _choose(frame: pl.DataFrame, metric: str, parts: Sequence[Part]) -> pl.DataF
 
 
 def _refuse_metric(metric: str, names: Sequence[str], label: str) -> NoReturn:
-    raise InputError(f"{label}: no metric {metric!r}{words.hint(metric, names)}")
+    raise InputError(f"{label}: unknown metric {metric!r}{words.hint(metric, names)}")
 
 
 def _refuse_twice(frame: pl.DataFrame, parts: Sequence[Part]) -> None:

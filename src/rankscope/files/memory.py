@@ -154,7 +154,7 @@ def frame_of(source: Any, label: str) -> pl.DataFrame:
         raise MissingExtraError(text) from None
     except Exception as error:  # noqa: BLE001 - whatever the other library raises
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
-        hint = "does a column mix texts and numbers? astype(str) makes ids strings"
+        hint = "are texts and numbers mixed in one column? astype(str) makes ids strings"
         raise InputError(f"{label}: the data frame cannot be read: {text}; {hint}") from None
 
 
@@ -194,7 +194,7 @@ def read_dict(
     queries = ids_of(source.keys(), label, "query", found)
     if len(set(queries)) < len(queries):
         twice = next(query for n, query in enumerate(queries) if query in queries[:n])
-        raise InputError(f"{label}: query {twice!r} is there twice, as text and as a number; keep one")
+        raise InputError(f"{label}: query {twice!r} is there as text and as number: keep one")
     docs = ids_of(chain.from_iterable(rows.values()), label, "document", found)
     value = "score" if what == "run" else "grade"
     query_ids = pl.Series(queries, dtype=pl.String).gather(np.repeat(np.arange(len(sizes)), sizes))
@@ -374,9 +374,7 @@ def _frame_of_rows(rows: Sequence[Any], what: str) -> pl.DataFrame:
     odd = (row for row in rows if not _is_row(row) or name is None or number_of(getattr(row, name, None)) is None)
     if (one := next(odd, None)) is not None or name is None:
         said = f"{what}: {quote_value(rows[0] if one is None else one)} has no {VALUE_NAMES[what][0]}"
-        raise InputError(
-            f"{said} that is a number; each document has a query_id, a doc_id and a {VALUE_NAMES[what][0]}"
-        )
+        raise InputError(f"{said} as a number: each document has a query_id, a doc_id and a {VALUE_NAMES[what][0]}")
     columns = {
         "query_id": ids_of((row.query_id for row in rows), what, "query"),
         "doc_id": ids_of((row.doc_id for row in rows), what, "document"),

@@ -39,7 +39,7 @@ Hook = Callable[[list[tuple[str, Any]]], Any]
 
 
 def object_of(line: str | bytes, hook: Hook = pairs_of) -> Mapping[str, Any] | None:
-    """Return the object in a line; None if there is none."""
+    """Return the object in a line; None without one."""
     try:  # json would guess the encoding of bytes
         text = line.decode("utf-8") if isinstance(line, bytes) else line
         value = json.loads(text, object_pairs_hook=hook)
@@ -291,7 +291,7 @@ class Json(RunFormat):
 
 
 def _merge(queries: Mapping[str, Any], what: str, label: str) -> dict[str, Any]:
-    """Join the documents of a query whose key comes twice."""
+    """Join the documents of queries with repeated keys."""
     out: dict[str, Any] = {}
     for query, value in queries.items():
         if query not in out:
@@ -414,7 +414,7 @@ def _list_key(lists: Sequence[str], what: str, at: str) -> str:
         return rest[0]
     noun, wanted = ("a run", "retrieved_ids") if what == "run" else ("qrels", "relevant_ids")
     among = words.listing(lists) or "none"
-    raise InputError(f"{at}: no list of documents for {noun} among {among}; call it {wanted}")
+    raise InputError(f"{at}: the list of documents for {noun} is missing among {among}: call it {wanted}")
 
 
 def _documents_in(value: Any, what: str, at: str) -> Any:

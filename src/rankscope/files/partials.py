@@ -20,7 +20,7 @@ FORMAT = 2
 SEAL = (
     b"sha256 of this file with zeros here: "  # the digest follows, and is checked before anything else reads the file
 )
-EXPECTED = "a part is a file that rankscope evaluate --partition writes"
+EXPECTED = "parts are written by rankscope evaluate --partition"
 
 
 def write_partial(frame: pl.DataFrame, facts: Mapping[str, Any], place: str | Path) -> None:

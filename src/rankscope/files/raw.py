@@ -9,6 +9,7 @@ import os
 import re
 import stat
 import sys
+import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -80,7 +81,6 @@ FIRST_LINE = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t\r\f\v]*[^\s#][^\n]*\n", re.MUL
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)  # errors of Polars for unreadable input
 BROKEN = (OSError, EOFError, zlib.error)  # errors of gzip and zstd for damaged archives
 FOREIGN = {
-    b"PK\x03\x04": ("a zip archive", "unzip it first"),
     b"BZh": ("bzip2", "run bunzip2 on it first"),
     b"\xfd7zXZ": ("xz", "run unxz on it first"),
     b"\x04\x22\x4d\x18": ("lz4", "run unlz4 on it first"),
@@ -89,7 +89,6 @@ FOREIGN = {
     b"SQLite format": ("an SQLite database", "export the table as CSV or Parquet"),
     b"\x89HDF": ("an HDF5 file", "export the table as CSV or Parquet"),
     b"\x80\x04": ("a Python pickle", "write it as a TREC file, CSV, JSONL or Parquet"),
-    b"ARROW1": ("an Arrow file", "write it as Parquet"),
 }
 
 
@@ -106,6 +105,7 @@ class Raw:
     start: bytes = field(repr=False)
     stamp: tuple[int, int] | None = None
     columns: ColumnRoles | None = field(default=None, repr=False)
+    origin: Path | None = None  # the file, if ``feed`` has the bytes that were taken out of it
 
     @cached_property
     def compression(self) -> str:
@@ -163,7 +163,7 @@ class Raw:
 
     def source(self, kind: str, **more: Any) -> Source:
         """Return this input as the source of a table."""
-        path = str(self.feed) if isinstance(self.feed, Path) else None
+        path = str(self.origin or self.feed) if self.origin or isinstance(self.feed, Path) else None
         return Source(self.label, kind, path, sha256=self.sha256, same=self.same, **more)
 
     def read(self, longest: int | None = None) -> bytes:
@@ -182,7 +182,7 @@ class Raw:
         return data
 
     def text(self) -> bytes:
-        """Return all bytes of a file whose lines are at most ``LINE`` long, decompressed."""
+        """Return all bytes of a file with lines of at most ``LINE`` bytes, decompressed."""
         return self.read(LINE)
 
     def _unpack_all(self, longest: int | None) -> bytes:
@@ -196,7 +196,7 @@ class Raw:
     def sha256(self) -> str:
         """Return the digest of the stored bytes. Raises DataError if the file has changed since it was read."""
         self.same()
-        with self.open() as file:
+        with self.origin.open("rb") if self.origin else self.open() as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def same(self) -> None:
@@ -333,7 +333,45 @@ def open_raw(path: str | Path, expected: str) -> Raw:
     for magic, (what, remedy) in FOREIGN.items():
         if raw.start.startswith(magic):
             raise InputError(f"{raw.label}: this is {what}, which rankscope does not read: {remedy}")
-    return raw
+    taken_out = next((take(raw) for magic, take in CONTAINERS.items() if raw.start.startswith(magic)), None)
+    return raw if taken_out is None else taken_out
+
+
+def _held(raw: Raw, data: bytes) -> Raw:
+    origin = raw.feed if isinstance(raw.feed, Path) else None
+    return Raw(raw.label, data, data[:HEAD], columns=raw.columns, origin=origin)
+
+
+def _unzipped(raw: Raw) -> Raw:
+    """Return the only file of a zip archive. Raises InputError for several files, or a damaged archive."""
+    try:
+        with raw.open() as file, zipfile.ZipFile(file) as archive:
+            files = [one for one in archive.infolist() if not one.is_dir() and not one.filename.startswith("__MACOSX")]
+            if len(files) != 1:
+                raise InputError(
+                    f"{raw.label}: a zip archive with {words.counted(len(files), 'file')}: unzip it first, and name one file"
+                )
+            check_memory(raw.label, files[0].file_size)
+            with archive.open(files[0]) as member:
+                return _held(raw, member.read(files[0].file_size))
+    # zipfile raises NotImplementedError for unknown compressions and RuntimeError for encrypted files
+    except (*BROKEN, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        raise InputError(
+            f"{raw.label}: the zip archive cannot be read ({error}): fetch or copy it again"
+        ) from None  # zipfile raises the last two for unknown packing and encryption
+
+
+def _of_arrow(raw: Raw) -> Raw:
+    """Return the table of an Arrow IPC file, as Parquet."""
+    out = io.BytesIO()
+    try:
+        pl.read_ipc(io.BytesIO(raw.read())).write_parquet(out)
+    except UNREADABLE as error:
+        raw.fail(error)
+    return _held(raw, out.getvalue())
+
+
+CONTAINERS = {b"PK\x03\x04": _unzipped, b"ARROW1": _of_arrow}
 
 
 def _standard_input() -> Raw:

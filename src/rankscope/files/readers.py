@@ -36,7 +36,7 @@ def run_of(source: Any, name: str | None = None, columns: ColumnRoles | None = N
     if isinstance(source, Run):
         return source
     if isinstance(source, Qrels):
-        raise InputError("these are qrels, not a run; the order is qrels first, then runs")
+        raise InputError("these rows are qrels, not a run: give qrels first, then runs")
     return cast("Run", _of(source, "run", name, columns=columns))
 
 
@@ -49,7 +49,7 @@ def qrels_of(source: Any, columns: ColumnRoles | None = None) -> Qrels:
     if isinstance(source, Qrels):
         return source
     if isinstance(source, Run):
-        raise InputError("this is a run, not qrels; the order is qrels first, then runs")
+        raise InputError("these rows are a run, not qrels: give qrels first, then runs")
     return cast("Qrels", _of(source, "qrels", None, columns=columns))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 
 import polars as pl
@@ -31,6 +32,22 @@ OTHER_KEYS = (
     "line",
     "request",
 )  # keys of things that a unit has several of
+KEY_WORDS = frozenset({"id", "key", "uid", "uuid", "guid", "hash"})
+PEOPLE = frozenset(
+    {
+        "user",
+        "customer",
+        "client",
+        "visitor",
+        "member",
+        "player",
+        "account",
+        "shopper",
+        "subscriber",
+        "cookie",
+        "device",
+    }
+)
 FLAGS = ("0", "1", "0.0", "1.0", "true", "false", "yes", "no", "y", "n", "t", "f")
 SAMPLE = 10_000  # rows at the top that are searched
 FEWEST = 20  # rows below which a column with two values may hold ids
@@ -44,8 +61,9 @@ def check_ids(rows: LogRows, roles: Mapping[str, str], given: Collection[str]) -
     """
     found = {role: roles[role] for role in IDS if role in roles and role not in given}
     kept, notes = dict(roles), list[str]()
-    sample = rows.collect(rows.frame.select([*dict.fromkeys(found.values())]).head(SAMPLE)) if found else pl.DataFrame()
-    cells = {role: sample[name].cast(pl.String).drop_nulls() for role, name in found.items()}
+    texts = [rows.cells(name, "id")[0].cast(pl.String).alias(role) for role, name in found.items()]
+    sample = rows.collect(rows.frame.head(SAMPLE).select(texts)) if found else pl.DataFrame()
+    cells = {role: sample[role].drop_nulls() for role in found}
     for role, name in found.items():
         if _is_flag(cells[role]):
             del kept[role]
@@ -69,7 +87,24 @@ def check_ids(rows: LogRows, roles: Mapping[str, str], given: Collection[str]) -
         notes.append(
             f"column {name} holds a few numbers, so it is not taken as {role} (--columns '{name}={role}' does so)"
         )
+    people = _repeated_key(rows, kept) if "unit_id" not in kept and rows.settle is None else None
+    if people is not None:
+        notes.append(f"column {people} may name the users: --columns '{people}=unit_id'")
     return kept, notes
+
+
+def _repeated_key(rows: LogRows, roles: Mapping[str, str]) -> str | None:
+    """Return the first column without a role that is named like the id of a user, if several rows at the top share a value."""
+    names = [name for name in rows.schema if name not in roles.values() and _names_people(name)]
+    if not names:
+        return None
+    sample = rows.collect(rows.frame.head(SAMPLE).select(names))
+    return next((name for name in names if FEWEST <= sample[name].n_unique() < len(sample)), None)
+
+
+def _names_people(name: str) -> bool:
+    parts = [part.lower() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)]
+    return bool(parts) and (parts[-1] in KEY_WORDS or not PEOPLE.isdisjoint(parts)) and not set(OTHER_KEYS) & set(parts)
 
 
 def _is_flag(cells: pl.Series) -> bool:
@@ -88,7 +123,7 @@ def _may_be_counts(name: str, cells: pl.Series) -> bool:
 
 
 def _unique_key(rows: LogRows, roles: Mapping[str, str], cells: Mapping[str, pl.Series]) -> str | None:
-    """Return the first column named like an id whose cells are unique, in a table with one row per unit; None without one."""
+    """Return the first column named like an id with unique cells, in a table with one row per unit; None without one."""
     counts = {role for role, name in roles.items() if role in cells and _may_be_counts(name, cells[role])}
     if rows.settle is not None or set(ONE_ROW_EACH) & (set(roles) - counts):
         return None

@@ -21,7 +21,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "score": ("score",),
     "rank": ("rank",),
     "grade": ("grade", "relevance", "rel", "label", "rating"),
-    "iteration": ("iteration", "iter", "subtopic"),
+    "iteration": ("iteration", "iter", "subtopic", "stratum"),
     "tag": ("run", "tag"),
 }  # fmt: skip
 NAMES = frozenset(alias for aliases in ALIASES.values() for alias in aliases)
@@ -114,7 +114,7 @@ class ColumnRoles(dict[str, str]):
         for name, role in self.items():
             if name not in self.met:
                 there = words.hint(name, self.names, most=12) if self.names else "; the input has no named columns"
-                raise InputError(f"columns: no input has a column {name!r} that could be the {role}{there}")
+                raise InputError(f"columns: the inputs lack a column {name!r} that could be the {role}{there}")
 
 
 def roles_of(
@@ -142,7 +142,7 @@ def roles_of(
         ids = [name for name in fits if plain_name(name) != "item"]
         if role == "doc_id" and len(ids) > 1:
             several = f"columns {words.listing(ids, last='and')} could each be the document"
-            raise InputError(f"{label}: {several}: say which it is, like --columns '{ids[-1]}=doc_id'")
+            raise InputError(f"{label}: {several}: name it, like --columns '{ids[-1]}=doc_id'")
         if len(fits) > 1:
             notes.append(f"columns {words.listing(fits)} could all be the {role}: {fits[0]} is used")
     if what == "qrels" and "grade" not in roles and "score" in by_plain and by_plain["score"] not in taken:
@@ -178,5 +178,5 @@ def _complain(roles: dict[str, str], by_plain: dict[str, str], names: Sequence[s
     if not hint and any(words.is_number(name) for name in names):
         hint = "; is the header line missing?"
     elif not hint and (rest := [name for name in names if name not in roles.values()]):
-        hint = f"; say which it is, like --columns '{rest[0]}={missing[0]}'"
+        hint = f"; name it, like --columns '{rest[0]}={missing[0]}'"
     raise InputError(f"{label}: {wanted}; {RUN_TABLE if what == 'run' else QRELS_TABLE}{hint}")

@@ -190,7 +190,7 @@ def _frame(source: Any, label: str, roles: Collection[str]) -> pl.DataFrame:
     if is_pandas(source):
         source = with_index(source, roles)
     if not isinstance(source, pl.DataFrame | pl.LazyFrame):
-        _refuse_twice([str(name) for name in getattr(source, "columns", [])], label)
+        _refuse_twice([str(name) for name in getattr(source, "column_names", getattr(source, "columns", []))], label)
     frame = frame_of(source, label)
     return frame.rename({UNNAMED: ""}) if UNNAMED in frame.columns else frame
 

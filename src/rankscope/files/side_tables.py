@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NoReturn
 
@@ -77,7 +78,7 @@ class Attributes:
         unknown = self.unknown(query_ids)
         if len(unknown) == len(self.by_query):
             has = f"it has {words.listing(unknown, 3)}, the scores {words.listing(query_ids, 3)}"
-            raise DataError(f"{self.label}: none of its queries has scores; {has}: use one set of query ids")
+            raise DataError(f"{self.label}: its queries have no scores; {has}: use one set of query ids")
         lacking = [query for query in query_ids if query not in self.by_query]
         out = []
         for ids, kind, what in ((unknown, "", "not scored"), (lacking, "scored ", "not in it")):
@@ -123,7 +124,7 @@ def clusters_of(source: Any, query_ids: Sequence[str]) -> tuple[Array, list[str]
     without = [query for query in query_ids if by_query.get(query) is None]
     if without:
         many = f"{words.count(len(without))} of {words.counted(len(query_ids), 'query')} {words.agree(len(without), 'has')} none"
-        raise DataError(f"{label}: query {without[0]!r} has no cluster ({many}); give every scored query one")
+        raise DataError(f"{label}: query {without[0]!r} has no cluster ({many}): give every scored query one")
     names, codes = np.unique([str(by_query[query]) for query in query_ids], return_inverse=True)
     return codes.astype(np.int64), names.tolist()
 
@@ -135,7 +136,7 @@ def _of_mapping(source: Mapping[Any, Any], label: str) -> dict[str, dict[str, At
     for query, said in zip(ids_of(source, label, "query"), source.values(), strict=True):
         values = said if isinstance(said, Mapping) else {"attribute": said}
         if query in out:
-            raise InputError(f"{label}: query {query} is there twice, as text and as a number; keep one")
+            raise InputError(f"{label}: query {query} is there as text and as number: keep one")
         out[query] = {str(name): _value(value, f"{label}: query {query}, {name}") for name, value in values.items()}
     for name in dict.fromkeys(name for values in out.values() for name in values):
         if {str, float} <= {type(values.get(name)) for values in out.values()}:  # numbers among texts are texts
@@ -160,6 +161,8 @@ def _column(sheet: Sheet, name: str) -> list[Attribute]:
     column = sheet.frame[name]
     if column.dtype == pl.Boolean:
         return [None if value is None else str(value).lower() for value in column]
+    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
+        raise InputError(f"{sheet.label}: column {name} is of type {column.dtype}: an attribute is a text or a number")
     if column.dtype != pl.String and not column.dtype.is_numeric():
         column = column.cast(pl.String, strict=False)
     if column.dtype == pl.String:
@@ -249,7 +252,7 @@ class Costs:
         for run in runs:
             if run not in self.by_run:
                 others = [name for name in self.by_run if name not in runs]
-                raise InputError(f"{self.label}: no run {run!r}{words.hint(run, others)}")
+                raise InputError(f"{self.label}: unknown run {run!r}{words.hint(run, others)}")
         return {run: self.by_run[run] for run in runs}
 
     def column(self, name: str) -> str:
@@ -312,7 +315,7 @@ def _cost_of(value: Any, where: str) -> float:
 
 def _refuse_cost(where: str, value: Any) -> NoReturn:
     said = "the number is missing" if value is None else f"{quote_value(value)} is not a cost"
-    raise InputError(f"{where}: {said}; a cost is a number of at least 0, and every run has one")
+    raise InputError(f"{where}: {said}; every run needs a cost of at least 0")
 
 
 def _check_cost(names: Sequence[str], by_run: dict[str, dict[str, float]], label: str) -> Costs:
@@ -333,11 +336,34 @@ TIMES = ("timestamp", "time", "unix_timestamp", "datetime", "date", "ts", "t_dat
 INTERACTIONS = "interactions are a table with the columns user_id and item_id"
 
 
+@dataclass(frozen=True, eq=False)
+class Interactions:
+    """Users and their items, read from ``source`` when first needed."""
+
+    source: Any
+
+    @property
+    def label(self) -> str:
+        """The name of the file, or ``history``."""
+        return str(self.source) if is_path(self.source) else "history"
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The interactions, as ``interactions_of`` reads them."""
+        return interactions_of(self.source)
+
+
 def interactions_of(source: Any, columns: ColumnRoles | None = None) -> pl.DataFrame:
-    """Read interactions from a table of users and items, or from any input of qrels.
+    """Read interactions from a table of users and items, from ``{user: [item, ...]}``, or from any input of qrels.
 
     Each row has ``query_id`` (the user), ``doc_id`` (the item) and ``time``, null if it is unknown. ``columns`` gives roles to columns.
     """
+    if isinstance(source, Interactions):
+        return source.frame
+    if isinstance(source, Mapping) and all(isinstance(some, list | tuple | set) for some in source.values()):
+        pairs = [(str(user), str(item)) for user, some in source.items() for item in some]
+        rows = pl.DataFrame(pairs, {"query_id": pl.String, "doc_id": pl.String}, orient="row")
+        return rows.with_columns(time=pl.lit(None, pl.Float64))
     sheet = _sheet(source)
     given = columns.among(sheet.frame.columns, "qrels", sheet.label) if sheet is not None and columns else {}
     user, item = (sheet.role(USERS), sheet.role(ITEMS)) if sheet else (None, None)
@@ -351,6 +377,7 @@ def interactions_of(source: Any, columns: ColumnRoles | None = None) -> pl.DataF
 
 def timed_interactions(source: Any) -> pl.DataFrame | None:
     """Read interactions from a table with a column of times; None for any other input."""
+    source = source.source if isinstance(source, Interactions) else source
     sheet = _sheet(source)
     return None if sheet is None or sheet.role(TIMES) is None else interactions_of(source)
 

@@ -75,11 +75,11 @@ def texts_of(source: Any, ids: Iterable[str] | None = None, noun: Noun = "docume
     by_id = _gather(pairs, selection)
     if selection.ids and not by_id and selection.first_ids:
         has, asked = (words.listing(map(repr, ids), 3) for ids in (selection.first_ids, sorted(selection.ids)))
-        said = f"it has ids like {has}, the {MANY[noun]} are {asked}; is it the file of these {MANY[noun]}?"
-        raise InputError(f"{place.label}: no text of a {noun} that is shown: {said}")
+        said = f"it has ids like {has}, the {MANY[noun]} are {asked}. Is it the right file?"
+        raise InputError(f"{place.label}: it lacks the texts of every {noun} that is shown: {said}")
     if not selection.first_ids and not by_id:
         what = EXPECTED if place.sha256 else f"give {TAKEN}"
-        raise InputError(f"{place.label}: no text in {'it' if place.sha256 else kind}; {what}")
+        raise InputError(f"{place.label}: {'it' if place.sha256 else kind} has no texts; {what}")
     said = f"{place.label} as {place.kind}" if place.sha256 else f"texts of {MANY[noun]} from {kind}"
     many = words.counted(len(by_id), noun)
     if selection.ids is not None:
@@ -165,12 +165,14 @@ def _of_mapping(source: Mapping[Any, Any], label: str, selection: Selection, nou
             roles = roles_among(list(value), noun, needs_id=False)
             if roles is None:
                 keys = words.listing(map(repr, value)) or "none"
-                raise InputError(f"{label}, {words.quote(one)}: no text among the keys {keys}; call it text")
+                raise InputError(
+                    f"{label}, {words.quote(one)}: the text is missing among the keys {keys}: call it text"
+                )
             yield one, join_row(value, roles)
         elif isinstance(value, str | list | None):
             yield one, plain_text(value)
         else:
-            raise InputError(f"{label}, {words.quote(one)}: {quote_value(value)} is no text; {TAKEN}")
+            raise InputError(f"{label}, {words.quote(one)}: {quote_value(value)} is not a text; {TAKEN}")
 
 
 def _of_list(source: Any, label: str, selection: Selection, noun: Noun) -> Iterator[tuple[str, str]]:

@@ -71,6 +71,10 @@ PRELS = LineLayout(
     "TREC prels (query document grade method probability)",
     "columns 4 and 5 (sampling method, inclusion probability) are not used",
 )  # fmt: skip
+STRATA = LineLayout(
+    ("query_id", "ignored", "doc_id", "iteration", "grade"), "grade", "qrels of sample_eval have 5 (query 0 document stratum grade)",
+    "TREC qrels of a stratified sample", "column 4 is the stratum of a document, column 5 its grade (negative: not sampled)",
+)  # fmt: skip
 PREFS = LineLayout(
     ("query_id", "iteration", "subgroup", "doc_id", "grade"), "grade",
     "a line of TREC preferences has 5 (query judge part document grade)",
@@ -164,6 +168,12 @@ def _five(raw: Raw, rows: list[list[bytes]]) -> LineLayout:
         return PREFS
     if PREFS not in likely:
         return QRELS
+    if (
+        all(f[3].isdigit() for f in rows)
+        and any(f[4].startswith(b"-") for f in rows)
+        and len({f[3] for f in rows}) < 100
+    ):
+        return STRATA  # few strata, and documents that were not sampled
     # a judgment names each document once, preferences compare several documents
     once = len({(f[0], f[1], f[2]) for f in rows}) / len(rows)
     if 0.6 < once < 0.9:
@@ -205,7 +215,7 @@ def is_regular(data: bytes, separator: str, wide: int, last: bytes | None) -> bo
 
 
 def tidy(data: bytes) -> bytes:
-    """Leave one space between columns and none around lines, line for line."""
+    """Leave one space between columns and strip lines, line for line."""
     if any(blank in data for blank in (b"\t", b"\r", b"\v", b"\f")):
         data = data.translate(BLANKS)
     while b"  " in data:
@@ -296,7 +306,7 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
 
 
 def _read_named(raw: Raw) -> Run | Qrels:
-    """Read judgments whose grades are words: the fourth word of a line, or the last of three."""
+    """Read judgments with words as grades: the fourth word of a line, or the last of three."""
     numbers, lines = GRADES.get(), []
     for line in raw.read().split(b"\n"):
         fields = [*re.finditer(rb"\S+", line)]
@@ -331,7 +341,7 @@ class Lines:
 
     @property
     def place(self) -> QueryPlace:
-        """Where a line names its query."""
+        """The position of the query in a line."""
         return QueryPlace.first(self.separator)
 
     def all_rows(self) -> _Rows:
@@ -483,7 +493,7 @@ class Letor(RunFormat):
     def read(self, raw: Raw, what: str, name: str | None) -> Run | Qrels:
         """Read labels as judgments; a row's comment names its document, or the row's place in its query does."""
         if what == "run":
-            raise InputError(f"{raw.label}: LETOR rows hold labels and features, no ranking; labels are qrels: {ORDER}")
+            raise InputError(f"{raw.label}: LETOR rows hold labels and features, no ranking. Labels are qrels: {ORDER}")
         notes, rows, counts = ReaderNotes(), list[tuple[str, str, float]](), dict[str, int]()
         try:
             lines = raw.read().removeprefix(BOM).decode("utf-8").split("\n")

@@ -47,7 +47,10 @@ def write_run(run: Any, path: str | Path, *, name: str | None = None) -> Path:
 
     def lines() -> str:
         _refuse_blanks(wanted, path, tag)
-        return "".join(f"{q} Q0 {d} {n} {s!r} {tag}\n" for q, d, s, n in wanted.iter_rows())
+        score = pl.Series("score", [*map(repr, wanted["score"].to_list())], pl.String)
+        parts = wanted.select("query_id", pl.lit("Q0").alias("Q0"), "doc_id", "rank", score)
+        text = parts.write_csv(separator=" ", include_header=False, quote_style="never")
+        return text.replace("\n", f" {tag}\n")
 
     return _write(wanted, path, lines, table.queries)
 
@@ -141,7 +144,7 @@ def check_ending(path: str | Path) -> None:
     """Raise InputError for an ending that tables of rows are not written with."""
     place, ending, _ = _ending(path)
     if ending not in ENDINGS:
-        said = "rows are written as .parquet, .csv, .tsv or .jsonl (also .gz): use one of these endings"
+        said = "use the ending .parquet, .csv, .tsv or .jsonl (also .gz) for rows"
         raise InputError(f"{place}: {said}")
 
 

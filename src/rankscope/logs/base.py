@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal
@@ -17,11 +17,15 @@ from rankscope.impressions import Log
 
 Level = Literal["row", "once", "values", "list", "session", "unit"]
 KEYS: dict[Level, str] = {"list": "impression_id", "session": "session_id"}
+MORE_IS_BETTER = frozenset({"click", "conversion", "revenue", "reward"})
 Better = Literal["higher", "lower", "neither"]
 
 Days = Annotated[int, Param("how many days", low=1, high=3650)]
 Column = Annotated[str, Param("the name of a column of numbers")]
-Direction = Annotated[Better, Param("what is better: higher, as of revenue, lower, as of a waiting time, or neither")]
+Direction = Annotated[
+    Better | None,
+    Param("better values: higher (revenue), lower (waiting times) or neither. Default: higher is assumed"),
+]
 
 
 @dataclass(frozen=True)
@@ -30,13 +34,17 @@ class RatioParts:
 
     At level ``row`` each row adds its value, at level ``once`` the first row of a unit that has one (and the largest denominator); at the others an expression sums up
     the rows of a list, a session or a unit. Null adds nothing. Without a denominator each unit counts as 1. Level ``values`` keeps the values
-    of rows one by one, without a denominator: for quantiles. ``censored`` is true for units that were not observed for long enough.
+    of rows one by one, without a denominator: for quantiles. ``censored`` is true for units that were not observed for long enough. If the
+    denominator is ``whole``, it is true for rows with a value, and a unit with a true row counts as 1. At levels above rows the expressions see the
+    frame that ``prepared`` makes of the rows and the columns that name groups, such as rows in order of time.
     """
 
     level: Level
     numerator: pl.Expr
     denominator: pl.Expr | None = None
     censored: pl.Expr | None = None
+    whole: bool = False
+    prepared: Callable[[pl.LazyFrame, list[str]], pl.LazyFrame] | None = None
 
 
 Parts = RatioParts  # the earlier public name
@@ -47,19 +55,21 @@ class Earning(Declared):
 
     ``needs`` names the columns of the log, ``unit`` the thing counted (an impression, a list, a session, a user), ``above`` and ``below`` the
     numerator and the denominator in words. ``better``, ``range`` and ``watch`` (a pitfall) serve people and verdicts. ``rowwise`` is true
-    if every expression looks at its own row only: such earnings are summed without grouping the rows first.
+    if every expression looks at its own row only: such earnings are summed without grouping the rows first. ``windowed`` earnings count
+    only units that were observed for some days.
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
     unit: ClassVar[str] = ""
     above: ClassVar[str] = ""
     below: ClassVar[str] = ""
-    better: ClassVar[Better] = "higher"
+    better: ClassVar[Better | None] = "higher"
     range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     watch: ClassVar[str] = ""
     best_for: ClassVar[str] = ""
     source: ClassVar[str] = ""
     rowwise: ClassVar[bool] = False
+    windowed: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -68,29 +78,51 @@ class Earning(Declared):
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
         """Return the sums of each unit; ``end`` is the last time in the log. The one method that every earning defines."""
-        raise TypeError(f"{type(self).__name__} defines no parts(): return the numerator and the denominator")
-
-
-class OnlineMetric(Earning, kind="online metric", at="days"):
-    """Base of every online metric. The docstring of a class says in one line what it is.
-
-    ``windowed`` metrics count only units that were observed for some days. ``of_columns`` are the parameters that name columns; ``example``
-    is a spelling with the values that must be given.
-    """
-
-    windowed: ClassVar[bool] = False
-    of_columns: ClassVar[tuple[str, ...]] = ()
-    example: ClassVar[str] = ""
-    listed_by: ClassVar[str] = "rankscope metrics online"
+        raise TypeError(f"{type(self).__name__} must define parts(): return the numerator and the denominator")
 
     def columns(self, log: Log) -> tuple[str, ...]:
         """The columns of the log that it needs."""
         return self.needs
 
+    def leaves_out(self) -> bool:
+        """True if units with a denominator of 0 have no value and do not count."""
+        return self.windowed
+
+
+class OnlineMetric(Earning, kind="online metric", at="days"):
+    """Base of every online metric. The docstring of a class says in one line what it is.
+
+    ``of_columns`` are the parameters that name columns; ``example``
+    is a spelling with the values that must be given.
+    """
+
+    of_columns: ClassVar[tuple[str, ...]] = ()
+    example: ClassVar[str] = ""
+    listed_by: ClassVar[str] = "rankscope metrics online"
+
+    @classmethod
+    def also_written(cls, name: str) -> str:
+        """Return the spelling of a metric of a column, for a message about an unknown name."""
+        return f"a column of numbers is written Mean({name})"
+
+    def reads(self, log: Log) -> set[str]:
+        """Return all columns of the log that it reads."""
+        return {*self.columns(log), *(log.column(getattr(self, name)) for name in self.of_columns)}
+
+    @property
+    def direction(self) -> Better:
+        """The better direction: higher if a metric of columns does not state it."""
+        return self.better or "higher"  # None for metrics of columns
+
+    def assumes(self, log: Log) -> bool:
+        """True if ``better`` is not given for a column other than clicks, conversions, revenue and reward."""
+        column = log.column(getattr(self, self.of_columns[0])) if self.of_columns else ""
+        return self.better is None and column not in MORE_IS_BETTER
+
     def __str__(self) -> str:
         if not self.of_columns:
             text, days = super().__str__(), getattr(self, "days", None)
-            # a window is always named: "Retention" alone does not say of which day
+            # a window is always named: "Retention" omits the day
             return text if "@" in text or days is None else f"{text}@{days}"
         own = [getattr(self, name) for name in self.of_columns]
         said = {
@@ -100,6 +132,34 @@ class OnlineMetric(Earning, kind="online metric", at="days"):
         return f"{type(self).__name__}({', '.join([*map(_written, own), *(f'{n}={v!r}' for n, v in first)])})"
 
     __repr__ = __str__
+
+
+class _Before(OnlineMetric):
+    """The same metric of the same unit before its assignment to a variant, for covariates."""
+
+    metric: Annotated[str, Param("the spelling of the metric")]
+
+    @property
+    def of(self) -> OnlineMetric:
+        """The metric itself."""
+        return parse_online(self.metric)
+
+    def __str__(self) -> str:
+        return f"{self.metric} before"
+
+    __repr__ = __str__
+
+
+def before(metric: OnlineMetric) -> OnlineMetric:
+    """Return the covariate for a metric: its value before the assignment. Raises InputError for a metric over days."""
+    if metric.windowed:
+        raise InputError(f"covariate of {metric}: a metric over days has no value before the assignment")
+    return _Before(metric=str(metric))
+
+
+def before_of(metric: Earning) -> OnlineMetric | None:
+    """Return the metric behind a covariate of ``before``, None for any other metric."""
+    return metric.of if isinstance(metric, _Before) else None
 
 
 def _written(name: str) -> str:
@@ -119,7 +179,7 @@ def parse_online(text: Any) -> OnlineMetric:
     if isinstance(text, type) and issubclass(text, OnlineMetric):
         return text().ready()
     if not isinstance(text, str):
-        raise InputError(f"{text!r} is no online metric: write it like CTR or 'Ratio(orders, sessions)'")
+        raise InputError(f"{text!r} is not an online metric: write it like CTR or 'Ratio(orders, sessions)'")
     found = _CALL.fullmatch(text.strip())
     cls = OnlineMetric.catalogue.get(found["name"]) if found else None
     spelled = _named(found["inside"], cls.of_columns) if found and cls is not None and cls.of_columns else None
@@ -142,7 +202,9 @@ def parse_online_metrics(given: Any) -> list[OnlineMetric]:
     for one in given:
         for part in split_spellings(one) if isinstance(one, str) else (one,):
             name, at, cuts = part.rpartition("@") if isinstance(part, str) and "," in part else ("", "", "")
-            several = [f"{name}@{cut}" for cut in cuts.split(",")] if at and "(" not in cuts else [part]
+            several = (
+                [f"{name}@{cut}" for cut in cuts.split(",")] if at and "(" not in cuts and ")" not in cuts else [part]
+            )
             out += map(parse_online, several)
     return list(dict.fromkeys(out))
 

@@ -89,7 +89,7 @@ class Numbering:
 
 
 def with_room(values: NDArray[Any], count: int) -> NDArray[Any]:
-    """An array for so many values at least, 0 where there were none."""
+    """The values with room for ``count``, padded with 0."""
     if count <= len(values):
         return values
     out = np.zeros(max(count, 2 * len(values)), dtype=values.dtype)
@@ -101,7 +101,7 @@ def with_room(values: NDArray[Any], count: int) -> NDArray[Any]:
 class _Piece:
     """Some rows: their keys and spots, the columns that name units and groups, and what rows add.
 
-    ``marks`` have what is true or false of a row, a bit a column; ``values`` are numbers, a column each; ``kept`` are those that are not summed.
+    ``marks`` have what is true or false of a row, one bit per column; ``values`` are numbers, a column each; ``kept`` are those that are not summed.
     """
 
     keys: Keys
@@ -113,7 +113,7 @@ class _Piece:
 
 
 class _Sums:
-    """What rows add, in a bin a number. Most rows have the same marks: others are counted by their marks, so that a row goes to one bin or two."""
+    """What rows add, in one bin per number. Most rows have the same marks: others are counted by their marks, so that a row goes to one bin or two."""
 
     def __init__(self) -> None:
         self.rows: Numbers = NOTHING
@@ -225,7 +225,7 @@ def _piece(table: pl.DataFrame, keys: Sequence[str], flags: Sequence[str], kept:
 
 
 def _marks(flags: pl.DataFrame) -> Iterator[Marks]:
-    """What is true of each row, a bit a column, for some columns at a time."""
+    """What is true of each row, one bit per column, for some columns at a time."""
     for first in range(0, flags.width, BITS):
         mark = np.zeros(len(flags), dtype=np.uint8)
         for bit, column in enumerate(flags.get_columns()[first : first + BITS]):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -21,30 +20,40 @@ IDS = ("unit_id", "impression_id", "session_id", "timestamp")
 
 
 def with_days(log: Log) -> Log:
-    """The rows that have a time, with the day (in UTC) of each."""
+    """The rows that have a time, with the day (in the zone of the log) of each."""
     log.require(("timestamp",), "by day")
     day = pl.col("timestamp").dt.date().alias(DAY)
-    return replace(log, frame=log.frame.filter(pl.col("timestamp").is_not_null()).with_columns(day))
+    return log.turned(lambda rows: rows.filter(pl.col("timestamp").is_not_null()).with_columns(day))
+
+
+def come_back(log: Log) -> bool:
+    """True if the log names a user with rows on several days."""
+    if not (log.has("timestamp") and log.has("unit_id")):
+        return False
+    days = pl.col("timestamp").dt.date().n_unique()
+    found = log.gather(lambda frame: frame.group_by("unit_id").agg(days.alias(DAY)), "unit_id")
+    return bool((found[DAY] > 1).any())
 
 
 def with_halves(log: Log, last: date) -> Log:
     """A log with days, in which each row says whether it is later than the last day of the first half."""
-    return replace(log, frame=log.frame.with_columns((pl.col(DAY) > last).alias(LATE)))
+    return log.turned(lambda rows: rows.with_columns((pl.col(DAY) > last).alias(LATE)))
 
 
 def with_positions(log: Log, health: LogHealth) -> Log:
     """The rows that have a position, counted from 1. Raises DataError where one is below what positions count from."""
     log.require(("position",), "by position")
-    frame = log.frame.filter(pl.col("position").is_not_null())
-    if health.first_position == 0:
-        frame = frame.with_columns(pl.col("position") + 1)
-    counted = replace(log, frame=frame)
-    lowest = counted.gather(lambda rows: rows.select(pl.col("position").min())).min().item()
-    if lowest is not None and lowest < 1:
-        raise DataError(
-            f"{log.label}: a row has position {lowest}: positions count from 1 (rankscope check LOG tells more)"
-        )
+    position = pl.col("position") + (1 if health.first_position == 0 else 0)
+    counted = log.turned(lambda rows: rows.filter(pl.col("position").is_not_null()).with_columns(position))
+    refuse_positions(counted, least=1)
     return counted
+
+
+def refuse_positions(log: Log, least: int = 0) -> None:
+    """Raise DataError for a position below the first one."""
+    lowest = log.gather(lambda rows: rows.select(pl.col("position").min())).min().item()
+    if lowest is not None and lowest < least:
+        raise DataError(f"{log.label}: a row has position {lowest}: positions count from 1 (see rankscope check LOG)")
 
 
 def column_of(log: Log, name: str, purpose: str = "to slice by") -> str:
@@ -52,7 +61,11 @@ def column_of(log: Log, name: str, purpose: str = "to slice by") -> str:
     column = log.column(name, purpose)
     if column in IDS:
         raise InputError(
-            f"{log.label}: column {name} is taken as {column}; slices are of columns with few values, like a country or a device"
+            f"{log.label}: column {name} is taken as {column}: slices need columns with few values, like a country or a device"
+        )
+    if (dtype := log.schema[column]).is_nested() or dtype in (pl.Binary, pl.Object):
+        raise InputError(
+            f"{log.label}: column {name} is of type {dtype}: slices are of columns of text, numbers or dates"
         )
     return column
 
@@ -62,8 +75,10 @@ def attribute_of(log: Log, name: str) -> str:
     column = column_of(log, name, "to group by")
     if column == "variant":
         raise InputError(
-            f"{log.label}: {name} is the column of variants, which are compared already; name another to group by"
+            f"{log.label}: {name} is the column of variants, which are compared already: name another to group by"
         )
+    if column == "position":
+        refuse_positions(log)
     return column
 
 
@@ -72,11 +87,27 @@ def attribute_columns(log: Log, said: Any) -> list[str]:
     return [attribute_of(log, name) for name in slice_names(log, said)]
 
 
-def slice_names(log: Log, said: Any) -> list[str]:
+def cluster_columns(log: Log, said: Any) -> list[str]:
+    """The columns whose values name the cluster that was given a variant. Raises InputError for columns that cannot."""
+    found = [log.column(name, "to cluster by") for name in slice_names(log, said, "clusters", "household")]
+    for name in found:
+        if name in {"variant", "unit_id"}:
+            about = (
+                "of variants"
+                if name == "variant"
+                else f"that names each {log.unit_noun}, which is the unit without clusters"
+            )
+            raise InputError(
+                f"{log.label}: {log.roles.get(name, name)} is the column {about}: name a column of clusters, like household"
+            )
+    return found
+
+
+def slice_names(log: Log, said: Any, option: str = "slices", like: str = "country") -> list[str]:
     """Names of columns to slice by: one, several, or several in one text, apart at commas. Raises InputError for what is no name."""
     names = [] if said is None else [said] if isinstance(said, str) else said
     if isinstance(names, Mapping) or not isinstance(names, Iterable):
-        raise InputError("slices: of a log they are names of its columns, like country")
+        raise InputError(f"{option}: of a log they are names of its columns, like {like}")
     whole = {*log.roles.values(), *log.roles, *log.attributes}  # a name may have a comma of its own
     parts = [part.strip() for name in map(str, names) for part in ([name] if name in whole else name.split(","))]
     return list(dict.fromkeys(parts))

@@ -14,15 +14,17 @@ import polars as pl
 from rankscope import words
 from rankscope.diagnostics import logs as rules
 from rankscope.diagnostics.rule import Finding, Rule
-from rankscope.impressions import COLUMNS, Log, first_known
+from rankscope.impressions import COLUMNS, OUTCOMES, Log, first_known
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.metrics import Mean, Ratio
+from rankscope.logs.rollup import UnitTotals
 from rankscope.moments import Moments
 
 MAX_ROWS_FOR_GROUPED_CHECKS = 2_000_000  # in a larger log only `check` groups and sorts rows
 EXAMPLES = 3
 ROUNDING = 1e-9  # probabilities closer than this are equal
 ROWS_AT_THE_TOP = 1000  # most logs show two variants within these rows
+MAX_STEPS_BACK, FEWEST_STEPS = 0.4, 100  # half of the steps go back if rows are in no order
 MAX_SHARE_GOING_BACK = 0.5  # above it, rows are not in order of time at all
 CLEAR_STANDARD_ERRORS = 3.29  # chance exceeds them once in a thousand times
 NAMES_OF_COVARIATES = ("before", "pre", "prior", "baseline", "past")
@@ -59,7 +61,7 @@ class LogHealth:
     def remark(self) -> str:
         """Return a sentence about the codes that were not checked; empty if all were."""
         left = words.listing(self.left, most=12)
-        many = f"Not checked in {words.counted(self.rows, 'row')}: {left}; rankscope check LOG does" if left else ""
+        many = f"Not checked in {words.counted(self.rows, 'row')}: {left} (rankscope check LOG does)" if left else ""
         no_order = f"Not checked, as rows have no order: {words.listing(self.unordered)}" if self.unordered else ""
         return ". ".join(filter(None, (many, no_order)))
 
@@ -125,16 +127,21 @@ LOG_CHECKS: tuple[LogCheck, ...] = (
 )  # fmt: skip
 
 
-def examine(log: Log, *, whole: bool = False, covariates: Sequence[str] = ()) -> LogHealth:
+def examine(
+    log: Log, *, whole: bool = False, metrics: Sequence[OnlineMetric] | None = None, covariates: Sequence[str] = ()
+) -> LogHealth:
     """Check a log: rows in one pass, then groups of rows.
 
-    In a log of more than 2 million rows, groups and empty ids are checked only for the ``whole``. ``covariates`` are columns measured
-    before the start, added to the columns with a name that shows it.
+    In a log of more than 2 million rows, groups and empty ids are checked only for the ``whole``. With ``metrics``, outcomes and probabilities
+    are checked only if these read them. ``covariates`` are columns measured before the start, added to the columns with a name that shows it.
     """
     quick = log.rows > MAX_ROWS_FOR_GROUPED_CHECKS and not whole
-    by_row = [one for one in LOG_CHECKS if not one.by and log.has(*one.needs)]
-    rows, facts, first = _by_row(log, [one for one in by_row if not (quick and one.rule is rules.EmptyId)], whole)
-    by_group = [one for one in (_gaps(first), *LOG_CHECKS) if one.by and log.has(one.by, *one.needs)]
+    unused = set() if metrics is None else {*OUTCOMES, *PROPENSITIES}.difference(*(one.reads(log) for one in metrics))
+    checks = [one for one in LOG_CHECKS if log.has(*one.needs) and unused.isdisjoint(one.needs)]
+    by_row = [one for one in checks if not one.by and not (quick and one.rule is rules.EmptyId)]
+    outcomes = [name for name in _with_zeros(log, metrics) if log.has(name) and name not in unused]
+    rows, facts, first = _by_row(log, by_row, outcomes, whole)
+    by_group = [one for one in (_gaps(first), *checks) if one.by and log.has(one.by, *one.needs)]
     grouped = _grouped_checks(log, covariates, whole)
     unordered: tuple[str, ...] = ()
     if log.elsewhere is not None and rules.TimesGoBack.code in grouped:
@@ -142,7 +149,7 @@ def examine(log: Log, *, whole: bool = False, covariates: Sequence[str] = ()) ->
         unordered = (rules.TimesGoBack.code,)
     left: tuple[str, ...] = ()
     if quick:
-        empty = {one.rule.code for one in by_row if one.rule is rules.EmptyId}
+        empty = {one.rule.code for one in checks if one.rule is rules.EmptyId}
         left = tuple(sorted({one.rule.code for one in by_group} | set(grouped) | empty))
     else:
         for column in dict.fromkeys(one.by for one in by_group):
@@ -152,25 +159,48 @@ def examine(log: Log, *, whole: bool = False, covariates: Sequence[str] = ()) ->
     return LogHealth(rows, tuple(sorted(facts, key=lambda fact: fact.code)), left, first, unordered)
 
 
-def empty_sums(log: Log, metrics: Iterable[OnlineMetric]) -> list[Finding]:
-    """Return a finding per column of a table of units that metrics add up and that has empty cells, which count as 0."""
-    sums = [metric for metric in metrics if isinstance(metric, Mean | Ratio)]
-    names = dict.fromkeys(getattr(metric, name) for metric in sums for name in metric.of_columns)
-    if not names or log.of_impressions:
-        return []
-    counts = [pl.len(), *(log.number(name).null_count().alias(f"empty {name}") for name in names)]
-    rows, *empty = log.gather(lambda frame: frame.select(counts)).sum().row(0)
-    return [
-        rules.EmptyCountsAsZero.finding(log=log.label, column=name, count=count, total=rows)
-        for name, count in zip(names, empty, strict=True)
-        if count
-    ]
+def _with_zeros(log: Log, metrics: Sequence[OnlineMetric] | None) -> tuple[str, ...]:
+    """Return the outcomes that need zeros: those that a metric without a filter reads. Events in a table of their own need no zeros."""
+    if log.events is not None:
+        return ()
+    if metrics is None:
+        return OUTCOMES_MOSTLY_ZERO
+    read = set[str]().union(*(one.reads(log) for one in metrics if not getattr(one, "where", None)))
+    return tuple(name for name in OUTCOMES_MOSTLY_ZERO if name in read)
+
+
+def empty_cells(log: Log, units: UnitTotals, known: Iterable[Finding] = ()) -> list[Finding]:
+    """Return a finding per metric of columns with empty cells: units that a Mean leaves out, and cells that a Ratio counts as 0.
+
+    A column of outcomes without any 0 is among the ``known`` findings.
+    """
+    doubted = {*OUTCOMES_MOSTLY_ZERO} if any(one.code == rules.NoZeros.code for one in known) else set()
+    found = []
+    for metric in units.metrics:
+        if not (isinstance(metric, Mean) and metric.leaves_out()) or metric.reads(log) & doubted:
+            continue
+        if count := units.count - int(np.count_nonzero(units.columns(metric)[:, 1])):
+            numbers = {"count": count, "total": units.count, "unit": units.noun, "zeros": metric.having(empty="zero")}
+            found.append(rules.EmptyCells.finding(metric=metric, column=metric.column, **numbers))
+    ratios = [one for one in units.metrics if isinstance(one, Ratio)] if not log.of_impressions else []
+    pairs = [(metric, name) for metric in ratios for name in (metric.numerator, metric.denominator)]
+    if pairs:
+        counts = [pl.len(), *(log.number(name).null_count().alias(str(i)) for i, (_, name) in enumerate(pairs))]
+        rows, *empty = log.gather(lambda frame: frame.select(counts)).sum().row(0)
+        found += [
+            rules.EmptyCountsAsZero.finding(metric=metric, column=name, count=count, total=rows)
+            for (metric, name), count in zip(pairs, empty, strict=True)
+            if count
+        ]
+    return found
 
 
 # --- rows -----------------------------------------------------------------------------------------------------------
 
 
-def _by_row(log: Log, checks: Sequence[LogCheck], whole: bool) -> tuple[int, list[Finding], int]:
+def _by_row(
+    log: Log, checks: Sequence[LogCheck], outcomes: Sequence[str], whole: bool
+) -> tuple[int, list[Finding], int]:
     """Return the number of rows, the findings about single rows, and the first position, 0 or 1."""
     wanted: list[pl.Expr] = [pl.len().alias("rows")]
     wanted += [check.bad(log).sum().alias(f"count{i}") for i, check in enumerate(checks)]
@@ -178,7 +208,6 @@ def _by_row(log: Log, checks: Sequence[LogCheck], whole: bool) -> tuple[int, lis
         wanted.append(pl.col("position").min().alias("lowest"))
     if log.has("timestamp"):
         wanted.append(pl.col("timestamp").drop_nulls().dt.date().unique().implode().alias("days"))
-    outcomes = [name for name in OUTCOMES_MOSTLY_ZERO if log.has(name)]
     for name in outcomes:
         column = pl.col(name)
         counted = {"null": column.null_count(), "zero": (column == 0).sum(), "more": (column > 0).sum()}
@@ -206,7 +235,7 @@ def _with_places(log: Log, counts: Sequence[tuple[LogCheck, int]], rows: int, wh
     if not counts:
         return []
     first: Sequence[Sequence[int]] = [()] * len(counts)
-    if log.elsewhere is None:  # rows on other machines have no numbers
+    if log.elsewhere is None:  # rows on other machines are not numbered
         places = (check.bad(log).arg_true().head(EXAMPLES) for check, _ in counts)
         first = log.collect(log.frame.select(place.implode().alias(str(i)) for i, place in enumerate(places))).row(0)
     return [
@@ -285,6 +314,8 @@ def _grouped_checks(log: Log, covariates: Sequence[str], whole: bool) -> dict[st
         out[rules.RepeatedItem.code] = lambda: _repeated(log, whole)
     if log.has("timestamp") and (log.has("session_id") or log.has("unit_id")):
         out[rules.TimesGoBack.code] = lambda: _going_back(log)
+    if log.has("unit_id") and not log.of_impressions and not log.has("timestamp") and not log.has("session_id"):
+        out[rules.RepeatedUnits.code] = lambda: _repeated_units(log)
     measured = list(dict.fromkeys([*covariates, *filter(_named_before, log.attributes)]))
     if log.has("unit_id") and measured:
         out[rules.CovariateAfterStart.code] = lambda: (one for name in measured for one in _covariate(log, name))
@@ -314,23 +345,40 @@ def _repeated(log: Log, whole: bool) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _repeated_units(log: Log) -> Iterator[Finding]:
+    """Find units with several rows in one variant, if most units have one row."""
+    keys = ["unit_id", *(["variant"] if log.has("variant") else [])]
+    several = pl.col("len") > 1
+    ids = pl.col("unit_id").filter(several).sort().head(EXAMPLES).implode().alias("ids")
+    wanted = [several.sum().alias("count"), pl.len().alias("total"), ids]
+    facts = _merged(log.gather(lambda frame: frame.group_by(keys).len().select(wanted), "unit_id"))
+    count, total = int(facts["count"]), int(facts["total"])
+    if 0 < 2 * count < total:
+        places = [f"{log.unit_noun} {one}" for one in facts["ids"]]
+        yield rules.RepeatedUnits.finding(log=log.label, unit=log.unit_noun, count=count, total=total, places=places)
+
+
 def _going_back(log: Log) -> Iterator[Finding]:
     """Find sessions (or units) with times that go back from row to row, if most are in order."""
     key, noun = ("session_id", "session") if log.has("session_id") else ("unit_id", log.unit_noun)
-    back = (pl.col("timestamp").drop_nulls().diff().dt.total_microseconds() < 0).any().fill_null(value=False)
+    step = pl.col("timestamp").drop_nulls().diff().dt.total_microseconds()
+    back = (step < 0).any().fill_null(value=False)
     bad, span = pl.col("back"), pl.col("timestamp").max() > pl.col("timestamp").min()
     ids = pl.col(key).filter(bad).sort().head(EXAMPLES).implode().alias("ids")
-    wanted = [bad.sum().alias("count"), pl.col("long").sum(), pl.len().alias("total"), ids]
+    count = (pl.col("timestamp").count().cast(pl.Int64) - 1).clip(lower_bound=0)
+    steps = count.alias("steps"), (step < 0).sum().alias("backward")
+    wanted = [bad.sum().alias("count"), pl.col("long", "steps", "backward").sum(), pl.len().alias("total"), ids]
 
     def of_groups(frame: pl.LazyFrame) -> pl.LazyFrame:
         groups = frame.filter(pl.col(key).is_not_null()).group_by(key)
-        return groups.agg(back.alias("back"), span.alias("long")).select(wanted)
+        return groups.agg(back.alias("back"), span.alias("long"), *steps).select(wanted)
 
     facts = _merged(log.gather(of_groups, key))
-    count = int(facts["count"])
-    if count and count <= MAX_SHARE_GOING_BACK * int(facts["long"]):
+    units = int(facts["count"])
+    some = int(facts["steps"]) >= FEWEST_STEPS and int(facts["backward"]) <= MAX_STEPS_BACK * int(facts["steps"])
+    if units and (some or units <= MAX_SHARE_GOING_BACK * int(facts["long"])):
         total, places = int(facts["total"]), [f"{noun} {one}" for one in facts["ids"]]
-        yield rules.TimesGoBack.finding(log=log.label, unit=noun, count=count, total=total, places=places)
+        yield rules.TimesGoBack.finding(log=log.label, unit=noun, count=units, total=total, places=places)
 
 
 def _covariate(log: Log, name: str) -> Iterator[Finding]:
@@ -369,8 +417,8 @@ def _covariate(log: Log, name: str) -> Iterator[Finding]:
 
 def _effect_of(rule: Rule, log: Log) -> dict[str, float] | None:
     """Return the change of the click-through rate if a problem were cured, for the rules that allow it."""
-    shown = (pl.col("shown") > 0).fill_null(value=False) if log.has("shown") else pl.lit(value=True)
     known = pl.col("click").is_not_null()
+    shown = (pl.col("shown") > 0).fill_null(value=False) if log.has("shown") else known | True  # one value per row
     if rule is rules.ClickOutsideShown:
         return {"CTR": _ctr(log, CLICKED, known & (shown | CLICKED)) - _ctr(log, CLICKED & shown, known & shown)}
     if rule is rules.NoZeros:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Annotated, ClassVar, Literal
 
 import polars as pl
@@ -10,14 +13,19 @@ import polars as pl
 from rankscope import words
 from rankscope.declared import Param, required_parameters
 from rankscope.errors import InputError
-from rankscope.impressions import COLUMNS, Log
+from rankscope.impressions import COLUMNS, OUTCOMES, Log
 from rankscope.logs.base import Column, Days, Direction, OnlineMetric, RatioParts
+from rankscope.logs.conditions import condition_of, why_no_condition
 from rankscope.logs.rollup import unit_of
 
 Seconds = Annotated[float, Param("how many seconds", low=0.0)]
-click, conversion, revenue = pl.col("click"), pl.col("conversion"), pl.col("revenue")
+click, conversion, revenue, query = (pl.col(name) for name in ("click", "conversion", "revenue", "query_id"))
 at = pl.col("timestamp")
 DAY = timedelta(days=1)
+Where = Annotated[
+    str,
+    Param("a condition on the rows that count, like event = 'purchase'; all rows count without one", reason_against=lambda text: why_no_condition(text) if text else ""),
+]  # fmt: skip
 ONE = (pl.len() > 0).cast(pl.Float64)  # of each group: a literal is a list there to older Polars
 
 
@@ -42,6 +50,11 @@ def _when(rows: pl.Expr, value: pl.Expr) -> pl.Expr:
     return pl.when(rows).then(value).otherwise(0.0)
 
 
+def _kept(log: Log, where: str, value: pl.Expr) -> pl.Expr:
+    """A value in the rows that fulfil a condition, null in the others."""
+    return pl.when(condition_of(where, log)).then(value) if where else value
+
+
 class CTR(OnlineMetric, aliases=("ClickThroughRate", "click_through_rate")):
     """Clicked impressions, out of those shown."""
 
@@ -50,7 +63,7 @@ class CTR(OnlineMetric, aliases=("ClickThroughRate", "click_through_rate")):
     unit, above, below = "impression", "impressions that were clicked", "impressions that were shown"
     range = (0.0, 1.0)
     watch = "It falls with position, so a longer list has a lower one: compare lists of one length, or ListCTR."
-    best_for = "what is shown one at a time: ads, feeds, recommendations"
+    best_for = "items shown one at a time: ads, feeds, recommendations"
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
         known, clicked = _clicks(log)
@@ -63,7 +76,7 @@ class ListCTR(OnlineMetric, aliases=("SERPCTR", "list_ctr")):
     needs = ("impression_id", "click")
     unit, above, below = "list", "lists with a click", "lists that were shown"
     range = (0.0, 1.0)
-    watch = "A list that answers by itself needs no click: look at GoodAbandonment beside it."
+    watch = "A list that answers by itself needs no click: look at GoodAbandonment as well."
     best_for = "search: whether a page of results was of use"
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
@@ -77,7 +90,7 @@ class Abandonment(OnlineMetric):
     needs = ("impression_id", "click")
     unit, above, below = "list", "lists without a click", "lists that were shown"
     better, range = "lower", (0.0, 1.0)
-    watch = "It cannot tell a list that failed from one that answered without a click."
+    watch = "It treats a list that failed like one that answered without a click."
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
         known, clicked = _clicks(log)
@@ -89,9 +102,9 @@ class GoodAbandonment(OnlineMetric):
 
     needs = ("impression_id", "click", "reward")
     unit, above = "list", "lists without a click and with a reward above 0"
-    below = "lists without a click whose reward is known"
+    below = "lists without a click, with a known reward"
     range = (0.0, 1.0)
-    watch = "It is as good as what is written into reward: an answer that was read, a thumb, a call."
+    watch = "It is as good as the column reward: an answer that was read, a thumb, a call."
     source = "Li, Huffman and Tokuda, Good abandonment in mobile and PC internet search, SIGIR 2009"
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
@@ -104,7 +117,7 @@ class CVR(OnlineMetric, aliases=("ConversionRate", "conversion_rate")):
     """Conversions, out of clicks (or of impressions, lists, sessions or users)."""
 
     per: Annotated[
-        Literal["click", "impression", "list", "session", "unit"], Param("what a conversion is counted out of")
+        Literal["click", "impression", "list", "session", "unit"], Param("the denominator of conversions")
     ] = "click"
 
     rowwise = True
@@ -112,8 +125,20 @@ class CVR(OnlineMetric, aliases=("ConversionRate", "conversion_rate")):
     unit, below = "click", "clicks (impressions, lists, sessions, users)"
     above = "clicks (impressions, lists, sessions, users) with a conversion"
     range = (0.0, 1.0)
-    watch = "Out of clicks it rises when fewer people click: look at conversions per user, too."
-    best_for = "shops: whether what was clicked was what was wanted"
+    watch = "Out of clicks it rises when fewer people click: look at conversions per user as well."
+    best_for = "shops: the clicks that reached their goal (per='unit': the share of users who convert)"
+
+    def check(self) -> None:
+        """Name the denominator in words."""
+        noun = {"unit": "user"}.get(self.per, self.per)
+        several = f"{noun}{'es' if noun.endswith('s') else 's'}"
+        for name, text in {"unit": noun, "above": f"{several} with a conversion", "below": several}.items():
+            object.__setattr__(self, name, text)
+
+    def __str__(self) -> str:
+        return f"CVR(per={self.per!r})"  # a rate without its denominator is ambiguous
+
+    __repr__ = __str__
 
     def columns(self, log: Log) -> tuple[str, ...]:
         more = {"click": ("click",), "list": ("impression_id",), "session": ("session_id",), "unit": ("unit_id",)}
@@ -134,7 +159,7 @@ class RPM(OnlineMetric, aliases=("RevenuePerThousand",)):
     needs = ("revenue",)
     unit, above, below = "impression", "1,000 times the revenue", "impressions that were shown"
     watch = "A few large orders carry it: look at intervals, and winsorise."
-    best_for = "ads and shops: what a place on the page earns"
+    best_for = "ads and shops: the revenue of a place on the page"
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
         known = _shown(log) & revenue.is_not_null()
@@ -147,7 +172,7 @@ class OrderValue(OnlineMetric, aliases=("AOV",)):
     rowwise = True
     needs = ("revenue", "conversion")
     unit, above, below = "order", "revenue of conversions", "conversions"
-    watch = "It says nothing of how many buy: a change that drives small buyers away raises it."
+    watch = "It ignores the number of buyers: a change that drives small buyers away raises it."
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
         known = revenue.is_not_null() & conversion.is_not_null() & (conversion > 0)
@@ -159,8 +184,8 @@ class Dwell(OnlineMetric, aliases=("DwellTime", "dwell_time")):
 
     rowwise = True
     needs = ("click", "dwell_s")
-    unit, above, below = "click", "seconds on what was clicked", "clicks whose dwell time is known"
-    watch = "A forgotten tab is no interest: winsorise, or count SatisfiedClicks."
+    unit, above, below = "click", "seconds on clicked items", "clicks with a known dwell time"
+    watch = "A forgotten tab counts as interest: winsorise, or count SatisfiedClicks."
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
         known = (click > 0).fill_null(value=False) & pl.col("dwell_s").is_not_null()
@@ -175,7 +200,7 @@ class SatisfiedClicks(OnlineMetric, aliases=("SatCTR",)):
     rowwise = True
     needs = ("click", "dwell_s")
     unit, below = "impression", "impressions that were shown"
-    above = "clicks with a dwell time of at least so many seconds"
+    above = "clicks with a dwell time of at least the limit in seconds"
     range = (0.0, 1.0)
     watch = "30 seconds are for pages that are read: a weather report satisfies in 3."
     source = "Fox, Karnawat, Mydland, Dumais and White, Evaluating implicit measures to improve web search, TOIS 2005"
@@ -213,7 +238,7 @@ class SessionsPerUser(OnlineMetric):
 
     needs = ("unit_id", "session_id")
     unit, above, below = "user", "sessions", "users"
-    watch = "It moves slowly, and is the metric that search engines trust: users who find what they need come back."
+    watch = "It moves slowly, and is the metric that search engines trust: satisfied users return."
     source = "Kohavi, Deng, Frasca, Longbotham, Walker and Xu, Trustworthy online controlled experiments, KDD 2012"
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
@@ -234,23 +259,32 @@ class TimeToSuccess(OnlineMetric):
         return RatioParts("session", seconds, first.is_not_null().cast(pl.Float64))
 
 
+def _queries(again: pl.Expr, rows: pl.LazyFrame, groups: list[str]) -> pl.LazyFrame:
+    """Return the first row of each query of a group, however many rows it has, in order of time; ``again`` looks at the row after it."""
+
+    def alike(names: list[str], step: int) -> pl.Expr:
+        return pl.all_horizontal(pl.col(name).eq_missing(pl.col(name).shift(step)) for name in names)
+
+    once = rows.select(*groups, query, at).filter(~alike([*groups, "query_id", "timestamp"], 1))
+    starts = query.is_not_null() & ~(alike(groups, 1) & (query == query.shift(1)).fill_null(value=False))
+    ordered = once.sort(*groups, at, maintain_order=True).filter(starts)
+    return ordered.with_columns(alike(groups, -1).alias(" next")).with_columns(again.alias(" again"))
+
+
 class ReformulationRate(OnlineMetric):
     """Queries that another query follows within some seconds, out of all queries of sessions."""
 
     within: Seconds = 300.0
 
     needs = ("session_id", "query_id", "timestamp")
-    unit, above, below = "query", "queries followed by another one within so many seconds", "queries of sessions"
+    unit, above, below = "query", "queries followed by another one within the limit in seconds", "queries of sessions"
     better, range = "lower", (0.0, 1.0)
-    watch = "Some people explore: they ask anew because the answer was good."
+    watch = "Some people explore: they ask again because the answer was good."
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
-        query, time = pl.col("query_id").sort_by(at), at.sort()
-        starts = query.is_not_null() & (query != query.shift(1)).fill_null(value=True)  # one query, however many rows
-        first, asked = time.filter(starts), query.filter(starts)
-        soon = (first.shift(-1) - first).dt.total_microseconds() <= self.within * 1e6
-        again = (soon & (asked.shift(-1) != asked)).sum().cast(pl.Float64)
-        return RatioParts("session", again, starts.sum().cast(pl.Float64))
+        soon = (at.shift(-1) - at).dt.total_microseconds() <= self.within * 1e6
+        again = (pl.col(" next") & soon & (query != query.shift(-1))).fill_null(value=False)
+        return RatioParts("session", pl.col(" again").sum(), pl.len(), prepared=partial(_queries, again))
 
 
 class _Windowed(OnlineMetric):
@@ -272,7 +306,10 @@ class ReturnRate(_Windowed):
 
     days: Days = 7
 
-    above, below = "users with an event in the days after their first", "users first seen so many days before the end"
+    above, below = (
+        "users with an event in the days after their first",
+        "users first seen at least that long before the end",
+    )
     range = (0.0, 1.0)
     watch = "Users first seen near the end of the log are left out and counted."
 
@@ -286,7 +323,7 @@ class Retention(_Windowed):
 
     days: Days = 7
 
-    above, below = "users with an event on that very day", "users first seen so many days before the end"
+    above, below = "users with an event on that very day", "users first seen at least that long before the end"
     range = (0.0, 1.0)
     watch = "It is about one day: a weekly rhythm makes day 7 higher than day 6."
 
@@ -301,8 +338,8 @@ class LTV(_Windowed, aliases=("LifetimeValue",)):
     days: Days = 30
 
     needs = ("unit_id", "timestamp", "revenue")
-    above, below = "revenue in the days after the first event", "users first seen so many days before the end"
-    watch = "It is the value of a horizon, not of a lifetime; a few users hold most of it."
+    above, below = "revenue in the days after the first event", "users first seen at least that long before the end"
+    watch = "It is the value of a horizon, not of a lifetime, and a few users hold most of it."
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
         return self._parts(revenue.filter(at < at.min() + self.days * DAY).sum(), self.days, end)
@@ -313,18 +350,67 @@ def _not_below_one(q: float) -> str:
 
 
 class Mean(OnlineMetric):
-    """A column of numbers, summed over each unit, the mean over units."""
+    """A column of numbers, summed over each unit, the mean over units with a value."""
 
     column: Column
-    better: Direction = "higher"  # type: ignore[misc] # of a column, which may be a cost
+    where: Where = ""
+    empty: Annotated[Literal["skip", "zero"], Param("units without a value are left out, or count as 0")] = "skip"
+    better: Direction = None  # type: ignore[misc] # of a column, which may be a cost
 
     rowwise = True
     of_columns = ("column",)
-    unit, above, below = "user", "the sum of a column", "users"
+    unit, above, below = "user", "the sum of a column", "users with a value"
     range = (float("-inf"), float("inf"))
+    watch = "Empty cells are not 0. If they mean that nothing happened, write empty='zero'."
+
+    def leaves_out(self) -> bool:
+        return self.empty == "skip"
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
-        return RatioParts("row", log.number(self.column).fill_null(0.0))
+        rows = condition_of(self.where, log) if self.where else None
+        number = _kept(log, self.where, log.number(self.column))
+        if self.empty == "zero" or log.events is not None:
+            return RatioParts("row", number.fill_null(0.0))
+        known = number.is_not_null() if rows is None else number.is_not_null() | ~rows.fill_null(value=False)
+        return RatioParts("row", number.fill_null(0.0), known, whole=True)
+
+
+class Count(OnlineMetric):
+    """Rows that fulfil a condition, the mean over units."""
+
+    where: Where = ""
+    better: Direction = None  # type: ignore[misc] # a row may be a complaint
+
+    rowwise = True
+    unit, above, below = "user", "rows that fulfil a condition", "users"
+    example = "Count(where=\"event = 'purchase'\")"
+    best_for = "tables of events: how often users do something"
+
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
+        return RatioParts("row", _events(log, self.where))
+
+
+class Share(OnlineMetric):
+    """Units with a row that fulfils a condition, out of all units."""
+
+    where: Where
+    better: Direction = None  # type: ignore[misc] # a row may be a complaint
+
+    unit, above, below = "user", "users with a row that fulfils a condition", "users"
+    range = (0.0, 1.0)
+    example = "Share(where=\"event = 'purchase'\")"
+    best_for = "tables of events: how many users do something at all"
+    watch = "A user counts once, however many rows there are: also look at Count."
+
+    def parts(self, log: Log, end: datetime | None) -> RatioParts:
+        rows = _events(log, self.where)
+        return RatioParts("unit", _any(rows)) if unit_of(log) else RatioParts("row", rows)
+
+
+def _events(log: Log, where: str) -> pl.Expr:
+    """Return the rows of events that fulfil a condition, without rows of assignments."""
+    rows = pl.lit(value=True) if log.events is None else pl.col(log.events)
+    return rows & condition_of(where, log) if where else rows
 
 
 class Attribute(OnlineMetric):
@@ -347,16 +433,18 @@ class Ratio(OnlineMetric):
 
     numerator: Column
     denominator: Column
-    better: Direction = "higher"  # type: ignore[misc] # of columns, which may be costs
+    where: Where = ""
+    better: Direction = None  # type: ignore[misc] # of columns, which may be costs
 
     rowwise = True
     of_columns = ("numerator", "denominator")
     unit, above, below = "user", "the sum of a column", "the sum of another"
     range = (float("-inf"), float("inf"))
-    watch = "It is a ratio of sums, not a mean of ratios: users with more below the line weigh more."
+    watch = "It is a ratio of sums, not a mean of ratios: users with a larger denominator weigh more."
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
-        return RatioParts("row", log.number(self.numerator).fill_null(0.0), log.number(self.denominator).fill_null(0.0))
+        above, below = (_kept(log, self.where, log.number(name)) for name in (self.numerator, self.denominator))
+        return RatioParts("row", above.fill_null(0.0), below.fill_null(0.0))
 
 
 class Quantile(OnlineMetric):
@@ -364,7 +452,8 @@ class Quantile(OnlineMetric):
 
     column: Column
     q: Annotated[float, Param("the share of rows at or below it", above=0.0, reason_against=_not_below_one)]
-    per: Annotated[Literal["row", "unit"], Param("what has a value: each row, or each user, the sum of their rows")] = "row"  # fmt: skip
+    per: Annotated[Literal["row", "unit"], Param("the rows themselves, or users with the sum of their rows")] = "row"  # fmt: skip
+    where: Where = ""
     better: Direction = "neither"  # type: ignore[misc] # a column may be a time as well as money
 
     rowwise = True
@@ -373,24 +462,28 @@ class Quantile(OnlineMetric):
     above = "the smallest value that a share q of the rows do not exceed"
     range = (float("-inf"), float("inf"))
     watch = (
-        "It is a value that was seen, and of an even number of rows the median is the lower of the two in the middle "
-        "(type 1, numpy's inverted_cdf; pandas and numpy.quantile lie in between). Rows without a value do not count."
+        "It is an observed value. With an even number of rows the median is the lower of the two in the middle "
+        "(type 1, numpy's inverted_cdf, while pandas and numpy.quantile interpolate). Rows without a value do not count."
     )
-    best_for = "waiting times (q=0.95, better='lower'), and amounts of which a few carry the mean"
+    best_for = "waiting times (q=0.95, better='lower'), and amounts with a mean that depends on a few"
     source = "Deng, Knoblich and Lu, Applying the delta method in metric analytics, KDD 2018; Liu, Sun, Varshney and Xu, Large-scale online experimentation with quantile metrics, 2019"
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
-        value = log.number(self.column)
+        value = _kept(log, self.where, log.number(self.column))
         if self.per == "row" or not unit_of(log):
             return RatioParts("values", value)
         return RatioParts("unit", value.sum(), _any(value.is_not_null()))
 
 
 def usual_metrics(log: Log) -> list[OnlineMetric]:
-    """The metrics that need no more than the columns of a log, as they are mostly asked for."""
+    """Return the usual metrics of a log by its columns, with means per unit instead of metrics per row if it has no impressions."""
     known = dict.fromkeys(cls for cls in OnlineMetric.catalogue.values() if cls.__module__ == __name__)
-    usual = [cls() for cls in known if not required_parameters(cls)]
-    return [metric for metric in usual if log.has(*metric.columns(log))]
+    usual = [cls() for cls in known if not (required_parameters(cls) or cls.example)]
+    found = [metric for metric in usual if log.has(*metric.columns(log))]
+    if log.of_impressions or not log.has("unit_id"):
+        return found
+    means = [Mean(column=log.roles[name]) for name in OUTCOMES if log.has(name)]
+    return [*means, *(metric for metric in found if not metric.rowwise)]
 
 
 def deciding_metrics(log: Log) -> list[OnlineMetric]:
@@ -405,7 +498,29 @@ def require_deciding(log: Log) -> list[OnlineMetric]:
         return found
     numbers = [name for role, name in log.roles.items() if COLUMNS[role].kind not in {"id", "time"}]
     columns = [*numbers, *log.attributes]
-    like, there = columns[0] if columns else "column", words.listing(columns) or "of ids alone"
-    raise InputError(
-        f"{log.label}: no metric was named: write one like -m 'Mean({like})'; there are the columns {there}"
-    )
+    there = words.listing(columns) or "ids only"
+    examples = [f"-m {example}" for example in _examples(log, columns)] or ["-m 'Mean(column)'"]
+    raise InputError(f"{log.label}: name a metric, like {words.listing(examples, last='or')} (columns: {there})")
+
+
+def _examples(log: Log, columns: list[str]) -> Iterator[str]:
+    """Yield a mean of the first column of numbers, and for events the share of units with the first kind of event."""
+    for name in columns:
+        with suppress(InputError):
+            log.number(name)
+            yield f"'Mean({name})'"
+            break
+    texts = [name for name in reversed(columns) if log.schema[log.column(name)] == pl.String]
+    if texts and log.events is not None:
+        value = log.collect(log.frame.select(pl.col(log.column(texts[0])).drop_nulls().head(1)))
+        metrics = [str(Share(where=f"{texts[0]} = {str(one)!r}")) for one in value.to_series()]
+        yield from ('"' + metric.replace('"', '\\"') + '"' for metric in metrics)
+
+
+def require_direction(log: Log, metric: OnlineMetric) -> None:
+    """Raise InputError for a metric that decides if its better direction is unknown, or neither."""
+    if "better" not in metric.defaults and metric.direction == "neither":
+        raise InputError(f"{metric} has no better direction: it cannot decide, name another metric")
+    if metric.direction == "neither" or metric.assumes(log):
+        ways = " or ".join(str(metric.having(better=way)) for way in ("higher", "lower"))
+        raise InputError(f"{metric} decides, but its better direction is unknown: write {ways}")

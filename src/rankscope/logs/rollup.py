@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,7 @@ from rankscope import words
 from rankscope.errors import DataError
 from rankscope.impressions import Log, first_known
 from rankscope.lists import Array
-from rankscope.logs.base import KEYS, Level, OnlineMetric, RatioParts
+from rankscope.logs.base import KEYS, Earning, Level, OnlineMetric, RatioParts, before_of
 from rankscope.logs.bins import sum_in_bins
 from rankscope.logs.rows import UnitRows
 
@@ -29,6 +29,7 @@ _ALL_ROWS = (
     "{}: no user, session or list is named, so that each row would be a unit of its own, and all of them would have to come here: "
     'say which column names users, as columns={{"visitor": "unit_id"}}, or bring a sample of the rows here, as frame.limit(1000000).toArrow()'
 )
+SIZES = (1e-50, 1e50)  # of numbers other than 0: their squares and ratios stay finite
 TOO_NARROW = "; where users come back, intervals are too narrow"
 
 
@@ -40,9 +41,11 @@ class UnitTotals:
     is there several times. ``unit`` is the column that names units, empty where each row is its own; ``ids`` are their names, where asked for.
     ``censored`` counts the units of each metric that were not observed for long enough, ``end`` is the last time in the log. ``values`` has
     for each metric of values (a quantile) those of each unit's rows; below the line is their number then, and above it nothing.
+
+    If units are clusters of users, ``members`` are these users, and ``owners`` the place of the cluster of each.
     """
 
-    metrics: tuple[OnlineMetric, ...]
+    metrics: tuple[Earning, ...]
     numerators: Array
     denominators: Array
     groups: Mapping[str, pl.Series]
@@ -52,7 +55,9 @@ class UnitTotals:
     censored: tuple[int, ...]
     end: datetime | None = None
     ids: pl.Series | None = None
-    values: Mapping[OnlineMetric, UnitRows] = field(default_factory=dict)
+    values: Mapping[Earning, UnitRows] = field(default_factory=dict)
+    members: UnitTotals | None = None
+    owners: Any = None
 
     @property
     def count(self) -> int:
@@ -78,9 +83,7 @@ class UnitTotals:
                 "these units are of other metrics, columns or kinds than those: roll both up in the same way"
             )
         if self.end != other.end:
-            raise DataError(
-                f"these units were looked at up to {self.end} and those up to {other.end}: roll both up with the same end"
-            )
+            raise DataError(f"these units end at {self.end} and those at {other.end}: roll both up with the same end")
         if self.ids is not None and other.ids is not None and (both := self.ids.is_in(other.ids.implode())).any():
             raise DataError(
                 f"{self.noun} {self.ids.filter(both)[0]} is in both parts: a part has all rows of its {words.plural(self.noun)}"
@@ -96,16 +99,68 @@ class UnitTotals:
             values={metric: held + other.values[metric] for metric, held in self.values.items()},
         )  # fmt: skip
 
+    def size_of(self, kept: pl.Series) -> int:
+        """The number of units among these."""
+        return int(kept.sum())
+
     @property
     def remark(self) -> str:
         """What to know of units where the log names none; empty where it does."""
         return "" if self.unit == "unit_id" else WITHOUT[self.unit] + TOO_NARROW
 
+    @property
+    def single(self) -> UnitTotals:
+        """The users in clusters, or these units if they are no clusters."""
+        return self if self.members is None else self.members
+
+    def clustered(self, columns: Sequence[str], by: Sequence[str] = ()) -> UnitTotals:
+        """Return the clusters of these units: what units with one value in each of these columns add is summed.
+
+        Values of ``by`` stay apart, so a cluster with several variants is there once per variant. Raises DataError for a unit without a cluster.
+        """
+        if not columns:
+            return self
+        table = pl.DataFrame({name: self.groups[name] for name in (*by, *columns)})
+        if (without := table.select(pl.any_horizontal(pl.col(columns).is_null()).sum()).item()) > 0:
+            raise DataError(
+                f"clusters: {words.counted(without, self.noun)} {words.agree(without, 'has')} no {words.listing(columns)}: "
+                "give each a cluster, or leave these rows out"
+            )
+        clusters = table.unique().sort(table.columns).with_row_index("cluster")
+        owners = table.join(clusters, on=table.columns, how="left", nulls_equal=True, maintain_order="left")["cluster"]
+        found = replace(
+            self, groups={name: clusters[name] for name in table.columns}, unit="unit_id", noun="cluster", members=self,
+            ids=clusters.select(pl.concat_str(pl.col(columns).cast(pl.String), separator=" ")).to_series(),
+            owners=owners.to_numpy().astype(np.int64),
+        )  # fmt: skip
+        above, below = (found.summed(part.T).T for part in (self.numerators, self.denominators))
+        values = {
+            m: UnitRows.of_numbers(v.values, found.owners[v.units], len(clusters)) for m, v in self.values.items()
+        }
+        return replace(found, numerators=above, denominators=below, values=values)
+
+    def summed(self, columns: Array) -> Array:
+        """Return the sums over each cluster of columns of its members, whatever their order; without clusters the columns."""
+        if self.members is None or self.ids is None:
+            return columns
+        orders = [np.lexsort((column, self.owners)) for column in columns.T]
+        each = [
+            np.bincount(self.owners[order], column[order], len(self.ids))
+            for order, column in zip(orders, columns.T, strict=True)
+        ]
+        return np.stack(each).T
+
     def filter(self, kept: pl.Series) -> UnitTotals:
         """Some of the units."""
         inside = kept.to_numpy()
+        members, owners = self.members, self.owners
+        if members is not None:
+            own = inside[owners]
+            members, owners = members.filter(pl.Series(own)), (np.cumsum(inside) - 1)[owners[own]]
         return replace(
             self,
+            members=members,
+            owners=owners,
             numerators=self.numerators[:, inside],
             denominators=self.denominators[:, inside],
             groups={name: group.filter(kept) for name, group in self.groups.items()},
@@ -113,11 +168,27 @@ class UnitTotals:
             values={metric: held.take(np.flatnonzero(inside)) for metric, held in self.values.items()},
         )
 
-    def observed(self, metric: OnlineMetric) -> UnitTotals:
+    def observed(self, metric: Earning) -> UnitTotals:
         """Return the units with a denominator above 0."""
-        return self.filter(pl.Series(self.columns(metric)[:, 1] != 0))
+        seen = self.columns(metric)[:, 1] != 0
+        return self if seen.all() else self.filter(pl.Series(seen))
 
-    def columns(self, metric: OnlineMetric) -> Array:
+    def grouped(self, name: str, values: Any) -> UnitTotals:
+        """Return the same units with the values of one group."""
+        return replace(self, groups={name: pl.Series(name, values)})
+
+    def counted(self, metric: Earning) -> UnitTotals:
+        """Return the units that count for a metric. If it leaves out units, or rows are units, these have a denominator above 0."""
+        return self.observed(metric) if metric.leaves_out() or not self.unit else self
+
+    def adjusting(self, covariate: OnlineMetric) -> list[Array]:
+        """Return the columns of a covariate, and of an indicator of units without a value if it is a mean and there are any."""
+        own = self.columns(covariate)
+        missing = own[:, 1] == 0
+        is_mean = np.array_equal(own[:, 1], ~missing)  # a ratio has amounts as denominators, and 0 is an amount
+        return [own, np.column_stack([missing, np.ones(len(own))])] if missing.any() and is_mean else [own]
+
+    def columns(self, metric: Earning) -> Array:
         """Two columns, what each unit adds above and below the line: units x 2. Raises DataError for a metric of single rows, which has no sums."""
         if metric in self.values:
             raise DataError(f"{metric} is of single rows: units add nothing up to it")
@@ -131,24 +202,38 @@ class UnitTotals:
         """
         held = self.values.get(metric)
         if held is None:
-            sums, known = self.columns(metric).T
-            held = UnitRows.of_numbers(np.where(known > 0, sums, np.nan), np.arange(self.count), self.count)
+            sums, known = self.single.columns(metric).T
+            numbers = np.arange(self.count) if self.owners is None else self.owners
+            held = UnitRows.of_numbers(np.where(known > 0, sums, np.nan), numbers, self.count)
         return held if inside is None or len(inside) == self.count else held.take(inside)
 
 
-def left_out_of_window(metric: OnlineMetric, seen: int, left_out: int, noun: str) -> str:
+def left_out_of_window(metric: Earning, seen: int, left_out: int, noun: str) -> str:
     """Return the note about units that a windowed metric leaves out."""
     return f"{metric} counts {words.counted(seen, noun)} and leaves out {words.count(left_out)}, first seen too near the end of the log"
 
 
+def _denominator(part: RatioParts, sums: Array) -> Array:
+    return np.asarray(sums > 0, dtype=np.float64) if part.whole else sums
+
+
+def _fit(numbers: Array) -> bool:
+    size = np.abs(numbers)
+    return bool(((size == 0) | ((size >= SIZES[0]) & (size <= SIZES[1]))).all())
+
+
 def unit_of(log: Log) -> str:
-    """The column that names units: users, or else sessions, or else lists; empty where each row is its own."""
+    """The column that names units: users, or else sessions, or else lists; empty where each row is its own. Raises DataError for sums."""
+    if log.sums is not None:
+        raise DataError(
+            f"{log.label}: its rows are sums over many {words.plural(log.sums.noun)}: give one row per {log.sums.noun} or event"
+        )
     return next((name for name in UNITS if log.has(name)), "")
 
 
 def roll_up(
     log: Log,
-    metrics: Sequence[OnlineMetric],
+    metrics: Sequence[Earning],
     by: Sequence[str] = (),
     *,
     attributes: Sequence[str] = (),
@@ -159,9 +244,10 @@ def roll_up(
 
     ``attributes`` are columns that say something of a unit: the first value that its rows have counts. ``end`` is when a metric over days
     stopped looking, the last time in the log unless given. Parts of a log that have whole units are rolled up one by one to one end, and added.
-
     Raises DataError where a column is missing that a metric needs, or rows name no unit.
     """
+    if any(before_of(metric) for metric in metrics):
+        return _with_before(log, metrics, by, attributes, ids, end)
     for metric in metrics:
         log.require(metric.columns(log), str(metric))
     unit = unit_of(log)
@@ -170,8 +256,7 @@ def roll_up(
     end = (end or _end(log)) if any(metric.windowed for metric in metrics) else None
     parts = [metric.parts(log, end) for metric in metrics]
     keys = [*([unit] if unit else []), *by]
-    alone = unit and not attributes and log.elsewhere is None
-    both = None
+    alone, both = unit and not attributes and log.elsewhere is None, None
     if alone and all(m.rowwise and p.level in {"row", "values"} for m, p in zip(metrics, parts, strict=True)):
         rows = [_columns(i, part) for i, part in enumerate(parts) if part.level == "row"]
         both = sum_in_bins(log, keys, {name: value for one in rows for name, value in one.items()}, _kept(parts))
@@ -193,10 +278,11 @@ def roll_up(
             values, below[i] = held[f"v{i}"].values, held[f"v{i}"].sizes
         else:
             values = above[i] = found[f"n{i}"].to_numpy()
-            below[i] = 1.0 if part.denominator is None else found[f"d{i}"].to_numpy()
-        if metric.of_columns and not (np.isfinite(values).all() and np.isfinite(below[i]).all()):
+            below[i] = _denominator(part, found[f"d{i}"].to_numpy() if part.denominator is not None else np.ones(1))
+        if not (_fit(values) and _fit(below[i])):
+            least, most = (f"{size:.0e}" for size in SIZES)
             raise DataError(
-                f"{log.label}: {metric}: a number is infinite, or a sum is; leave such cells empty, or cap them"
+                f"{log.label}: {metric}: a number or a sum is beyond {most} in size, or below {least} and not 0: leave these cells empty, or use another unit"
             )
     censored = tuple(int(found[f"c{i}"].sum()) if p.censored is not None else 0 for i, p in enumerate(parts))
     return UnitTotals(
@@ -205,6 +291,111 @@ def roll_up(
         int(found["rows"].sum()), censored, end, found[unit] if ids and unit else None,
         {metrics[int(name[1:])]: values for name, values in held.items()},
     )  # fmt: skip
+
+
+def _with_before(
+    log: Log, metrics: Sequence[Earning], by: Sequence[str], attributes: Sequence[str], ids: bool, end: datetime | None
+) -> UnitTotals:
+    """Roll up metrics and covariates from before the assignment. A unit without a row before it adds 0."""
+    early = {metric: of for metric in metrics if (of := before_of(metric)) is not None}
+    if log.before is None:
+        raise DataError(
+            f"{log.label}: nothing is known of the time before the assignment: give two tables, assignments and events with times"
+        )
+    now = roll_up(
+        log, [metric for metric in metrics if metric not in early], by, attributes=attributes, ids=True, end=end
+    )
+    past = roll_up(log.before, [*early.values()], ids=True)
+    known = pl.DataFrame({"id": past.ids, "at": np.arange(past.count)})
+    at = pl.DataFrame({"id": now.ids}).join(known, on="id", how="left", maintain_order="left")["at"]
+    inside, place = at.is_not_null().to_numpy(), at.fill_null(0).to_numpy()
+    above, below = np.zeros((len(metrics), now.count)), np.ones((len(metrics), now.count))
+    for i, metric in enumerate(metrics):
+        if metric not in early:
+            row = now.metrics.index(metric)
+            above[i], below[i] = now.numerators[row], now.denominators[row]
+        elif past.count:
+            own = past.columns(early[metric])[place]
+            nothing = 1.0 if early[metric].parts(log.before, None).denominator is None else 0.0
+            above[i], below[i] = np.where(inside, own[:, 0], 0.0), np.where(inside, own[:, 1], nothing)
+    censored = tuple(0 if metric in early else now.censored[now.metrics.index(metric)] for metric in metrics)
+    return replace(
+        now,
+        metrics=tuple(metrics),
+        numerators=above,
+        denominators=below,
+        censored=censored,
+        ids=now.ids if ids else None,
+    )
+
+
+def adds_up(log: Log, metric: Earning, by: str) -> bool:
+    """True if the totals of a unit over the values of a column, as over days, add up to those of all its rows.
+
+    Rows add by themselves. Lists and sessions do if none has rows of two values.
+    """
+    level = metric.parts(log, None).level
+    if level not in KEYS:
+        return level in {"row", "once", "values"}
+    apart = (pl.col(by).min() != pl.col(by).max()).fill_null(value=False)
+    key = KEYS[level]
+    lists = log.gather(
+        lambda rows: rows.filter(pl.col(key).is_not_null()).group_by(key).agg(apart.alias(by)).select(pl.col(by).any()),
+        key,
+    )
+    return not lists[by].any()
+
+
+def so_far(log: Log, units: UnitTotals, parts: pl.Series) -> Iterator[tuple[Any, UnitTotals]]:
+    """Yield each value of ``parts`` in order, with the totals of the units up to it, one row per unit and its groups.
+
+    ``parts`` says where each of the ``units`` belongs, such as the day. The totals must add up (see ``adds_up``).
+    """
+    kinds = [metric.parts(log, units.end) for metric in units.metrics]
+    number, first = _numbered(units)
+    seen = np.zeros(len(first), dtype=bool)
+    above, below = np.zeros((2, len(kinds), len(first)))
+    for value in parts.unique().sort():
+        rows = np.flatnonzero((parts == value).to_numpy())
+        at = number[rows]
+        seen[at] = True
+        for i, kind in enumerate(kinds):
+            if kind.level == "once":
+                new = below[i, at] == 0
+                above[i, at[new]] = units.numerators[i, rows[new]]
+            else:
+                np.add.at(above[i], at, units.numerators[i, rows])
+            np.add.at(below[i], at, units.denominators[i, rows])
+        kept = np.flatnonzero(seen)
+        names, place, until = first[kept], np.cumsum(seen) - 1, np.flatnonzero((parts <= value).to_numpy())
+        held = {metric: own.take(until) for metric, own in units.values.items()}
+        once = [
+            kind.whole or kind.level == "once" or (kind.denominator is None and kind.level == "row") for kind in kinds
+        ]
+        yield (
+            value,
+            replace(
+                units,
+                numerators=above[:, kept],
+                denominators=np.where(np.array(once)[:, np.newaxis], np.minimum(below[:, kept], 1.0), below[:, kept]),
+                groups={name: group.gather(names) for name, group in units.groups.items()},
+                ids=None if units.ids is None else units.ids.gather(names),
+                values={
+                    m: UnitRows.of_numbers(o.values, place[number[until]][o.units], len(kept)) for m, o in held.items()
+                },
+            ),
+        )
+
+
+def _numbered(units: UnitTotals) -> tuple[Array, Array]:
+    """The number of each row's unit within its groups, and the first row of each number; without ids each row is a unit."""
+    if units.ids is None:
+        return np.arange(units.count), np.arange(units.count)
+    table = pl.DataFrame({" id": units.ids, **units.groups}).with_row_index(" row")
+    rows = table.group_by(" id", *units.groups, maintain_order=True).agg(" row")[" row"]
+    number = np.empty(units.count, dtype=np.int64)
+    number[rows.explode().to_numpy()] = np.repeat(np.arange(len(rows)), rows.list.len().to_numpy())
+    return number, rows.list.first().to_numpy()
 
 
 def arrivals(log: Log) -> tuple[int, ...]:
@@ -233,7 +424,7 @@ def _query(
 ) -> pl.LazyFrame:
     """One row a unit (and group) with two columns a metric, and the number of rows."""
     here: list[pl.Expr] = []
-    inner: dict[Level, list[int]] = {}
+    inner: dict[tuple[Level, Any], list[int]] = {}
     for i, part in enumerate(parts):
         if part.level == "values":
             here.append(_kept(parts)[f"v{i}"].drop_nulls() if unit else _kept(parts)[f"v{i}"])
@@ -247,15 +438,16 @@ def _query(
         elif part.level == "unit" and unit:
             here += _numbers(i, part)
         else:
-            inner.setdefault(part.level, []).append(i)
+            inner.setdefault((part.level, part.prepared), []).append(i)
     if not unit:
         if inner:
             raise DataError(f"{log.label}: no user, session or list is named")
         return log.frame.select(*keys, *attributes, *here, pl.lit(1).alias("rows"))
     of_units = [first_known(pl.col(name)) for name in attributes]
     out = log.frame.group_by(keys).agg(*here, *of_units, pl.len().alias("rows"))
-    for level, places in inner.items():
-        each = log.frame.filter(pl.col(KEYS[level]).is_not_null()).group_by(list(dict.fromkeys([*keys, KEYS[level]])))
+    for (level, prepared), places in inner.items():
+        rows, groups = log.frame.filter(pl.col(KEYS[level]).is_not_null()), list(dict.fromkeys([*keys, KEYS[level]]))
+        each = (rows if prepared is None else prepared(rows, groups)).group_by(groups)
         lists = each.agg(*[column for i in places for column in _numbers(i, parts[i])])
         columns = [name for i in places for name in _columns(i, parts[i])]
         table = lists.group_by(keys).agg(pl.col(name).sum() for name in columns)

@@ -26,14 +26,14 @@ class UnitRows:
 
     @classmethod
     def of_numbers(cls, values: Array, numbers: NDArray[Any], count: int) -> UnitRows:
-        """From rows in any order, each with the number of its unit, of which there are so many; NaN is no value."""
+        """From rows in any order, each with the number of its unit, of ``count`` units; NaN is a missing value."""
         known = ~np.isnan(values)
         table = pl.DataFrame({"number": numbers[known], "value": values[known]}).sort("number", maintain_order=True)
         return cls(table["value"].to_numpy(), _starts(np.bincount(table["number"].to_numpy(), minlength=count)))
 
     @classmethod
     def of_lists(cls, lists: pl.Series) -> UnitRows:
-        """From a list of values a unit; or a value a unit, maybe none."""
+        """From a list of values a unit; or one value per unit, maybe none."""
         if lists.dtype != pl.List:
             return cls(lists.drop_nulls().to_numpy(), _starts(lists.is_not_null().to_numpy()))
         sizes = lists.list.len()

@@ -57,7 +57,7 @@ def _growthbook(folder: Path) -> Path:
 
 def _interleaved(folder: Path) -> Path:
     rows = "".join(
-        f"2024-05-01T12:00:{n:02}Z,s{n},serp,NA,NA\n2024-05-01T12:01:{n:02}Z,s{n},click,2,{'AB'[n % 2]}\n"
+        f"2024-05-01T12:00:{n:02}Z,s{n},serp,NA,NA\n2024-05-01T12:01:{n:02}Z,s{n},click,2,{'AB'[n // 2 % 2]}\n"
         for n in range(0, 8, 2)
     )
     (folder / "events.csv").write_text(

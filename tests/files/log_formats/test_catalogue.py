@@ -50,7 +50,7 @@ def test_every_verb_that_takes_a_log_takes_it(name: str, tmp_path: Path) -> None
     metric = "CTR" if log.has("click") else "Mean(revenue)"
     assert rs.online(source, metric).values[0].denominator > 0
     assert rs.check(source).findings == rs.check(log).findings
-    assert rs.report(source, None, metric).page.title
+    assert rs.report(source, None, None if name == "interleaved" else metric).page.title  # it has credits
     if log.has("variant"):
         assert rs.experiment(source, metric).units.count > 1
 

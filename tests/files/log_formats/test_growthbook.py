@@ -57,8 +57,8 @@ def test_a_user_is_a_row_with_what_was_measured_from_the_first_exposure_on() -> 
         ("u2", "1", 13.0, 4.0, 0.0, 1.0, 0.0, "de"),
         ("u3", "1", 0.0, 0.0, 0.0, 0.0, 0.0, "fr"),
     ]
-    assert "1 exposure came again to the same user: the first counts" in log.source.notes
-    assert "1 row of revenue is of users without a variation" in log.source.notes
+    assert "1 assignment came again to the same unit and variant: the first counts" in log.source.notes
+    assert "revenue: left out: 1 event of units without an assignment" in log.source.notes
     assert not log.of_impressions
 
 
@@ -95,7 +95,7 @@ def test_an_experiment_and_its_covariate_come_from_it() -> None:
     log = rs.read_log({"exposures": exposures, "spent": metric})
     found = rs.experiment(log, "Mean(spent)", covariates={"Mean(spent)": "spent_before"})["1", "Mean(spent)"]
     difference = after[1::2].mean() - after[::2].mean()
-    plain = rs.experiment(log, "Mean(spent)")["1", "Mean(spent)"]
+    plain = rs.experiment(log, "Mean(spent)", covariates="none")["1", "Mean(spent)"]
     assert log.roles["unit_id"] == "anonymous_id"
     assert plain.difference == pytest.approx(difference, rel=1e-12)
     assert found.verdict == "better"
@@ -129,3 +129,35 @@ def test_what_does_not_fit_is_refused_in_one_line(parts: dict[str, Any], said: s
     with pytest.raises(InputError) as error:
         rs.read_log(given(**parts), log_format="growthbook")
     assert str(error.value).startswith(said)
+
+
+def test_events_without_a_time_are_left_out_and_counted() -> None:
+    times = [None, *ORDERS["timestamp"].to_list()[1:]]
+    log = rs.read_log(given(revenue=ORDERS.with_columns(timestamp=pl.Series(times))))
+    assert "revenue: left out: 1 event without a time" in log.source.notes
+    assert log.frame.collect().sort("unit_id")["revenue"].to_list() == [7.0 + 11.0, 13.0, 0.0]
+    never = rs.read_log(given(revenue=ORDERS.with_columns(timestamp=pl.lit(None))))
+    assert "revenue: left out: 4 events without a time" in never.source.notes
+    assert never.frame.collect()["revenue"].sum() == 0
+
+
+def test_an_assignment_without_a_time_is_the_last_to_count() -> None:
+    times = [None, *EXPOSURES["timestamp"].to_list()[1:]]
+    log = rs.read_log(given(exposures=EXPOSURES.with_columns(timestamp=pl.Series(times))))
+    # of u1 only the exposure of May 2 has a time: the order of May 3 is after it
+    assert log.frame.collect().sort("unit_id")["revenue"].to_list() == [11.0, 13.0, 0.0]
+    never = rs.read_log(given(exposures=EXPOSURES.with_columns(timestamp=pl.lit(None))))
+    assert any("all events of 3 units count" in note for note in never.source.notes)
+    assert never.frame.collect().sort("unit_id")["revenue"].to_list() == [5.0 + 7.0 + 11.0, 13.0, 0.0]
+
+
+def test_exposures_that_come_again_and_those_of_nobody_are_counted() -> None:
+    times = [f"2024-05-01 {hour}:00:00" for hour in range(10, 18)]
+    users, variations = ["u1", "u1", "u1", "u2", "u2", "u3", None, "u4"], ["0", "0", "0", "1", "1", "1", "1", None]
+    rows = {"user_id": users, "timestamp": times, "experiment_id": ["e"] * 8, "variation_id": variations}
+    log = rs.read_log({"exposures": pl.DataFrame(rows), "revenue": ORDERS})
+    assert log.rows == len({"u1", "u2", "u3"})
+    assert "left out: 2 assignments without user_id or variation_id" in log.source.notes
+    assert (
+        "3 assignments came again to the same unit and variant: the first of each counts" in log.source.notes
+    )  # two of u1, one of u2

@@ -47,7 +47,7 @@ def test_no_list_is_made_up(tmp_path: Path) -> None:
     path.write_text(ONE)
     log = rs.read_log(path)
     assert not log.has("impression_id")
-    assert any("there are no lists" in note for note in log.source.notes)
+    assert any("rows cannot be grouped into lists" in note for note in log.source.notes)
     assert {str(one.metric) for one in rs.online(log).values} == {"CTR"}
 
 
@@ -110,9 +110,9 @@ def test_real_rates_are_those_of_a_plain_read_and_of_obp(shared_data: Any, polic
     assert {str(one.part): (one.numerator, one.denominator) for one in result.positions} == {
         place: (sum(clicks), len(clicks)) for place, clicks in plain["position"].items()
     }
-    assert {one.part: one.value for one in result.slices} == {
-        item: pytest.approx(sum(clicks) / len(clicks)) for item, clicks in plain["item_id"].items()
-    }
+    assert len(result.slices) == 30
+    for one in result.slices:
+        assert one.value == pytest.approx(sum(plain["item_id"][one.part]) / len(plain["item_id"][one.part]))
 
 
 def test_real_chances_are_of_the_item_at_its_position(shared_data: Any) -> None:

@@ -86,7 +86,7 @@ def test_each_hit_is_a_row_with_what_was_done_with_it() -> None:
         "read log as OpenSearch UBI: 2 lists, 8 events: unit_id (client_id), impression_id, session_id, query_id,"
     )
     assert log.source.notes[1:] == (
-        "1 of 4 clicks: the item is not among the hits of the query; it is a row of its own, with shown 0",
+        "1 of 4 clicks: the item is not among the hits of the query. It becomes an extra row, with shown 0",
         "1 click came again on the same item of a list: each item is clicked or not",
         "2 events are of no item of a list that is there, and in no row: click 1 and login 1",
     )
@@ -205,7 +205,8 @@ def test_without_events_nobody_looked() -> None:
     log = rs.read_log({"queries": QUERIES})
     assert log.rows == 5
     assert not log.has("click")
-    assert "there are no events: clicks are unknown" in log.source.notes
+    assert "events are missing: clicks are unknown" in log.source.notes
+    assert not [note for note in log.source.notes if "sessions are left out" in note]  # no list has one
 
 
 def test_without_a_click_all_is_0() -> None:
@@ -224,6 +225,20 @@ def test_sessions_of_some_lists_alone_are_left_out() -> None:
     assert not log.has("session_id")
     assert "the session of 1 of 2 lists is not known: sessions are left out" in log.source.notes
     assert rs.read_log({"queries": QUERIES, "events": EVENTS}).has("session_id")
+
+
+def test_what_was_done_with_a_whole_list_is_in_no_row() -> None:
+    log = rs.read_log({"queries": QUERIES[:1], "events": [EVENTS[0], event("q1", "scroll", None, "12:00:50")]})
+    assert rows(log, "item_id", "click", "dwell_s") == [("a", 0.0, None), ("b", 1.0, 50.0 - 10.0), ("c", 0.0, None)]
+    assert "1 event is of no item of a list that is there, and in no row: scroll 1" in log.source.notes
+
+
+def test_users_are_units_where_no_client_is_named() -> None:
+    named = [{**QUERIES[0], "client_id": None, "user_id": "u7"}]
+    log = rs.read_log({"queries": named, "events": [{**EVENTS[0], "client_id": None}]})
+    assert rows(log, "unit_id", "item_id") == [("u7", "a"), ("u7", "b"), ("u7", "c")]
+    both = rs.read_log({"queries": [{**QUERIES[0], "user_id": "u7"}], "events": EVENTS[:1]})
+    assert rows(both, "unit_id") == [("c1",)] * 3
 
 
 def test_actions_keep_their_names_unless_these_mean_something_here() -> None:
@@ -280,3 +295,11 @@ def test_a_finding_says_which_item_of_which_list() -> None:
         one for one in rs.check(rs.read_log({"queries": QUERIES, "events": EVENTS})).findings if one.code == "RS603"
     )
     assert any("list q1, item z" in place for place in finding.places)
+
+
+def test_events_without_a_session_are_not_one_session() -> None:
+    nobody = [{**event("q1", "click", item, f"12:00:{s}"), "session_id": None} for item, s in (("a", 10), ("b", 30))]
+    known = [event("q2", "click", "a", "13:00:05", "s2", "c2"), event("q2", "click", "d", "13:00:25", "s2", "c2")]
+    log = rs.read_log({"queries": QUERIES[:2], "events": [*nobody, *known]})
+    clicked = log.collect(log.frame.filter(pl.col("click") > 0).select("impression_id", "item_id", "dwell_s"))
+    assert sorted(clicked.rows()) == [("q1", "a", None), ("q1", "b", None), ("q2", "a", 25.0 - 5.0), ("q2", "d", None)]

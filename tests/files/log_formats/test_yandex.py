@@ -78,6 +78,13 @@ def test_clicks_that_come_again_are_one_click_and_told(tmp_path: Path) -> None:
     assert any(note.startswith("1 click came again") for note in log.source.notes)
 
 
+def test_clicks_on_what_was_not_shown_are_not_clicks_that_come_again(tmp_path: Path) -> None:
+    log = rs.read_log(written(tmp_path, "s 0 Q q r a b\ns 5 C a\ns 9 C a\ns 10 C y\ns 11 C z\n"))
+    said = [note.partition(":")[0] for note in log.source.notes[1:3]]
+    assert said == ["2 of 4 clicks", "1 click came again on a url of the same page"]
+    assert [item for item, shown in rows(log, "item_id", "shown") if not shown] == ["y", "z"]
+
+
 def test_a_url_that_a_page_shows_twice_is_clicked_where_it_stands_first(tmp_path: Path) -> None:
     log = rs.read_log(written(tmp_path, "s 0 Q q r a b a\ns 5 C a\n"))
     assert rows(log, "item_id", "position", "click") == [("a", 1, 1.0), ("b", 2, 0.0), ("a", 3, 0.0)]

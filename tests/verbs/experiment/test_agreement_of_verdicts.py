@@ -53,7 +53,7 @@ def test_cells_of_exports_are_full_numbers() -> None:
     assert [plain_value(row[at]) for row in table.rows] == [row["difference"] for row in found.to_dicts()]
 
 
-@pytest.mark.parametrize("options", [{"winsorise": 0.99}, {"strata": "city"}, {"foo": 1}, {"design": "t"}], ids=str)
+@pytest.mark.parametrize("options", [{"prior": "flat"}, {"foo": 1}, {"split": {"A": 0.5}}, {"design": "t"}], ids=str)
 def test_a_plan_from_a_log_refuses_an_option_that_it_does_not_take(options: dict[str, Any]) -> None:
     log = users(5).rename({"one": "click"}).with_columns(click=pl.lit(1))
     with pytest.raises(InputError, match=f"no (option ')?{next(iter(options))}"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,15 @@ def test_the_change_is_late_less_early(covariates: Any) -> None:
     log = log_of_days(seed=73).with_columns(before=pl.col("user").hash(1) % 7)
     (row,) = rs.experiment(log, "CTR", by="day", covariates=covariates).to_dicts("change")
     assert row["change"] == pytest.approx(row["late"] - row["early"], rel=1e-9)
+
+
+def test_halves_are_the_same_where_each_user_is_a_cluster() -> None:
+    log = log_of_days(seed=75).with_columns(own=pl.col("user"))
+    plain, clustered = (
+        rs.experiment(log, "CTR", by="day", clusters=own).to_dicts("change")[0] for own in (None, "own")
+    )
+    for name in ("early", "late"):
+        assert clustered[name] == pytest.approx(plain[name], rel=1e-9)
 
 
 def test_where_everybody_comes_in_both_halves_it_is_the_test_of_users_own_changes() -> None:
@@ -130,7 +140,7 @@ def test_a_change_is_told_in_a_sentence(early: float, late: float, verb: str) ->
 def test_no_change_is_not_told() -> None:
     found = rs.experiment(log_of_days(seed=77, early=0.1, late=0.1), "CTR", by="day")
     assert not any("over the days" in text for text in found.sentences())
-    assert "who comes on several days counts on each of them" in found.table("by_day").note
+    assert "a user counts on every day with a visit" in found.table("by_day").note
 
 
 def test_several_variants_are_corrected() -> None:
@@ -145,9 +155,10 @@ def test_the_page_and_the_chart_show_days() -> None:
     found = rs.experiment(log_of_days(seed=79), "CTR", by="day")
     chart = found.chart("by_day")
     assert chart is not None
-    assert [row[1] for row in chart.rows] == [1, 2, 3, 4, 5, 6]
-    names = [section.name for section in rs.report(found).page.sections]
-    assert {"by_day", "change", "charts"} <= set(names)
+    first = (date(2024, 3, 1) - date(1970, 1, 1)).days
+    assert [row[1] for row in chart.rows] == [first + i for i in range(6)]
+    days = next(section for section in rs.report(found).page.sections if section.name == "days")
+    assert [getattr(block, "name", "") for block in days.blocks] == ["by_day", "cumulated", "change", "by_day"]
 
 
 def test_rows_without_a_time_are_counted() -> None:
@@ -177,7 +188,7 @@ def test_a_withheld_verdict_tells_no_change() -> None:
 @pytest.mark.parametrize(
     ("log", "options", "error", "said"),
     [
-        (lambda: log_of_users(seed=82), {"metrics": "CTR"}, DataError, "by day needs a column timestamp"),
+        (lambda: log_of_users(seed=82), {"metrics": "CTR"}, DataError, "by day needs the column timestamp"),
         (lambda: log_of_days(seed=83, days=1), {"metrics": "CTR"}, DataError,
          "all rows are of 2024-03-01: whether a difference changes over days takes two days or more"),
         (lambda: log_of_days(seed=84), {"metrics": "Retention@2"}, InputError, "looks over days by itself"),
@@ -209,3 +220,16 @@ def test_the_command_looks_by_day(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert record["change"][0]["p_value"] < 0.001
     assert main(command) == 0
     assert "CTR by day" in capsys.readouterr().out
+
+
+def test_effects_cumulated_over_days_end_with_the_whole_experiment() -> None:
+    found = rs.experiment(rs.simulate("experiment", users=400, seed=3, truth=0).log, "CTR", by="day")
+    assert found.days is not None
+    so_far, alone, whole = found.days.cumulated, found.days.days, found.contrasts[0]
+    last, first = so_far[-1].contrast, so_far[0]
+    assert (last.difference, last.bounds.lower, last.value) == (whole.difference, whole.bounds.lower, whole.value)
+    assert (first.day, first.contrast.difference) == (alone[0].day, alone[0].contrast.difference)
+    assert [one.day for one in so_far] == sorted(one.day for one in so_far)
+    rows = found.to_polars("cumulated")
+    assert rows.height == len(so_far)
+    assert rows["value"][-1] == whole.value

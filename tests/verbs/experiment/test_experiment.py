@@ -13,7 +13,15 @@ from scipy import stats
 from tests.made.experiments import log_of_days, log_of_users, users
 
 import rankscope as rs
+from rankscope import words
 from rankscope.errors import DataError, InputError
+from rankscope.inference import NAMES, NAMES_FOR_LOGS, find_method
+from rankscope.inference.base import Correction, Interval, PairedTest
+
+
+def welch(one: Any, other: Any) -> float:
+    return float(stats.ttest_ind(one, other, equal_var=False).pvalue)
+
 
 # --- laws -----------------------------------------------------------------------------------------------------------
 
@@ -110,16 +118,21 @@ def test_a_ratio_by_hand() -> None:
     )
     (row,) = rs.experiment(table, "Ratio(orders, sessions)").to_dicts()
     assert (row["baseline_value"], row["value"]) == (3 / 8, 6 / 8)
-    left = [n - 6 / 8 * d for n, d in ((3, 4), (1, 2), (2, 2))], [n - 3 / 8 * d for n, d in ((1, 2), (2, 4), (0, 2))]
-    error = math.sqrt(sum(sum(x * x for x in arm) / 2 / 3 / (8 / 3) ** 2 for arm in left))
-    assert row["ci_upper"] - row["ci_lower"] == pytest.approx(2 * error * t_quantile(left), rel=1e-9)
+    # residuals n - ratio x d, each corrected for the share of its user in the sessions of the variant (CR2)
+    squares = [
+        sum((n - ratio * d) ** 2 / (1 - d / 8) for n, d in arm) / 8**2
+        for ratio, arm in ((6 / 8, ((3, 4), (1, 2), (2, 2))), (3 / 8, ((1, 2), (2, 4), (0, 2))))
+    ]
+    # shares 1/4, 1/2, 1/4; their squares over one less the share 1/12, 1/2, 1/12
+    freedom = 1 / (3 / 8 + (2 / 3) ** 2 - (1 / 4 + 2 / 144))
+    together = sum(squares) ** 2 / sum(square**2 / freedom for square in squares)
+    reach = math.sqrt(sum(squares)) * quantile_of_t(together)
+    assert row["ci_upper"] - row["ci_lower"] == pytest.approx(2 * reach, rel=1e-9)
 
 
-def t_quantile(arms: tuple[list[float], list[float]]) -> float:
+def quantile_of_t(freedom: float) -> float:
     from scipy.stats import t
 
-    squares = [sum(x * x for x in arm) / 2 / 3 for arm in arms]
-    freedom = sum(squares) ** 2 / sum(square**2 / 2 for square in squares)
     return float(t.ppf(0.975, freedom))
 
 
@@ -128,6 +141,8 @@ def test_values_are_cut_at_a_quantile() -> None:
     cut = float(np.quantile(table["revenue"].to_numpy(), 0.9))
     ours = rs.experiment(table, "Mean(revenue)", winsorise=0.9).to_dicts()[0]
     by_hand = rs.experiment(table.with_columns(pl.col("revenue").clip(upper_bound=cut)), "Mean(revenue)").to_dicts()[0]
+    assert ours.pop("metric") == f"Mean(revenue), cut at {words.amount(cut)}"
+    assert by_hand.pop("metric") == "Mean(revenue)"
     assert ours == pytest.approx(by_hand)
 
 
@@ -151,21 +166,72 @@ def test_a_split_that_is_not_as_planned_withholds_the_verdict() -> None:
 
 
 def test_the_primary_metric_decides_and_guardrails_are_told() -> None:
+    sessions = "Mean(sessions, better='higher')"
     found = rs.experiment(
-        users(seed=14, lift=3.0), ["Mean(orders)"], primary="Mean(revenue)", guardrails={"Mean(sessions)": "20%"}
+        users(seed=14, lift=3.0), ["Mean(orders)"], primary="Mean(revenue)", guardrails={sessions: "20%"}
     )
     assert [row["role"] for row in found.to_dicts()] == ["primary", "secondary", "guardrail"]
     assert found["B", "Mean(revenue)"].verdict == "better"
-    assert found["B", "Mean(sessions)"].verdict in {"equivalent", "not worse"}
+    assert found["B", sessions].verdict in {"equivalent", "not worse"}
     assert any(text.startswith("Guardrail: ") for text in found.sentences())
     record = json.loads(found.to_json())
     assert record["schema"] == "rankscope/experiment/1"
     assert record["sample_ratio"]["holds"] is True
 
 
+def test_help_offers_the_methods_that_work_for_variants() -> None:
+    table = users(seed=3, count=200)
+    of_kind: dict[str, Any] = {"test": PairedTest, "interval": Interval, "correction": Correction}
+    for kind, base in of_kind.items():
+        for name in NAMES[kind]:
+            options: dict[str, Any] = {kind: name} | (
+                {"test": name} if kind == "interval" and name in NAMES["test"] else {}
+            )
+            try:
+                assert rs.experiment(table, "Mean(revenue)", **options).contrasts
+                works = True
+            except InputError:
+                works = False
+            assert works == (name in NAMES_FOR_LOGS[kind]), (find_method(base, name), options)
+
+
+def test_a_table_of_totals_is_not_taken_for_users() -> None:
+    totals = {"variant": ["A", "B"], "members": [90, 95], "sum": [9.0, 12.0], "sum_squares": [20.0] * 2}
+    with pytest.raises(InputError, match=r"column sum_squares holds a sum of squares.*columns='NAME=n'"):
+        rs.experiment(totals, "Mean(sum)")
+    assert rs.experiment(totals, "Mean(sum)", columns={"members": "n"}).units.count == 185
+
+
+def test_the_test_of_the_split_is_named() -> None:
+    table = users(seed=3, count=300)
+    three = table.with_columns(variant=pl.Series(list("ABC") * 100))
+    for log, name in ((table, "binomial test"), (three, "chi-square test")):
+        assert rs.experiment(log, "Mean(revenue)").sample_ratio.record()["test"] == name
+
+
+def test_the_direction_of_a_column_is_asked_for_if_it_decides_and_said_if_it_is_assumed() -> None:
+    table = users(seed=14, lift=3.0).with_columns(latency=pl.col("revenue"))
+    said = "Mean(latency): higher is assumed to be better. If lower is, write Mean(latency, better='lower')."
+    assumed = rs.experiment(table, "Mean(latency)")
+    assert said in list(assumed.sentences())
+    assert json.loads(assumed.to_json())["conventions"]["higher_assumed_better"] == ["Mean(latency)"]
+    for metric in ("Mean(revenue)", "Mean(latency, better='higher')", "Mean(latency, better='lower')"):
+        assert not any("assumed" in text for text in rs.experiment(table, metric).sentences()), metric
+    lower = rs.experiment(table, "Mean(latency, better='lower')").contrasts[0]
+    assert (lower.verdict, lower.p_value) == ("worse", assumed.contrasts[0].p_value)
+    for call in (
+        lambda: rs.experiment(table, "Mean(revenue)", guardrails="Mean(latency)"),
+        lambda: rs.gate(table, metrics="Mean(latency)"),
+    ):
+        with pytest.raises(
+            InputError, match=r"write Mean\(latency, better='higher'\) or Mean\(latency, better='lower'\)"
+        ):
+            call()
+
+
 def test_many_variants_of_which_nothing_can_be_told_share_a_sentence() -> None:
     table = users(seed=14, count=2000).with_columns(variant=pl.Series(list("ABCDEFGHIJ") * 200))
-    found = rs.experiment(table, "Mean(sessions)")
+    found = rs.experiment(table, "Mean(sessions, better='higher')")
     split, *said = found.sentences()
     open_ones = [c for c in found.contrasts if c.verdict == "cannot tell"]
     assert len(open_ones) > 3
@@ -173,7 +239,7 @@ def test_many_variants_of_which_nothing_can_be_told_share_a_sentence() -> None:
     assert len(said) == 1 + len(found.contrasts) - len(open_ones)
     assert said[-1].startswith("No clear difference between A and ")
     assert all(c.run in said[-1] for c in open_ones)
-    few = rs.experiment(table.filter(pl.col("variant").is_in(list("ABC"))), "Mean(sessions)")
+    few = rs.experiment(table.filter(pl.col("variant").is_in(list("ABC"))), "Mean(sessions, better='higher')")
     assert len(list(few.sentences())) == 1 + 2
 
 
@@ -193,9 +259,19 @@ def test_slices_have_a_correction_of_their_own() -> None:
 
 
 def test_too_few_units_for_their_skewness_are_told() -> None:
-    few = users(seed=17, count=400)
-    assert "RS640" in {caution.code for caution in rs.experiment(few, "Mean(revenue)").warnings}
-    assert "RS640" not in {caution.code for caution in rs.experiment(users(seed=17), "Mean(sessions)").warnings}
+    even, uneven = (
+        users(seed=17, count=400),
+        users(seed=17).filter((pl.col("variant") == "A") | (pl.col("user").hash(1) % 9 == 0)),
+    )
+    codes = [
+        {caution.code for caution in rs.experiment(table, metric, split=split).warnings}
+        for table, metric, split in (
+            (uneven, "Mean(revenue)", {"A": 9, "B": 1}),
+            (uneven, "Mean(sessions)", {"A": 9, "B": 1}),
+            (even, "Mean(revenue)", None),
+        )
+    ]
+    assert ["RS640" in found for found in codes] == [True, False, False]
 
 
 @pytest.mark.parametrize("test", ["anytime(first=200)", "group_sequential(look=2, looks=4)"])
@@ -237,17 +313,75 @@ def test_what_is_wrong_with_the_log_is_told_by_the_codes_of_check(monkeypatch: p
     }  # long logs are left to check
 
 
-def test_empty_cells_that_count_as_0_are_told() -> None:
+def test_a_mean_of_a_column_with_empty_cells_is_over_users_with_a_value() -> None:
+    table = users(seed=12, count=400).with_columns(
+        spent=pl.when(pl.int_range(pl.len()) % 10 > 0).then(pl.col("revenue"))
+    )
+    found = rs.experiment(table, "Mean(spent)")
+    sums = [table.filter(pl.col("variant") == name)["spent"].drop_nulls().to_numpy() for name in "AB"]
+    assert found.to_dicts()[0]["baseline_value"] == pytest.approx(sums[0].mean())
+    assert found["Mean(spent)"].p_value == pytest.approx(welch(*sums[::-1]), rel=1e-9)
+    assert found["Mean(spent)"].queries == 360
+    for warnings in (found.warnings, rs.online(table, "Mean(spent)").warnings):
+        (told,) = [caution for caution in warnings if caution.code == "RS645"]
+        assert told.message == "Mean(spent) leaves out 40 users of 400, for whom spent is empty"
+        assert told.hint == "if empty means 0, write Mean(spent, empty='zero')"
+    assert not [one for one in rs.experiment(table, "Mean(orders)").warnings if one.code == "RS645"]
+
+
+def test_empty_cells_count_as_0_if_zeros_are_asked_for() -> None:
     table = users(seed=12, count=400).with_columns(
         revenue=pl.when(pl.int_range(pl.len()) % 10 > 0).then(pl.col("revenue"))
     )
-    found = rs.experiment(table, "Mean(revenue)")
-    sums = table.filter(pl.col("variant") == "A")["revenue"]
-    assert found.to_dicts()[0]["baseline_value"] == pytest.approx(sums.sum() / len(sums))
-    for warnings in (found.warnings, rs.online(table, "Mean(revenue)").warnings):
-        (told,) = [caution for caution in warnings if caution.code == "RS645"]
-        assert "revenue is empty in 40 of 400 rows, which count as 0" in told.message
-    assert not [one for one in rs.experiment(table, "Mean(orders)").warnings if one.code == "RS645"]
+    metric = "Mean(revenue, empty='zero')"
+    found = rs.experiment(table, metric)
+    filled = rs.experiment(table.with_columns(pl.col("revenue").fill_null(0.0)), "Mean(revenue)")
+    assert found[metric].p_value == filled["Mean(revenue)"].p_value
+    assert "RS645" not in {caution.code for caution in found.warnings}
+    ratio = rs.experiment(table, "Ratio(revenue, orders)")
+    (told,) = [caution for caution in ratio.warnings if caution.code == "RS645"]
+    assert told.message == "revenue is empty in 40 of 400 rows, which Ratio(revenue, orders) counts as 0"
+
+
+@pytest.mark.parametrize(("metric", "codes"), [("CTR", set()), ("RPM", {"RS612"}), ("Mean(revenue)", {"RS612"})])
+def test_only_columns_that_metrics_read_are_doubted(metric: str, codes: set[str]) -> None:
+    rows = log_of_users(seed=2).with_columns(revenue=pl.when(pl.int_range(pl.len()) % 9 == 0).then(-1.0).otherwise(0.0))
+    for found in (rs.experiment(rows, metric), rs.online(rows, metric)):
+        assert {caution.code for caution in found.warnings} & {"RS612"} == codes
+
+
+def test_large_values_with_a_small_spread_are_compared_as_any_others() -> None:
+    table = users(seed=4, count=2000)
+    draws = np.random.default_rng(4).normal(0, 3, 2000) + 0.6 * (table["variant"] == "B").to_numpy()
+    small, large = (
+        rs.experiment(table.with_columns(x=pl.Series(level + draws)), "Mean(x)")["Mean(x)"] for level in (0, 1e9)
+    )
+    sides = [draws[(table["variant"] == name).to_numpy()] for name in "BA"]
+    assert small.p_value == pytest.approx(welch(*sides), rel=1e-9)
+    assert large.p_value == pytest.approx(small.p_value, rel=1e-3)
+    assert large.verdict == small.verdict == "better"
+    assert "differs by the same" not in large.sentence()
+
+
+@pytest.mark.parametrize(("several", "verdict", "code"), [(150, "better", 0), (250, "withheld", 3)])
+def test_the_verdict_is_withheld_if_a_tenth_of_users_had_several_variants(
+    several: int, verdict: str, code: int
+) -> None:
+    table = users(seed=5, lift=2.0)
+    other = pl.when(pl.col("variant") == "A").then(pl.lit("B")).otherwise(pl.lit("A"))
+    found = rs.experiment(pl.concat([table, table.head(several).with_columns(variant=other)]), "Mean(revenue)")
+    assert (found["Mean(revenue)"].verdict, found.exit_code) == (verdict, code)
+    withheld = [text for text in found.sentences() if text.startswith("The verdict is withheld: 12.5% of users were")]
+    assert len(withheld) == (code == 3)
+
+
+def test_if_all_users_had_all_variants_nothing_can_be_compared() -> None:
+    table = users(seed=5)
+    both = pl.concat([table.with_columns(variant=pl.lit(name)) for name in "AB"])
+    with pytest.raises(
+        DataError, match=r"each user has rows of several variants \(A and B\), which leaves nothing to compare"
+    ):
+        rs.experiment(both, "Mean(revenue)")
 
 
 def test_units_without_a_variant_are_left_out_and_counted() -> None:
@@ -264,8 +398,8 @@ def test_units_without_a_variant_are_left_out_and_counted() -> None:
     [
         ({"metrics": "Mean(revenu)"}, "no column 'revenu', did you mean revenue"),
         ({"metrics": "Mean(country)"}, "is not a number"),
-        ({"metrics": None}, "no metric was named: write one like -m 'Mean("),
-        ({"metrics": "CTR"}, "CTR needs a column click"),
+        ({"metrics": None}, "name a metric, like -m 'Mean("),
+        ({"metrics": "CTR"}, "CTR needs the column click"),
         ({"metrics": "Mean(revenue)", "baseline": "C"}, "baseline 'C': no variant is called that"),
         ({"metrics": "Mean(revenue)", "split": "A=0.5,C=0.5"}, "split C: no variant is called that"),
         ({"metrics": "Mean(revenue)", "split": "A=0.5,B=-1"}, "a share is a number above 0"),
@@ -277,10 +411,10 @@ def test_units_without_a_variant_are_left_out_and_counted() -> None:
         ({"metrics": "Mean(revenue)", "baseline": "a"}, "no variant is called that, did you mean A?"),
         ({"metrics": "Mean(revenue)", "split": "0.9,0.1"}, "split 0.9: name the variant of each share, like A=0.9,B=0.1"),
         ({"metrics": "Mean(revenue)", "strata": "revenue"}, "name a column with few values, like country"),
-        ({"metrics": "Mean(revenue)", "guardrails": "Mean(sessions)=x"}, "guardrail Mean(sessions)=x: the loss that would be accepted is a number"),
+        ({"metrics": "Mean(revenue)", "guardrails": "Mean(sessions)=x"}, "guardrail Mean(sessions)=x: the loss that would be accepted must be a number"),
         ({"metrics": "Mean(revenue)", "strata": "planet"}, "no column 'planet' to group by"),
         ({"metrics": "Mean(revenue)", "slices": "planet"}, "no column 'planet' to group by"),
-        ({"metrics": "Mean(revenue)", "test": "wilcoxon"}, "needs the differences of units"),
+        ({"metrics": "Mean(revenue)", "test": "wilcoxon"}, "for units of their own use t, anytime"),
         ({"metrics": "Mean(revenue)", "correction": "max_t"}, "each has units of its own: use holm or bh"),
     ],
     ids=lambda part: part if isinstance(part, str) else ", ".join(part),
@@ -335,3 +469,43 @@ def test_a_windowed_metric_counts_the_units_that_were_observed_for_long_enough()
         f"Retention@2 counts {row['units']} users and leaves out {left_out}, first seen too near the end of the log"
         in found.notes
     )
+
+
+def events(**columns: Any) -> pl.DataFrame:
+    """Four purchases of each of 60 users, without any other event."""
+    base: dict[str, Any] = {
+        "user": [f"u{i % 60}" for i in range(240)],
+        "variant": ["AB"[i % 2] for i in range(240)],
+        "amount": [1.0 + i % 7 for i in range(240)],
+        "event": ["purchase"] * 240,
+    }
+    return pl.DataFrame(base | columns)
+
+
+def test_a_table_of_events_lacks_users_without_events() -> None:
+    (told,) = [one for one in rs.experiment(events(), "Mean(amount)").warnings if one.code == "RS646"]
+    assert told.message.startswith("log: if its 240 rows are events, users without one are missing from the 60 users")
+    for table, metric in (
+        (events(item="a"), "Mean(amount)"),
+        (events(), "Ratio(amount, variant_b)"),
+        (users(seed=1), "Mean(revenue)"),
+    ):
+        asked = table.with_columns(variant_b=pl.lit(1.0))
+        assert "RS646" not in {one.code for one in rs.experiment(asked, metric).warnings}
+
+
+def test_empty_amounts_of_other_events_are_no_problem() -> None:
+    amounts = [1.0 + i % 7 if i % 4 else None for i in range(240)]
+    kinds = ["purchase" if i % 4 else "view" for i in range(240)]
+    table = events(amount=amounts, event=kinds)
+    filtered = rs.experiment(table, "Mean(amount, where=\"event = 'purchase'\")")
+    assert "RS611" not in {one.code for one in filtered.warnings}
+    assert "RS611" in {one.code for one in rs.experiment(table, "Mean(amount)").warnings}
+    assigned = {"user": [f"u{i}" for i in range(60)], "variant": ["AB"[i % 2] for i in range(60)]}
+    found = rs.experiment(assignments=pl.DataFrame(assigned), events=table.drop("variant"), metrics="Mean(amount)")
+    assert "RS611" not in {one.code for one in found.warnings}
+
+
+def test_an_unknown_metric_names_the_spelling_of_a_column() -> None:
+    with pytest.raises(InputError, match=r"a column of numbers is written Mean\(retention_7\)$"):
+        rs.experiment(users(seed=1), "retention_7")

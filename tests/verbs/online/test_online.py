@@ -245,9 +245,9 @@ def test_of_a_slice_with_many_values_those_with_most_units_are_looked_at() -> No
         }
     )
     result = rs.online(log, "CTR", slices="town")
-    assert len(result.slices) == 50
+    assert len(result.slices) == 30
     assert "t120" in {one.part for one in result.slices}
-    assert any(text.startswith("Of town the 50 values") for text in result.sentences())
+    assert any(text == "Slices of town: the 30 values with the most units." for text in result.sentences())
 
 
 def test_columns_to_slice_by_may_be_one_text_apart_at_commas() -> None:
@@ -319,10 +319,7 @@ def test_click_rate_by_position_of_a_search_log(shared_data: Any) -> None:
     ("log", "options", "said"),
     [
         pytest.param(
-            {"query": ["q"], "grade": [1]},
-            {},
-            "no metric can be computed from its columns (query and grade)",
-            id="no outcome",
+            {"query": ["q"], "grade": [1]}, {}, "its columns allow no online metric (query and grade)", id="no outcome"
         ),
         pytest.param({"a": [1], "b": [2]}, {}, "no column is known among a and b", id="no column that is known"),
         pytest.param(
@@ -341,7 +338,7 @@ def test_click_rate_by_position_of_a_search_log(shared_data: Any) -> None:
             id="a part that there is not",
         ),
         pytest.param(
-            {"item": ["a"], "click": [1]}, {"by": "day"}, "by day needs a column timestamp", id="days without times"
+            {"item": ["a"], "click": [1]}, {"by": "day"}, "by day needs the column timestamp", id="days without times"
         ),
         pytest.param(
             {"item": ["a"], "click": [1]},
@@ -438,7 +435,7 @@ def test_the_command_with_parts(tmp_path: Path, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        pytest.param([], "no log was given: rankscope online LOG", id="no file"),
+        pytest.param([], "give a log: rankscope online LOG", id="no file"),
         pytest.param(["nosuch.csv"], "nosuch.csv: no such file", id="a file that is not there"),
         pytest.param(
             ["five.csv", "-m", "nDGC"],
@@ -515,3 +512,36 @@ def test_warnings_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "RS611" in printed
     assert main(["online", str(path), "-m", "CTR", "--ignore", "RS611"]) == 0
     assert "▲" not in capsys.readouterr().out
+
+
+def test_a_session_over_midnight_has_its_rows_of_each_day() -> None:
+    rows = [
+        ("u1", "s1", "a", "2024-03-01T23:58:00Z"),
+        ("u1", "s1", "b", "2024-03-01T23:59:00Z"),
+        ("u1", "s1", "c", "2024-03-02T00:02:00Z"),
+        ("u1", "s1", "d", "2024-03-02T00:02:30Z"),
+        ("u1", "s2", "a", "2024-03-02T09:00:00Z"),
+        ("u2", "s3", "a", "2024-03-01T08:00:00Z"),
+    ]
+    log = pl.DataFrame(rows, schema=["user", "session", "item", "time"], orient="row")
+    found = rs.online(log, ["SessionLength", "ItemsPerSession"], by="day").to_dicts("by_day")
+    values = [one["value"] for one in found]
+    assert values == [60 / 2, 30 / 2, (2 + 1) / 2, (2 + 1) / 2]  # s1 and s3, then s1 and s2
+
+
+def test_a_query_is_followed_on_its_own_day_and_rows_of_no_session_are_in_none() -> None:
+    rows = [
+        ("u1", "s1", "q", "2024-03-01T23:58:00Z"),
+        ("u1", "s1", "r", "2024-03-01T23:59:00Z"),
+        ("u1", "s1", "t", "2024-03-02T00:02:00Z"),
+        ("u1", "s1", "u", "2024-03-02T00:02:30Z"),
+        ("u1", None, "v", "2024-03-02T00:02:40Z"),
+        ("u2", "s3", "q", "2024-03-01T08:00:00Z"),
+        ("u2", None, "r", "2024-03-01T08:00:30Z"),
+    ]
+    log = pl.DataFrame(rows, schema=["user", "session", "query", "time"], orient="row")
+    metrics = ["ReformulationRate", "SessionLength", "SessionsPerUser"]
+    found = [(one.numerator, one.denominator) for one in rs.online(log, metrics, by="day").days]
+    assert found[:2] == [(1, 2 + 1), (1, 2)]  # q to r, t to u: r is the last query of its day
+    assert found[2:4] == [(60, 2), (30, 1)]
+    assert found[4:] == [(1 + 1, 2), (1, 1)]

@@ -68,9 +68,7 @@ def test_real_runs_and_judgments_are_taken_by_name(capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        pytest.param(
-            ["log", "-o", "log.xlsx"], "log.xlsx: rows are written as .parquet, .csv, .tsv or .jsonl", id="ending"
-        ),
+        pytest.param(["log", "-o", "log.xlsx"], "log.xlsx: use the ending .parquet, .csv, .tsv or .jsonl", id="ending"),
         pytest.param(["log", "-o", "-"], "-o -: name a file, like -o log.parquet", id="standard output"),
         pytest.param(["log", "--units", "-"], "--units -: name a file", id="users to standard output"),
         pytest.param(["log", "-o", "a.csv", "--units", "a.csv"], "a.csv cannot hold both", id="one file for both"),
@@ -81,7 +79,7 @@ def test_real_runs_and_judgments_are_taken_by_name(capsys: pytest.CaptureFixture
         pytest.param(["log", "--set", "taste"], "--set taste: write a parameter and its value", id="no value"),
         pytest.param(
             ["log", "--set", "users=3", "--users", "4"],
-            "--set users: --users sets it already; leave one out",
+            "--set users: --users sets it already: leave one out",
             id="said twice",
         ),
         pytest.param(["log", "--set", "tast=1"], "did you mean taste?", id="unknown parameter"),

@@ -9,6 +9,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.log_formats.inputs import LogFormat, LogInput, LogPart, LogTable, places, with_times
+from rankscope.files.log_formats.joining import BEFORE, MET, first_assignments, placed_events
 from rankscope.files.sheets import INDEX, Sheet
 from rankscope.impressions import COLUMNS
 from rankscope.sources import UNDEFINED
@@ -98,29 +99,18 @@ def _users(given: LogInput, parts: Sequence[LogPart], unit: str) -> tuple[pl.Dat
     if len(experiments) > 1:
         several = f"{words.counted(len(experiments), 'experiment')} ({words.listing(experiments)})"
         raise InputError(f"{given.label}: exposures to {several}: keep the rows of one")
-    first = rows.filter(pl.col(unit).is_not_null() & pl.col("variation_id").is_not_null()).sort(AT, maintain_order=True)
-    users = first.unique([unit, "variation_id"], keep="first", maintain_order=True)
-    nobody = rows.height - first.height
-    if nobody:
-        notes.append(f"left out: {words.counted(nobody, 'exposure')} without {unit} or variation_id")
-    again = first.height - users.height
-    if again:
-        notes.append(f"{words.counted(again, 'exposure')} came again to the same user: the first counts")
-    return users, notes
+    users, said = first_assignments(rows, unit, "variation_id", AT)
+    return users, [*notes, *said]
 
 
 def _with_metric(users: pl.DataFrame, part: LogPart, unit: str) -> tuple[pl.DataFrame, list[str]]:
     """Add the sums of a metric before and from the first exposure."""
     sheet, frame, notes = _timed(part, unit)
     values, said = _numbers(sheet, frame, part.name, unit)
-    met = users.select(unit, pl.col("variation_id"), pl.col(AT).alias("met"))
-    rows = values.join(met, on=unit, how="inner", maintain_order="left")
-    strangers = values.join(met, on=unit, how="anti").height
-    if strangers:
-        many = f"{words.counted(strangers, 'row')} of {part.name} {words.agree(strangers, 'is')}"
-        notes.append(f"{many} of users without a variation")
+    rows, left = placed_events(users.select(unit, "variation_id", pl.col(AT).alias(MET)), values, unit, AT)
+    notes += [f"{part.name}: {note}" for note in left]
     columns = [name for name in values.columns if name not in {unit, AT}]
-    parts = {"": pl.col(AT) >= pl.col("met"), "_before": pl.col(AT) < pl.col("met")}
+    parts = {"": ~pl.col(BEFORE), "_before": pl.col(BEFORE)}
     for ending, when in parts.items():
         part_rows = rows.filter(when)
         if ending and not part_rows.height:

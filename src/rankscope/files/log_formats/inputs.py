@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
+from zoneinfo import available_timezones
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from rankscope import words
 from rankscope.errors import InputError
@@ -25,12 +29,13 @@ from rankscope.files.parquet import ParquetFile, open_parquet
 from rankscope.files.parts import files_of, joint_source
 from rankscope.files.raw import BOM, HEAD, UNREADABLE, Raw, open_raw
 from rankscope.files.sheets import Sheet, column_of, is_path, open_sheet
-from rankscope.impressions import Kind, Log
+from rankscope.impressions import Kind, Log, Sums, plain_of
 from rankscope.sources import UNDEFINED
 from rankscope.tables import Source
 
 EXPECTED = "a log is a table with one row per shown item (item, position, click ...) or one row per user (user, variant, numbers)"
-LOOKED = 200  # objects whose keys detect a format
+LONE_RETURN = re.compile(rb"\r(?!\n)")  # which Polars takes for the end of an object
+LOOKED = 200  # objects read to detect a format
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +103,8 @@ class LogPart:
         found = open_sheet(self.frame if self.raw is None else self.raw, self.label, EXPECTED)
         if isinstance(found, Mapping):
             raise InputError(f"{self.label}: an object, not rows; {EXPECTED}")
-        return Sheet(found.label, _unnested(found.frame), found.lines, found.typed)
+        plain = _unnested(found.frame.select(~cs.by_dtype(pl.Binary, pl.Object)))
+        return Sheet(found.label, plain, found.lines, found.typed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +226,8 @@ def _arrays(part: LogPart) -> Mapping[str, Any] | None:
 def _is_part(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return all(isinstance(one, Mapping) for one in value)
-    return is_path(value) or isinstance(value, pl.LazyFrame) or speaks_arrow(value)
+    one_column = isinstance(value, pl.Series) or getattr(value, "ndim", 2) == 1
+    return is_path(value) or isinstance(value, pl.LazyFrame) or (speaks_arrow(value) and not one_column)
 
 
 def _named_parts(source: Mapping[Any, Any]) -> Iterator[LogPart]:
@@ -287,7 +294,7 @@ def _unnested(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _plain_lines(raw: Raw) -> Sheet | None:
     data = raw.text().removeprefix(BOM)
-    if data.lstrip()[:1] != b"{" or object_of(data.lstrip().split(b"\n", 1)[0]) is None:
+    if LONE_RETURN.search(data) or data.lstrip()[:1] != b"{" or object_of(data.lstrip().split(b"\n", 1)[0]) is None:
         return None
     try:
         frame = pl.read_ndjson(io.BytesIO(data), infer_schema_length=None)
@@ -348,6 +355,46 @@ def _series(name: str, values: list[Any], label: str) -> pl.Series:
 # --- rows of a log before their columns have types, expected content of cells, and times --------------------------------
 
 
+@dataclass(frozen=True)
+class Clock:
+    """How times are read: the strptime ``form`` of written times, and the time ``zone`` of days."""
+
+    form: str | None = None
+    zone: str = "UTC"
+
+    def __post_init__(self) -> None:
+        """Raise InputError for a form without a date, and for an unknown zone."""
+        noon = pl.Series([datetime(2024, 5, 13, 12)]).dt.replace_time_zone("UTC")
+        try:
+            known = bool(self.zone) and noon.dt.convert_time_zone(self.zone) is not None
+        except (pl.exceptions.PolarsError, TypeError):
+            known = False
+        if not known:
+            near = words.hint(str(self.zone), sorted(available_timezones()))
+            like = near if "did you mean" in near else ": a zone is like Europe/Berlin"
+            raise InputError(f"time zone {words.quote(str(self.zone))} is unknown{like}")
+        if self.form is not None:
+            try:
+                again = noon.dt.strftime(self.form).to_frame("at").select(self.parsed(pl.col("at"))).item()
+            except (pl.exceptions.PolarsError, TypeError):
+                again = None
+            if again is None or again.date() != noon[0].date():
+                expected = (
+                    "a form has the day, month and year, and minutes if it has hours, like %d/%m/%Y or '%d.%m.%Y %H:%M'"
+                )
+                raise InputError(f"form of times {words.quote(str(self.form))}: {expected}")
+
+    @property
+    def zoned(self) -> bool:
+        """True if times in the form have a zone."""
+        return any(sign in str(self.form) for sign in ("%z", "%:z", "%#z", "%+"))
+
+    def parsed(self, text: pl.Expr) -> pl.Expr:
+        """Return texts in the form as times in UTC, null for other texts."""
+        at = text.str.strip_chars().str.to_datetime(self.form, time_unit="us", strict=False)
+        return at.dt.convert_time_zone("UTC") if self.zoned else at.dt.replace_time_zone("UTC")
+
+
 TIMES = ("%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d")  # after the zone was cut off
 ZONE = r"(Z|[+-]\d\d:?\d\d)$"
 EPOCHS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (0.0, "s"))  # smallest number in each unit: all after 1973
@@ -371,15 +418,21 @@ class LogRows:
     pieces: tuple[pl.LazyFrame, ...] = ()
     finite: frozenset[str] = frozenset()  # columns of floats without infinite numbers
     settle: Callable[[Log], Log] | None = None
+    clock: Clock = Clock()
+    sums: Sums | None = None  # if rows are sums over many units
+
+    def cells(self, name: str, kind: Kind) -> tuple[pl.Expr, pl.DataType]:
+        """Return a column with categories as text, and its type. Raises InputError for lists, bytes, dates and other types."""
+        return plain_of(pl.col(name), self.schema[name], f"{self.source.label}: column {name}", EXPECTS[kind])
 
 
 EXPECTS: dict[Kind, str] = {
-    "id": "an id is a text or a whole number; " + FLOAT_REMEDY,
-    "time": "a time is like 2024-05-01T12:30:00Z, or seconds since 1970",
+    "id": "an id is a text or a whole number. " + FLOAT_REMEDY,
+    "time": "a time is like 2024-05-01T12:30:00Z, or seconds since 1970; other forms need --time-format, like %d/%m/%Y",
     "place": "a position is a whole number from 1",
-    "flag": "true or false, yes or no, 1 or 0, or a number of times; an empty cell if it was not observed",
-    "number": "a finite number is expected; an empty cell if it was not observed",
-    "probability": "a finite number is expected, above 0 and at most 1; an empty cell if it is unknown",
+    "flag": "true or false, yes or no, 1 or 0, or how often it happened (an empty cell if it was not observed)",
+    "number": "a finite number is expected (an empty cell if it was not observed)",
+    "probability": "a finite number is expected, above 0 and at most 1 (an empty cell if it is unknown)",
 }
 
 
@@ -396,9 +449,29 @@ def refuse_faults(rows: LogRows, faulty: Mapping[str, tuple[pl.Expr, Kind]]) -> 
 
 
 def read_times(rows: LogRows, name: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
-    """Return times in UTC, the faulty cells, and notes on assumed time zones."""
+    """Return times by the clock of the rows, the faulty cells, and notes on assumed time zones."""
+    value, faulty, notes = _times_in_utc(rows, name)
+    zone = rows.clock.zone
+    if zone == "UTC":
+        return value, faulty, notes
+    notes = [*notes, f"days are days in {zone}"]
+    if len(notes) > 1:  # a date without a zone is the same day everywhere
+        dates = rows.collect(rows.frame.select((value.dt.truncate("1d") == value).all().alias("dates")))["dates"].all()
+        if dates:
+            bare = value.dt.replace_time_zone(None)
+            starts = [
+                (bare + pl.duration(hours=n)).dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
+                for n in (0, 1)  # some days begin at one
+            ]
+            return pl.coalesce(starts), faulty, [f"column {name} holds dates: read as days in {zone}"]
+    return value.dt.convert_time_zone(zone), faulty, notes
+
+
+def _times_in_utc(rows: LogRows, name: str) -> tuple[pl.Expr, pl.Expr | None, list[str]]:
     column, dtype = pl.col(name), rows.schema[name]
     naive = f"column {name} has no time zone: read as UTC"
+    if rows.clock.form is not None:
+        return _formed_times(rows, name, naive)
     if isinstance(dtype, pl.Datetime):
         here = column.cast(pl.Datetime("us", dtype.time_zone))
         if dtype.time_zone is None:
@@ -411,9 +484,27 @@ def read_times(rows: LogRows, name: str) -> tuple[pl.Expr, pl.Expr | None, list[
         ends = rows.collect(rows.frame.select(number.min().alias("least"), number.max().alias("largest")))
         value, notes = _numeric_times(rows, name, number, ends)
         return value, number.is_not_null() & value.is_null(), notes
+    if dtype == pl.Null:
+        return column.cast(pl.Datetime("us", "UTC")), None, []
     if dtype != pl.String:
         raise InputError(f"{rows.source.label}: column {name} is of type {dtype}; {EXPECTS['time']}")
     return _written_time(rows, name, naive)
+
+
+def _formed_times(rows: LogRows, name: str, naive: str) -> tuple[pl.Expr, pl.Expr, list[str]]:
+    form, dtype = rows.clock.form, rows.schema[name]
+    if not (dtype == pl.String or dtype.is_integer()):
+        raise InputError(
+            f"{rows.source.label}: column {name} is of type {dtype}: --time-format is for times as text, leave it out"
+        )
+    text = pl.col(name).cast(pl.String).str.strip_chars()
+    value = rows.clock.parsed(text)
+    odd = value.is_null() & ~text.str.to_lowercase().is_in(UNDEFINED)
+    facts = rows.collect(rows.frame.select(text=text, odd=odd).with_row_index("row").filter("odd").head(1))
+    if len(facts):
+        at, first = rows.source.at(facts["row"][0]), words.quote(facts["text"][0])
+        raise InputError(f"{at}, column {name}: {first} is not in the form {form} of --time-format")
+    return value, odd, [] if rows.clock.zoned else [naive]
 
 
 def with_times(sheet: Sheet, name: str) -> tuple[pl.DataFrame, list[str]]:
@@ -438,7 +529,7 @@ def _numeric_times(rows: LogRows, name: str, number: pl.Expr, ends: pl.DataFrame
         return date.dt.replace_time_zone("UTC"), [f"column {name} holds dates like {largest:.0f}: read as UTC"]
     if abs(largest) < EARLIEST:
         raise InputError(
-            f"{rows.source.label}: column {name} holds numbers up to {words.amount(largest)}, which are no times after 1973; {EXPECTS['time']}"
+            f"{rows.source.label}: column {name} holds numbers up to {words.amount(largest)}, too small for times after 1973; {EXPECTS['time']}"
         )
     return _since_1970(number, largest), []
 
@@ -458,10 +549,6 @@ def _written_time(rows: LogRows, name: str, naive: str) -> tuple[pl.Expr, pl.Exp
     facts = rows.collect(rows.frame.select(number.min().alias("least"), number.max().alias("largest"), (zoned & known).sum().alias("zoned"),
         (known & ~zoned & number.is_null()).sum().alias("naive")))  # fmt: skip
     with_zone, without = facts.select(pl.col("zoned", "naive").sum()).row(0)
-    if with_zone and without:
-        zoned_times = f"{words.counted(with_zone, 'time')} in column {name} {words.agree(with_zone, 'says')} the zone"
-        others = f"{words.count(without)} {words.agree(without, 'does')} not"
-        raise InputError(f"{rows.source.label}: {zoned_times} and {others}; write all of them in UTC, with Z")
     bare = text.str.replace(ZONE, "")
     clock = pl.coalesce([bare.str.to_datetime(form, time_unit="us", strict=False) for form in TIMES])
     offset = text.str.extract(r"([+-]\d\d):?\d\d$", 1).cast(pl.Int64, strict=False).fill_null(0) * 60 + (
@@ -470,6 +557,17 @@ def _written_time(rows: LogRows, name: str, naive: str) -> tuple[pl.Expr, pl.Exp
     )
     at = pl.when(zoned).then(clock - pl.duration(minutes=offset)).otherwise(clock).dt.replace_time_zone("UTC")
     at = pl.when(at.dt.year().is_between(1, 9999)).then(at)
+    if with_zone or without:  # then a small number is one faulty cell, not a column of steps
+        number = pl.when(number.abs() >= EARLIEST).then(number)
+        facts = facts.with_columns(
+            pl.when(pl.col("least", "largest").abs() >= EARLIEST).then(pl.col("least", "largest"))
+        )
     numeric, notes = _numeric_times(rows, name, number, facts)
     value = pl.when(known).then(pl.when(number.is_not_null()).then(numeric).otherwise(at))
-    return value, known & value.is_null(), [*notes, *([naive] if without else [])]
+    faulty = known & value.is_null()
+    if with_zone and without:
+        refuse_faults(rows, {name: (faulty, "time")})
+        zoned_times = f"{words.counted(with_zone, 'time')} in column {name} {words.agree(with_zone, 'says')} the zone"
+        others = f"{words.count(without)} {words.agree(without, 'does')} not"
+        raise InputError(f"{rows.source.label}: {zoned_times} and {others}: write all times in UTC, with Z")
+    return value, faulty, [*notes, *([naive] if without else [])]

@@ -18,7 +18,7 @@ from rankscope.tables import Array
 COLUMNS = {"timestamp", "item_id", "position", "click"}
 CHANCES = ("propensity_score", "action_prob")
 POLICIES, CAMPAIGNS = ("random", "bts"), ("all", "men", "women")  # names of folders
-ONE = "a row is one item at one position, and the file does not say which rows were on one page: there are no lists"
+ONE = "a row is one item at one position, and the file does not contain the pages: rows cannot be grouped into lists"
 
 
 def _is_rows(part: LogPart) -> bool:

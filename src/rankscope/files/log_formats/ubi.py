@@ -265,12 +265,12 @@ def _settled(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
 
 def _remarks(events: pl.DataFrame, done: pl.DataFrame, added: int) -> Iterator[str]:
     if not events.height:
-        yield "there are no events: clicks are unknown"
+        yield "events are missing: clicks are unknown"
         return
     clicks = done.filter(pl.col("kind") == "click")
     stray = clicks.filter(~pl.col("is_shown")).height
     if stray:
-        yield f"{words.count(stray)} of {words.counted(clicks.height, 'click')}: the item is not among the hits of the query; it is a row of its own, with shown 0"
+        yield f"{words.count(stray)} of {words.counted(clicks.height, 'click')}: the item is not among the hits of the query. It becomes an extra row, with shown 0"
     again = clicks.height - clicks.unique(PAIR).height
     if again:
         yield f"{words.counted(again, 'click')} came again on the same item of a list: each item is clicked or not"

@@ -171,7 +171,7 @@ def _remarks(shown: pl.DataFrame, pages: pl.DataFrame, placed: pl.DataFrame) -> 
     out = []
     if stray:
         some = f"{words.count(stray)} of {words.counted(clicks, 'click')}"
-        out.append(f"{some}: no page before in the session shows the url; it is a row of its own, with shown 0")
+        out.append(f"{some}: no page before in the session shows the url. It becomes an extra row, with shown 0")
     if again:
         out.append(f"{words.counted(again, 'click')} came again on a url of the same page: each url is clicked or not")
     if empty:

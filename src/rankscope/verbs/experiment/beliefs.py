@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import csv
+import json
+import math
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any
+
 from rankscope import words
+from rankscope.errors import InputError
 from rankscope.inference.effects import LiftPosterior, Prior, posterior_of_lift
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.contrast_result import lift_interval_in_words
 from rankscope.show.result import Col
 
 CAUTION = (
-    "Such a probability depends on the prior, and who stops as soon as it is high chooses wrongly more often than it says. "
+    "This probability depends on the prior, and stopping as soon as it is high gives wrong choices more often than stated. "
     "The verdict does not use it."
 )
 
@@ -49,5 +57,49 @@ def sentence(c: Contrast, prior: Prior) -> str:
     loss = f"choosing it loses {words.share(found.expected_loss, 2)} of {c.metric} on average; " if c.panel.sign else ""
     return (
         f"Given {given}, {c.run} is {how} than {c.baseline} on {c.metric} with a probability of {words.share(found.chance_better, 1)}; "
-        f"{loss}the lift is {lift_interval_in_words(found.credible)} with a probability of {words.percent(c.method.level)}."
+        f"{loss}the lift is {words.relative(math.expm1(found.centre))}, and {lift_interval_in_words(found.credible)} with a probability of {words.percent(c.method.level)}."
     )
+
+
+# --- a prior learnt from past experiments
+
+
+def prior_of(said: Any) -> Prior:
+    """Return the prior: flat, a standard deviation, or learnt from a file of past experiments. Raises InputError for anything else.
+
+    The file is the JSON of ``experiment`` (one result per line, or a list), or a CSV with the columns ``effect`` (a lift, 0.02 for 2%) and
+    ``standard_error``. The primary metric of each experiment counts.
+    """
+    if not isinstance(said, str | Path) or not Path(said).is_file():
+        return Prior.of(said)
+    path = Path(said)
+    pairs = _of_json(path) if path.suffix.lower() in {".json", ".jsonl"} else _of_table(path)
+    return Prior.learnt([effect for effect, _ in pairs], [error for _, error in pairs], path.name)
+
+
+def _of_json(path: Path) -> list[tuple[float, float]]:
+    """Return the logarithm of each ratio and its error, from the ends of the interval of the lift."""
+    text = path.read_text(encoding="utf-8")
+    try:
+        try:
+            found = json.loads(text)
+        except json.JSONDecodeError:
+            found = [json.loads(line) for line in text.splitlines() if line.strip()]
+        out = []
+        for result in found if isinstance(found, list) else [found]:
+            reach = NormalDist().inv_cdf(1 - result["conventions"]["alpha"] / 2)
+            for row in result["results"]:
+                low, high = row["relative_ci_lower"], row["relative_ci_upper"]
+                if row["role"] == "primary" and low is not None and high is not None and low > -1:
+                    out.append((math.log1p(row["relative"]), (math.log1p(high) - math.log1p(low)) / 2 / reach))
+    except (json.JSONDecodeError, KeyError, TypeError):
+        raise InputError(f"prior {path}: not the JSON of rankscope experiment: write it with --format json") from None
+    return out
+
+
+def _of_table(path: Path) -> list[tuple[float, float]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            return [(float(row["effect"]), float(row["standard_error"])) for row in csv.DictReader(stream)]
+    except (KeyError, TypeError, ValueError):
+        raise InputError(f"prior {path}: a CSV needs the columns effect and standard_error, with numbers") from None

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property
 
 from rankscope import words
 from rankscope.blocks import Chart, Column, ValueRange
 from rankscope.errors import InputError
+from rankscope.experiments.heterogeneity import Heterogeneity, correct_heterogeneity
 from rankscope.experiments.novelty import panels_by_day
 from rankscope.experiments.variants import Variants
 from rankscope.inference.base import Bounds
 from rankscope.inference.corrections import none
 from rankscope.logs.base import OnlineMetric
 from rankscope.panels.contrast import Contrast, contrast
-from rankscope.panels.families import Family, pairs_of
-from rankscope.panels.method import Method
+from rankscope.panels.families import Family, correct
+from rankscope.panels.method import TWO_SIDED, Method
+from rankscope.panels.panel import Panel
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +44,10 @@ class Change:
     late: Contrast
     contrast: Contrast
     growth: Contrast | None
+
+    def with_decisive(self, c: Contrast) -> Change:
+        """Return the same with another contrast that decides."""
+        return replace(self, contrast=c) if self.growth is None else replace(self, growth=c)
 
     @property
     def decisive(self) -> Contrast:
@@ -92,7 +99,7 @@ class Change:
             f"The difference between {c.run} and {c.baseline} on {self.early.metric} {self.verdict} over the days: "
             f"{with_lift(self.early)} in the first {first}, {with_lift(self.late)} in the {second} after (change"
             f"{f' relative to {c.baseline}' if self.growth else ''} {self.moved}, {words.percent(method.level)} interval {self.interval}, "
-            f"{words.p_value(self.decisive.p_value_adjusted)}{method.corrected_for(c.comparisons, 'variant')})."
+            f"{words.p_value(self.decisive.p_value_adjusted)}{method.corrected_for(self.decisive.comparisons, 'test')})."
         )
 
 
@@ -109,6 +116,13 @@ class OverDays:
     late: Sequence[date]
     changes: Sequence[Change]
     without_time: int
+    so_far: Callable[[], Sequence[DayContrast]]
+    zone: str = "UTC"
+
+    @cached_property
+    def cumulated(self) -> Sequence[DayContrast]:
+        """The contrasts on all rows up to each day, computed on use."""
+        return self.so_far()
 
     def sentences(self, method: Method) -> Iterator[str]:
         """What changed over the days, where that is clear."""
@@ -123,7 +137,7 @@ class OverDays:
             f"{words.counted(without, 'day')} left out, as a variant has too few units there" if without else "",
             f"{words.counted(self.without_time, 'row')} without a time left out" if self.without_time else "",
         ]
-        said = "days in UTC, each by itself and not corrected; who comes on several days counts on each of them"
+        said = f"days in {self.zone}, each on its own, uncorrected; a user counts on every day with a visit"
         return "; ".join([said, *filter(None, parts)])
 
     def halves(self) -> str:
@@ -138,44 +152,84 @@ class OverDays:
         )
 
     def chart(self) -> Iterator[Chart]:
-        """The lift by day with its interval, or the difference if a day has no lift."""
-        if len({one.day for one in self.days}) < 2:
-            return
-        lifts = all(one.contrast.relative[1].known for one in self.days)
+        """Yield the lift by day, cumulated up to each day, and the units by day."""
+        alone = "Against the baseline, with intervals at the level of a single day."
+        so_far = "Against the baseline, on all rows up to each day. Intervals are for one look: do not stop at the first clear day."
+        if len({one.day for one in self.days}) > 1:
+            yield self._lifts("by_day", "by day", self.days, alone)
+            if len({one.day for one in self.cumulated}) > 1:
+                yield self._lifts("cumulated", "up to each day", self.cumulated, so_far)
+            yield self._counts()
+
+    def _lifts(self, name: str, when: str, days: Sequence[DayContrast], caption: str) -> Chart:
+        """Return a chart of lifts with intervals, or of differences if a day has no lift."""
+        lifts = all(one.contrast.relative[1].known for one in days)
         over = "lift in percent" if lifts else "difference"
         rows = []
-        for one in self.days:
+        for one in days:
             value, bounds = one.contrast.relative if lifts else (one.contrast.difference, one.contrast.bounds)
             by = 100 if lifts else 1
             ends = ValueRange(by * value, by * bounds.lower, by * bounds.upper) if bounds.known else by * value
-            rows.append((one.contrast.run, one.number, ends))
+            rows.append((one.contrast.run, words.day_number(one.day), ends))
         what = "Lift" if lifts else "Difference"
-        yield Chart(
-            "by_day", f"{what} on {self.metric} by day", "lines", (Column("variant"), Column("day", "count"), Column(over, "value")),
-            tuple(rows), x="day", y=over, series="variant", guide="zero", told=True,
-            caption="Against the baseline, with intervals at the level of a single day. The first day is 1.",
+        return Chart(
+            name, f"{what} on {self.metric} {when}", "lines", (Column("variant"), Column("day", "date"), Column(over, "value")),
+            tuple(rows), x="day", y=over, series="variant", guide="zero", caption=caption,
+        )  # fmt: skip
+
+    def _counts(self) -> Chart:
+        """Return the units of each variant by day."""
+        of_day = {one.number: (one.day, one.contrast.panel) for one in self.days}
+        panels = [(words.day_number(day), panel) for _, (day, panel) in sorted(of_day.items())]
+        first = panels[0][1]
+        several = words.plural(first.measure.unit)
+        rows = tuple((name, day, panel.estimate(name).count) for name in first.systems for day, panel in panels)
+        return Chart(
+            "exposures", f"{several.capitalize()} by day", "lines", (Column("variant"), Column("day", "date"), Column(several, "count")),
+            rows, x="day", y=several, series="variant", caption=f"{several.capitalize()} that {self.metric} counts on each day.",
         )  # fmt: skip
 
 
-def over_days(variants: Variants, metric: OnlineMetric, method: Method) -> OverDays:
-    """The variants by day, and the test that their difference late is what it was early. Raises what ``panels_by_day`` raises."""
+def over_days(variants: Variants, metric: OnlineMetric, primary: Family) -> OverDays:
+    """The pairs of a family by day, and the two-sided test that their late difference equals the early one. Raises what ``panels_by_day`` raises."""
     found = panels_by_day(variants, metric)
-    baseline, method = variants.names[0], replace(method, margin=None)
-    pairs = pairs_of(variants.names, baseline, all_pairs=False)
-    start = found.early[0]
-    alone = Family(
-        [panel for _, panel in found.days], pairs, replace(method, correction=none()), baseline, variants.validity
+    baseline, pairs, method = (
+        primary.baseline,
+        primary.pairs,
+        replace(primary.method, margin=None, alternative=TWO_SIDED),
     )
-    numbered = [(day, (day - start).days + 1) for day, _ in found.days for _ in pairs]
-    days = [DayContrast(*day, c) for day, c in zip(numbered, alone.contrasts, strict=True)]
-    days.sort(key=lambda one: variants.names.index(one.contrast.run))
+    start = found.early[0]
+    plain = replace(method, correction=none())
+
+    def contrasts_of(panels: Sequence[tuple[date, Panel]]) -> list[DayContrast]:
+        family = Family([panel for _, panel in panels], pairs, plain, baseline, variants.validity)
+        numbered = [(day, (day - start).days + 1) for day, _ in panels for _ in pairs]
+        out = [DayContrast(*day, c) for day, c in zip(numbered, family.contrasts, strict=True)]
+        return sorted(out, key=lambda one: variants.names.index(one.contrast.run))
+
     halves = [[contrast(panel, *pair, method, variants.validity) for panel in found.halves] for pair in pairs]
     of_change, of_growth = (
         Family([panel], pairs, method, baseline, variants.validity).contrasts if panel else [None] * len(pairs)
         for panel in (found.change, found.growth)
     )
     changes = [Change(*half, *both) for half, *both in zip(halves, of_change, of_growth, strict=True)]
-    return OverDays(str(metric), days, found.early, found.late, changes, found.without_time)
+    return OverDays(
+        variants.name_of(metric), contrasts_of(found.days), found.early, found.late, changes, found.without_time,
+        lambda: contrasts_of(found.so_far()), variants.log.zone,
+    )  # fmt: skip
+
+
+def share_alpha(
+    days: OverDays | None, tests: Sequence[Heterogeneity], method: Method
+) -> tuple[OverDays | None, list[Heterogeneity]]:
+    """Return changes over days and tests of slices, corrected together: they share one alpha."""
+    if days is None or not tests:
+        return days, [*tests]
+    decisive = [change.decisive for change in days.changes]
+    found = correct_heterogeneity(tests, method, [c.p_value for c in decisive])
+    corrected = correct(decisive, [test.p_value for test in tests])
+    changes = [change.with_decisive(c) for change, c in zip(days.changes, corrected, strict=True)]
+    return replace(days, changes=changes), found
 
 
 def check_by(by: object) -> bool:

@@ -1,9 +1,9 @@
-"""What ``experiment`` gives: the check of the split, the verdict, a row a metric and variant, slices, and what to doubt."""
+"""What ``experiment`` gives: the check of the split, the verdict, one row per metric and variant, slices, and what to doubt."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,10 +21,13 @@ from rankscope.logs.rollup import UnitTotals
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.contrast_result import ContrastResult, lift_interval_in_words
 from rankscope.panels.families import Family
+from rankscope.panels.method import ALTERNATIVES
 from rankscope.panels.slices import SliceContrast
 from rankscope.show.result import Shown, caution_block, input_record
 from rankscope.verbs.experiment import beliefs
 from rankscope.verbs.experiment.days import OverDays
+from rankscope.verbs.experiment.decision import Decision, decisions, rule_in_words
+from rankscope.verbs.experiment.plan import Look
 from rankscope.verbs.experiment.roles import Role
 from rankscope.verbs.experiment.slices import sentences_of_slices
 from rankscope.verbs.experiment.tables import VIEWS
@@ -39,23 +42,13 @@ def _beyond_margin(c: Contrast, *, guards: bool = False) -> str:
     if c.verdict not in {"cannot tell", "worse"} or margin is None or found is None or not math.isfinite(found.lower):
         return ""
     if guards and c.not_worse is not None:
-        level = c.method.corrected_alpha(c.comparisons)
-        p_value = words.p_value(c.not_worse)
-        if is_significant(c.not_worse, level):
+        p_value = c.p_of_margin(c.not_worse)
+        if is_significant(c.not_worse, c.margin_alpha):
             return f" The loss is smaller than the accepted {c.margin_in_words} ({p_value})."
-        of = (
-            f", above {words.number(level)} for {words.counted(c.comparisons, 'comparison')}"
-            if level < c.method.alpha
-            else ""
-        )
-        return f" A loss of {c.margin_in_words} or more cannot be ruled out ({p_value}{of})."
+        return f" The {c.interval_of_margin} decides. A loss of {c.margin_in_words} or more cannot be ruled out ({p_value})."
     if c.verdict == "worse":
         return ""
-    ends = words.interval(found.lower, found.upper, sign=True, digits=c.panel.measure.decimals)
-    return (
-        f" Nor can it be told that they are practically the same: the {words.percent(found.level)} interval, {ends}, "
-        f"reaches beyond ±{c.margin_in_words}."
-    )
+    return f" They are not shown to be practically the same: the {c.interval_of_margin}, reaches beyond ±{c.margin_in_words}."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,7 +56,7 @@ class Experiment(ContrastResult):
     """Which variant is better for users, by how much, and whether that can be believed.
 
     ``found["B", "CTR"]`` is the contrast of a variant with the baseline. ``sample_ratio`` is the check of the split: where it fails,
-    the verdicts are withheld and ``exit_code`` is 3. ``results`` is a Polars frame with a row a metric and variant.
+    the verdicts are withheld and ``exit_code`` is 3. ``results`` is a Polars frame with one row per metric and variant.
     """
 
     variants: Variants
@@ -75,6 +68,8 @@ class Experiment(ContrastResult):
     heterogeneity: Sequence[Heterogeneity] = ()
     days: OverDays | None = None
     slice_notes: Sequence[str] = ()
+    decide: bool = False
+    look: Look | None = None
 
     schema = "experiment/1"
     system = "variant"
@@ -108,6 +103,15 @@ class Experiment(ContrastResult):
         return self.variants.names[0]
 
     @property
+    def all_pairs(self) -> bool:
+        """True if every variant is compared with every other, not only with the baseline."""
+        return self.families[0].baseline is None
+
+    def named(self, c: Contrast) -> str:
+        """The variant of a contrast, or both variants if all pairs are compared."""
+        return c.sides if self.all_pairs else c.run
+
+    @property
     def split(self) -> list[tuple[str, int, float, float]]:
         """Each variant with its units, their share, and the share that was planned."""
         ratio = self.sample_ratio
@@ -119,13 +123,39 @@ class Experiment(ContrastResult):
         """What was read, how it was rolled up, and what slices leave out."""
         return [*self.variants.notes, *self.slice_notes]
 
+    @property
+    def guards(self) -> list[Contrast]:
+        """Every variant on every guardrail."""
+        return [c for c in self.contrasts if self.part_of(c) == "guardrail"]
+
+    @property
+    def decisions(self) -> list[Decision]:
+        """The decision about each variant."""
+        return list(
+            decisions(
+                *(
+                    [c for c in some if c.baseline == self.baseline]
+                    for some in (self.families[0].contrasts, self.guards)
+                )
+            )
+        )
+
+    def _of_decision(self) -> Iterator[str]:
+        rule = rule_in_words(self.primary, self.guards)
+        yield from (decision.sentence(rule) for decision in self.decisions if self.decide)
+
     def part_of(self, c: Contrast) -> str:
         """The part of a contrast's metric in the verdict."""
-        return next(role.part for metric, role in self.roles.items() if str(metric) == c.metric)
+        return next(role.part for metric, role in self.roles.items() if self.variants.name_of(metric) == c.metric)
+
+    def error_shares(self, contrast: Contrast) -> tuple[Sequence[str], Any] | None:
+        """The units of both variants and the share of each in the error of the difference."""
+        metric = next(metric for metric in self.roles if self.variants.name_of(metric) == contrast.metric)
+        return self.variants.error_shares(metric, contrast.run, contrast.baseline)
 
     def spelling(self, metric: Any) -> str:
         """Return the canonical spelling of an online metric."""
-        return str(parse_online(metric))
+        return self.variants.name_of(parse_online(metric))
 
     # -- for programs -------------------------------------------------------------------------------
 
@@ -134,14 +164,21 @@ class Experiment(ContrastResult):
         """How units were rolled up and compared."""
         return {
             "unit": self.units.noun, "baseline": self.baseline, "primary": self.primary,
-            "test": name_of_test(self.method.test),
+            **({"clusters": [*self.variants.clusters]} if self.variants.clusters else {}),
+            "higher_assumed_better": [str(metric) for metric in self.roles if metric.assumes(self.log)],
+            "pairs": "all" if self.all_pairs else "with the baseline", "test": name_of_test(self.method.test), "alternative": self.method.alternative,
             "interval_of_lift": "Fieller, with the error of the difference", "alpha": self.method.alpha,
-            "correction": str(self.method.correction), "family": "the primary metric; all others together", **self.adjustment,
+            "correction": str(self.method.correction), "family": "the primary metric; each guardrail; all others together", **self.adjustment,
             **({"heterogeneity": "Cochran's Q with Welch's correction, corrected over attributes and variants"} if self.slices else {}),
             **({"change": "late less early half of the days, within units"} if self.days else {}),
             **({"prior": f"{self.prior}, of the logarithm of the ratio"} if self.prior else {}),
             **({"margin": margins} if (margins := {str(m): str(role.margin) for m, role in self.roles.items() if role.margin is not None}) else {}),
         }  # fmt: skip
+
+    @property
+    def changing(self) -> Mapping[str, Any]:
+        """The unit, and the quantile at which values are cut."""
+        return {"unit": self.units.noun, "winsorise": self.variants.adjustment.winsorise}
 
     def json_header(self) -> dict[str, Any]:
         """The verdict, the check of the split, the conventions and what was read."""
@@ -150,6 +187,8 @@ class Experiment(ContrastResult):
             "conventions": self.conventions,
             "inputs": [input_record(self.log.source)],
             "sample_ratio": self.sample_ratio.record(),
+            **({} if self.look is None else {"look": self.look.record()}),
+            **({"decision": [decision.record() for decision in self.decisions]} if self.decide else {}),
         }  # fmt: skip
 
     def extra_views(self, **_: Any) -> Iterator[str]:
@@ -158,23 +197,35 @@ class Experiment(ContrastResult):
         if self.slices:
             yield from ("slices", "heterogeneity")
         if self.days is not None:
-            yield from ("by_day", "change")
+            yield from ("by_day", "cumulated", "change")
 
     # -- for people ---------------------------------------------------------------------------------
 
     def sentences(self) -> Iterator[str]:
         """Yield the check of the split, the verdict on the primary metric, guardrails, and all other clear verdicts."""
         yield self.sample_ratio.sentence(self.units.noun)
-        if not self.sample_ratio.holds:
-            yield "The verdict is withheld. The numbers below help to find out why."
+        if self.look is not None:
+            yield self.look.sentence(self.units.noun)
+        if not self.validity.holds:
+            yield from self.withheld()
+            yield from self._of_decision()
             return
         yield from self._of_primary()
         yield from self._of_others()
+        yield from self._of_decision()
+        for metric in self.assumed:
+            yield f"{metric}: higher is assumed to be better. If lower is, write {metric.having(better='lower')}."
+
+    @property
+    def assumed(self) -> list[OnlineMetric]:
+        """The metrics with a clear verdict and an assumed direction."""
+        told = {c.metric for c in self.contrasts if c.verdict not in {"cannot tell", "same", "equivalent"}}
+        return [m for m in self.roles if m.assumes(self.log) and self.variants.name_of(m) in told]
 
     def sentences_of_page(self) -> Iterator[str]:
         """The sentences of a page: the verdict on the primary metric first, unless the check of the split fails."""
         split, *rest = self.sentences()
-        verdict = list(self._of_primary()) if self.sample_ratio.holds else []
+        verdict = list(self._of_primary()) if self.validity.holds else []
         yield from (*verdict, split, *rest[len(verdict) :])
 
     def _of_primary(self) -> Iterator[str]:
@@ -194,16 +245,26 @@ class Experiment(ContrastResult):
         ends = words.interval(least.difference, most.difference, sign=True, digits=contrasts[0].panel.measure.decimals)
         p = min(c.p_value_adjusted for c in contrasts)
         return (
-            f"No clear difference between {self.baseline} and {words.listing([c.run for c in contrasts], most=12)} on {self.primary} "
+            f"No clear difference between {self._in(contrasts)} on {self.primary} "
             f"(differences {ends}, the smallest {words.p_value(p)}{self.method.corrected_for(contrasts[0].comparisons)})."
         )
+
+    def _in(self, contrasts: Sequence[Contrast]) -> str:
+        """The variants of contrasts, to follow "between"."""
+        if self.all_pairs:
+            return words.listing([f"{c.baseline} and {c.run}" for c in contrasts], most=12, last="or")
+        return f"{self.baseline} and {words.listing([c.run for c in contrasts], most=12)}"
 
     def _of_others(self) -> Iterator[str]:
         """Yield guardrails, all other clear verdicts, and requested extras."""
         first, *others = self.families
-        guards = [c for family in others for c in family.contrasts if self.part_of(c) == "guardrail"]
-        for c in guards:
-            yield f"Guardrail: {c.sentence()}{_beyond_margin(c, guards=True)}"
+        for c in self.guards:
+            alarms = (
+                " It can only alarm: no accepted loss was given."
+                if c.margin is None and c.verdict == "cannot tell"
+                else ""
+            )
+            yield f"Guardrail: {c.sentence()}{_beyond_margin(c, guards=True)}{alarms}"
         rest = [
             c
             for family in others
@@ -231,7 +292,7 @@ class Experiment(ContrastResult):
 
     def _parts(self) -> Iterator[Sequence[Shown]]:
         """Yield requested extras: beliefs, days, slices."""
-        if self.prior is not None and self.sample_ratio.holds:
+        if self.prior is not None and self.validity.holds:
             yield Heading(self.view("posterior").title), self.table("posterior")
         if self.days is not None:
             yield (Heading(f"{self.primary} by day"), self.table("by_day"), EMPTY, self.table("change"))
@@ -243,12 +304,31 @@ class Experiment(ContrastResult):
 
     def _small_print(self) -> Iterator[str]:
         yield f"by {self.units.noun}"
+        if self.variants.clusters:
+            yield f"clusters of {words.listing(self.variants.clusters)}, errors corrected for their sizes (CR2)"
         yield "Welch's t test, delta method for ratios" if self.method.test is None else str(self.method.test)
+        if self.method.one_sided:
+            yield f"one-sided: {ALTERNATIVES[self.method.alternative]}, with {words.percent(self.method.level)} intervals"
+        if dealt := [c.metric for c in self.contrasts if c.test == "permutation" and self.method.test is None]:
+            yield f"{words.listing(dict.fromkeys(dealt), most=4)} by random deals of {words.plural(self.units.noun)} (permutation)"
         yield from self.variants.adjustment.remarks()
         if any(isinstance(metric, Quantile) for metric in self.roles):
             yield f"errors of quantiles by order statistics{', and no value of theirs is cut' if self.variants.adjustment.winsorise else ''}"
-        if len(self.families) > 1 and self.method.correction.corrects:
-            yield f"metrics beside {self.primary} are corrected together ({self.method.correction.name})"
+        parts = {role.part for role in self.roles.values()}
+        if "guardrail" in parts:
+            yield "guardrails are not corrected: every one must hold"
+        if "secondary" in parts and self.method.correction.corrects:
+            yield f"other metrics are corrected together ({self.method.correction.name})"
+        if self.slices and self.days is not None and self.method.correction.corrects:
+            yield "tests of slices and of days are corrected together"
+        yield from self._rate_of_report(parts)
+
+    def _rate_of_report(self, parts: Collection[str]) -> Iterator[str]:
+        """Yield the chance of any false sentence, if several groups of tests each have an alpha of their own."""
+        guards = sum(self.part_of(c) == "guardrail" for c in self.contrasts)
+        groups = 1 + ("secondary" in parts) + guards + bool(self.heterogeneity or self.days)
+        if groups > 1 and self.method.correction.corrects:
+            yield f"without any difference, at most {words.percent(min(groups * self.method.alpha, 1.0))} of such reports have a false sentence"
 
     def charts(self) -> Iterator[Chart]:
         """The lift of each metric with its interval."""
@@ -259,13 +339,33 @@ class Experiment(ContrastResult):
                 rows.append(
                     (
                         ValueRange(100 * value, 100 * bounds.lower, 100 * bounds.upper),
-                        c.metric if len(self.sample_ratio.counts) == 2 else f"{c.metric}, {c.run}",
+                        c.metric if len(self.sample_ratio.counts) == 2 else f"{c.metric}, {self.named(c)}",
                     )
                 )
         if rows:
             yield Chart(
-                "lifts", f"Lift against {self.baseline}", "intervals", (Column("lift in percent", "value"), Column("metric")), tuple(rows),
+                "lifts", "Lift" if self.all_pairs else f"Lift against {self.baseline}", "intervals", (Column("lift in percent", "value"), Column("metric")), tuple(rows),
                 x="lift in percent", y="metric", guide="zero", caption="The change as a share of the baseline's value, with its interval.",
             )  # fmt: skip
+        if self.slices:
+            yield self._forest()
         if self.days is not None:
             yield from self.days.chart()
+
+    def _forest(self) -> Chart:
+        """Return the lift of all units and within each slice, or the difference if a slice has no lift."""
+        whole = [("all", c) for c in self.families[0].contrasts]
+        parts = [*whole, *((f"{part.attribute}: {part.name}", part.contrast) for part in self.slices)]
+        lifts = all(c.relative_adjusted[1].known for _, c in parts)
+        over, by = ("lift in percent", 100) if lifts else ("difference", 1)
+        rows = []
+        for name, c in parts:
+            value, bounds = c.relative_adjusted if lifts else (c.difference, c.adjusted)
+            drawn = ValueRange(by * value, by * bounds.lower, by * bounds.upper) if bounds.known else by * value
+            rows.append((name, self.named(c), drawn))
+        return Chart(
+            "slices", f"{'Lift' if lifts else 'Difference'} on {self.primary} within slices", "intervals",
+            (Column("slice"), Column("variant"), Column(over, "value")), tuple(rows), x=over, y="slice",
+            series="variant" if len(whole) > 1 else "", guide="zero",
+            caption="With intervals corrected over all slices." if self.all_pairs else f"Against {self.baseline}, with intervals corrected over all slices.",
+        )  # fmt: skip

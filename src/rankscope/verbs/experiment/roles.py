@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -11,10 +10,8 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.impressions import Log
 from rankscope.logs.base import OnlineMetric, parse_online, parse_online_metrics
-from rankscope.logs.metrics import require_deciding
-from rankscope.panels.margin import Margin, read_margin
-
-WITH_MARGIN = re.compile(r"(.*\S)\s*=\s*([^()]*?)\s*", re.DOTALL)  # what stands in brackets is of the metric
+from rankscope.logs.metrics import require_deciding, require_direction
+from rankscope.panels.margin import Margin, read_margin, split_margin
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,9 @@ def roles_of(log: Log, metrics: Any, primary: Any, guardrails: Any, margin: Any)
         raise InputError(f"{both[0]} decides, and is a guardrail: name it as one of the two")
     out: dict[OnlineMetric, Role] = {metric: Role() for metric in [*first, *others] if metric not in guards}
     if not out:
-        raise InputError("guardrails alone decide nothing: name the metric that does with --primary")
+        raise InputError("guardrails do not decide: name the metric that does with --primary")
+    for metric in guards:
+        require_direction(log, metric)
     lead = next(iter(out))
     return _with_margins({**out, lead: Role("primary"), **guards}, margin)
 
@@ -51,13 +50,8 @@ def _names(value: Any) -> list[str]:
 
 def _guardrail(said: Any) -> tuple[OnlineMetric, Role]:
     """A guardrail and the loss that would be accepted: ``METRIC``, ``METRIC=0.01`` or ``METRIC=1%`` of the baseline."""
-    name, loss = said if isinstance(said, tuple) else (said, None)
-    if isinstance(name, str) and loss is None and (found := WITH_MARGIN.fullmatch(name)):
-        name, loss = found[1], found[2]
+    name, loss = split_margin(said)
     (metric,) = parse_online_metrics(name)
-    if metric.better == "neither":
-        way = f"; if lower is better, write {metric.having(better='lower')}" if "better" in metric.defaults else ""
-        raise InputError(f"{metric} is neither better nor worse when it is higher: it cannot be a guardrail{way}")
     if loss is None:
         return metric, Role("guardrail")
     return metric, Role("guardrail", read_margin(loss, f"guardrail {metric}={loss}", "the loss that would be accepted"))

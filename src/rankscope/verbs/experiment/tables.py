@@ -7,7 +7,7 @@ from typing import Any
 
 from rankscope import words
 from rankscope.inference.effects import Prior
-from rankscope.panels.contrast_result import WITH_MARGIN, columns_named, p_cell
+from rankscope.panels.contrast_result import DECIDED, WITH_MARGIN, columns_named, p_cell
 from rankscope.show.result import Col, View
 from rankscope.verbs.experiment import beliefs
 from rankscope.verbs.experiment.days import change_cell, with_lift
@@ -20,20 +20,20 @@ def _of_contrast(found: Any) -> tuple[Col, ...]:
     corrected = any(c.comparisons > 1 for c in found.contrasts)
     with_margin = any(role.margin is not None for role in found.roles.values())
     return (
-        *columns_named("metric", "variant", "baseline"),
+        *columns_named("metric", "variant", "baseline", baseline="against" if found.all_pairs else ""),
         Col("role", of=found.part_of),
         *columns_named(
             "value", "baseline_value", "difference", "ci", "relative", "relative_ci", "p_value", "p_value_adjusted", "verdict", "test", "units",
             "detectable", "ci_adjusted", "relative_ci_adjusted", "correction", "comparisons",
-            baseline_value=found.baseline, p_value_adjusted="p, corrected" if corrected else "p",
+            baseline_value="its value" if found.all_pairs else found.baseline, p_value_adjusted="p, corrected" if corrected else "p",
         ),
-        *(Col(*col.names, of=col.of, kind=col.kind) for col in (columns_named(*WITH_MARGIN) if with_margin else ())),
+        *(Col(*col.names, of=col.of, kind=col.kind) for col in (columns_named(*WITH_MARGIN, *DECIDED) if with_margin else ())),
         *(Col(*col.names, of=col.of, kind=col.kind) for col in (beliefs.columns_of(found.prior) if found.prior else ())),
     )  # fmt: skip
 
 
 def _of_heterogeneity(found: Any) -> tuple[Col, ...]:
-    holds = found.sample_ratio.holds
+    holds = found.validity.holds
     return (
         Col("attribute", head="attribute"),
         Col("metric"),
@@ -48,6 +48,26 @@ def _of_heterogeneity(found: Any) -> tuple[Col, ...]:
     )  # fmt: skip
 
 
+def _of_power(found: Any) -> tuple[Col, ...]:
+    several = words.plural(found.units.noun)
+    return (
+        *columns_named("metric", "variant", "units", units=several),
+        Col("detectable", head="detectable difference", kind="value", of=lambda c: c.detectable.difference),
+        Col("detectable_lift", head="as lift", kind="value", of=lambda c: c.detectable.difference / (abs(c.baseline_value) or math.nan),
+            cell=lambda row: words.in_table(words.relative(row.detectable.difference / (abs(row.baseline_value) or math.nan)))),
+        *columns_named("difference", "relative", difference="observed", relative="observed lift"),
+        Col("units_needed", head=f"{several} to show the observed", kind="count", of=lambda c: c.queries_needed),
+    )  # fmt: skip
+
+
+BY_DAY = (
+    Col("day", of=lambda row: str(row.day), head="day"),
+    Col("number", kind="count"),
+    *columns_named(
+        "metric", "variant", "baseline", "value", "baseline_value", "difference", "ci", "relative", "relative_ci", "p_value", "units",
+        at="contrast", metric="", value="", baseline_value="", relative_ci="", units="units",
+    ),
+)  # fmt: skip
 VIEWS: tuple[View, ...] = (
     View("results", _of_contrast, lambda found: found.contrasts, labels=2),
     View(
@@ -63,8 +83,8 @@ VIEWS: tuple[View, ...] = (
     View(
         "posterior",
         lambda found: (Col("metric", head="metric"), Col("variant", of=lambda c: c.run, head="variant"), *beliefs.columns_of(found.prior or Prior())),
-        lambda found: found.contrasts if found.prior and found.sample_ratio.holds else (),
-        "What to believe",
+        lambda found: found.contrasts if found.prior and found.validity.holds else (),
+        "Posterior",
         lambda found: f"prior: {found.prior}",
         labels=2,
     ),
@@ -87,23 +107,16 @@ VIEWS: tuple[View, ...] = (
         _of_heterogeneity,
         lambda found: found.heterogeneity,
         "Whether the difference depends on an attribute",
-        lambda found: remark_on_slices(found.heterogeneity) if found.sample_ratio.holds else "",
+        lambda found: remark_on_slices(found.heterogeneity) if found.validity.holds else "",
         labels=2,
     ),
     View(
-        "by_day",
-        (
-            Col("day", of=lambda row: str(row.day), head="day"),
-            Col("number", kind="count"),
-            *columns_named(
-                "metric", "variant", "baseline", "value", "baseline_value", "difference", "ci", "relative", "relative_ci", "p_value", "units",
-                at="contrast", metric="", value="", baseline_value="", relative_ci="", units="units",
-            ),
-        ),
-        lambda found: found.days.days if found.days else (),
-        "The difference by day",
-        lambda found: found.days.remark() if found.days else "",
-        labels=2,
+        "by_day", BY_DAY, lambda found: found.days.days if found.days else (), "The difference by day",
+        lambda found: found.days.remark() if found.days else "", labels=2,
+    ),
+    View(
+        "cumulated", BY_DAY, lambda found: found.days.cumulated if found.days else (), "The difference up to each day",
+        "on all rows up to each day, not corrected for looking every day", labels=2,
     ),
     View(
         "change",
@@ -131,5 +144,9 @@ VIEWS: tuple[View, ...] = (
         lambda found: found.days.changes if found.days else (),
         "The difference late and early",
         lambda found: found.days.halves() if found.days else "",
+    ),
+    View(
+        "power", _of_power, lambda found: found.contrasts, "Power",
+        "Detectable: the smallest true difference that 80% of experiments of this size would show.", labels=2,
     ),
 )  # fmt: skip

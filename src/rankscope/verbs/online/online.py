@@ -17,18 +17,18 @@ from rankscope.inference.order_statistics import quantile_of
 from rankscope.lists import Array, exact_sum
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
 from rankscope.logs.cuts import DAY, column_of, parts_by, slice_names, with_days, with_positions
-from rankscope.logs.health import LogHealth, empty_sums, examine
+from rankscope.logs.health import LogHealth, empty_cells, examine
 from rankscope.logs.metrics import Quantile, usual_metrics
 from rankscope.logs.rollup import UnitTotals, left_out_of_window, roll_up
 from rankscope.panels.panel import Panel
 from rankscope.panels.ratios import ratio_parts
 from rankscope.panels.samples import Measure
-from rankscope.scoring.logs import read_log
+from rankscope.panels.slices import MAX_VALUES
+from rankscope.scoring.logs import TimeOptions, read_log
 from rankscope.verbs.online.result import OnlineValue, OnlineValues
 
-MOST = 50  # values of a slice that are looked at, those with the most units
 OVER = ("day", "position")
-VARIANTS = "The variants of an experiment are put together here: rankscope experiment compares them"
+VARIANTS = "The variants of an experiment are pooled here: rankscope experiment compares them"
 
 
 def online(  # noqa: PLR0913 - the options of the command line, each with its default
@@ -41,15 +41,19 @@ def online(  # noqa: PLR0913 - the options of the command line, each with its de
     level: float = 0.95,
     ignore: str | Iterable[str] = (),
     log_format: str | None = None,
+    time_format: str | None = None,
+    time_zone: str | None = None,
+    start: Any = None,
+    end: Any = None,
 ) -> OnlineValues:
     """Say what users did: click-through rate and other online metrics of a log, with intervals that hold where users come back.
 
-    ``log`` is a path (CSV, TSV, JSON lines, Parquet, a folder), a data frame or what ``read_log`` gave: a row a shown item, or a row
+    ``log`` is a path (CSV, TSV, JSON lines, Parquet, a folder), a data frame or what ``read_log`` gave: one row per shown item, or a row
     a user. ``metrics`` are names such as ``"CTR"`` or ``"Retention@7"``, objects, or several; without them all that the columns allow. ``columns``
     gives columns their role, as in ``{"visitor": "unit_id"}``. ``by`` is ``"day"``, ``"position"`` or both, ``slices`` names columns whose values are looked
     at one by one. ``level`` is that of the intervals: the delta method at the unit (the user; or the session, the list, the row, where
     none is named), Wilson's where each unit is a success or none. ``ignore`` names codes of warnings to leave out, like ``"RS611"``,
-    and ``log_format`` what wrote the log, as for ``read_log``.
+    and ``log_format`` what wrote the log, as for ``read_log``, as are ``time_format``, ``time_zone``, ``start`` and ``end``.
 
     Raises InputError for what cannot be read or is no metric, DataError where the log lacks a column that a metric needs.
 
@@ -65,13 +69,14 @@ def online(  # noqa: PLR0913 - the options of the command line, each with its de
     over = [by] if isinstance(by, str) else list(dict.fromkeys(by))
     if strange := [name for name in over if name not in OVER]:
         raise InputError(f"by={strange[0]!r}: by is {words.choices(OVER)}")
-    read = read_log(log, columns=columns, log_format=log_format)
-    health = examine(read)
+    when: TimeOptions = {"time_format": time_format, "time_zone": time_zone, "start": start, "end": end}
+    read = read_log(log, columns=columns, log_format=log_format, **when)
     chosen = parse_online_metrics(metrics) if metrics else usual_metrics(read)
     if not chosen:
         raise DataError(_nothing_allowed(read))
-    health = replace(health, facts=(*health.facts, *empty_sums(read, chosen)))
+    health = examine(read, metrics=chosen)
     units = roll_up(read, chosen)
+    health = replace(health, facts=(*health.facts, *empty_cells(read, units, health.facts)))
     values = [_value(units, metric, np.arange(units.count), level) for metric in chosen]
     if not metrics:  # what was not observed for long enough was not asked for either
         values = [one for one in values if one.denominator or not one.metric.windowed] or values
@@ -93,8 +98,8 @@ def _nothing_allowed(log: Log) -> str:
     like = next(iter([*numbers, *log.attributes]), "COLUMN")
     columns = words.listing([*log.roles.values(), *log.attributes], most=12)
     return (
-        f"{log.label}: no metric can be computed from its columns ({columns}): clicks allow CTR (--columns 'NAME=click' says what a "
-        f"column is); a column of numbers is averaged with -m 'Mean({like})'"
+        f"{log.label}: its columns allow no online metric ({columns}): clicks allow CTR (--columns 'NAME=click' names the "
+        f"column). A column of numbers is averaged with -m 'Mean({like})'"
     )
 
 
@@ -119,14 +124,14 @@ def _value(units: UnitTotals, metric: OnlineMetric, inside: Array, level: float,
     row = units.metrics.index(metric)
     above, below = units.numerators[row][inside], units.denominators[row][inside]
     censored = 0
-    if metric.windowed or not units.unit:  # units that were not observed for long enough, or not shown, are none
+    if metric.leaves_out() or not units.unit:
         seen = below != 0
         censored = int(len(below) - seen.sum()) if metric.windowed else 0
         above, below = above[seen], below[seen]
     over, under = exact_sum(above) if len(above) else 0.0, exact_sum(below) if len(below) else 0.0
-    bounds = Bounds.none(f"nothing below the line ({metric.below})")
+    bounds = Bounds.none(f"the denominator is 0 ({metric.below})")
     if under:
-        measure = Measure(str(metric), metric.better, metric.range, unit=units.noun)
+        measure = Measure(str(metric), metric.direction, metric.range, unit=units.noun)
         bounds = Panel(measure, ("log",), (), ratio_parts(above, below)[np.newaxis]).interval("log", level)
         reason = bounds.reason.replace("queries", words.plural(units.noun)).replace("query", units.noun)
         bounds = replace(bounds, reason=reason)
@@ -149,7 +154,7 @@ def _quantile(units: UnitTotals, metric: Quantile, inside: Array, level: float, 
 def _parts(log: Log, metrics: Sequence[OnlineMetric], level: float, column: str, **part: Any) -> list[OnlineValue]:
     """The metrics for each value of a column, metric by metric; of many values those with the most units."""
     units = roll_up(log, metrics, [column])
-    most = MOST if part else 0
+    most = MAX_VALUES if part else 0
     groups = list(parts_by(units, column, most))
     return [_value(units, metric, inside, level, part=value, **part) for metric in metrics for value, inside in groups]
 
@@ -174,6 +179,6 @@ def _slices(
 ) -> list[OnlineValue]:
     """The metrics for each value of a column of the log."""
     found = _parts(log, metrics, level, column_of(log, name), attribute=name)
-    if len(found) >= MOST * len(metrics):
-        remarks.append(f"Of {name} the {MOST} values with the most units are looked at, and no others")
+    if len(found) >= MAX_VALUES * len(metrics):
+        remarks.append(f"Slices of {name}: the {MAX_VALUES} values with the most units")
     return found

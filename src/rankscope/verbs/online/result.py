@@ -20,8 +20,8 @@ from rankscope.tables import Source
 LINES = 4  # metrics that have a chart of their own
 SHARED = {"metric", "value", "interval", "sums"}  # heads of columns that every part has
 APART = "For the intervals name one metric (-m CTR), or take --format json."
-OF_QUANTILES = "the smallest value that a share q of the rows do not exceed; interval by order statistics, from how the share below varies between units"
-OBSERVED = "Click rates by position are observed: they mix what people look at with how good what stands there is."
+OF_QUANTILES = "the smallest value that a share q of the rows do not exceed. Interval by order statistics, from how the share below varies between units"
+OBSERVED = "Click rates by position are observed: they mix attention with the quality of the items there."
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def _columns(*first: Col) -> tuple[Col, ...]:
         Col("of", of=lambda one: one.counted),
         Col("units", head="" if first else "units", kind="count"),
         Col("censored", kind="count"),
-        Col("better", of=lambda one: one.metric.better),
+        Col("better", of=lambda one: one.metric.direction),
         Col("interval", of=lambda one: one.bounds.method),
         Col("reason", of=lambda one: one.bounds.reason or None),
     )  # fmt: skip
@@ -161,8 +161,8 @@ class OnlineValues(Result):
             "level": self.level,
             **({"ignore": ",".join(sorted(self.ignored))} if self.ignored else {}),
             "in_words": {
-                "value": "what is summed above the line, over all units, divided by what is summed below it",
-                "interval": "delta method at the unit, Student's t; Wilson's where each unit is a success or none",
+                "value": "the numerator, summed over all units, divided by the denominator",
+                "interval": "delta method at the unit, Student's t, or Wilson's if each unit is a success or a failure",
                 **({"quantile": OF_QUANTILES} if any(isinstance(metric, Quantile) for metric in self.metrics) else {}),
             },
         }
@@ -219,12 +219,12 @@ class OnlineValues(Result):
 
     def charts(self) -> Iterator[Chart]:
         """The first metrics by day and by position, each with its interval."""
-        yield from _lines(self.days, "by_day", "day", "The first day is 1.")
+        yield from _lines(self.days, "by_day", "day", "")
         yield from _lines(self.positions, "by_position", "position", "As observed at each position.")
 
 
 def _side_by_side(view: View, values: Sequence[OnlineValue]) -> Table:
-    """Several metrics of the same parts: a row a part, a column a metric, without intervals."""
+    """Several metrics of the same parts: one row per part, one column per metric, without intervals."""
     metrics = list(dict.fromkeys(one.metric for one in values))
     own = [column for column in view.columns if column.head and column.head not in SHARED]  # type: ignore[union-attr] # a tuple
     rows: dict[tuple[Value, ...], dict[OnlineMetric, OnlineValue]] = {}
@@ -237,22 +237,21 @@ def _side_by_side(view: View, values: Sequence[OnlineValue]) -> Table:
 
 
 def _lines(values: Sequence[OnlineValue], name: str, over: str, caption: str) -> Iterator[Chart]:
-    """A line a metric over days or positions."""
+    """One line per metric over days or positions."""
     for metric in list(dict.fromkeys(str(one.metric) for one in values))[:LINES]:
         known = [one for one in values if str(one.metric) == metric and not math.isnan(one.value)]
         known.sort(key=lambda one: one.part)
         if len(known) < 2:
             continue
-        first = known[0].part
         rows: tuple[tuple[Value, ...], ...] = tuple(
             (
                 metric,
-                (one.part - first).days + 1 if over == "day" else one.part,
+                words.day_number(one.part) if over == "day" else one.part,
                 ValueRange(one.value, one.bounds.lower, one.bounds.upper) if one.bounds.known else one.value,
             )
             for one in known
         )
-        columns = Column("metric"), Column(over, "count"), Column("value", "value")
+        columns = Column("metric"), Column(over, "date" if over == "day" else "count"), Column("value", "value")
         yield Chart(
-            f"{name}-{metric}", f"{metric} by {over}", "lines", columns, rows, x=over, y="value", series="metric", caption=caption, told=True,
+            f"{name}-{metric}", f"{metric} by {over}", "lines", columns, rows, x=over, y="value", caption=caption, told=True,
         )  # fmt: skip

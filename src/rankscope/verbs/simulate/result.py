@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Chart, Column, Heading, Paragraph
+from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Paragraph
 from rankscope.files.writers import write_rows
 from rankscope.logs.base import parse_online
 from rankscope.show.result import Col, Result, Shown, View
@@ -46,6 +46,8 @@ class Simulation(Result):
     truth_users: int
 
     schema = "simulate/1"
+    notes: ClassVar[Sequence[str]] = ()
+    warnings: ClassVar[Sequence[Caution]] = ()
     views = (
         View("results", _counts("position", "shown", "examined", "clicks"), lambda made: made.places),
         View(
@@ -98,7 +100,7 @@ class Simulation(Result):
 
     @cached_property
     def design_effect(self) -> float:
-        """How much larger the variance of the click-through rate is than if rows were independent; NaN where nothing can be said."""
+        """How much larger the variance of the click-through rate is than if rows were independent. NaN where nothing can be said."""
         units = self.units
         groups = units["variant"] if "variant" in units.columns else units["unit_id"].str.slice(0, 1)
         return design_effect(units["clicks"].to_numpy(), units["impressions"].to_numpy(), groups.to_numpy())

@@ -37,27 +37,27 @@ def simulate(  # noqa: PLR0913 - the options of the command line, each with its 
     qrels: Any = None, runs: Any = None, interleave: bool = False, split: Sequence[float] | None = None,
     truth: int | None = None, metrics: Any = None, **parameters: Any,
 ) -> Simulation:
-    """Make a log of users of a search or recommender, or of an experiment with them; all that is true of it is known.
+    """Make a log of users of a search or recommender, or of an experiment with them. All that is true of it is known.
 
     Users come at random, each with a pace of their own (a few come very often), ask, look at the list, click on what draws them, stay,
     buy, ask again, come back another day, and leave for good sooner where lists were bad. One ``seed`` gives one log.
 
     - ``kind``: ``"log"`` for lists by one or several policies, ``"experiment"`` for users who were given variants.
     - ``users``, ``days``, ``items`` of a list, and the ``seed`` that all chance depends on.
-    - ``quality``: of the ranker, from 0 (by chance) to 1 (ideal); several for several rankers. In an experiment the first is the control.
+    - ``quality``: of the ranker, from 0 (by chance) to 1 (ideal). Several for several rankers. In an experiment the first is the control.
     - ``policy``: how a list is made of a ranker's scores: ``"Fixed"``, ``"PlackettLuce(temperature=0.3)"``, ``"EpsilonShuffle"``,
-      ``"TopShuffle(top=5)"``; of a log several may be named, and each list is by one of them. The log says exactly how probable each
+      ``"TopShuffle(top=5)"``. Of a log several may be named, and each list is by one of them. The log says exactly how probable each
       list was: ``p_item_pos``, ``p_prefix`` and ``p_slate``.
     - ``browsing``: how users look at a list: ``"PositionBased"`` or ``"Cascade"``.
     - ``qrels``, ``runs``: judgments that say what draws clicks, and rankings to show, as ``evaluate`` takes them. Without runs, rankers
       of the ``quality`` order what is judged.
-    - ``interleave``: of a log, whether lists mix two rankers' items (team draft); columns ``team``, ``rank_a``, ``rank_b``.
+    - ``interleave``: of a log, whether lists mix two rankers' items (team draft). Columns ``team``, ``rank_a``, ``rank_b``.
     - ``split``: of an experiment, the shares of users who are given each variant; even unless given.
     - ``truth``: of an experiment, how many further users meet every variant, to know the true effects on the ``metrics``; 0 for none.
     - ``metrics``: of an experiment, those whose true effects are told: ``"CTR"``, ``"RPM"``, ``"Retention(days=7)"`` and the like.
     - ``parameters``: all else of the world, like ``taste=0.3``; docs/online.md lists them.
 
-    ``.log`` is a Polars frame with a row a shown item, ``.units`` one with a row a user (with what they did before, where that is
+    ``.log`` is a Polars frame with one row per shown item, ``.units`` one with one row per user (with what they did before, where that is
     measured), ``.effects`` the truth; ``.write_log(path)`` writes the log. Raises InputError for what is out of bounds.
 
     >>> made = simulate("experiment", users=300, seed=7, truth=500)
@@ -98,7 +98,7 @@ def _policies(said: Any, experiment: bool, interleave: bool) -> list[LoggingPoli
 def _rankers(world: World, kind: str, quality: Any, qrels: Any, runs: Any) -> tuple[Candidates, list[tuple[str, Any]]]:
     """The candidates, and each ranker by its name; without a name where it is known by its quality alone."""
     if runs is not None and qrels is None:
-        raise InputError("runs need judgments, which say what draws clicks: give qrels, too")
+        raise InputError("runs need judgments, which decide the clicks: give qrels as well")
     if runs is not None and quality is not None:
         raise InputError("runs are rankings of their own: give them or a quality, not both")
     if qrels is None:
@@ -184,7 +184,7 @@ def _truth(users: int | None, experiment: bool) -> int:
 
 def _metrics(said: Any, experiment: bool) -> list[OnlineMetric]:
     if said is not None and not experiment:
-        raise InputError("metrics are of an experiment, whose true effects on them are told: leave them out")
+        raise InputError("metrics are for the true effects of an experiment: leave them out")
     if said is None:
         return [cls() for cls in USUAL]
     each = [said] if isinstance(said, str | type | OnlineMetric) else list(said)

@@ -1,0 +1,281 @@
+"""Two tables of an experiment: assignments of units to variants, and events of the units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from rankscope import words
+from rankscope.errors import InputError
+from rankscope.files.log_formats.inputs import LogRows, input_of, places, read_times, refuse_faults
+from rankscope.files.log_formats.joining import BEFORE, EVENT, MET, first_assignments, placed_events, window_of
+from rankscope.files.logs import log_from, roles_by_name, rows_from
+from rankscope.files.roles import said_columns
+from rankscope.files.sheets import INDEX, is_path
+from rankscope.impressions import COLUMNS, Log, may_name_variants
+from rankscope.tables import Source
+from rankscope.words import plain_name
+
+MOST_VARIANTS = 12  # values of a column that may be variants
+KIND = "event"  # the column with the name of the table, if there are several tables of events
+A_TIME = r"^\s*\d{4}-\d\d-\d\d"
+DISTINCT = 0.5  # share of the rows of assignments from which their ids are units, unless they are more than variants
+CLEARLY = 10  # times more ids than in any other column: the column is the unit
+OVERLAP = 0.1  # share of events' ids that are ids of assignments, from which both may be the unit
+
+
+@dataclass(eq=False)
+class _Given:
+    """A table in memory, with the columns of roles as the caller or their names give them."""
+
+    label: str
+    frame: pl.DataFrame
+    roles: dict[str, str]
+    notes: list[str]
+    read: bool = False  # True if its times are read
+
+    def texts(self, name: str) -> pl.Series:
+        """The cells of a column as texts, so that ids of two tables meet."""
+        column = self.frame[name]
+        if column.dtype.is_float():
+            column = column.cast(pl.Int64, strict=False)
+        text = column.cast(pl.String, strict=False).str.strip_chars()
+        return text.set(text == "", None)
+
+
+def read_assigned(
+    assignments: Any, events: Any, *, columns: Mapping[str, str] | str | None = None, window: object = None
+) -> Log:
+    """Read two tables as one log: a row per assignment and a row per event of an assigned unit, with its variant.
+
+    Events before the assignment are ``log.before``. Units without events stay. ``events`` may be several tables by name.
+    Columns are found by name and content. Raises InputError for a column that may be several.
+    """
+    said = said_columns(columns, "uid=unit_id,arm=variant") if columns else []
+    tables = [_table(assignments, "assignments", said)]
+    named = events.items() if isinstance(events, Mapping) else [("events", events)]
+    tables += [_table(table, str(name), said) for name, table in named]
+    _refuse_strangers(said, tables)
+    given, *others = tables
+    for other in others:
+        _find_units(given, other)
+    unit, variant = given.roles["unit_id"], _variant_of(given)
+    at = _times(given)
+    users, notes = first_assignments(given.frame.with_columns(given.texts(unit).alias(unit)), unit, variant, at)
+    _refuse_experiments(given, users)
+    whole, remarks = _together(users, others, (unit, variant, at), window)
+    event_times = next((name for name in (_times(other) for other in others) if name), None)
+    read_as = f"assignments and events: {words.counted(users.height, 'unit')}, {words.counted(whole.height - users.height, 'event')}"
+    both = [*given.notes, *(note for other in others for note in other.notes), *notes, *remarks]
+    label = " and ".join(table.label for table in tables)
+    source = Source(
+        label,
+        "assignments and events",
+        place_of=places(label, whole, {unit: plain_name(unit)}),
+        notes=tuple(dict.fromkeys(both)),
+    )
+    time = at or event_times
+    roles = {unit: "unit_id", variant: "variant"} | ({} if time is None else {time: "timestamp"})
+    rest = {
+        name: role for name, role in said if name in whole.columns and role not in roles.values() and name not in roles
+    }
+    return log_from(LogRows(whole.lazy(), dict(whole.schema), source, read_as=read_as), {**roles, **rest})
+
+
+def _table(source: Any, name: str, said: Sequence[tuple[str, str]]) -> _Given:
+    if source is None:
+        missing = "assignments" if name == "assignments" else "events"
+        raise InputError(f"{missing} missing: give both tables, --assignments FILE --events FILE")
+    rows = rows_from(source, input_of(source, ()))
+    label = str(Path(str(source)).name) if is_path(source) else name
+    frame = rows.collect(rows.frame)
+    frame = frame.drop([column for column in frame.columns if INDEX.fullmatch(column)])
+    own = {column: role for column, role in said if column in frame.columns}
+    found, notes = roles_by_name(frame.columns, own or None, label)
+    wanted = ("unit_id", "variant", "timestamp") if name == "assignments" else ("unit_id", "timestamp")
+    return _Given(label, frame, {role: found[role] for role in wanted if role in found}, notes)
+
+
+def _refuse_strangers(said: Sequence[tuple[str, str]], tables: Sequence[_Given]) -> None:
+    names = [name for table in tables for name in table.frame.columns]
+    for name, _ in said:
+        if name not in names:
+            raise InputError(f"columns: {name!r} is in neither table{words.hint(name, names)}")
+
+
+def _find_units(given: _Given, other: _Given) -> None:
+    """Find the columns of the unit in both tables by content, if names leave one open. Raises InputError unless one pair fits."""
+    here, there = given.roles.get("unit_id"), other.roles.get("unit_id")
+    if here is not None and there is not None:
+        return
+    own = [here] if here else [name for name in given.frame.columns if _may_be_unit(given, name)]
+    theirs = (
+        [there]
+        if there
+        else [
+            name for name in other.frame.columns if _is_id(other.frame, name) and name != other.roles.get("timestamp")
+        ]
+    )
+    pairs = [(a, b) for a in own for b in theirs if _overlap(given.texts(a), other.texts(b)) > OVERLAP]
+    pairs = [pair for pair in pairs if pair[0] == pair[1]] or pairs
+    counts = {a: given.frame[a].n_unique() for a, _ in pairs}
+    pairs = [
+        (a, b) for a, b in pairs if all(counts[a] >= CLEARLY * count for name, count in counts.items() if name != a)
+    ] or pairs
+    if len(pairs) != 1:
+        what = "several columns could be" if pairs else "no column of both tables is"
+        example = (pairs or [(next(iter(own), "uid"), next(iter(theirs), "user"))])[0]
+        raise InputError(
+            f"{given.label} and {other.label}: {what} the unit that was assigned: name it in each table, like --columns '{','.join(f'{name}=unit_id' for name in dict.fromkeys(example))}'"
+        )
+    (given.roles["unit_id"], other.roles["unit_id"]) = pairs[0]
+    names = words.listing(dict.fromkeys(pairs[0]), last="and")
+    given.notes.append(
+        f"{names} {'has' if pairs[0][0] == pairs[0][1] else 'have'} the ids of both tables: taken as unit_id"
+    )
+
+
+def _is_id(frame: pl.DataFrame, name: str) -> bool:
+    return frame[name].dtype == pl.String or frame[name].dtype.is_integer() or frame[name].dtype.is_float()
+
+
+def _may_be_unit(table: _Given, name: str) -> bool:
+    distinct = table.frame[name].n_unique()
+    return (
+        _is_id(table.frame, name)
+        and name not in table.roles.values()
+        and (distinct > MOST_VARIANTS or distinct >= DISTINCT * table.frame.height)
+    )
+
+
+def _overlap(ids: pl.Series, others: pl.Series) -> float:
+    distinct = others.drop_nulls().unique()
+    return float(distinct.is_in(ids.drop_nulls().unique().implode()).mean() or 0.0)  # type: ignore[arg-type] # a share
+
+
+def _variant_of(table: _Given) -> str:
+    """Return the column of variants, found by name or as the only column with a few values. Raises InputError unless one fits."""
+    if "variant" in table.roles:
+        return table.roles["variant"]
+    taken = {*table.roles.values(), _time_name(table), *_experiment_columns(table.frame)}
+    counts = {name: table.frame[name].n_unique() for name in table.frame.columns if name not in taken}
+    few = [name for name, count in counts.items() if 2 <= count <= MOST_VARIANTS]
+    few = [name for name in few if may_name_variants(name)] or few
+    if len(few) != 1:
+        could = (
+            f"columns {words.listing(few, last='and')} could each be the variant"
+            if few
+            else "no column has a few values, as variants do"
+        )
+        example = (few or [*counts, "group"])[0]
+        raise InputError(f"{table.label}: {could}: name it, like --variant '{example}'")
+    table.roles["variant"] = few[0]
+    table.notes.append(f"column {few[0]} has {words.counted(counts[few[0]], 'value')}: taken as variant")
+    return few[0]
+
+
+def _time_name(table: _Given) -> str | None:
+    """Return the column of times, found by name or as the only column with times."""
+    if "timestamp" in table.roles:
+        return table.roles["timestamp"]
+    kinds = table.frame.schema.items()
+    found = [name for name, kind in kinds if isinstance(kind, pl.Datetime) or kind == pl.Date]
+    texts = [name for name, kind in kinds if kind == pl.String and name not in table.roles.values()]
+    found += [
+        name
+        for name in texts
+        if len(cells := table.frame[name].drop_nulls().head(100)) and cells.str.contains(A_TIME).all()
+    ]
+    if len(found) > 1:
+        several = f"columns {words.listing(found, last='and')} could each be the time"
+        raise InputError(f"{table.label}: {several}: name it, like --columns '{found[0]}=timestamp'")
+    return found[0] if found else None
+
+
+def _times(table: _Given) -> str | None:
+    """Return the column of times, read as times in UTC; None without one."""
+    name = _time_name(table)
+    if name is not None and not table.read:
+        rows = LogRows(table.frame.lazy(), dict(table.frame.schema), Source(table.label))
+        value, faulty, notes = read_times(rows, name)
+        if faulty is not None:
+            refuse_faults(rows, {name: (faulty, "time")})
+        table.frame = table.frame.with_columns(value.alias(name))
+        table.roles["timestamp"], table.read = name, True
+        table.notes.extend(notes)
+    return name
+
+
+def _experiment_columns(frame: pl.DataFrame) -> list[str]:
+    names = {plain_name(one) for one in ("experiment_id", *COLUMNS["experiment_id"].names)}
+    return [name for name in frame.columns if plain_name(name) in names]
+
+
+def _refuse_experiments(given: _Given, users: pl.DataFrame) -> None:
+    for name in _experiment_columns(users):
+        several = sorted(users[name].drop_nulls().cast(pl.String).unique())
+        if len(several) > 1:
+            raise InputError(
+                f"{given.label}: assignments to {words.counted(len(several), 'experiment')} ({words.listing(several)}): keep the rows of one"
+            )
+
+
+def _together(
+    users: pl.DataFrame, others: Sequence[_Given], names: tuple[str, str, str | None], window: object
+) -> tuple[pl.DataFrame, list[str]]:
+    """Return rows of assignments and of events, one after the other, and notes."""
+    at = names[2]
+    length = window_of(window)
+    met = users.rename({at: MET}) if at is not None else users
+    parts, notes = (
+        [users.with_columns(pl.lit(value=False).alias(EVENT), pl.lit(value=False).alias(BEFORE))],
+        list[str](),
+    )
+    for other in others:
+        time = _times(other)
+        if length is not None and (time is None or at is None):
+            raise InputError(
+                f"window={window!r}: {other.label if at else 'assignments'} {'have' if at is None else 'has'} no column of times"
+            )
+        parts.append(_placed(other, met, time, names, length, notes, several=len(others) > 1))
+        if time is None or at is None:
+            notes.append(
+                f"{other.label}: every event counts, as {'assignments have' if at is None else 'events have'} no times: events before the assignment cannot be left out"
+            )
+    whole = pl.concat(parts, how="diagonal_relaxed")
+    times = next((name for name in (at, *map(_times, others)) if name in whole.columns), None)
+    return (whole.sort(times, nulls_last=False, maintain_order=True) if times else whole), list(dict.fromkeys(notes))
+
+
+def _placed(
+    other: _Given,
+    met: pl.DataFrame,
+    time: str | None,
+    names: tuple[str, str, str | None],
+    window: Any,
+    notes: list[str],
+    several: bool,
+) -> pl.DataFrame:
+    """Return the events of one table with the columns of the assignments."""
+    unit, _, at = names
+    theirs = other.roles["unit_id"]
+    events = other.frame.with_columns(other.texts(theirs).alias(theirs)).rename(
+        {theirs: unit} if theirs != unit else {}
+    )
+    both = [name for name in events.columns if name in met.columns and name not in {unit, time}]
+    events = events.drop(both)
+    if both:
+        notes.append(
+            f"{other.label}: {words.listing(both, last='and')} {words.agree(len(both), 'is')} taken from the assignments"
+        )
+    met = met.drop(time) if time is not None and time in met.columns else met
+    rows, remarks = placed_events(met, events, unit, time, window)
+    notes += remarks
+    rows = rows.drop(MET, strict=False).rename({time: at} if time is not None and at is not None and time != at else {})
+    if several and KIND not in rows.columns:
+        rows = rows.with_columns(pl.lit(other.label).alias(KIND))
+    return rows.with_columns(pl.lit(value=True).alias(EVENT))

@@ -1,0 +1,93 @@
+"""Assignments of units to variants, and their events: those that count, and those from before."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import polars as pl
+
+from rankscope import words
+from rankscope.errors import InputError
+
+BEFORE, EVENT, MET = (
+    " before",
+    " event",
+    " assigned",
+)  # columns of true and false, and a time: no column of an input is called so
+UNITS = {"s": "seconds", "m": "minutes", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+WINDOW = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|m|h|d|w)[a-z]*")
+
+
+def window_of(said: object) -> timedelta | None:
+    """Return a length of time from a text like ``7d``, ``24h`` or ``90min``. Raises InputError for any other text.
+
+    >>> window_of("7d"), window_of("1.5 hours")
+    (datetime.timedelta(days=7), datetime.timedelta(seconds=5400))
+    """
+    if said is None or isinstance(said, timedelta):
+        return said
+    found = WINDOW.fullmatch(str(said).strip().lower())
+    length = timedelta(**{UNITS[found[2]]: float(found[1])}) if found else timedelta()
+    if not length:
+        raise InputError(f"window={said!r}: write a number above 0 with its unit, like 7d, 24h or 90min")
+    return length
+
+
+def first_assignments(rows: pl.DataFrame, unit: str, variant: str, at: str | None) -> tuple[pl.DataFrame, list[str]]:
+    """Return one row per unit and variant, the first by time, and notes about the rows that were left out."""
+    known = rows.filter(pl.col(unit).is_not_null() & pl.col(variant).is_not_null())
+    first = known.sort(at, nulls_last=True, maintain_order=True) if at is not None else known
+    kept = first.unique([unit, variant], keep="first", maintain_order=True)
+    notes = []
+    if nobody := rows.height - first.height:
+        notes.append(f"left out: {words.counted(nobody, 'assignment')} without {unit} or {variant}")
+    if again := first.height - kept.height:
+        came = f"{words.counted(again, 'assignment')} came again to the same unit and variant"
+        notes.append(f"{came}: the first {'counts' if again == 1 else 'of each counts'}")
+    return kept, notes
+
+
+def placed_events(
+    users: pl.DataFrame, events: pl.DataFrame, unit: str, at: str | None, window: timedelta | None = None
+) -> tuple[pl.DataFrame, list[str]]:
+    """Return the events of units with a variant, with the columns of ``users`` and a column ``BEFORE``, and notes.
+
+    ``users`` has the time of the assignment in ``MET``. An event at the time of the assignment or later counts, within the ``window``. Days are
+    compared with days.
+    """
+    rows = events.join(users, on=unit, how="inner", maintain_order="left")
+    notes = []
+    if strangers := events.join(users, on=unit, how="anti").height:
+        notes.append(f"left out: {words.counted(strangers, 'event')} of units without an assignment")
+    if at is None or MET not in users.columns:
+        return rows.with_columns(pl.lit(value=False).alias(BEFORE)), notes
+    if never := rows[at].null_count():
+        notes.append(f"left out: {words.counted(never, 'event')} without a time")
+        rows = rows.filter(pl.col(at).is_not_null())
+    if unknown := users[MET].null_count():
+        notes.append(f"all events of {words.counted(unknown, 'unit')} count, as the time of the assignment is unknown")
+    met, midnight = pl.col(MET), pl.col(at).dt.truncate("1d") == pl.col(at)
+    if (
+        rows.height
+        and rows.select(midnight.all()).item()
+        and not rows.select((met.dt.truncate("1d") == met).all()).item()
+    ):
+        met = met.dt.truncate("1d")
+        notes.append("events have days and no times: those on the day of the assignment count")
+    rows = rows.with_columns((pl.col(at) < met).fill_null(value=False).alias(BEFORE))
+    if window is None:
+        return rows, notes
+    late = rows.select((pl.col(at) >= met + window).sum()).item()
+    young = users.select((pl.col(MET) + window > events[at].max()).sum()).item() if late or rows.height else 0
+    notes += [f"left out: {words.counted(late, 'event')} after the window of {_length(window)}"] if late else []
+    if young:
+        notes.append(
+            f"the window of {words.counted(young, 'unit')} ends after the last event: they were observed for a shorter time"
+        )
+    return rows.filter((pl.col(at) < met + window).fill_null(value=True)), notes
+
+
+def _length(window: timedelta) -> str:
+    hours = window.total_seconds() / 3600
+    return words.counted(int(hours // 24), "day") if hours % 24 == 0 else f"{words.amount(hours)} hours"

@@ -1,0 +1,214 @@
+"""The page of an experiment: its first screen, and its sections as choices of the tables and charts of results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+
+from rankscope import words
+from rankscope.blocks import Answer, Chart, Notes, Section, Table, Tone, Verdict
+from rankscope.panels.contrast import CLEAR, Contrast
+from rankscope.reporting.answer import TONES, change, metric_board
+from rankscope.reporting.sections.data import warnings_table
+from rankscope.show.result import Result, caution_notes
+from rankscope.verbs.experiment.result import Experiment
+
+FEW = 2  # variants besides the best that the headline holds
+GROUPS = {"primary": "Primary metric", "secondary": "Secondary metrics", "guardrail": "Guardrails"}
+INVALID = "Invalid split: do not use these results"
+FIND = "find what removes or repeats {units} of one variant: compare the assignment with the log (rankscope check)"
+
+
+# --- title and verdicts
+def title_of(found: Experiment) -> str:
+    """Return the variants: ``B against A``."""
+    others = [name for name in found.variants.names if name != found.baseline]
+    named = words.listing(others) if len(others) <= FEW + 1 else f"{len(others)} variants"
+    return f"{named} against {found.baseline}"
+
+
+def about(found: Experiment) -> str:
+    """Return the dates, the number of units and the log in one line."""
+    return " · ".join(
+        filter(None, (_dates(found), words.counted(found.units.count, found.units.noun), found.log.source.label))
+    )
+
+
+def _dates(found: Experiment) -> str:
+    """Return the first and the last day of the log, or empty text without times."""
+    days = found.log.days()
+    if len(days) == 2 and (days[0].year, days[0].month) == (days[1].year, days[1].month):
+        return f"{days[0].day} to {_written(days[1])}"
+    return " to ".join(map(_written, days))
+
+
+def _written(day: date) -> str:
+    return f"{day.day} {day:%b %Y}"
+
+
+def verdicts(found: Experiment) -> tuple[Verdict, ...]:
+    """Return the sentences of an experiment, the verdict first, in its tone, unless the split forbids one."""
+    first, *others = found.sentences_of_page()
+    return Verdict(first, _tone(found)), *map(Verdict, others)
+
+
+def _tone(found: Experiment) -> Tone:
+    """Return the tone of the best variant, or of an invalid split."""
+    return TONES.get(_best(found)[0].verdict, "plain") if found.validity.holds else "invalid"
+
+
+# --- the first screen
+def answer(found: Experiment, sections: Sequence[Section]) -> Answer:
+    """Return the first screen: the lift of the best variant with its interval, every metric, the split, a caution, the next step."""
+    split = split_of(found)
+    if not found.validity.holds:
+        step = FIND.format(units=words.plural(found.units.noun))
+        return Answer(INVALID, "invalid", replace(found.table("variants"), name="answer"), checked=split, step=step)
+    best, *others = _best(found)
+    more = (
+        [f"{c.run} {change(c, lift=True)}" for c in others]
+        if len(others) <= FEW
+        else [f"best of {len(others) + 1} variants"]
+    )
+    text = "; ".join([f"{best.run} {change(best, named=True, lift=True)}", *more])
+    at = "warnings" if any(section.name == "warnings" for section in sections) else ""
+    return Answer(
+        text, _tone(found), _board(found), _caution(found) if at else "", at, checked=split, step=next_step(found, best)
+    )
+
+
+def split_of(found: Experiment) -> str:
+    """Return the check of the split without its full stop."""
+    return found.sample_ratio.sentence(found.units.noun).rstrip(".")
+
+
+def _best(found: Experiment) -> list[Contrast]:
+    """Return the contrasts on the primary metric, the best variant first."""
+    leading = found.families[0]
+    sign = leading.primary.sign or 1
+    against = [c for c in leading.contrasts if c.baseline == found.baseline]
+    return sorted(against, key=lambda c: -sign * c.difference)
+
+
+def _board(found: Experiment) -> Table:
+    """Return a row per metric and variant, by the part of the metric in the verdict."""
+    ordered = sorted(found.contrasts, key=lambda c: list(GROUPS).index(found.part_of(c)))
+    return metric_board(ordered, found.method.level, lambda c: GROUPS[found.part_of(c)], lift=True)
+
+
+def _caution(found: Experiment) -> str:
+    """Return the first warning about the primary metric, or about the whole log."""
+
+    def names(metric: str, text: str) -> bool:
+        return re.search(rf"(?<!\w){re.escape(metric)}(?!\w)", text) is not None
+
+    for caution in found.warnings:
+        text = f"{caution.message} {caution.hint}"
+        if names(found.primary, text) or not any(names(metric, text) for metric in found.metrics):
+            return caution.message
+    return ""
+
+
+def next_step(found: Experiment, best: Contrast) -> str:
+    """Return what to do next: more units, guardrails to look at, or a decision."""
+    guards = [
+        c
+        for c in found.contrasts
+        if found.part_of(c) == "guardrail" and (c.run, c.baseline) == (best.run, best.baseline)
+    ]
+    lost = [c.metric for c in guards if c.verdict == "worse"]
+    several, needed = words.plural(found.units.noun), best.queries_needed or 0
+    if best.verdict == "cannot tell":
+        if needed > best.queries and not found.method.every_look:
+            return f"about {words.rounded(needed - best.queries)} more {several} would show a difference of this size"
+        return "run it longer, or decide by other means"
+    if lost:
+        return f"do not launch {best.run} before {words.listing(lost)} {words.agree(len(lost), 'is')} explained"
+    if best.verdict == "worse":
+        return f"keep {found.baseline}"
+    if best.verdict not in CLEAR:
+        return "choose by cost: the difference is within the margin"
+    open_ones = [c.metric for c in guards if c.verdict == "cannot tell" and c.margin is not None]
+    if open_ones:
+        return f"an accepted loss on {words.listing(open_ones)} may still be exceeded: decide if that risk is worth it, or run longer"
+    watched = "no guardrail got clearly worse" if guards else "no guardrail was named"
+    return f"launch {best.run} ({watched})"
+
+
+# --- sections
+@dataclass(frozen=True)
+class Choice:
+    """A section as a choice of charts and tables of a result, by name. ``folded_tables`` open on demand."""
+
+    name: str
+    title: str
+    charts: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    folded_tables: tuple[str, ...] = ()
+    folded: bool = False
+    lead: str = ""
+
+    def section(self, result: Result, charts: Mapping[str, Chart], order: tuple[str, ...]) -> Section | None:
+        """Return the section, or None without content. Variants have their colours in one ``order`` everywhere."""
+        drawn = [
+            replace(chart, order=order if chart.series == "variant" else ())
+            for chart in (charts[name] for name in self.charts if name in charts)
+        ]
+        tables = [self._table(result, name) for name in (*self.tables, *self.folded_tables)]
+        blocks: tuple[Chart | Table, ...] = (*drawn, *(table for table in tables if table.rows and table.columns))
+        return Section(self.name, self.title, blocks, self.lead, self.folded) if blocks else None
+
+    def _table(self, result: Result, name: str) -> Table:
+        table = result.table(name)
+        title = "" if table.title == self.title else table.title
+        if name in self.folded_tables:
+            title = title or table.title or "Numbers"
+        return replace(table, title=title, folded=name in self.folded_tables)
+
+
+OF_EXPERIMENT = (
+    Choice("posterior", "Beliefs", tables=("posterior",)),
+    Choice("days", "Effect over time", ("by_day", "cumulated"), ("change",), ("by_day",)),
+    Choice("exposures", "Split", ("exposures",), ("variants",)),
+    Choice("slices", "Effect within slices", ("slices",), ("heterogeneity",), ("slices",)),
+    Choice("power", "Power", tables=("power",), lead="The differences that an experiment of this size can show, and the size that the observed ones take."),
+    Choice("results", "All numbers", ("lifts",), ("results",), folded=True, lead="Every metric with difference, interval, lift and p-value."),
+)  # fmt: skip
+
+
+def sections(found: Experiment) -> Iterator[Section]:
+    """Yield the sections of an experiment, all folded if the split is invalid, with cautions last."""
+    charts = {chart.name: chart for chart in found.charts()}
+    for choice in OF_EXPERIMENT:
+        section = choice.section(found, charts, found.variants.names)
+        if section is not None:
+            yield section if found.validity.holds else replace(section, folded=True)
+    yield from cautions(found)
+
+
+def pooled(result: Result) -> Iterator[Section]:
+    """Yield one folded section with the online metrics of all variants together."""
+    charts = [replace(chart, name=f"online-{chart.name}") for chart in result.charts()]
+    tables = [view.table(result) for view in result.views]
+    named = [
+        replace(table, name=f"online-{table.name or 'results'}") for table in tables if table.rows and table.columns
+    ]
+    lead = "Values of the whole log: they compare nothing."
+    yield Section(
+        "online",
+        "All variants together",
+        (*named[:1], *charts, *(replace(t, folded=True) for t in named[1:])),
+        lead,
+        folded=True,
+    )
+
+
+def cautions(result: Any) -> Iterator[Section]:
+    """Yield the section of warnings."""
+    if found := list(getattr(result, "warnings", ())):
+        notes = caution_notes(found, "the table below lists all")
+        more = (warnings_table(found),) if len(notes) < len(found) else ()
+        yield Section("warnings", "Caveats", (Notes(tuple(notes)), *more))

@@ -1,0 +1,146 @@
+"""A/A tests on a log: the rate of false verdicts of each metric, measured by random splits of its users."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from rankscope import words
+from rankscope.blocks import Caution, NumberText
+from rankscope.declared import whole_number
+from rankscope.experiments.covariates import covariates_of
+from rankscope.experiments.resplit import ClearRounds, resplit
+from rankscope.experiments.split import name_of_test
+from rankscope.experiments.variants import Adjustment, check_winsorise, shares_of
+from rankscope.impressions import Log
+from rankscope.logs.base import parse_online_metrics
+from rankscope.logs.metrics import require_deciding
+from rankscope.logs.rollup import UnitTotals
+from rankscope.panels.method import Method, method_of
+from rankscope.scoring.logs import read_log
+from rankscope.show.result import Col, Result, View
+
+CLEAR = 3.0  # standard errors between alpha and a rate that is not alpha
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FalseAlarms(Result):
+    """The rate of false verdicts per metric, over random splits of the users of a log into two variants.
+
+    ``result["CTR"]`` is the rate. ``counts`` has the clear differences of each metric, up and down.
+    """
+
+    log: Log
+    units: UnitTotals
+    counts: Sequence[ClearRounds]
+    method: Method
+    asked: int
+    split: Mapping[str, float] | None = None
+
+    schema: ClassVar[str] = "aa/1"
+    header: ClassVar[tuple[str, ...]] = ("verdict", "conventions", "inputs")
+    warnings: ClassVar[Sequence[Caution]] = ()
+    views: ClassVar[tuple[View, ...]] = (
+        View(
+            "results",
+            lambda result: (
+                Col("metric", of=lambda row: str(row.metric), head="metric"),
+                Col("rounds", head="rounds", kind="count"),
+                Col("rate", of=result.rate, head="false verdicts", kind="value", cell=lambda row: NumberText(_percent(result.rate(row)), result.rate(row))),
+                Col("standard_error", of=result.error, head="±", kind="value", cell=lambda row: NumberText(_percent(result.error(row)), result.error(row))),
+                Col("up", head="up", kind="count"),
+                Col("down", head="down", kind="count"),
+                Col("verdict", of=result.verdict, head="verdict"),
+            ),
+            lambda result: result.counts,
+        ),
+    )  # fmt: skip
+
+    def __getitem__(self, metric: Any) -> float:
+        (wanted,) = parse_online_metrics(metric)
+        return self.rate(next(row for row in self.counts if row.metric == wanted))
+
+    def rate(self, row: ClearRounds) -> float:
+        """The share of rounds with a clear difference."""
+        return (row.up + row.down) / row.rounds if row.rounds else math.nan
+
+    def error(self, row: ClearRounds) -> float:
+        """The standard error of the rate."""
+        rate = self.rate(row)
+        return math.sqrt(rate * (1 - rate) / row.rounds) if row.rounds else math.nan
+
+    def verdict(self, row: ClearRounds) -> str:
+        """``too many`` or ``few`` if the rate is more than 3 standard errors from alpha, ``as expected`` otherwise."""
+        alpha = self.method.alpha
+        if not row.rounds:
+            return "no value"
+        away = (self.rate(row) - alpha) / math.sqrt(alpha * (1 - alpha) / row.rounds)
+        return "as expected" if abs(away) <= CLEAR else "too many" if away > 0 else "few"
+
+    @property
+    def inputs(self) -> Sequence[Any]:
+        """The source of the log."""
+        return [self.log.source]
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Messages about the log and the roll-up."""
+        return [*self.log.source.notes, *([self.units.remark] if self.units.remark else [])]
+
+    @property
+    def conventions(self) -> dict[str, Any]:
+        """The number of rounds, the split, and the test."""
+        split = dict(self.split) if self.split else None
+        test, alpha = name_of_test(self.method.test), self.method.alpha
+        return {"unit": self.units.noun, "rounds": self.asked, "split": split, "test": test, "alpha": alpha}
+
+    def sentences(self) -> Iterator[str]:
+        """Yield per metric the rate of false verdicts and its meaning."""
+        several, expected = words.counted(self.units.count, self.units.noun), _percent(self.method.alpha)
+        yield f"{words.counted(self.asked, 'random split')} of {several}: by chance {expected} of verdicts are clear, and false."
+        for row in self.counts:
+            said = (
+                f"{row.metric}: {_percent(self.rate(row))} false verdicts (standard error {_percent(self.error(row))})"
+            )
+            yield f"{said}, {MEANING[self.verdict(row)]}."
+
+
+MEANING = {
+    "too many": "more than expected: an experiment on this metric finds differences that do not exist",
+    "few": "fewer than expected: an experiment on this metric misses differences",
+    "as expected": "as expected",
+    "no value": "because one variant is always without a value",
+}
+
+
+def _percent(share: float) -> str:
+    return words.share(share, 1)
+
+
+def simulate_aa(  # noqa: PLR0913 - the options of the command line, each with its default
+    log: Any, metrics: Any = None, *, rounds: int = 500, seed: int = 0, split: Any = None, covariates: Any = None,
+    winsorise: float | None = None, test: Any = None, alpha: float = 0.05, columns: Any = None, log_format: str | None = None,
+) -> FalseAlarms:  # fmt: skip
+    """Measure the rate of false verdicts of an experiment by random splits of the users of a log into two variants.
+
+    Clear differences are false, as variants differ by chance. ``rounds`` counts the splits, ``split`` has the shares of the
+    variants, ``{"A": 0.9, "B": 0.1}``, even by default. The other options are as for ``experiment``. Raises InputError and DataError as
+    ``experiment`` does.
+
+    >>> found = simulate_aa(
+    ...     {"user": [*range(200)], "revenue": [float(i % 7) for i in range(200)]}, "Mean(revenue)", rounds=99
+    ... )
+    >>> 0.0 <= found["Mean(revenue)"] < 0.15
+    True
+    """
+    whole_number("rounds", rounds, 20, "the number of random splits: a whole number of at least 20, like 500")
+    method = method_of(test=test, alpha=alpha)
+    read = read_log(log, columns=columns, log_format=log_format)
+    chosen = parse_online_metrics(metrics) if metrics else require_deciding(read)
+    shares = shares_of(split)
+    check_winsorise(winsorise)
+    adjustment = Adjustment(covariates_of(covariates, chosen), None, winsorise)
+    units, counts = resplit(read, chosen, method, adjustment, rounds=rounds, seed=seed, split=shares)
+    return FalseAlarms(read, units, counts, method, rounds, shares)

@@ -1,0 +1,142 @@
+"""The edges of what logs mean: zones of times, ids that look like numbers, lines of several files, windows, and spelling of covariates."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rankscope as rs
+from rankscope.errors import InputError
+from rankscope.logs.base import parse_online
+
+
+def cells(log: Any, name: str) -> list[Any]:
+    read = rs.read_log(log)
+    return read.collect(read.frame.select(name))[name].to_list()
+
+
+@pytest.mark.parametrize(
+    ("text", "hour", "minute"),
+    [
+        pytest.param("2024-05-01T14:30:00+05:30", 9, 0, id="east by half an hour"),
+        pytest.param("2024-05-01T09:00:00-03:30", 12, 30, id="west by half an hour"),
+        pytest.param("2024-05-01T09:00:00-0345", 12, 45, id="without a colon"),
+        pytest.param("2024-05-01T09:00:00+00:00", 9, 0, id="no offset"),
+    ],
+)
+def test_minutes_of_a_zone_count_in_its_direction(text: str, hour: int, minute: int) -> None:
+    assert cells({"item": ["a"], "time": [text]}, "timestamp") == [datetime(2024, 5, 1, hour, minute, tzinfo=UTC)]
+
+
+def test_numbers_are_dates_only_if_the_smallest_and_the_largest_are() -> None:
+    assert cells({"item": ["a", "b"], "time": [20240501, 20240502]}, "timestamp") == [
+        datetime(2024, 5, 1, tzinfo=UTC), datetime(2024, 5, 2, tzinfo=UTC),
+    ]  # fmt: skip
+    with pytest.raises(InputError, match="too small for times after 1973"):
+        rs.read_log({"item": ["a", "b"], "time": [7, 20240502]})
+
+
+def test_ids_are_whole_numbers_only_if_all_are() -> None:
+    assert cells({"user": ["1.0", "2.0"], "click": [1, 0]}, "unit_id") == ["1", "2"]
+    assert cells({"user": ["1.0", "x"], "click": [1, 0]}, "unit_id") == ["1.0", "x"]
+
+
+def test_two_columns_for_a_role_are_noted_unless_one_has_its_name() -> None:
+    notes = rs.read_log({"user": ["a"], "visitor": ["b"], "click": [1]}).source.notes
+    assert (
+        "columns user and visitor could each be unit_id (the unit that was given a variant: a user, a device, an account): user is used"
+        in notes
+    )
+    notes = rs.read_log({"unit_id": ["a"], "visitor": ["b"], "click": [1]}).source.notes
+    assert not any("could each be" in note for note in notes)
+
+
+@pytest.mark.parametrize("text", ["=orders", "CTR=", " = "])
+def test_a_covariate_without_a_metric_or_a_column_is_refused(text: str) -> None:
+    log = {"user": list("abcd"), "variant": list("ABAB"), "click": [1, 0, 1, 1], "orders": [1, 2, 3, 4]}
+    with pytest.raises(InputError, match="write METRIC=COLUMN, like"):
+        rs.experiment(log, "CTR", covariates=text)
+
+
+LINES = "s1\t0\tQ\tq7\tr1\tu1\tu2\ns1\t20\tC\tu2\ns1\t30\tC\tu9\ns1\t31\tC\tu8\n"
+
+
+def test_stray_clicks_of_lines_are_counted_and_regions_kept(tmp_path: Path) -> None:
+    (tmp_path / "log.txt").write_text(LINES)
+    notes = rs.read_log(tmp_path / "log.txt").source.notes
+    assert any(note.startswith("2 of 3 clicks: no page before in the session shows the url") for note in notes)
+    assert cells(tmp_path / "log.txt", "region") == ["r1"] * 4
+
+
+def test_a_faulty_line_of_a_second_file_has_its_own_number(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(LINES)
+    (tmp_path / "b.txt").write_text("s2\t0\tQ\tq7\tr1\tu1\ns2\tx\tC\tu1\n")
+    with pytest.raises(InputError, match=r"b\.txt line 2: "):
+        rs.read_log(tmp_path)
+
+
+def test_a_table_of_a_folder_without_times_is_no_measurement_of_growthbook(tmp_path: Path) -> None:
+    (tmp_path / "exposures.csv").write_text(
+        "user_id,timestamp,experiment_id,variation_id\nu1,2024-05-01,e,0\nu2,2024-05-01,e,1\n"
+    )
+    (tmp_path / "orders.csv").write_text("user_id,value\nu1,3\n")
+    with pytest.raises(InputError):
+        rs.read_log(tmp_path)
+
+
+WINDOW = {"user": ["u", "u", "v", "end"], "click": [1, 1, 1, 1], "revenue": [1.0, 2.0, 4.0, 0.0]}
+
+
+@pytest.mark.parametrize(
+    ("metric", "second", "end", "value"),
+    [
+        pytest.param("ReturnRate@1", "2024-05-02T23:59:59Z", "2024-05-10", 0.5, id="the last second of the next day"),
+        pytest.param("ReturnRate@1", "2024-05-03T00:00:00Z", "2024-05-10", 0.0, id="a second too late to return"),
+        pytest.param("Retention@1", "2024-05-03T00:00:00Z", "2024-05-10", 0.0, id="a second too late to stay"),
+        pytest.param("Retention@1", "2024-05-02T00:00:00Z", "2024-05-10", 0.5, id="the first second of the day"),
+        pytest.param("LTV@2", "2024-05-03T11:59:59Z", "2024-05-10", (3 + 4) / 2, id="within two days"),
+        pytest.param("LTV@2", "2024-05-03T12:00:00Z", "2024-05-10", (1 + 4) / 2, id="two days later"),
+        pytest.param("ReturnRate@1", "2024-05-02T23:59:59Z", "2024-05-03T12:00:00Z", 0.5, id="observed for two days"),
+        pytest.param(
+            "Retention@1", "2024-05-02T00:00:00Z", "2024-05-03T12:00:00Z", 0.5, id="observed just long enough"
+        ),
+    ],
+)
+def test_windows_end_where_they_say(metric: str, second: str, end: str, value: float) -> None:
+    end = end if "T" in end else f"{end}T12:00:00Z"
+    log = {**WINDOW, "time": ["2024-05-01T12:00:00Z", second, "2024-05-01T12:00:00Z", end]}
+    assert rs.online(log, metric)[metric] == pytest.approx(value)
+
+
+def test_users_seen_a_second_too_late_are_left_out_of_a_window() -> None:
+    log = {
+        **WINDOW,
+        "time": ["2024-05-01T12:00:01Z", "2024-05-02T12:00:00Z", "2024-05-01T12:00:00Z", "2024-05-03T12:00:00Z"],
+    }
+    assert rs.online(log, "Retention@1")["Retention@1"] == 0.0  # of v alone
+
+
+def test_simulated_visits_fill_the_days() -> None:
+    times = rs.simulate(users=300, items=3, candidates=4, queries=5, days=6, seed=2).log["timestamp"]
+    assert (times.max() - times.min()).total_seconds() > 5 * 86_400
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "CTR",
+        "ListCTR",
+        "Abandonment",
+        "GoodAbandonment",
+        "CVR",
+        "SatisfiedClicks",
+        "ReformulationRate",
+        "ReturnRate@7",
+        "Retention@7",
+    ],
+)
+def test_a_share_lies_between_0_and_1(name: str) -> None:
+    assert parse_online(name).range == (0.0, 1.0)

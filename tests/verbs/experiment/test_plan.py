@@ -1,0 +1,136 @@
+"""A plan in a file: its options, and the state of its looks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.made.experiments import users
+
+import rankscope as rs
+from rankscope.errors import InputError
+
+PLAN = """
+primary = "Mean(revenue)"
+metrics = ["Mean(orders)"]
+alpha = 0.1
+[guardrails]
+"Mean(sessions, better='higher')" = "5%"
+[margin]
+"Mean(orders)" = 0.1
+[looks]
+units = 2000
+"""
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    place = tmp_path / "plan.toml"
+    place.write_text(PLAN)
+    return place
+
+
+def test_a_plan_sets_the_options(plan: Path) -> None:
+    table = users(1, 800)
+    found = rs.experiment(table, plan=plan)
+    assert [str(metric) for metric in found.roles] == [
+        "Mean(revenue)",
+        "Mean(orders)",
+        "Mean(sessions, better='higher')",
+    ]
+    assert [role.part for role in found.roles.values()] == ["primary", "secondary", "guardrail"]
+    assert found.method.alpha == 0.1
+    assert found["B", "Mean(orders)"].margin == 0.1
+    as_json = plan.with_name("plan.json")
+    as_json.write_text(json.dumps({"primary": "Mean(revenue)", "alpha": 0.1}))
+    assert (
+        rs.experiment(table, plan=as_json)["B", "Mean(revenue)"].p_value
+        == rs.experiment(table, "Mean(revenue)").contrasts[0].p_value
+    )
+
+
+def test_each_run_on_more_users_is_a_look_with_its_limits(plan: Path) -> None:
+    table = users(2, 2200)
+    looks = []
+    for units in (400, 400, 1000, 2200):
+        found = rs.experiment(table.head(units), plan=plan)
+        assert found.look is not None
+        looks.append((found.look.number, found.look.last))
+    assert looks == [(1, False), (1, False), (2, False), (3, True)]
+    shares = "shares=(0.2, 0.5, 1.0)"
+    said = rs.experiment(table, "Mean(revenue)", alpha=0.1, test=f"group_sequential(look=3, looks=3, {shares})")
+    assert found["B", "Mean(revenue)"].p_value == said["B", "Mean(revenue)"].p_value
+    assert found["B", "Mean(revenue)"].bounds == said["B", "Mean(revenue)"].bounds
+    state = json.loads(Path(f"{plan}.looks.json").read_text())
+    assert [look["units"] for look in state["looks"]] == [400, 1000, 2200]
+    assert "Look 3 of the plan: 2,200 users of 2,000 (100%), the last look." in list(found.sentences())
+    assert json.loads(found.to_json())["look"]["look"] == 3
+
+
+def test_a_mapping_holds_its_own_state(plan: Path) -> None:
+    table = users(2, 1000)
+    rs.experiment(table.head(400), plan=plan)
+    by_file = rs.experiment(table, plan=plan)
+    by_mapping = rs.experiment(
+        table, plan={"primary": "Mean(revenue)", "alpha": 0.1, "looks": {"units": 2000, "taken": [400]}}
+    )
+    assert by_mapping["B", "Mean(revenue)"].bounds == by_file["B", "Mean(revenue)"].bounds
+
+
+def test_a_look_that_is_withheld_is_not_taken(plan: Path) -> None:
+    table = users(3, 900)
+    uneven = table.filter((table["variant"] == "A") | (table["user"].str.len_chars() < 4))
+    assert rs.experiment(uneven, plan=plan).exit_code == 3
+    assert not Path(f"{plan}.looks.json").exists()
+
+
+def test_a_plan_that_was_changed_after_a_look_is_told(plan: Path) -> None:
+    table = users(3, 900)
+    rs.experiment(table.head(300), plan=plan)
+    plan.write_text(PLAN.replace("0.1\n[g", "0.2\n[g"))
+    for _ in range(2):
+        assert any(
+            "The plan was changed after its first look" in text for text in rs.experiment(table, plan=plan).sentences()
+        )
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("primary = ", {}, "neither TOML nor JSON"),
+        ("metrix = 'CTR'", {}, "no option of an experiment is called metrix, did you mean metrics"),
+        ("alpha = 0.1", {}, "name the metric that decides, like primary = 'CTR'"),
+        ("primary = 'Mean(revenue)'\n[looks]\nnumber = 3", {}, "looks need the planned number of units"),
+        ("primary = 'Mean(revenue)'\n[looks]\nunits = 99\nwhen = 3", {}, "looks have no when"),
+        (
+            "primary = 'Mean(revenue)'",
+            {"primary": "CTR"},
+            "primary is set by the plan .*: leave it out, or change the plan",
+        ),
+        (PLAN, {"test": "t"}, "the plan has looks, which set the test and the interval"),
+    ],
+    ids=["not TOML", "unknown name", "no metric", "no units", "unknown part", "set twice", "test and looks"],
+)
+def test_bad_plans(plan: Path, text: str, options: dict[str, Any], message: str) -> None:
+    plan.write_text(text)
+    with pytest.raises(InputError, match=message) as caught:
+        rs.experiment(users(1, 100), plan=plan, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_look_needs_all_users_so_far_and_the_last_one_stands(plan: Path) -> None:
+    table = users(4, 3000)
+    rs.experiment(table.head(500), plan=plan)
+    with pytest.raises(InputError, match="look 1 of the plan was at 500 users, and there are 400"):
+        rs.experiment(table.head(400), plan=plan)
+    last = rs.experiment(table.head(2100), plan=plan)
+    assert rs.experiment(table.head(2100), plan=plan).to_dicts() == last.to_dicts()
+    with pytest.raises(InputError, match=r"the last look of the plan was at 2,100 users: its verdict is final"):
+        rs.experiment(table, plan=plan)
+    Path(f"{plan}.looks.json").write_text("{}")
+    with pytest.raises(InputError, match="not the state of a plan"):
+        rs.experiment(table, plan=plan)
+    with pytest.raises(InputError, match="cannot be read"):
+        rs.experiment(table, plan=plan.with_name("none.toml"))
