@@ -51,7 +51,7 @@ def test_ties_go_to_neither() -> None:
 def test_no_posterior_of_one_query_or_a_bad_margin() -> None:
     assert math.isnan(bayesian(sample([0.3])).better)
     for margin in (-0.1, math.nan, math.inf):
-        with pytest.raises(InputError, match="no margin"):
+        with pytest.raises(InputError, match="give the smallest difference that matters"):
             bayesian(sample([0.3, 0.1]), margin)
     with pytest.raises(InputError, match="at least 1 round"):
         bayesian(sample([0.3, 0.1]), rounds=0)

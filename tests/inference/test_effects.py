@@ -17,8 +17,17 @@ from numpy.typing import ArrayLike
 from scipy import optimize, stats
 
 from rankscope.errors import InputError
-from rankscope.inference.base import Sample
-from rankscope.inference.effects import equivalence, favourable_if_normal, noninferiority, relative, standardised
+from rankscope.inference import sequences, sequential
+from rankscope.inference.base import Estimate, Sample, is_significant
+from rankscope.inference.effects import (
+    equivalence,
+    favourable_if_normal,
+    less_share,
+    noninferiority,
+    relative,
+    relative_of_own,
+    standardised,
+)
 from rankscope.inference.intervals import t as t_interval
 from rankscope.inference.paired import t
 from rankscope.lists import Array
@@ -223,3 +232,26 @@ def test_how_many_of_normal_differences_carry_a_lead(size: float) -> None:
     assert favourable_if_normal(of(values)) / 4000 == pytest.approx(share, rel=1e-3)
     assert favourable_if_normal(of(-values)) == pytest.approx(favourable_if_normal(of(values)))
     assert favourable_if_normal(of([1.0, 1.0])) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("test", "interval"),
+    [
+        (t(), t_interval()),
+        (sequential.anytime(first=20), sequences.anytime(first=20)),
+        (sequential.group_sequential(look=2, looks=3), sequences.group_sequential(look=2, looks=3)),
+    ],
+    ids=["t", "anytime", "group sequential"],
+)
+def test_a_lift_of_the_margin_is_rejected_exactly_if_its_interval_excludes_it(test: Any, interval: Any) -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        one, other = (Estimate.of(rng.uniform(1, 2), rng.uniform(0.5, 9), int(rng.integers(30, 400))) for _ in range(2))
+        between = Estimate.between(one, other)
+        bounds = relative_of_own(one, other, 0.95, interval, between)[1]
+        if not bounds.known or not np.isfinite([bounds.lower, bounds.upper]).all():
+            continue
+        for share, inside in ((bounds.lower, 1), (bounds.upper, -1)):
+            for moved, rejected in ((share - 1e-4 * inside, True), (share + 1e-4 * inside, False)):
+                less = less_share(one, other, moved, between)
+                assert is_significant(test.p_value(less), 0.05) == rejected

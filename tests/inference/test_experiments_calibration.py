@@ -23,6 +23,7 @@ from rankscope.inference.sequential import anytime, as_normal, as_student, criti
 
 ROOT = Path(__file__).resolve().parents[2]
 RATIO = "Ratio(above, below)"
+GUARD = "Ratio(above, below, better='higher')"
 BEFORE = {RATIO: "Ratio(above_before, below_before)"}
 CONVERSION, REVENUE = "users who convert, 2%", "revenue, 1 user in 10 buys"
 CLICKS = (
@@ -83,6 +84,7 @@ def test_experiments_of_many_are_experiments_of_each(tool: Any, name: str, sizes
             table = table_of((base[i], other[i]))
             options: dict[str, Any] = {
                 "covariates": BEFORE if adjusted else None,
+                "test": "t",
                 "split": dict(zip("AB", map(float, sizes), strict=True)),
             }
             one = rs.experiment(table, RATIO, **options)["B", RATIO]
@@ -92,11 +94,11 @@ def test_experiments_of_many_are_experiments_of_each(tool: Any, name: str, sizes
             assert (one.p_value < 0.05) == found.rejects()[i]
             if one.relative[1].known:
                 assert one.relative[1].upper == pytest.approx(lifts.upper[i], rel=1e-9)
-            looked = rs.experiment(table, RATIO, test="anytime", **options)["B", RATIO]
+            looked = rs.experiment(table, RATIO, **options | {"test": "anytime"})["B", RATIO]
             error = max(found.error[i], found.pooled[i])
             assert looked.bounds.upper - looked.difference == pytest.approx(limits[i] * error, rel=1e-9)
             planned = rs.experiment(
-                table, RATIO, test="group_sequential(look=2, looks=3, shares=(0.1, 0.5))", **options
+                table, RATIO, **options | {"test": "group_sequential(look=2, looks=3, shares=(0.1, 0.5))"}
             )
             end = critical(2, 3, 0.05, "obrien_fleming", (0.1, 0.5))[-1]
             c = planned["B", RATIO]
@@ -113,27 +115,27 @@ def test_looks_of_many_are_looks_at_each(tool: Any) -> None:
     for i in range(3):
         for j, users in enumerate(looks.tolist()):
             table = table_of((drawn[1][i, :users], drawn[0][i, :users]))
-            one = rs.experiment(table, RATIO, covariates=BEFORE)["B", RATIO]
+            one = rs.experiment(table, RATIO, covariates=BEFORE, test="t")["B", RATIO]
             assert one.difference == pytest.approx(found.difference[i, j], rel=1e-8)
             assert one.pair.means.error == pytest.approx(found.error[i, j], rel=1e-8)
 
 
 def test_strata_and_cuts_of_many_are_those_of_each(tool: Any) -> None:
     rng, people = np.random.default_rng(3), tool.worlds.world(REVENUE).plain
-    base, other = people.draw(rng, 3, 200), people.draw(rng, 3, 200)
-    strata = [rng.integers(0, 3, (3, 200)) for _ in range(2)]
+    base, other = people.draw(rng, 3, 200), people.draw(rng, 3, 150)
+    strata = [rng.integers(0, 3, (3, users)) for users in (200, 150)]
     marked = [tool.batched.with_strata(table, of, 3) for table, of in zip((other, base), strata[::-1], strict=True)]
     by_strata = tool.cells.contrasts(*marked)
     by_cut = tool.cells.contrasts(*tool.batched.winsorised(other, base, 0.99))
-    asked = tool.batched.units_asked(other, base)
+    skewed = tool.batched.skewness(other, base)
     for i in range(3):
         table = table_of((base[i], other[i]), group=pl.Series(np.concatenate([of[i] for of in strata])).cast(pl.String))
         for found, options in ((by_strata, {"strata": "group"}), (by_cut, {"winsorise": 0.99})):
-            one = rs.experiment(table, RATIO, **options)["B", RATIO]
+            one = rs.experiment(table, RATIO, test="t", **options)["B", RATIO]
             assert one.difference == pytest.approx(found.difference[i], rel=1e-9)
             assert one.pair.means.error == pytest.approx(found.error[i], rel=1e-9)
         told = any(caution.code == "RS640" for caution in rs.experiment(table, RATIO).warnings)
-        assert told == (asked[i] > 1)
+        assert told == (skewed[i] > 1)
 
 
 # --- laws: one look -----------------------------------------------------------------------------------
@@ -237,7 +239,8 @@ def test_planned_sizes_find_what_they_were_planned_for(tool: Any, name: str, cov
     people = tool.worlds.world(name, 0.1)
     users = tool.cells.users_planned(people, covariate)
     found = tool.cells.found_differences(people, users, covariate, tool.cells.Size(power=2000))
-    assert abs(found.rate - 0.8) < error_of(0.8, 2000)
+    # the plan lets what users differ by grow with the lift, by a tenth of the variance, which it does not in these worlds
+    assert -error_of(0.8, 2000) < found.rate - 0.8 < 0.04 + error_of(0.8, 2000)
     half = tool.cells.found_differences(people, users // 2, covariate, tool.cells.Size(power=1000))
     assert half.rate < 0.7
 
@@ -346,12 +349,13 @@ def test_guardrails_of_a_looked_at_experiment_say_what_the_interval_says(tool: A
     for users, loss in ((150, "40%"), (4000, "20%"), (9000, "30%")):
         table = table_of([people.draw(rng, 1, users)[0] for _ in range(2)])
         for test in ("anytime(first=200)", "group_sequential(look=1, looks=4)"):
-            found = rs.experiment(table, primary="Mean(below)", guardrails={RATIO: loss}, test=test)
-            c = found["B", RATIO]
+            found = rs.experiment(table, primary="Mean(below)", guardrails={GUARD: loss}, test=test)
+            c = found["B", GUARD]
             margin = float(loss.rstrip("%")) / 100 * c.baseline_value
-            inside = -margin < c.bounds.lower and c.bounds.upper < margin
-            assert (c.verdict == "equivalent") == inside
-            assert c.bounds.lower > -margin or c.verdict == "cannot tell"
+            ends = c.equivalence  # of the lift, as the margin is a share
+            assert ends is not None
+            assert (c.verdict == "equivalent") == (-margin < ends.lower and ends.upper < margin)
+            assert ends.lower > -margin or c.verdict == "cannot tell"
             plain = rs.experiment(table, RATIO)["B", RATIO]
             wider = (c.bounds.upper - c.bounds.lower) / (plain.bounds.upper - plain.bounds.lower)
             widths = [one.relative[1].upper - one.relative[1].lower for one in (c, plain)]

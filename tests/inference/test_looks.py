@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
+import rankscope as rs
 from rankscope.errors import InputError
 from rankscope.inference.base import Estimate, Sample
 from rankscope.inference.sequences import group_sequential as interval
-from rankscope.inference.sequential import critical, group_sequential, spent
+from rankscope.inference.sequential import critical, group_sequential, power_at_looks, spent
 
 # two-sided, alpha 5%, equally spaced: Jennison and Turnbull, Group Sequential Methods, 2000, and gsDesign's sfLDOF and sfLDPocock
 PUBLISHED = {
@@ -71,3 +75,69 @@ def test_one_planned_look_is_the_t_test(count: int) -> None:
     assert group_sequential().p_value(sample) == pytest.approx(t().p_value(sample), rel=1e-5)
     ours, theirs = interval().of(sample), t_interval().of(sample)
     assert (ours.lower, ours.upper) == pytest.approx((theirs.lower, theirs.upper), rel=1e-5)
+
+
+@pytest.mark.parametrize("spending", ["obrien_fleming", "pocock"])
+def test_looks_that_users_add_to_have_parts_of_alpha_that_sum_to_it(spending: Any) -> None:
+    """The bound of Bonferroni: whatever the correlation of the looks, they err together no more often than alpha."""
+    from scipy.stats import norm
+
+    limits = [group_sequential(look=look, looks=5, spending=spending, adding=True).reach(0.05) for look in range(1, 6)]
+    assert sum(2 * norm.sf(limits)) == pytest.approx(0.05, rel=1e-9)
+    usual = [group_sequential(look=look, looks=5, spending=spending).reach(0.05) for look in range(1, 6)]
+    assert all(limit >= one - 1e-6 for limit, one in zip(limits, usual, strict=True))
+
+
+def test_planned_looks_at_users_who_come_back_are_those_of_users_who_add() -> None:
+    draws = np.random.default_rng(12)
+    table = pl.DataFrame({
+        "user": np.tile(np.arange(200), 3), "variant": ["A", "B"] * 300, "y": draws.gamma(2, 1, 600),
+        "timestamp": np.repeat(["2024-05-01T10:00:00", "2024-05-02T10:00:00", "2024-05-03T10:00:00"], 200),
+    })  # fmt: skip
+    test = "group_sequential(look=2, looks=5)"
+    again, once = (rs.experiment(rows, "Mean(y)", test=test)["B", "Mean(y)"] for rows in (table, table.head(200)))
+    assert again.test == "group_sequential(look=2, looks=5, adding=True)"
+    assert once.test == test
+
+
+@pytest.mark.parametrize("drift", [0.5, 3.0, 5.0, 7.0, 9.0])
+def test_a_plan_finds_at_least_what_its_last_look_finds(drift: float) -> None:
+    from scipy.stats import norm
+
+    last = critical(5, 5, 0.05, "obrien_fleming")[-1]
+    alone = norm.sf(last - drift) + norm.cdf(-last - drift)
+    assert alone - 1e-7 <= power_at_looks(group_sequential(looks=5), 0.05, drift) <= 1 + 1e-7
+
+
+def test_a_very_early_look_asks_for_the_quantile_of_what_it_spends() -> None:
+    from scipy.stats import norm
+
+    for part in (0.02, 0.05, 0.2):
+        wanted = norm.isf(spent(part, 0.05, "obrien_fleming") / 2)  # 15.8 standard errors at the first of them
+        assert critical(1, 5, 0.05, "obrien_fleming", (part,))[0] == pytest.approx(wanted, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "shares"),
+    [
+        pytest.param(0.05, (0.5, 0.7), id="looks apart"),
+        pytest.param(0.05, (0.3, 0.301), id="looks close to each other"),
+        pytest.param(1e-6, (0.9, 0.901), id="a small alpha"),
+        pytest.param(1e-6, (0.998, 0.999), id="a small alpha near the end"),
+    ],
+)
+def test_the_second_look_spends_what_was_left_for_it(alpha: float, shares: tuple[float, float]) -> None:
+    """How probable it is to go on at the first look and end at the second, by another integration."""
+    from scipy.integrate import quad
+    from scipy.stats import norm
+
+    first, second = critical(2, 3, alpha, "pocock", shares)
+    edge, end, step = first * math.sqrt(shares[0]), second * math.sqrt(shares[1]), math.sqrt(shares[1] - shares[0])
+
+    def ends(at: float) -> float:
+        return float(norm.pdf(at, scale=math.sqrt(shares[0])) * norm.sf((end - at) / step))
+
+    middle = sorted({-edge, *(edge - k * step for k in (1, 2, 4, 8) if edge - k * step > -edge), edge})
+    parts = [quad(ends, a, b, epsabs=0, epsrel=1e-11)[0] for a, b in itertools.pairwise(middle)]
+    wanted = spent(shares[1], alpha, "pocock") - spent(shares[0], alpha, "pocock")
+    assert 2 * math.fsum(parts) == pytest.approx(wanted, rel=1e-4 if alpha > 1e-4 else 1e-2)

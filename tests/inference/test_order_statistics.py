@@ -177,7 +177,7 @@ def test_where_most_rows_are_nothing_the_median_is_nothing_for_sure() -> None:
 def test_without_rows_there_is_nothing() -> None:
     found = quantile_of(np.array([]), None, 0.5)
     assert math.isnan(found.value)
-    assert found.reason == "no row has a value"
+    assert found.reason == "every value is missing"
 
 
 # --- few rows beyond --------------------------------------------------------------------------------------------------

@@ -185,6 +185,9 @@ def test_before_the_first_look_there_is_none() -> None:
     assert sequences.anytime().of(sample).reason == "the first look is at 20 queries"
     assert math.isnan(anytime().p_value(sample))
     assert sequences.anytime(first=40).of(Sample(np.linspace(0, 1, 39))).reason.endswith("at 40 queries")
+    at_first = Sample(np.linspace(-0.2, 0.5, 20))
+    assert sequences.anytime().of(at_first).known
+    assert 0 < anytime().p_value(at_first) < 1
 
 
 def test_without_spread_anytime_says_nothing_and_betting_does() -> None:
@@ -213,7 +216,7 @@ def test_clusters_are_refused() -> None:
 
 def test_values_outside_the_range_are_refused() -> None:
     sample = Sample(np.array([-0.3, 0.4]))
-    with pytest.raises(InputError, match=r"low=0, high=1\) was given values from −0.3 to 0.4: say what range"):
+    with pytest.raises(InputError, match=r"low=0, high=1\) was given values from −0.3 to 0.4: set their range"):
         sequences.betting(low=0).of(sample)
     with pytest.raises(InputError, match="was given values from −3 to 4"):
         betting().p_value(Sample(np.array([-3.0, 4.0])))
@@ -223,7 +226,7 @@ def test_a_range_without_room_or_without_zero_is_refused() -> None:
     for kind in (betting, sequences.betting):
         with pytest.raises(InputError, match="low is below high"):
             kind(low=1, high=1)
-    with pytest.raises(InputError, match="0 lies between low and high"):
+    with pytest.raises(InputError, match="0 is between low and high"):
         betting(low=0.1, high=1)
     with pytest.raises(InputError, match="at least 20"):
         anytime(first=10)

@@ -16,7 +16,7 @@ from rankscope.testing.cases import top_grade
 METRICS = [
     m for cls in dict.fromkeys(CATALOGUE.values()) if cls.__module__.startswith("rankscope.") for m in variants(cls)
 ]
-NAMED = sorted({str(m): m for m in METRICS if "subtopics" not in m.needs}.items())  # these need subtopics with names
+NAMED = sorted({str(m): m for m in METRICS if not m.needs & {"subtopics", "items"}}.items())  # these need names
 
 
 def world(tied: bool, fractions: bool = False) -> tuple[list[list[Any]], list[list[float]]]:

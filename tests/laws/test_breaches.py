@@ -227,7 +227,7 @@ def test_metric_that_refuses_nearly_everything() -> None:
         def terms(self, lists: Lists) -> Terms:
             raise InputError("no")
 
-    caught(Picky, "refuses 200 of 200")
+    caught(Picky, "refuses too many to check it: 200 of 200")
 
 
 def test_metric_may_refuse_some_data() -> None:

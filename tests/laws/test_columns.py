@@ -137,7 +137,7 @@ def test_they_may_be_said_in_several_options_and_go_with_named_grades(files: Pat
 
 WRONG: dict[str, tuple[Any, str]] = {
     "a role that does not exist": ("usr=kwery_id", "'usr' has the unknown role 'kwery_id'"),
-    "a column that is not there": (SAID + ",uzr=query_id", "no input has a column 'uzr' .* did you mean usr"),
+    "a column that is not there": (SAID + ",uzr=query_id", "the inputs lack a column 'uzr' .* did you mean usr"),
     "a column given twice": ("usr=query_id,usr=doc_id", "'usr' is given twice, as query_id and as doc_id"),
     "two columns of one role": (SAID + ",more=doc_id", "columns sku and more both have the role doc_id"),
     "no role": ("usr", "give the role of each column that has another name"),
@@ -157,7 +157,7 @@ def test_wrong_ones_are_told_by_every_verb(columns: Any, message: str) -> None:
 
 
 def test_where_nothing_has_columns_they_are_refused() -> None:
-    with pytest.raises(InputError, match=r"no input has a column 'usr' .*; the input has no named columns"):
+    with pytest.raises(InputError, match=r"the inputs lack a column 'usr' .*; the input has no named columns"):
         rs.evaluate(world()[0], world()[1]["base"], columns={"usr": "query_id"})
 
 

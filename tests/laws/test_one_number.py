@@ -67,7 +67,8 @@ def test_a_test_of_the_user_is_given_what_ours_is_given(metric: str, weights: An
     runs = {"old": run(3), "new": run(4)}
     policies = {} if weights is None else {"weights": weights}
     own, ours = (p_of_compare(runs, metric, test, **policies) for test in (own_t, "t"))
-    assert own == pytest.approx(ours, rel=1e-9)
+    if weights is None:  # ours also corrects for uneven weights
+        assert own == pytest.approx(ours, rel=1e-9)
     gate = rs.gate(QRELS, runs["old"], runs["new"], metric, test=own_t, **policies)
     assert gate.checks[0].p_value == own
 

@@ -21,7 +21,11 @@ from rankscope.testing import variants
 from rankscope.testing.cases import Case, accepts, aspects_of, made_up, top_grade
 
 CLOSE = 1e-9
-CLASSES = [cls for cls in dict.fromkeys(CATALOGUE.values()) if cls.__module__.startswith("rankscope.")]
+CLASSES = [
+    cls
+    for cls in dict.fromkeys(CATALOGUE.values())
+    if cls.__module__.startswith("rankscope.") and not (isinstance(cls.needs, frozenset) and "items" in cls.needs)
+]
 
 
 def few_orders(case: Case) -> bool:
@@ -58,7 +62,7 @@ def value(data: Judged, metric: Metric, ties: str) -> Any:
 
 @pytest.mark.parametrize("cls", CLASSES, ids=[cls.__name__ for cls in CLASSES])
 def test_every_policy_keeps_the_laws(cls: type[Metric]) -> None:
-    for metric in sampled(variants(cls)[:12], 4):
+    for metric in sampled([one for one in variants(cls)[:12] if "items" not in one.needs], 4):
         drawn = [case for case in made_up(250, 77, top_grade(metric)) if few_orders(case)]
         cases = [case for case, ok in zip(drawn, accepts(metric, drawn), strict=True) if ok][:30]
         if not cases:

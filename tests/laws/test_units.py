@@ -93,7 +93,7 @@ def test_another_unit_changes_no_correction(correction: str, kind: str) -> None:
 def test_another_unit_changes_no_interval(interval: str, kind: str, clusters: bool) -> None:
     """Nor what else is said of the difference: an end of 0 is 0, and what can be detected is a part of the scores."""
     one, other = pair_of(kind, 2)
-    if clusters and interval == "anytime":
+    if clusters and interval == "anytime" and kind != "one step":  # without a spread there is no interval to refuse
         with pytest.raises(InputError, match="takes queries as independent"):
             compared(
                 {"a": one, "b": other}, interval=interval, clusters={f"q{i:02}": f"u{i % 3}" for i in range(len(one))}
@@ -139,7 +139,7 @@ def test_equal_gains_that_are_too_few_are_said_to_be() -> None:
     first, *_ = compared(systems)
     assert first.sentence() == (
         "No clear difference between b and a on score (+0.100, p = 0.094, Holm-corrected for 3 comparisons): every query differs by the "
-        "same, so that only more of them can tell."
+        "same, so a verdict needs more queries."
     )
     assert not any("can detect" in sentence for sentence in rs.compare(tables_of(systems)).sentences())
 

@@ -50,7 +50,7 @@ def test_results_of_python_name_no_option(name: str) -> None:
 def test_pages_of_python_name_no_option() -> None:
     page = re.sub(r"<(script|style)[^>]*>.*?</\1>", "", rs.report(*world(), METRICS).html, flags=re.DOTALL)
     text = html.unescape(re.sub(r"<[^>]+>", "|", page))
-    assert "ties=" in text
+    assert 'queries="both"' in text
     assert not OPTION.search(OF_A_SHELL.sub("", text))
 
 

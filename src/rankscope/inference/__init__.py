@@ -9,12 +9,53 @@ from rankscope.errors import InputError
 
 # the names of each kind, the usual one first: help lists them without loading what they do
 NAMES = {
-    "interval": ("t", "anytime", "bca", "betting", "group_sequential", "percentile", "studentised", "wilson"),
-    "test": ("t", "anytime", "betting", "bootstrap", "group_sequential", "permutation", "sign", "wilcoxon"),
+    "interval": (
+        "t",
+        "anytime",
+        "bca",
+        "bernstein",
+        "betting",
+        "group_sequential",
+        "percentile",
+        "studentised",
+        "wilson",
+    ),
+    "test": (
+        "t",
+        "anytime",
+        "bernstein",
+        "betting",
+        "bootstrap",
+        "group_sequential",
+        "mann_whitney",
+        "permutation",
+        "sign",
+        "wilcoxon",
+    ),
     "correction": ("holm", "bh", "bonferroni", "max_t", "none", "randomised_tukey", "tukey"),
 }
+# the names that fit variants with units of their own
+NAMES_FOR_LOGS = {
+    "interval": ("t", "anytime", "group_sequential"),
+    "test": ("t", "anytime", "bootstrap", "group_sequential", "mann_whitney", "permutation"),
+    "correction": ("holm", "bh", "bonferroni", "none"),
+}
+
+OWN_UNITS_ONLY = ("mann_whitney",)  # of the tests, those that do not fit runs on the same queries
 
 T = TypeVar("T", bound=Declared)
+
+
+def names_offered(kind: str) -> tuple[str, ...]:
+    """Return the names that help lists, of a ``test``, or of a ``test of logs``: all that fit.
+
+    >>> names_offered("interval of logs")
+    ('t', 'anytime', 'group_sequential')
+    """
+    plain = kind.removesuffix(" of logs")
+    return (
+        NAMES_FOR_LOGS[plain] if plain != kind else tuple(name for name in NAMES[plain] if name not in OWN_UNITS_ONLY)
+    )
 
 
 def find_method(kind: type[T], said: Any, seed: int | None = None) -> T:
@@ -29,7 +70,7 @@ def find_method(kind: type[T], said: Any, seed: int | None = None) -> T:
     if kind.kind == "interval":  # the modules that declare methods of a kind are loaded when one is first looked up
         from rankscope.inference import bootstrap, intervals, sequences  # noqa: F401
     elif kind.kind == "test":
-        from rankscope.inference import bootstrap, paired, permutation, sequential  # noqa: F401
+        from rankscope.inference import bootstrap, paired, permutation, ranks, sequential  # noqa: F401
     elif kind.kind == "correction":
         from rankscope.inference import anova, corrections, max_t  # noqa: F401
     if isinstance(said, kind):

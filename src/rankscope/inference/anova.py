@@ -68,12 +68,12 @@ class tukey(Correction, aliases=("hsd", "tukey_hsd")):
     title = "Tukey's HSD"
     anova = True
     calibration = (
-        "errs in 5.1 to 6.5 % of families at alpha = 5 % (10 systems, 50 queries of TREC scores), but in 11.8 to 14.1 % where eight "
-        "near variants stand beside two others: use max_t or Holm there"
+        "errs in 5.1 to 6.5 % of families at alpha = 5 % (10 systems, 50 queries of TREC scores). With eight near variants and two others it "
+        "errs in 11.8 to 14.1 %: use max_t or Holm then"
     )
     in_words = "Tukey's honestly significant differences"
     source = "Tukey, The problem of multiple comparisons, 1953; Sakai, Laboratory Experiments in IR, 2018"
-    best_for = "parity with other tools; holm or max_t keep what they promise"
+    best_for = "parity with other tools; holm or max_t keep their error rate"
 
     def over(self, scores: Array, pairs: Array, level: float = 0.95) -> Joint:
         """Adjusted p-values of pairs (rows of ``scores``), and how far from 0 a difference must be.
@@ -211,7 +211,7 @@ def average(scores: Array) -> Replicates:
     if scores.ndim != 2 or not scores.shape[0]:
         raise InputError(f"scores of several runs are runs x queries, not an array of shape {scores.shape}")
     if np.isinf(scores).any():
-        raise InputError("scores of several runs are finite, or NaN where undefined; these hold infinity")
+        raise InputError("scores of several runs are finite, or NaN if undefined, but these contain infinity")
     whole = scores[:, ~np.isnan(scores).any(axis=0)]
     runs, complete = len(scores), whole.shape[1]
     values = _means(scores.T)

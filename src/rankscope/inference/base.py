@@ -13,15 +13,18 @@ import numpy as np
 
 from rankscope.declared import Declared, Param, plain
 from rankscope.errors import InputError
+from rankscope.inference.dealing import SKEWED, Chance, Units, skewness_of_difference
 from rankscope.lists import Array, exact_sum
 
 CLOSE = 1e-9  # sums of the same numbers in another order are equal up to this part of the largest
+ROUNDED = 1e-12  # a smaller spread, as a share of the largest value, is rounding
+FEW_FREEDOM = 60  # degrees of freedom below which the error of a ratio of unequal units is not known well
 CELLS = 2_000_000  # random numbers held at once: some tens of megabytes
 TINY = 2.0**-300  # the squares and cubes of values below this are lost: they are enlarged first, exactly
 UNIT = 2.0**600
 
 Rounds = Annotated[int, Param("how many random draws are made", low=99, high=100_000_000)]
-Seed = Annotated[int, Param("where the random numbers start", low=0)]
+Seed = Annotated[int, Param("the seed of the random numbers", low=0)]
 
 
 def portions(rounds: int, each: int, most: int | None = None) -> Iterator[slice]:
@@ -52,10 +55,10 @@ class Sample:
 
     ``clusters`` numbers the cluster (user, session, topic) of each query from 0. ``weights`` of queries in the mean are above 0.
     ``statistic`` computes the statistic of the bootstrap, if it is not the mean, from the number of times that each query (or cluster) is
-    drawn, rounds x groups; the values are then the influence of each query on it.
+    drawn, rounds x groups; the values are then the influence of each query on it. ``most`` limits the degrees of freedom if values carry less.
 
     ``groups`` counts clusters, or queries without clusters. ``freedom`` is the number of degrees of freedom: groups - 1, and less for clusters
-    of unequal size. ``shares`` is then the share of each cluster in all queries (in their weight, if they have weights). ``largest`` is the
+    of unequal size and for queries of unequal weight. ``shares`` is then the share of each in all queries (in their weight, if they have weights). ``largest`` is the
     largest absolute value, against which rounding is judged; 0 without queries.
     """
 
@@ -65,6 +68,7 @@ class Sample:
     clusters: Array | None = None
     statistic: Callable[[Array], Array] | None = None
     weights: Array | None = None
+    most: float = math.inf
     count: int = field(init=False, repr=False)
     groups: int = field(init=False, repr=False)
     freedom: float = field(init=False, repr=False)
@@ -75,13 +79,12 @@ class Sample:
         groups = count = len(self.values)
         freedom: float = max(count - 1, 0)
         shares = None
-        if self.clusters is not None:
-            sizes = np.unique(self.clusters, return_counts=True)[1]
-            if self.weights is not None and np.ptp(self.weights) > 0:
-                sizes = _sums_of(self.weights / self.weights.max(), self.clusters)
-            groups, freedom, shares = freedom_of_sizes(sizes)
+        uneven = self.weights is not None and count > 1 and np.ptp(self.weights) > 0
+        if self.clusters is not None or uneven:  # a query that weighs more is a larger cluster of its own
+            weights = self.weights / self.weights.max() if self.weights is not None and uneven else np.ones(count)
+            groups, freedom, shares = freedom_of_sizes(self.sum_clusters(weights))
         largest = float(np.abs(self.values).max()) if count else 0.0
-        vars(self).update(count=count, groups=groups, freedom=freedom, shares=shares, largest=largest)
+        vars(self).update(count=count, groups=groups, freedom=min(freedom, self.most), shares=shares, largest=largest)
 
     @cached_property
     def mean(self) -> float:
@@ -125,6 +128,11 @@ class Sample:
     def enlarged(self) -> Sample:
         """The sample times ``UNIT``, for values below ``TINY``: exact, as it is a power of 2."""
         return replace(self, values=self.values * UNIT)
+
+    @property
+    def rounding(self) -> float:
+        """The largest mean or error that can be rounding."""
+        return ROUNDED * self.largest
 
     @cached_property
     def constant(self) -> bool:
@@ -204,6 +212,9 @@ class Estimate:
     ``count`` is the number of units. ``freedom`` is the number of degrees of freedom, a fraction for Welch's test. ``largest`` is the size
     against which rounding is judged. ``reason`` explains an unknown error, if units are not too few. For a difference between separate
     units, ``least`` is the number of units of the smaller side, and ``pooled`` the error if all units varied alike; otherwise 0.
+
+    ``units`` has the units of the system, or of both systems of a difference, if they are held. ``chance`` has random deals. If it is
+    there, it replaces Student's t in tests and intervals.
     """
 
     clusters: ClassVar[None] = None  # they are in the error already
@@ -216,6 +227,8 @@ class Estimate:
     least: int = 0
     pooled: float = 0.0
     reason: str = ""
+    units: tuple[Units, ...] = field(default=(), compare=False, repr=False)
+    chance: Chance | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of(cls, mean: float, variance: float, count: int) -> Estimate:
@@ -247,10 +260,33 @@ class Estimate:
         both = float(run.freedom + baseline.freedom)
         within = math.fsum(side.error**2 * side.count * side.freedom for side in (run, baseline)) / both
         pooled = math.sqrt(within * (1 / run.count + 1 / baseline.count))
-        unseen = any(side.error <= CLOSE * side.largest for side in (run, baseline))
+        unseen = any(side.error <= side.rounding for side in (run, baseline))
+        units = (*run.units, *baseline.units) if isinstance(run, Estimate) and isinstance(baseline, Estimate) else ()
         if unseen and pooled > math.sqrt(whole):
-            return cls(mean, pooled, both, count, largest, least, pooled)
-        return cls(mean, math.sqrt(whole), whole**2 / parts if parts else both, count, largest, least, pooled)
+            return cls(mean, pooled, both, count, largest, least, pooled, units=units)
+        freedom = whole**2 / parts if parts else both
+        return cls(mean, math.sqrt(whole), freedom, count, largest, least, pooled, units=units)
+
+    @cached_property
+    def skewness(self) -> float:
+        """The skewness of a difference if both sides had the same values, or 0 without units."""
+        return skewness_of_difference(*self.units) if len(self.units) == 2 else 0.0
+
+    @property
+    def beyond_t(self) -> bool:
+        """True if Student's t errs: the difference is skewed, or a few units with large denominators carry a ratio."""
+        carried = len(self.units) == 2 and self.freedom < min(FEW_FREEDOM, self.least - 1)
+        return (carried or abs(self.skewness) > SKEWED) and self.error > self.rounding
+
+    def drawn(self, test: PairedTest) -> Estimate:
+        """The same estimate with the chance of random draws of its units if a test makes some, and the error by the same formula."""
+        chance = test.draws(*self.units) if len(self.units) == 2 else None
+        return self if chance is None else replace(self, error=chance.error, chance=chance)
+
+    @property
+    def rounding(self) -> float:
+        """The largest mean or error that can be rounding."""
+        return ROUNDED * self.largest
 
     @property
     def differing(self) -> int:
@@ -278,7 +314,17 @@ class Estimate:
     @property
     def mirror(self) -> Estimate:
         """The estimate with the two systems in reverse."""
-        return replace(self, mean=-self.mean)
+        return replace(self, mean=-self.mean, chance=None if self.chance is None else self.chance.mirror)
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """The values of the units of two systems that share none."""
+
+    clusters: ClassVar[None] = None
+
+    run: Array
+    baseline: Array
 
 
 @dataclass(frozen=True)
@@ -325,9 +371,13 @@ class _Method(Declared):
 
 
 class Interval(_Method, kind="interval"):
-    """Base of every interval of a mean. ``fits`` names the only values that it is for (empty: any), ``has_test`` tells of a test of this name."""
+    """Base of every interval of a mean. ``fits`` names the only values that it is for (empty: any), ``has_test`` tells of a test of this name.
+
+    ``by_range`` is true if it holds for values within a stated range from ``low`` to ``high``, so that it needs the values themselves.
+    """
 
     has_test: ClassVar[bool] = False
+    by_range: ClassVar[bool] = False
     fits: ClassVar[str] = ""
 
     def of(self, sample: Sample, level: float = 0.95) -> Bounds:
@@ -335,7 +385,7 @@ class Interval(_Method, kind="interval"):
         raise TypeError(f"{type(self).__name__} gives no interval")
 
 
-Of = Literal["means", "signs", "ranks", "swaps"]
+Of = Literal["means", "signs", "ranks", "swaps", "units"]
 
 
 class PairedTest(_Method, kind="test"):
@@ -350,13 +400,17 @@ class PairedTest(_Method, kind="test"):
       mean the difference of the logarithms. Each has the sign of the gain.
     - ``"swaps"``: numbers that change their sign if the two systems change places on the query. These are the numbers that are ranked,
       but the linearised ones if a query has different weights in the two systems.
+    - ``"units"``: the values of the units of each system, which are not paired (a pair of arrays).
 
-    ``has_interval`` tells of an interval of this name. Below ``needs_many`` queries the test errs more often than stated if differences are
+    ``by_spread`` is true if the test divides by the spread of the differences, so that exact sign flips replace it if all
+    paired differences are the same. ``has_interval`` tells of an interval of this name. Below ``needs_many`` queries the test errs more often than stated if differences are
     skewed.
     """
 
     of: ClassVar[Of] = "means"
+    by_spread: ClassVar[bool] = False
     has_interval: ClassVar[bool] = False
+    of_own_units: ClassVar[str] = ""  # its name for systems with units of their own
     needs_many: ClassVar[int] = 0
     hypothesis: ClassVar[str] = "the mean difference is 0"
 
@@ -366,6 +420,15 @@ class PairedTest(_Method, kind="test"):
         Raises InputError for clusters if the test cannot take them.
         """
         raise TypeError(f"{type(self).__name__} gives no p-value")
+
+    def draws(self, run: Units, baseline: Units) -> Chance | None:
+        """Random draws of the units of two systems that share none, for the test and its interval; None if the test makes none."""
+        return None
+
+    @classmethod
+    def takes_own_units(cls) -> bool:
+        """True if it compares systems that have units of their own, as variants have users."""
+        return cls.by_moments or cls.of == "units" or cls.draws is not PairedTest.draws
 
     def smallest(self, sample: Sample) -> float:
         """The smallest possible p-value for the same number of differing queries: 0 unless the test counts or draws."""

@@ -45,7 +45,7 @@ class _OfP(Correction):
 
     def _raw(self, p: Array) -> Array:
         """The adjusted p-values of ascending ones, not yet cut at 1; the one thing that each of these corrections must say."""
-        raise TypeError(f"{type(self).__name__} does not say how it adjusts p-values")
+        raise TypeError(f"{type(self).__name__} needs a method that adjusts p-values")
 
 
 class holm(_OfP):
@@ -61,7 +61,7 @@ class holm(_OfP):
     source = "Holm, A simple sequentially rejective multiple test procedure, 1979"
     title = "Holm"
     least = True
-    best_for = "any family of comparisons; no assumption beside valid p-values"
+    best_for = "any family of comparisons. It assumes valid p-values only"
     calibration = "errs in 3.3 to 4.3 % of families at alpha = 5 % (10 systems, 50 queries of TREC scores), in 1 % among near variants"
 
     def _raw(self, p: Array) -> Array:
@@ -79,7 +79,7 @@ class bonferroni(_OfP):
     source = "Dunn, Multiple comparisons among means, 1961"
     title = "Bonferroni"
     least = True
-    best_for = "intervals that hold all together, whatever was significant"
+    best_for = "intervals that are valid together, significant or not"
 
     def _raw(self, p: Array) -> Array:
         return p * float(len(p))
@@ -113,7 +113,7 @@ class none(_OfP, aliases=("no",)):
     [0.01, 0.04, 0.03]
     """
 
-    controls = "the chance of a false difference in each comparison alone"
+    controls = "the chance of a false difference in each single comparison"
     corrects = False
     best_for = "one comparison that was planned before looking"
 
@@ -126,7 +126,7 @@ def _in_order(p_values: Array, work: Callable[[Array], Array]) -> Array:
     p = np.asarray(p_values, dtype=np.float64)
     wrong = p[(p < 0) | (p > 1)]
     if len(wrong):
-        raise InputError(f"p-value {plain(float(wrong[0]))}: a p-value lies between 0 and 1")
+        raise InputError(f"p-value {plain(float(wrong[0]))}: a p-value is between 0 and 1")
     known = np.flatnonzero(~np.isnan(p))
     ascending = known[np.argsort(p[known], kind="stable")]
     out = np.full(p.shape, np.nan)

@@ -11,14 +11,16 @@ from numpy.typing import ArrayLike
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.inference.base import CLOSE, Bounds, Estimate, Interval, PairedTest, Sample
-from rankscope.inference.intervals import t
+from rankscope.inference.base import CLOSE, ROUNDED, Bounds, Estimate, Interval, PairedTest, Sample
+from rankscope.inference.intervals import reaches, t
 from rankscope.lists import Array, exact_sum
 
 KNOWN = 1e9  # degrees of freedom from which errors are as good as known: F is chi square then, which SciPy has to more digits
 EXACT = 1000  # fewer units than this are tested by the binomial distribution itself, ...
 FEW = 100  # ... and so are more of them where fewer than this were planned for a variant: limits alarm too often there
 FLAT = "flat"
+LEAST = 3  # past effects from which a prior is learnt
+PRIOR_OF_SPLIT = 100.0  # units that the prior of other splits counts as
 FAR = 200  # powers of 2 beyond which products of four values may be too large or too small for a number
 
 
@@ -33,7 +35,7 @@ def standardised(sample: Sample) -> float:
     """
     if sample.count < 2:
         return math.nan
-    if sample.deviation > CLOSE * sample.largest:
+    if sample.deviation > sample.rounding:
         return sample.mean / sample.deviation
     return math.nan if sample.largest else 0.0
 
@@ -57,7 +59,7 @@ def relative(
 
     if run.count != baseline.count or method not in {"fieller", "delta"} or not 0 < level < 1:
         got = f"got {run.count} and {baseline.count} values, method={method!r}, level={level}"
-        takes = "as many values of the baseline, method='fieller' or 'delta', and a level between 0 and 1"
+        takes = "one value of the baseline per value, method='fieller' or 'delta', and a level between 0 and 1"
         raise InputError(f"a relative difference takes {takes}; {got}")
     _, power = math.frexp(max(run.largest, baseline.largest))
     unit = math.ldexp(1.0, -power) if abs(power) > FAR and power > -1000 else 1.0
@@ -71,7 +73,7 @@ def relative(
     left = replace(run, values=above.values - value * base.values)
     if not above.freedom:
         return value, Bounds.none(f"fewer than 2 {'queries' if run.clusters is None else 'clusters'}")
-    if left.error <= CLOSE * float(max(np.abs(above.values).max(), abs(value) * np.abs(base.values).max())):
+    if left.error <= ROUNDED * float(max(np.abs(above.values).max(), abs(value) * np.abs(base.values).max())):
         return value, Bounds.none("every query has the same relative difference")
     reach = float(stdtrit(above.freedom, (1 + level) / 2))
     if method == "fieller":
@@ -91,10 +93,10 @@ def _fieller(above: Sample, base: Sample, reach: float) -> Bounds:
     squared = base.mean**2 - scale * exact_sum(b * b)
     crossed = above.mean * base.mean - scale * exact_sum(a * b)
     free = above.mean**2 - scale * exact_sum(a * a)
-    return _roots(squared, crossed, free, base.mean)
+    return roots(squared, crossed, free, base.mean)
 
 
-def _roots(squared: float, crossed: float, free: float, base: float) -> Bounds:
+def roots(squared: float, crossed: float, free: float, base: float) -> Bounds:
     """Return the x between the roots of ``squared * x**2 - 2 * crossed * x + free``; none if the baseline is not clear of 0."""
     if squared <= CLOSE * base**2:
         return Bounds.none("the mean of the baseline is not clear of 0")
@@ -105,13 +107,17 @@ def _roots(squared: float, crossed: float, free: float, base: float) -> Bounds:
 
 
 def relative_of_own(
-    run: Sample | Estimate, baseline: Sample | Estimate, level: float = 0.95, interval: Interval | None = None
+    run: Sample | Estimate,
+    baseline: Sample | Estimate,
+    level: float = 0.95,
+    interval: Interval | None = None,
+    difference: Estimate | None = None,
 ) -> tuple[float, Bounds]:
     """Return the relative difference of two means over units of their own, as a share of the size of the baseline's, and its interval.
 
     Fieller's interval, with the quantile and the error of the difference: it excludes 0 exactly if the interval of the difference does.
-    ``interval`` is Student's t by default; intervals for experiments that are analysed while they run also work. There is none if the
-    baseline is not clear of 0. The value has the sign of the difference, and is NaN for a baseline of mean 0.
+    ``interval`` is Student's t by default; intervals for experiments that are analysed while they run also work. ``difference`` is
+    the difference of the two means with random deals, by default without. There is none if the baseline is not clear of 0. The value has the sign of the difference, and is NaN for a baseline of mean 0.
 
     >>> one, other = Estimate.of(1.1, 0.04, 100), Estimate.of(1.0, 0.04, 100)
     >>> value, bounds = relative_of_own(one, other)
@@ -120,17 +126,43 @@ def relative_of_own(
     """
     if not baseline.mean:
         return math.nan, Bounds.none("the mean of the baseline is 0" if baseline.count else "no units")
-    between = Estimate.between(run, baseline)
+    between = difference or Estimate.between(run, baseline)
     side = math.copysign(1.0, baseline.mean)
     value = side * (run.mean / baseline.mean - 1)
     bounds = (interval or t()).of(between, level)  # type: ignore[arg-type] # such an interval takes either
     if not bounds.known:
         return value, bounds
-    reach = (bounds.upper - bounds.lower) / 2
-    of_baseline = (reach / between.error * baseline.error) ** 2
-    size = abs(baseline.mean)
-    crossed = between.mean * size + side * of_baseline
-    return value, _roots(size**2 - of_baseline, crossed, between.mean**2 - reach**2, size)
+    size, ends = abs(baseline.mean), []
+    for reach in (between.mean - bounds.lower, bounds.upper - between.mean):
+        of_baseline = (reach / between.error * baseline.error) ** 2
+        crossed = between.mean * size + side * of_baseline
+        ends.append(roots(size**2 - of_baseline, crossed, between.mean**2 - reach**2, size))
+    below, above = ends
+    return value, replace(below, upper=above.upper) if below.known and above.known else (
+        above if below.known else below
+    )
+
+
+def less_share(
+    run: Sample | Estimate, baseline: Sample | Estimate, share: float, difference: Sample | Estimate
+) -> Sample | Estimate:
+    """The difference of two means less a share of the size of the baseline, with the error of both: above 0 if the lift is above the share.
+
+    ``difference`` is the difference of the two means. Its random deals, degrees of freedom and guard for looks count, so a test of the
+    result agrees with the interval of ``relative_of_own``.
+
+    >>> one, other = Estimate.of(1.1, 0.04, 100), Estimate.of(1.0, 0.04, 100)
+    >>> less = less_share(one, other, 0.1, Estimate.between(one, other))
+    >>> round(less.mean, 12), round(less.error, 6) == round(math.hypot(0.02, 1.1 * 0.02), 6)
+    (0.0, True)
+    """
+    by = 1 + math.copysign(share, baseline.mean * share)
+    if isinstance(run, Sample) and isinstance(baseline, Sample) and isinstance(difference, Sample):
+        return replace(run, values=run.values - by * baseline.values)
+    assert isinstance(difference, Estimate)
+    error = math.sqrt(max(difference.error**2 + (by * by - 1) * baseline.error**2, 0.0))
+    pooled = difference.pooled * (error / difference.error if difference.error else 1.0)
+    return replace(difference, mean=run.mean - by * baseline.mean, error=error, pooled=pooled)
 
 
 def ratio_in_logarithms(run: Sample | Estimate, baseline: Sample | Estimate) -> Estimate | str:
@@ -200,9 +232,9 @@ def equivalence(sample: Sample | Estimate, margin: float, alpha: float = 0.05) -
     True
     """
     _check(margin, alpha)
-    p_value = max(_above(sample, -margin), _above(sample.mirror, -margin))
-    reach = _reach(sample, alpha)
-    return Equivalence(p_value, sample.mean - reach, sample.mean + reach, 1 - 2 * alpha)
+    p_value = max(above(sample, -margin), above(sample.mirror, -margin))
+    reach = reaches(sample, alpha)
+    return Equivalence(p_value, sample.mean - reach[0], sample.mean + reach[1], 1 - 2 * alpha)
 
 
 def equivalence_at_looks(
@@ -250,31 +282,27 @@ def noninferiority(
     if better not in {"higher", "lower"}:
         raise InputError(f"better={better!r}: not worse needs a direction, 'higher' or 'lower'")
     side = 1 if better == "higher" else -1
-    p_value = _above(sample if side > 0 else sample.mirror, -margin)
-    return NonInferiority(p_value, sample.mean - side * _reach(sample, alpha))
+    turned = sample if side > 0 else sample.mirror
+    return NonInferiority(above(turned, -margin), side * (turned.mean - reaches(turned, alpha)[0]))
 
 
-def _above(sample: Sample | Estimate, bound: float) -> float:
+def above(sample: Sample | Estimate, bound: float) -> float:
     """The one-sided p-value that the mean is above a bound."""
     from scipy.special import stdtr
 
     if not sample.freedom:
         return math.nan
     distance = sample.mean - bound
-    if sample.error > CLOSE * sample.largest:
+    if isinstance(sample, Estimate) and sample.chance is not None:
+        return sample.chance.above(distance / sample.error)
+    if sample.error > sample.rounding:
         return float(stdtr(sample.freedom, -distance / sample.error))
     return 0.0 if distance > 0 else 1.0
 
 
-def _reach(sample: Sample | Estimate, outside: float) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(sample.freedom, 1 - outside)) * sample.error if sample.freedom else math.nan
-
-
 def _check(margin: float, alpha: float) -> None:
     if not (0 < margin < math.inf and 0 < alpha < 0.5):
-        remedy = "a margin is a difference above 0 that would not matter, like 0.01, and alpha lies between 0 and 0.5"
+        remedy = "a margin is a difference above 0 that would not matter, like 0.01, and alpha is between 0 and 0.5"
         raise InputError(f"margin={margin}, alpha={alpha}: {remedy}")
 
 
@@ -289,9 +317,46 @@ class Prior:
     """
 
     deviation: float = math.inf
+    source: str = ""
 
     def __str__(self) -> str:
-        return FLAT if math.isinf(self.deviation) else f"normal, standard deviation {words.amount(self.deviation)}"
+        source = f", {self.source}" if self.source else ""
+        return (
+            FLAT if math.isinf(self.deviation) else f"normal, standard deviation {words.amount(self.deviation)}{source}"
+        )
+
+    @classmethod
+    def learnt(cls, effects: ArrayLike, errors: ArrayLike, source: str = "past effects") -> Prior:
+        """Learn the spread of true effects around 0 from past effects and their standard errors: empirical Bayes.
+
+        The standard deviation has the highest marginal likelihood. Raises InputError for fewer than 3 effects, for errors that are not above 0,
+        and if chance explains the spread of the effects.
+        Source: Efron and Morris, Stein's estimation rule and its competitors, JASA 68, 1973.
+
+        >>> round(Prior.learnt([0.3, -0.3, 0.3, -0.3], [0.1] * 4).deviation ** 2, 6)  # 0.09 less 0.01 of chance
+        0.08
+        """
+        effect, error = (np.asarray(part, dtype=np.float64) for part in (effects, errors))
+        known = np.isfinite(effect) & np.isfinite(error)
+        effect, error = effect[known], error[known]
+        if len(effect) < LEAST or not (error > 0).all():
+            raise InputError(
+                f"prior: {source} has {words.counted(len(effect), 'effect')}, give {LEAST} or more with standard errors above 0"
+            )
+        low, high = 0.0, float((effect**2).max())
+
+        def slope(variance: float) -> float:
+            whole = variance + error**2
+            return float(((effect**2 - whole) / whole**2).sum())
+
+        if not slope(0.0) > 0:
+            raise InputError(
+                f"prior: effects in {source} spread no more than chance does: give a standard deviation, like 0.02"
+            )
+        for _ in range(100):
+            middle = (low + high) / 2
+            low, high = (middle, high) if slope(middle) > 0 else (low, middle)
+        return cls(math.sqrt((low + high) / 2), f"learnt from {words.counted(len(effect), 'effect')} in {source}")
 
     @classmethod
     def of(cls, said: object) -> Prior:
@@ -435,6 +500,25 @@ def split_p_value(counts: Array, shares: Array) -> float:
         least = min(_two(count, total, share) for count, share in zip(counts.tolist(), shares.tolist(), strict=True))
         return min(least * len(counts), 1.0)
     return float(chdtrc(len(counts) - 1, float(((counts - expected) ** 2 / expected).sum())))
+
+
+def split_p_value_at_looks(counts: Array, shares: Array) -> float:
+    """A p-value of a split that holds at every look: one over the Bayes factor of other splits, at most 1. NaN without units.
+
+    Other splits have a Dirichlet prior around the planned one, worth 100 units. Source: Lindon and Malek, Anytime-valid inference for
+    multinomial count data, NeurIPS 2022.
+
+    >>> round(split_p_value_at_looks(np.array([600, 400]), np.array([0.5, 0.5])), 8)
+    4e-08
+    """
+    from scipy.special import gammaln
+
+    total, sure = int(counts.sum()), PRIOR_OF_SPLIT * shares
+    if not total:
+        return math.nan
+    factor = float((gammaln(sure + counts) - gammaln(sure) - counts * np.log(shares)).sum())
+    factor += float(gammaln(PRIOR_OF_SPLIT) - gammaln(PRIOR_OF_SPLIT + total))
+    return math.exp(min(-factor, 0.0))
 
 
 def _two(count: int, total: int, share: float) -> float:

@@ -32,7 +32,7 @@ class max_t(Correction):
     )
     in_words = "the max-t correction of Westfall and Young"
     source = "Westfall and Young, Resampling-based multiple testing, 1993"
-    best_for = "many comparisons of similar runs, from some 50 queries on"
+    best_for = "many comparisons of similar runs, from about 50 queries on"
 
     rounds: Rounds = 10_000
     seed: Seed = 0
@@ -75,14 +75,14 @@ class randomised_tukey(Correction, aliases=("randomized_tukey",)):
     joint = True
     title = "randomised Tukey HSD"
     anova = True
-    controls = "the chance of any difference where all systems are the same"
+    controls = "the chance of any difference if all systems are the same"
     calibration = (
-        "errs in 5.2 to 6.7 % of families at alpha = 5 % (10 systems, 50 queries of TREC scores), but in 11.7 to 13.8 % where eight "
-        "near variants stand beside two others: use max_t or Holm there"
+        "errs in 5.2 to 6.7 % of families at alpha = 5 % (10 systems, 50 queries of TREC scores). With eight near variants and two others it "
+        "errs in 11.7 to 13.8 %: use max_t or Holm then"
     )
     in_words = "the randomised Tukey test"
     source = "Carterette, Multiple testing in statistical analysis of systems-based information retrieval experiments, TOIS 30(1), 2012; Sakai, Laboratory experiments in information retrieval, 2018"
-    best_for = "all pairs of systems that vary alike, from some 100 queries on"
+    best_for = "all pairs of systems that vary alike, from about 100 queries on"
 
     rounds: Rounds = 10_000
     seed: Seed = 0

@@ -82,7 +82,7 @@ def quantile_of(values: Array, clusters: Array | None, q: float, level: float = 
     ordered = np.sort(values)
     count = len(ordered)
     if not count:
-        return _without(math.nan, 0, 0, 0, "no row has a value")
+        return _without(math.nan, 0, 0, 0, "every value is missing")
     value = float(ordered[_rank(count, q) - 1])
     at, below = (int(np.searchsorted(ordered, value, side)) for side in ("left", "right"))
     # the share strictly below counts if all rows are at or below, or if it is nearer to q
@@ -108,12 +108,12 @@ def _without(value: float, below: int, count: int, clusters: int, reason: str) -
 
 
 def _rank(count: int, q: float) -> int:
-    """The place of the quantile among so many values in order, from 1: by the decimals that q is written in, not by its bits."""
+    """The place of the quantile among ``count`` values in order, from 1: by the decimals of q, not its bits."""
     return max(math.ceil(Fraction(repr(float(q))) * count), 1)
 
 
 def _counts(values: Array, clusters: Array | None, value: float, *, strict: bool) -> tuple[Array, Array]:
-    """How many rows each cluster has, and how many of them below the quantile; only clusters that have any."""
+    """The number of rows of each cluster, and of rows below the quantile; without empty clusters."""
     under = values < value if strict else values <= value
     if clusters is None:
         return np.ones(len(values)), under.astype(np.float64)

@@ -10,10 +10,11 @@ import numpy as np
 from rankscope import words
 from rankscope.declared import Param
 from rankscope.errors import DataError
-from rankscope.inference.base import CLOSE, Estimate, PairedTest, Sample
+from rankscope.inference.base import CLOSE, Bounds, Estimate, PairedTest, Sample
+from rankscope.inference.intervals import bernstein_terms, without_bernstein
 from rankscope.lists import Array
 
-Zeros = Annotated[Literal["wilcox", "pratt", "zsplit"], Param("what becomes of queries without a difference")]
+Zeros = Annotated[Literal["wilcox", "pratt", "zsplit"], Param("the treatment of queries without a difference")]
 _EXACT = 1000  # as many differing queries as signed ranks are counted out for, in about a second
 
 
@@ -33,8 +34,8 @@ class t(PairedTest, aliases=("student", "paired_t")):
         "Student, The probable error of a mean, Biometrika 6(1), 1908; "
         "Smucker, Allan and Carterette, A comparison of statistical significance tests for information retrieval evaluation, CIKM 2007"
     )
-    best_for = "means of 20 queries or more; measured on real scores, it rejects 5 % where it should"
-    by_moments = True
+    best_for = "means of 20 queries or more. On real scores without a difference, it rejects 5 %"
+    by_moments = by_spread = True
 
     def statistic(self, sample: Sample | Estimate) -> float:
         """The mean over its standard error: 0 where both are 0, infinite without spread, NaN without freedom."""
@@ -44,9 +45,9 @@ class t(PairedTest, aliases=("student", "paired_t")):
             return 0.0
         if not sample.freedom:
             return math.nan
-        if sample.error > CLOSE * sample.largest:
+        if sample.error > sample.rounding:
             return sample.mean / sample.error
-        return 0.0 if abs(sample.mean) <= CLOSE * sample.largest else math.copysign(math.inf, sample.mean)
+        return 0.0 if abs(sample.mean) <= sample.rounding else math.copysign(math.inf, sample.mean)
 
     def p_value(self, sample: Sample | Estimate) -> float:
         """The two-sided p-value: 1 where all differences are 0, 0 where they are the same otherwise, NaN for a single query."""
@@ -58,6 +59,39 @@ class t(PairedTest, aliases=("student", "paired_t")):
         if math.isinf(statistic) and isinstance(sample, Estimate) and sample.least:
             return sample.chance_apart
         return min(2 * float(stdtr(sample.freedom, -abs(statistic))), 1.0)
+
+
+def by_draws(sample: Estimate) -> float:
+    """The two-sided p-value by random draws of the units, by t if nothing varies."""
+    if sample.chance is None or not sample.error > sample.rounding:
+        return t().p_value(sample)
+    return sample.chance.p_value(sample.mean / sample.error)
+
+
+class bernstein(PairedTest):
+    """A test with a guarantee for any number of differences within a stated range: the dual of the empirical Bernstein interval.
+
+    The p-value is 1 less the level at which an end of the interval is 0. State the range of differences beforehand.
+
+    >>> round(bernstein().p_value(Sample(np.array([0.9, 0.8, 1.0, 0.9] * 10))), 5)
+    0.00131
+    """
+
+    in_words = "an empirical Bernstein test"
+    source = "Maurer and Pontil, Empirical Bernstein bounds and sample-variance penalization, COLT 2009"
+    best_for = "a guarantee for few or skewed differences, such as weighted clicks"
+    has_interval = True
+
+    low: Annotated[float, Param("the lowest difference there can be", low=-1e9)] = -1.0
+    high: Annotated[float, Param("the highest difference there can be", high=1e9)] = 1.0
+
+    def p_value(self, sample: Sample) -> float:
+        """The two-sided p-value, at most 1; NaN for fewer than two differences."""
+        if without_bernstein(sample):
+            return math.nan
+        by_spread, by_range = bernstein_terms(sample, self.low, self.high)
+        root = (math.sqrt(by_spread**2 + 4 * by_range * abs(sample.mean)) - by_spread) / (2 * by_range)
+        return min(1.0, 4 * math.exp(-(root**2)))
 
 
 class wilcoxon(PairedTest, aliases=("signed_rank",)):
@@ -77,7 +111,7 @@ class wilcoxon(PairedTest, aliases=("signed_rank",)):
     hypothesis = "the differences are symmetric around 0"
     in_words = "Wilcoxon's signed-rank test"
     source = "Wilcoxon, Individual comparisons by ranking methods, 1945; Pratt 1959; Cureton 1967"
-    best_for = "symmetry itself; on skewed scores it rejects an equal mean in 8 to 22 % of samples of 50"
+    best_for = "symmetry itself. On skewed scores it rejects an equal mean in 8 to 22 % of samples of 50"
 
     zeros: Zeros = "wilcox"
     method: Annotated[Literal["auto", "exact", "asymptotic"], Param("how the p-value is found")] = "auto"
@@ -87,7 +121,7 @@ class wilcoxon(PairedTest, aliases=("signed_rank",)):
         return _Ranks(sample.values, self.zeros).less if sample.count else math.nan
 
     def smallest(self, sample: Sample) -> float:
-        """That of all differences going one way: 2 of 2^n patterns of signs."""
+        """P-value if all differences go one way: 2 of 2^n sign patterns."""
         return 2.0 ** (1 - sample.differing)
 
     def direction(self, sample: Sample) -> int:
@@ -123,14 +157,14 @@ class sign(PairedTest):
     hypothesis = "a query is as likely to get better as worse"
     in_words = "the sign test"
     source = "Arbuthnot 1710; Conover, Practical Nonparametric Statistics, 1999"
-    best_for = "preferences and wins; it says nothing of the mean"
+    best_for = "preferences and wins, not means"
 
     def statistic(self, sample: Sample) -> float:
         """How many queries get better."""
         return float((on_lattice(sample.values) > 0).sum())
 
     def smallest(self, sample: Sample) -> float:
-        """That of all differences going one way: 2 of 2^n patterns of signs."""
+        """P-value if all differences go one way: 2 of 2^n sign patterns."""
         return 2.0 ** (1 - sample.differing)
 
     def direction(self, sample: Sample) -> int:
@@ -147,6 +181,22 @@ class sign(PairedTest):
         steps = on_lattice(sample.values)
         better, worse = int((steps > 0).sum()), int((steps < 0).sum())
         return min(2 * float(bdtr(float(min(better, worse)), better + worse, 0.5)), 1.0)
+
+
+def share_of_wins(better: int, worse: int, level: float = 0.95) -> Bounds:
+    """The interval of the share of differing queries that got better: it excludes one half exactly if the sign test has p <= 1 - level.
+
+    Source: Clopper and Pearson, The use of confidence or fiducial limits illustrated in the case of the binomial, Biometrika 26(4), 1934.
+
+    >>> found = share_of_wins(9, 1)
+    >>> round(found.lower, 3), round(found.upper, 3)
+    (0.555, 0.997)
+    """
+    from scipy.special import betaincinv
+
+    lower = float(betaincinv(better, worse + 1, (1 - level) / 2)) if better else 0.0
+    upper = float(betaincinv(better + 1, worse, (1 + level) / 2)) if worse else 1.0
+    return Bounds(lower, upper, "Clopper-Pearson")
 
 
 def on_lattice(values: Array) -> Array:

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankscope.inference.base import CLOSE, PairedTest, Rounds, Sample, Seed, portions
+from rankscope.inference.base import CLOSE, Estimate, PairedTest, Rounds, Sample, Seed, portions
+from rankscope.inference.dealing import ROUNDS, Chance, Units, deal
+from rankscope.inference.paired import by_draws
 from rankscope.lists import Array, exact_sum
 
 MANY = 40  # up to so many differences every pattern of signs is counted
@@ -123,6 +125,10 @@ class permutation(PairedTest, aliases=("sign_flip", "fisher", "randomisation", "
     are drawn and p = (b + 1) / (rounds + 1). Sums that differ only by rounding count as equal. Where queries come in
     clusters, whole clusters are flipped.
 
+    If each system has units of its own, as variants have users, it divides all units between the two at random, at most 4,999 times. The
+    p-value is twice the smaller share of deals with a difference, over its error, as high or as low. This is the default if values are
+    skewed and variants are of unequal size.
+
     Seven wins of one size and one loss: of 256 patterns of signs 18 are as extreme.
 
     >>> permutation().p_value(Sample(np.array([0.1, 0.1, 0.1, -0.1, 0.1, 0.1, 0.1, 0.1]))) == 18 / 256
@@ -130,20 +136,29 @@ class permutation(PairedTest, aliases=("sign_flip", "fisher", "randomisation", "
     """
 
     of = "swaps"
-    hypothesis = "the two systems are the same: each difference could as well have had the other sign"
+    hypothesis = "each difference could have either sign"
     in_words = "a sign-flip test (paired permutations)"
+    of_own_units = "a permutation test"
     source = "Fisher, The design of experiments, 1935; Smucker, Allan and Carterette, A comparison of statistical significance tests for information retrieval evaluation, CIKM 2007"
     best_for = "few queries, or scores of few values such as P@10: it assumes no distribution"
 
     rounds: Rounds = 100_000
     seed: Seed = 0
 
-    def p_value(self, sample: Sample) -> float:
+    def draws(self, run: Units, baseline: Units) -> Chance:
+        """Random deals of all units."""
+        return deal(run, baseline, min(self.rounds, ROUNDS), self.seed)
+
+    def p_value(self, sample: Sample | Estimate) -> float:
         """The two-sided p-value: 1 where no query differs, NaN without queries."""
+        if isinstance(sample, Estimate):
+            return by_draws(sample)
         sums = sample.sum_clusters(sample.values)
         return flip_signs(sums, self.rounds, self.seed).p_value if sample.count else math.nan
 
-    def smallest(self, sample: Sample) -> float:
-        """That of all differences going one way: counted out for up to 40, one of the draws above."""
+    def smallest(self, sample: Sample | Estimate) -> float:
+        """P-value if all differences go one way: counted out for up to 40, one of the draws above."""
+        if isinstance(sample, Estimate):
+            return 0.0 if sample.chance is None else sample.chance.smallest
         count = int(np.count_nonzero(sample.sum_clusters(sample.values)))
         return 2.0 ** (1 - count) if count <= MANY else 1 / (self.rounds + 1)

@@ -12,7 +12,7 @@ from rankscope import words
 from rankscope.declared import plain
 from rankscope.errors import DataError, InputError
 from rankscope.inference.anova import error_places
-from rankscope.inference.base import CLOSE, Estimate, Sample
+from rankscope.inference.base import Estimate, PairedTest, Sample
 
 _MANY = 10**9  # up to here numbers of queries are searched, beyond they follow from the normal distribution
 
@@ -47,7 +47,7 @@ def detectable(sample: Sample | Estimate, power: float = 0.8, alpha: float = 0.0
     nu = sample.freedom
     if not nu:
         return Detectable(math.nan, math.nan, math.nan)
-    clear = sample.error > CLOSE * sample.largest  # of rounding
+    clear = sample.error > sample.rounding  # of rounding
     found = _quantiles(nu, power, alpha) * sample.error if clear else 0.0
     low, high = (math.sqrt(nu / float(chdtri(nu, above))) for above in (0.025, 0.975))
     return Detectable(found, low * found, high * found)
@@ -63,7 +63,7 @@ def detectable_difference(n: float, deviation: float, power: float = 0.8, alpha:
     """
     _check(power, alpha)
     if n < 2 or not 0 <= deviation < math.inf:
-        remedy = "what queries show takes at least 2 of them and a deviation of 0 or more"
+        remedy = "give at least 2 queries and a deviation of 0 or more"
         raise InputError(f"n={n}, deviation={plain(float(deviation))}: {remedy}")
     return _quantiles(n - 1, power, alpha) * deviation / math.sqrt(n)
 
@@ -123,7 +123,7 @@ def units_needed(
 def detectable_of_variants(
     units: float, deviation: float, power: float = 0.8, alpha: float = 0.05, share: float = 0.5
 ) -> float:
-    """The smallest difference that two variants with so many units together can detect, one of them having this share.
+    """The smallest difference that two variants of ``units`` in total can detect, one with this ``share``.
 
     >>> round(detectable_of_variants(128, deviation=1.0), 3)
     0.499
@@ -134,6 +134,35 @@ def detectable_of_variants(
             f"units={units}, deviation={deviation}, share={share}: two variants need at least 2 units each"
         )
     return _quantiles(units - 2, power, alpha) * deviation / math.sqrt(units * share * (1 - share))
+
+
+def inflation_of_looks(test: PairedTest | None, units: float, power: float = 0.8, alpha: float = 0.05) -> float:
+    """The units that a test with looks needs, in units of one t test: 1 for any other test.
+
+    Planned looks: by the chance to end at any of them. ``anytime``: by its limit at the last of ``units``; looks before add a little power.
+
+    >>> from rankscope.inference.sequential import group_sequential
+    >>> round(inflation_of_looks(group_sequential(looks=5), 1000), 2)
+    1.03
+    >>> round(inflation_of_looks(group_sequential(looks=5, spending="pocock"), 1000), 2)
+    1.21
+    """
+    from scipy.special import ndtri
+
+    from rankscope.inference import sequential
+
+    alone = float(ndtri(1 - alpha / 2) + ndtri(power))
+    if isinstance(test, sequential.anytime):
+        x = sequential.prior(int(units), test.narrowest)
+        reach = math.sqrt((1 + 1 / x) * (math.log1p(x) - 2 * math.log(alpha)))
+        return ((reach + float(ndtri(power))) / alone) ** 2
+    if not isinstance(test, sequential.group_sequential):
+        return 1.0
+    low, high = alone, 2 * alone
+    for _ in range(18):
+        middle = (low + high) / 2
+        low, high = (middle, high) if sequential.power_at_looks(test, alpha, middle) < power else (low, middle)
+    return (high / alone) ** 2
 
 
 def power_of(deviation: float, difference: float, n: float, alpha: float = 0.05) -> float:
@@ -251,5 +280,5 @@ def _smallest(enough: Callable[[int], bool]) -> int:
 
 def _check(power: float, alpha: float) -> None:
     if not (0 < alpha < 1 and alpha < power < 1):
-        remedy = "both lie between 0 and 1, like 0.8 and 0.05, and power above alpha"
+        remedy = "both are between 0 and 1, like 0.8 and 0.05, and power above alpha"
         raise InputError(f"power={power}, alpha={alpha}: {remedy}")

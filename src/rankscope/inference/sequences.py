@@ -29,7 +29,7 @@ class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
     by_moments = True
     in_words = "intervals that hold at every look (asymptotic confidence sequences)"
     source = "Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence sequences, Annals of Statistics 2024"
-    best_for = "queries that are judged one after the other, to stop as soon as enough is known; from 20 queries"
+    best_for = "queries that are judged one after the other, to stop as soon as enough is known, from 20 queries on"
 
     first: sequential.First = 20
     narrowest: sequential.Narrowest = 100
@@ -64,12 +64,13 @@ class group_sequential(sequential.Planned, Interval, aliases=("sequential", "alp
     has_test = True
     in_words = "intervals at planned looks (alpha spending)"
     source = "Jennison and Turnbull, Interim analyses: the repeated confidence interval approach, JRSS B 1989"
-    best_for = "experiments that are looked at a few times, at dates that were planned"
+    best_for = "experiments with a few looks at planned dates"
 
     look: sequential.Look = 1
     looks: sequential.Looks = 1
     spending: sequential.Spending = "obrien_fleming"
     shares: sequential.Shares = None
+    adding: sequential.Adding = False
 
     def of(self, sample: Sample | Estimate, level: float = 0.95) -> Bounds:
         """The interval at this look; none for fewer than two units, or without spread."""

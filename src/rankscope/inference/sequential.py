@@ -25,9 +25,12 @@ Looks = Annotated[int, Param("how many looks were planned, at equal numbers of u
 Shares = Annotated[
     Lookup | None,
     Param(
-        "what part of all planned units was in at each look up to this one, like (0.2, 0.5), where looks were not at equal numbers",
+        "the share of all planned units at each look up to this one, like (0.2, 0.5), if looks were not at equal numbers",
         takes_sequence=True,
     ),
+]
+Adding = Annotated[
+    bool, Param("users go on adding to the metric after their first day, so that the correlation of looks is unknown")
 ]
 Spending = Annotated[
     Literal["obrien_fleming", "pocock"],
@@ -57,7 +60,7 @@ def within(sample: Sample, low: float, high: float) -> Array:
     room = CLOSE * (high - low)  # a score may be above 1 by its rounding
     if least < low - room or most > high + room:
         there = f"values from {words.amount(least)} to {words.amount(most)}"
-        raise InputError(f"betting(low={plain(low)}, high={plain(high)}) was given {there}: say what range they have")
+        raise InputError(f"betting(low={plain(low)}, high={plain(high)}) was given {there}: set their range")
     return np.clip((sample.values - (low + high) / 2) / ((high - low) / 2), -1.0, 1.0)
 
 
@@ -108,7 +111,7 @@ def units_seen(sample: Sample | Estimate) -> int:
 
 
 def first_look(sample: Sample | Estimate, first: int) -> str:
-    """Where the first look is."""
+    """The share of all units at the first look."""
     if isinstance(sample, Estimate) and sample.least:
         return f"the first look is at {words.count(-(-first // 2))} units in each variant, and one has {words.count(sample.least)}"
     return f"the first look is at {first} queries"
@@ -121,7 +124,7 @@ def error_of_looks(sample: Sample | Estimate) -> float:
 
 def is_constant(sample: Sample | Estimate) -> bool:
     """Whether all values are the same up to rounding, so that their spread is unknown."""
-    return sample.error <= CLOSE * sample.largest
+    return sample.error <= sample.rounding
 
 
 # --- planned looks, each of which spends a part of alpha
@@ -167,28 +170,37 @@ def critical(looks: int, of: int, alpha: float, spending: str, shares: tuple[flo
         before = now
         if look < looks:
             edge = min(end, FAR * math.sqrt(times[look]))
-            steps = 2 * math.ceil(max(STEPS / 2, 2.5 * edge / math.sqrt(times[look + 1] - times[look])))
-            points = np.linspace(-edge, edge, steps + 1)
-            weights = np.ones(steps + 1)
-            weights[1:-1:2], weights[2:-1:2] = 4.0, 2.0  # Simpson's rule
-            kernel = np.exp(-0.5 * ((points[:, None] - grid[None, :]) / spread) ** 2) / (
-                spread * math.sqrt(2 * math.pi)
-            )
-            density = (kernel @ density) * weights * (2 * edge / steps / 3)
-            grid = points
+            grid, density = _kept(grid, density, spread, edge, math.sqrt(times[look + 1] - times[look]))
     return tuple(ends)
 
 
-def _end(grid: Array, density: Array, spread: float, part: float, most: float) -> float:
-    """Where the next sum must be so that this part of all experiments ends there, by bisection."""
-    from scipy.special import ndtr
+def _kept(
+    grid: Array, density: Array, spread: float, edge: float, ahead: float, move: float = 0.0
+) -> tuple[Array, Array]:
+    """The grid and the density of experiments that go on after a look; ``move`` is their drift up to it, ``ahead`` the spread up to the next."""
+    steps = 2 * math.ceil(max(STEPS / 2, 2.5 * edge / ahead))
+    points = np.linspace(-edge, edge, steps + 1)
+    weights = np.ones(steps + 1)
+    weights[1:-1:2], weights[2:-1:2] = 4.0, 2.0  # Simpson's rule
+    away = (points[:, None] - grid[None, :] - move) / spread
+    kernel = np.exp(-0.5 * away**2) / (spread * math.sqrt(2 * math.pi))
+    return points, (kernel @ density) * weights * (2 * edge / steps / 3)
 
+
+def _end(grid: Array, density: Array, spread: float, part: float, most: float) -> float:
+    """The sum at which this part of all experiments ends, by bisection."""
     low, high = 0.0, most
     for _ in range(80):
         end = (low + high) / 2
-        beyond = float((density * (ndtr((-end - grid) / spread) + ndtr((grid - end) / spread))).sum())
-        low, high = (end, high) if beyond > part else (low, end)
+        low, high = (end, high) if _beyond(grid, density, spread, end) > part else (low, end)
     return (low + high) / 2
+
+
+def _beyond(grid: Array, density: Array, spread: float, end: float, move: float = 0.0) -> float:
+    from scipy.special import ndtr
+
+    away = grid + move
+    return float((density * (ndtr((-end - away) / spread) + ndtr((away - end) / spread))).sum())
 
 
 def as_student(z: float, freedom: float) -> float:
@@ -221,6 +233,7 @@ class Planned:
     looks: int
     spending: str
     shares: Lookup | None
+    adding: bool
 
     def check(self) -> None:
         """A look is one of those that were planned, and the parts of the units grow to it."""
@@ -247,6 +260,11 @@ class Planned:
     def reach(self, alpha: float) -> float:
         """How many standard errors away a difference must be at this look."""
         parts = () if self.shares is None else tuple(part for _, part in self.shares)
+        if self.adding:  # the looks' parts of alpha add up, however the looks are correlated
+            times = [0.0, *(parts or (look / self.looks for look in range(1, self.look + 1)))]
+            before = spent(times[-2], alpha, self.spending) if self.look > 1 else 0.0
+            now = alpha if self.look == self.looks else spent(times[-1], alpha, self.spending)
+            return normal(max(now - before, LOST) / 2)
         return critical(self.look, self.looks, alpha, self.spending, parts)[-1]
 
 
@@ -287,12 +305,12 @@ class anytime(PairedTest, aliases=("asymptotic",)):
 
     every_look = True
     has_interval = True
-    by_moments = True
+    by_moments = by_spread = True
     needs_many = 100
     hypothesis = "the mean difference is 0, at every look"
     in_words = "a test that holds at every look (asymptotic confidence sequences)"
     source = "Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence sequences, Annals of Statistics 2024"
-    best_for = "queries that are judged one after the other, to stop as soon as enough is known; from 20 queries"
+    best_for = "queries that are judged one after the other, to stop as soon as enough is known, from 20 queries on"
 
     first: First = 20
     narrowest: Narrowest = 100
@@ -317,23 +335,27 @@ class group_sequential(Planned, PairedTest, aliases=("sequential", "alpha_spendi
     is the smallest alpha of the whole plan at which this look would end it. ``obrien_fleming`` asks for very much at first and hardly more
     than a single test at the end; ``pocock`` asks for the same each time.
 
+    If users go on adding to the metric after their first day, the correlation of looks is unknown. With ``adding`` every look has its own
+    part of alpha. Experiments set it if users of the log come back on other days and the metric is not windowed.
+
     >>> import numpy as np
     >>> sample = Sample(np.array([0.3, 0.1, 0.2, 0.4, -0.1] * 10))
     >>> group_sequential(look=1, looks=5).p_value(sample) > group_sequential(look=5, looks=5).p_value(sample)
     True
     """
 
-    by_moments = True
+    by_moments = by_spread = True
     has_interval = True
     hypothesis = "the mean difference is 0, at the planned looks"
     in_words = "a group-sequential test (alpha spending)"
     source = "Lan and DeMets, Discrete sequential boundaries for clinical trials, Biometrika 70(3), 1983"
-    best_for = "experiments that are looked at a few times, at dates that were planned; more power than anytime"
+    best_for = "experiments with a few looks at planned dates. More power than anytime"
 
     look: Look = 1
     looks: Looks = 1
     spending: Spending = "obrien_fleming"
     shares: Shares = None
+    adding: Adding = False
 
     def p_value(self, sample: Sample | Estimate) -> float:
         """The smallest alpha at which this look ends the experiment; NaN without spread or units."""
@@ -351,6 +373,22 @@ class group_sequential(Planned, PairedTest, aliases=("sequential", "alpha_spendi
             if high / low < 1 + 1e-9:
                 break
         return high
+
+
+def power_at_looks(test: group_sequential, alpha: float, drift: float) -> float:
+    """The chance that one of some planned looks finds a difference that is ``drift`` standard errors away from 0 at the last one.
+
+    >>> round(power_at_looks(group_sequential(looks=1), 0.05, 2.8), 3)  # as one test: 1.96 + 0.84
+    0.8
+    """
+    step = 1 / test.looks
+    spread, move = math.sqrt(step), drift * step
+    grid, density, found = np.zeros(1), np.ones(1), 0.0
+    for look in range(1, test.looks + 1):
+        edge = test.having(look=look, shares=None).reach(alpha) * math.sqrt(look * step)
+        found += _beyond(grid, density, spread, edge, move)
+        grid, density = _kept(grid, density, spread, min(edge, FAR + drift), spread, move)
+    return found
 
 
 class betting(PairedTest):
@@ -380,7 +418,7 @@ class betting(PairedTest):
         """The range has room, and 0 in it."""
         check_range(self.low, self.high)
         if not self.low <= 0 <= self.high:
-            remedy = "0 lies between low and high, as in betting(low=-1, high=1)"
+            remedy = "0 is between low and high, as in betting(low=-1, high=1)"
             raise InputError(f"betting(low={plain(self.low)}, high={plain(self.high)}): {remedy}")
 
     def p_value(self, sample: Sample) -> float:
