@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 def saved(page: Page, button: Locator) -> tuple[str, bytes]:
-    """The file that a button saves."""
+    """The file that a button of a menu saves."""
+    button.evaluate("button => { button.closest('details').open = true; }")
     with page.expect_download() as waiting:
         button.click()
     download: Download = waiting.value
@@ -130,6 +131,7 @@ def test_a_chart_that_breaks_while_it_is_drawn_says_so(made: Callable[[str], str
     assert "could not be drawn" in wins.locator(".plot").inner_text()
     assert "not a function" in wins.locator(".plot").inner_text()
     assert wins.locator("svg").count() == 0
+    wins.locator(":scope > .tools summary").click()
     wins.locator("[data-export=svg]").click()
     page.get_by_text("It could not be saved").wait_for(state="attached")
     _, content = saved(page, wins.locator(":scope > .tools [data-export=csv]"))

@@ -32,7 +32,10 @@ def chosen(tab: Any) -> tuple[str, str]:
 def test_from_the_verdict_to_the_documents_in_two_clicks(opened: Any, page: Path) -> None:
     tab = opened(page)
     first = tab.locator(".answer")
-    assert "hybrid beats bm25: nDCG@10 0.381 to 0.464, +22%; clear on 4 of 5 metrics" in first.inner_text()
+    assert (
+        "hybrid beats bm25: +0.082 nDCG@10 (95% interval +0.051 to +0.114); clear on 4 of 5 metrics"
+        in first.inner_text()
+    )
     link = first.locator(".deciding a").first
     query = link.inner_text()
     link.click()
@@ -76,8 +79,8 @@ def test_nothing_sticks_out_at_any_width(opened: Any, page: Path, width: int, sc
 def test_without_scripts_the_verdict_and_the_numbers_are_there(opened: Any, page: Path) -> None:
     tab = opened(page, java_script=False)
     said = tab.locator("body").inner_text()
-    assert "hybrid beats bm25: nDCG@10 0.381 to 0.464" in said
-    assert "What to judge next" in said
+    assert "hybrid beats bm25: +0.082 nDCG@10" in said
+    assert "Documents to judge next" in said
     assert "0.4640" in said  # the mean of hybrid, in the scoreboard
     assert "q136" in said
 
@@ -108,11 +111,11 @@ def test_all_but_the_explorer_is_closed_to_its_headline_and_opens_where_a_link_l
     assert tab.locator("#worklist").bounding_box()["y"] < 400
 
 
-def test_the_demo_takes_ten_pages_of_paper_at_most_with_letters_that_can_be_read(opened: Any, page: Path) -> None:
+def test_the_demo_takes_few_pages_of_paper_with_letters_that_can_be_read(opened: Any, page: Path) -> None:
     tab = opened(page, viewport=(1440, 900))
     tab.wait_for_timeout(500)
     paper = tab.pdf(format="A4", prefer_css_page_size=True)
-    assert 2 <= len(re.findall(rb"/Type\s*/Page[^s]", paper)) <= 10
+    assert 2 <= len(re.findall(rb"/Type\s*/Page[^s]", paper)) <= 13  # tables of up to 50 rows are there in full
     # as it is laid out on paper: charts are drawn as wide as they stand there, so that letters are not made smaller
     tab.evaluate("() => dispatchEvent(new Event('beforeprint'))")
     tab.wait_for_timeout(4000)

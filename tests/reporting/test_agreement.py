@@ -104,9 +104,7 @@ def test_nothing_is_opposite_to_what_is_not_clear() -> None:
         "Only online is clear, so it is open whether the two agree: B is worse than A on Mean(revenue) ("
     )
     neither = rs.agreement(rs.compare(qrels, {"A": alike, "B": alike}, "RR"), online(0.0))
-    assert next(neither.sentences()).startswith(
-        "Neither offline nor online says which is better: B and A score the same on RR ("
-    )
+    assert next(neither.sentences()).startswith("Offline and online are both unclear: B and A score the same on RR (")
 
 
 def test_what_is_withheld_is_not_compared() -> None:
@@ -203,7 +201,7 @@ def test_what_cannot_be_known_is_asked() -> None:
     runs = dict(zip(("x", "y", "z"), world()[1].values(), strict=True))
     comparison = rs.compare(world()[0], runs, "nDCG@10")
     with pytest.raises(
-        InputError, match="it is not known which run is which variant: there are runs x, y and z and variants A and B"
+        InputError, match="cannot match runs to variants: the runs are x, y and z, the variants A and B"
     ):
         rs.agreement(comparison, online(0.0))
     assert rs.agreement(comparison, online(0.0), variants={"x": "A", "z": "B"})["B"].offline.run == "z"
@@ -216,9 +214,9 @@ def test_what_cannot_be_known_is_asked() -> None:
 @pytest.mark.parametrize(
     ("variants", "said"),
     [
-        ({"nobody": "A"}, "variants: no run is called 'nobody'"),
+        ({"nobody": "A"}, "variants: unknown run 'nobody'"),
         ({"A": "Z"}, "variants: no variant is called 'Z'"),
-        ({"A": "A", "B": "A"}, "variants: A and B are both said to be A"),
+        ({"A": "A", "B": "A"}, "variants: A and B are both A"),
     ],
     ids=["no such run", "no such variant", "two runs of one variant"],
 )
@@ -229,7 +227,7 @@ def test_names_that_there_are_not(variants: dict[str, str], said: str) -> None:
 
 def test_what_is_no_comparison_and_no_experiment() -> None:
     scores: Any = rs.evaluate(world()[0], one(), "AP")
-    with pytest.raises(InputError, match="a Scores stands where a Comparison does"):
+    with pytest.raises(InputError, match="a Scores was given for a Comparison"):
         rs.agreement(scores, online(0.0))
     with pytest.raises(
         InputError, match="Scores and Experiment: a page of two results is of a comparison and an experiment"
@@ -254,7 +252,7 @@ def test_the_page_says_first_whether_they_agree() -> None:
     assert [row[0] for row in page.answer.board.rows] == ["offline", "online"]
     names = [section.name for section in page.sections]
     assert len(set(names)) == len(names)
-    assert {"queries", "experiment-results", "experiment-variants", "reproduce", "experiment-reproduce"} <= set(names)
+    assert {"queries", "experiment-results", "experiment-exposures", "reproduce", "experiment-reproduce"} <= set(names)
     tables = [b.name for section in page.sections for b in section.blocks if isinstance(b, Table) and b.name]
     assert len(set(tables)) == len(tables)
 
@@ -297,9 +295,9 @@ def test_options_that_have_no_place() -> None:
         rs.report(comparison, experiment, ties="docid")
     with pytest.raises(InputError, match="the report of a result has no option 'split'"):
         rs.report(comparison, experiment, split="A=0.5,B=0.5")
-    with pytest.raises(InputError, match="online is about a log of what users did"):
+    with pytest.raises(InputError, match="online is about a log of users"):
         rs.report(world()[0], pair(), online="CTR")
-    with pytest.raises(InputError, match="stands beside a comparison: give the run of each variant"):
+    with pytest.raises(InputError, match="needs a comparison: give the run of each variant"):
         rs.report(world()[0], one(), "AP", log=users(seed=5), online=REVENUE)
     with pytest.raises(InputError, match="log is a log itself"):
         rs.report(log_of_users(seed=1), log=log_of_users(seed=1))
@@ -333,7 +331,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
     assert held
     assert main([*typed, "--log-format", "table", "-o", "same.html", "-q"]) == 0
     assert capsys.readouterr().out == said.out
-    assert main([*typed, "--split", "A=0.9,B=0.1", "-o", "both.html"]) == 0
+    assert main([*typed, "--split", "A=0.9,B=0.1", "-o", "both.html"]) == 3
     assert "the online verdict is withheld" in capsys.readouterr().out
     assert main(["report", "qrels.txt", "base.run", "good.run", "--log", "none.csv"]) == 2
     assert capsys.readouterr().err == "none.csv: no such file (--log)\n"

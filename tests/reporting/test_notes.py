@@ -47,9 +47,12 @@ def test_a_page_without_notes_carries_none() -> None:
 
 WRONG: dict[str, tuple[Any, str]] = {
     "no JSON": ("{", "no JSON"),
-    "another schema": ({"schema": "rankscope/evaluate/1"}, 'these are no notes ("schema" is not "rankscope/notes/1")'),
-    "a list": ([], "these are no notes"),
-    "queries that are no list": ({**NOTES, "queries": {}}, '"queries" is no list'),
+    "another schema": (
+        {"schema": "rankscope/evaluate/1"},
+        'not the notes of a report ("schema" is not "rankscope/notes/1")',
+    ),
+    "a list": ([], "not the notes of a report"),
+    "queries that are no list": ({**NOTES, "queries": {}}, '"queries" is not a list'),
     "a query without an id": ({**NOTES, "queries": [{"note": "x"}]}, "an entry without query_id"),
     "a document without an id": ({**NOTES, "documents": [{"query_id": "q1"}]}, "an entry without query_id and doc_id"),
     "a grade that is text": (

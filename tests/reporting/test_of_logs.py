@@ -10,7 +10,7 @@ import pytest
 from tests.made.experiments import log_of_days, log_of_users, users
 
 import rankscope as rs
-from rankscope.blocks import Table
+from rankscope.blocks import Chart, Table
 from rankscope.cli import main
 from rankscope.errors import InputError
 
@@ -23,8 +23,14 @@ def test_the_page_of_an_experiment() -> None:
     assert told == [verdict, split, *rest]  # the verdict leads, and the split follows
     assert page.verdicts[0].tone == "unclear"
     names = [section.name for section in page.sections]
-    assert names[:2] == ["results", "variants"]
-    assert "online-results" in names
+    assert names == [
+        "exposures",
+        "power",
+        "results",
+        *(["warnings"] if "warnings" in names else []),
+        "online",
+        "reproduce",
+    ]
     assert len(set(names)) == len(names)
 
 
@@ -33,7 +39,7 @@ def test_the_split_leads_where_it_fails() -> None:
     options: dict[str, Any] = {"split": {"A": 0.9, "B": 0.1}}
     page = rs.report(log, **options).page
     assert page.verdicts[0].text.startswith("Sample ratio mismatch")
-    assert page.verdicts[0].tone == "plain"
+    assert page.verdicts[0].tone == "invalid"
     assert [verdict.text for verdict in page.verdicts] == list(rs.experiment(log, **options).sentences())
 
 
@@ -59,11 +65,13 @@ def test_the_page_of_an_experiment_has_its_days() -> None:
     log = log_of_days(seed=37, early=0.2)
     page = rs.report(log, metrics="CTR", slices="country", margin="2%").page
     names = [section.name for section in page.sections]
-    assert {"by_day", "change", "slices", "heterogeneity"} <= set(names)
+    blocks = {block.name for section in page.sections for block in section.blocks if isinstance(block, Table | Chart)}
+    assert names[:3] == ["days", "exposures", "slices"]
+    assert {"by_day", "change", "slices", "heterogeneity", "exposures"} <= blocks
     assert any("wears off over the days" in verdict.text for verdict in page.verdicts)
-    assert page.about.endswith("users")
+    assert "users · " in page.about
     one_day = rs.report(log_of_days(seed=37, days=1), metrics="CTR").page
-    assert "change" not in {section.name for section in one_day.sections}
+    assert "days" not in {section.name for section in one_day.sections}
 
 
 @pytest.mark.parametrize("metric", ["CTR", "ReturnRate@1"], ids=["a variant that comes late", "a metric over days"])
@@ -75,7 +83,7 @@ def test_a_page_without_days_to_compare_has_the_rest(metric: str) -> None:
     assert page.verdicts[0].text
     names = {section.name for section in page.sections}
     assert "results" in names
-    assert "change" not in names
+    assert "days" not in names
 
 
 def test_what_is_wrong_with_an_experiment_is_told_and_not_taken_for_its_days() -> None:
@@ -92,15 +100,13 @@ def test_the_command_takes_slices_and_margins_of_a_log(tmp_path: Path, capsys: p
     assert main([*command, "--slices", "planet"]) == 2
     assert "no column 'planet'" in capsys.readouterr().err
     assert main([*command, "--margin", "CTR=x"]) == 2
-    assert "--margin x: a margin is a number, like 0.01, 1% or nDCG@10=0.01" in capsys.readouterr().err
+    assert "--margin x: a margin must be a number, like 0.01, 1% or nDCG@10=0.01" in capsys.readouterr().err
 
 
 def test_the_page_of_a_table_of_users() -> None:
     page = rs.report(users(seed=33), metrics="Mean(revenue)", baseline="B").page
-    assert "A" in page.verdicts[1].text
-    assert [section.name for section in page.sections] == ["results", "variants", "charts", "warnings", "reproduce"][
-        : len(page.sections)
-    ]
+    assert page.title == "A against B"
+    assert {section.name for section in page.sections} - {"warnings"} == {"exposures", "power", "results", "reproduce"}
 
 
 @pytest.mark.parametrize(
@@ -124,7 +130,7 @@ def test_the_command_line_names_its_options(tmp_path: Path, capsys: pytest.Captu
 
 
 def test_options_of_experiments_are_refused_where_there_is_none() -> None:
-    with pytest.raises(InputError, match="no column says which variant a user was given"):
+    with pytest.raises(InputError, match="no column has the variants"):
         rs.report(log_of_users(seed=35).drop("variant"), baseline="A")
 
 
@@ -156,5 +162,5 @@ def test_a_page_takes_guardrails_covariates_and_a_prior() -> None:
 
 
 def test_options_of_experiments_need_a_log() -> None:
-    with pytest.raises(InputError, match="guardrails is about a log of what users did"):
+    with pytest.raises(InputError, match="guardrails is about a log of users"):
         rs.report({"q": {"a": 1}}, {"q": {"a": 1.0}}, "RR", guardrails="RPM")

@@ -11,9 +11,9 @@ from tests.reporting.made_subjects import scored, subject, world
 import rankscope as rs
 from rankscope.blocks import Code, Paragraph
 from rankscope.metrics import CATALOGUE, description, parse
-from rankscope.reporting.citations import bibliography, in_brackets, read, sources_of
 from rankscope.reporting.sections import reproduce as paper
 from rankscope.reporting.subject import Subject
+from rankscope.scoring.citations import bibliography, in_brackets, read, sources_of
 
 QRELS = {f"q{i:02}": {"a": 2.0, "b": 1.0} for i in range(12)}
 RUNS = {
@@ -44,7 +44,7 @@ def test_runs_metrics_test_and_correction_are_named_and_cited() -> None:
         "Every run was compared with low by a paired t test, two-sided (Student, 1908; Smucker, Allan and Carterette, 2007)."
         in text
     )
-    assert "at the level at which Holm's correction tests each comparison (95% for one alone)" in text
+    assert "at the level at which Holm's correction tests each comparison (95% for one comparison)" in text
     assert "by Holm's correction (Holm, 1979), at alpha = 0.05." in text
     assert "Intervals of means are 95% t intervals" in text
     assert "AP was declared as the primary metric." in text
@@ -52,9 +52,21 @@ def test_runs_metrics_test_and_correction_are_named_and_cited() -> None:
     assert "seed" not in text
 
 
+def test_results_state_their_method() -> None:
+    scores, found = rs.evaluate(QRELS, RUNS["low"], "AP"), rs.compare(QRELS, TWO, "AP")
+    assert scores.methods.startswith(
+        f"1 run was scored on 12 queries with rankscope {rs.__version__}, by AP (trec_eval map)."
+    )
+    assert "compared" not in scores.methods
+    assert "Every run was compared with low by a paired t test" in found.methods
+    text, sources = rs.methods(found).split("\n\n")
+    assert text == said(Subject(found))
+    assert sources.startswith("@software{rankscope,")
+
+
 def test_one_comparison_is_not_corrected() -> None:
     text = said(subject(QRELS, TWO, ["nDCG@10"]))
-    assert "There was one comparison, so no p-value needed correction; alpha = 0.05." in text
+    assert "There was one comparison, so no p-value needed correction, and alpha = 0.05." in text
     assert "Intervals of differences are 95% t intervals" in text
     assert "Holm" not in text + entries(subject(QRELS, TWO, ["nDCG@10"]))
 
@@ -67,7 +79,7 @@ def test_one_run_is_compared_with_nothing() -> None:
 
 def test_few_differing_queries_are_told_only_where_there_are_such() -> None:
     same = RUNS["low"] | {query: RUNS["high"][query] for query in ["q01", "q02"]}
-    assert "; where fewer than 6 queries differed, by the exact sign-flip test." in said(
+    assert ", or if fewer than 6 queries differed, by the exact sign-flip test." in said(
         subject(QRELS, {"low": RUNS["low"], "same": same}, "AP")
     )
 
@@ -97,7 +109,7 @@ def test_a_joint_correction_gives_the_intervals() -> None:
         ),
         ({"dialect": "ranx"}, "All values are computed by the conventions of ranx"),
         ({"tried": 40}, "40 systems were tried on these judgments."),
-        ({"correction": "none"}, "P-values were not corrected; alpha = 0.05."),
+        ({"correction": "none"}, "P-values were not corrected, and alpha = 0.05."),
         ({"correction": "bh"}, "the correction of Benjamini and Hochberg"),
         ({"test": "permutation(rounds=999)", "seed": 3}, "seed 3."),
         ({"interval": "bca(rounds=4999)"}, "BCa bootstrap intervals (rounds=4999"),
@@ -125,7 +137,7 @@ def test_repeated_rows_are_told_where_there_were_such() -> None:
 
 def test_scores_of_0_and_1_have_wilsons_interval() -> None:
     text = said(subject(QRELS, RUNS, ["P@1", "nDCG@3"]))
-    assert "Wilson's intervals (where all scores are 0 or 1; Wilson, 1927)" in text
+    assert "Wilson's intervals (if all scores are 0 or 1; Wilson, 1927)" in text
 
 
 # --- sources -----------------------------------------------------------------------------------------------
@@ -210,7 +222,7 @@ def test_the_entry_of_rankscope_has_an_author_and_its_home(monkeypatch: pytest.M
     from email.message import Message
     from importlib.metadata import PackageNotFoundError
 
-    from rankscope.reporting import citations
+    from rankscope.scoring import citations
 
     stated = Message()
     for address in ("Changelog, https://example.org/r/changes", "Homepage, https://example.org/r"):

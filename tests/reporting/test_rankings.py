@@ -22,7 +22,11 @@ from rankscope.testing import variants
 from rankscope.testing.cases import top_grade
 from rankscope.verbs.explain.result import Explanation
 
-CLASSES = [cls for cls in dict.fromkeys(CATALOGUE.values()) if cls.__module__.startswith("rankscope.")]
+CLASSES = [
+    cls
+    for cls in dict.fromkeys(CATALOGUE.values())
+    if cls.__module__.startswith("rankscope.") and not any("items" in metric.needs for metric in variants(cls))
+]
 
 
 # --- laws --------------------------------------------------------------------------------------------------

@@ -149,7 +149,7 @@ def test_a_dict_that_changed_since_is_refused() -> None:
     run = {query: dict(docs) for query, docs in OLD.items()}
     scores = rs.evaluate(QRELS, run, "RR")
     run["q00"]["z"] = 0.1
-    with pytest.raises(rs.DataError, match="37 rows where 36 were scored"):
+    with pytest.raises(rs.DataError, match="37 rows, but 36 were scored"):
         rs.report(scores)
 
 
@@ -160,7 +160,7 @@ def test_a_dict_that_changed_since_is_refused() -> None:
         ({"colour": "red"}, "report has no option 'colour'"),
         ({"queries_text": {"other": "words"}}, "other"),
         ({"quries_text": {}}, "report has no option 'quries_text', did you mean queries_text?"),
-        ({"docs_text": {}}, "texts of documents: no text in a dict"),
+        ({"docs_text": {}}, "texts of documents: a dict has no texts"),
     ],
 )
 def test_what_it_refuses(options: dict[str, Any], said: str) -> None:
@@ -172,7 +172,7 @@ def test_options_that_a_result_has_no_use_for_are_one_line() -> None:
     found = rs.compare(QRELS, RUNS, "nDCG@3")
     with pytest.raises(rs.InputError, match=r"no option 'tilte', did you mean title\?"):
         rs.report(found, tilte="x")
-    with pytest.raises(rs.InputError, match=r"no option 'margin' \(what is compared, and how, is settled\)"):
+    with pytest.raises(rs.InputError, match=r"no option 'margin' \(the comparison is fixed\)"):
         rs.report(found, margin=0.1)
 
 

@@ -91,9 +91,9 @@ def test_conventions_are_those_of_the_metric_itself_and_of_what_was_asked() -> N
     )
     assert told["nDCG(gain='exponential')@10"].startswith("here: gain 2^grade - 1. Usually: linear gain")
     assert told["P@5"].startswith("divides by k")
-    assert told["means"] == "of the queries' values, weighted where there are weights"
+    assert told["means"] == "of the queries' values, weighted if there are weights"
     assert told["weights"] == "given in memory"
-    assert told["queries with nothing relevant found"] == "left out where nothing relevant stands in the whole list"
+    assert told["queries with nothing relevant found"] == "left out if nothing relevant is in the whole list"
     assert told["clusters"].startswith("queries come in 4 clusters")
     assert told["interval of means"] == "95%, t; wilson for scores of 0 and 1"
 

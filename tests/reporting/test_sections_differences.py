@@ -184,7 +184,7 @@ def test_a_forest_says_what_its_intervals_are_after() -> None:
     many = charts(section_of("differences", COMPARED["gaps"]()))["forest"]
     assert "the corrected 95% interval (paired t test, Holm over 2 comparisons)" in many.caption
     one = charts(section_of("differences", COMPARED["clusters"]()))["forest"]
-    assert "the 95% interval (paired t test; queries in 6 clusters)" in one.caption
+    assert "the 95% interval (paired t test, queries in 6 clusters)" in one.caption
 
 
 def test_files_are_called_by_their_runs() -> None:

@@ -80,7 +80,7 @@ def test_the_heatmap_shows_where_runs_part() -> None:
         assert value == field.values[field.systems.index(str(run)), field.units.index(str(query))]
     assert next(iter(dict.fromkeys(column(chart, "run")))) == max(field.systems, key=field.means.__getitem__)
     assert chart.caption.startswith(
-        "All queries, the best run on top and the easiest query on the left. A column of one"
+        "All queries, the best run on top and the easiest query on the left. A column in one"
     )
     many = drawn(3, systems=3, queries=90)
     wide = compared(many, metrics="AP")
@@ -149,8 +149,8 @@ def test_slices_are_their_contrasts_and_the_reversal_is_told() -> None:
     )
     assert [n.code for b in section.blocks if isinstance(b, Notes) for n in b.items] == ["RS404"]
     said = [b.text for b in section.blocks if isinstance(b, Paragraph)]
-    assert said == ["p and intervals of slices are corrected for 3 comparisons; *: a clear difference."]
-    assert "that of all queries is the one of the comparison above" in chart.caption
+    assert said == ["p and intervals of slices are corrected for 3 comparisons. *: a clear difference."]
+    assert "The bar of all queries is the one of the comparison above" in chart.caption
     table = tables(section)["slices"]
     for cells, part in zip(table.rows, subject.result.slices.contrasts, strict=True):
         one = part.contrast
@@ -194,9 +194,9 @@ def test_costs_draw_the_front() -> None:
             (1, 2, 3),
             "a, b and c are on the Pareto front: each costs more than the one before it and has a higher mean.",
         ),
-        ((1, 4, 3), "a and c are on the Pareto front; the other one costs as much or more and has no higher mean."),
-        ((3, 3, 3), "c beats all others: none is cheaper or has a higher mean."),
-        ((2, 4, 4), "a and c are on the Pareto front; the other one costs as much or more and has no higher mean."),
+        ((1, 4, 3), "a and c are on the Pareto front; the other one costs at least the same and has no higher mean."),
+        ((3, 3, 3), "c beats all others: no other run costs less or has a higher mean."),
+        ((2, 4, 4), "a and c are on the Pareto front; the other one costs at least the same and has no higher mean."),
     ],
 )
 def test_the_lead_of_costs_is_of_means(given_costs: tuple[int, int, int], said: str) -> None:

@@ -335,7 +335,7 @@ def test_a_sample_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     qrels, runs = made_up(queries=9)
     monkeypatch.setattr(overlap, "QUERIES", 4)
     found = section_of("agreement", made(qrels, runs, "P@5"))
-    assert found.blocks[-1] == Paragraph("Of 4 of 9 queries, picked evenly by their ids.", quiet=True)
+    assert found.blocks[-1] == Paragraph("From 4 of 9 queries, picked evenly by their ids.", quiet=True)
 
 
 def test_runs_with_no_query_in_common() -> None:
@@ -343,7 +343,7 @@ def test_runs_with_no_query_in_common() -> None:
     scores = rs.evaluate(qrels, {"one": {"q1": {"a": 1.0}}, "two": {"q2": {"a": 1.0}}}, "P@1")
     runs = {"one": {"q1": {"a": 1.0}}, "two": {"q2": {"a": 1.0}}}
     found = section_of("agreement", Subject(scores, qrels, runs))
-    assert "nothing to compare" in str(found.blocks)
+    assert "runs cannot be compared" in str(found.blocks)
 
 
 # --- what a rank is worth ---------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ def agreement(
     for given, wanted in ((comparison, Comparison), (experiment, Experiment)):
         if not isinstance(given, wanted):
             raise InputError(
-                f"a {type(given).__name__} stands where a {wanted.__name__} does: rs.agreement(rs.compare(...), rs.experiment(...))"
+                f"a {type(given).__name__} was given for a {wanted.__name__}: write rs.agreement(rs.compare(...), rs.experiment(...))"
             )
     return OnlineAgreement(comparison, experiment, pair_variants(comparison, experiment, variants))
 
@@ -199,7 +199,7 @@ class OnlineAgreement(Result):
         return [by_metric[metric] for metric in self.comparison.metrics]
 
     def _online(self, variant: str) -> list[Contrast]:
-        return [c for c in self.experiment.contrasts if c.run == variant]
+        return [c for c in self.experiment.contrasts if c.run == variant and c.baseline == self.experiment.baseline]
 
     def __getitem__(self, variant: Any) -> BothVerdicts:
         found = [row for row in self.deciding if row.variant == str(variant)]
@@ -243,7 +243,7 @@ class OnlineAgreement(Result):
 
     @cached_property
     def causes(self) -> list[Note]:
-        """Where the two are opposite: what these data give to think, and what usually explains it."""
+        """The reasons if the two are opposite: first those that these data show, then the usual ones."""
         found: list[Note] = []
         for row in self.deciding:
             if row.agrees == "opposite":
@@ -275,7 +275,7 @@ class OnlineAgreement(Result):
             return f"Offline and online agree: {first}, and {on_other}."
         clear = [c.verdict in {"better", "worse"} for c in (one, other)]
         if not any(clear):
-            return f"Neither offline nor online says which is better: {first}; {_unclear(other, short)}."
+            return f"Offline and online are both unclear: {first}; {_unclear(other, short)}."
         second = _verdict(other, run, baseline, short)
         text = f"{first}; {_unclear(other, short)}" if clear[0] else f"{second}; {_unclear(one, short)}"
         return f"Only {SIDES[clear[1]]} is clear, so it is open whether the two agree: {text}."
@@ -293,7 +293,7 @@ class OnlineAgreement(Result):
         if len(self.both) > len(self.deciding):
             out += [EMPTY, Heading("Metric by metric"), self.table()]
         if self.causes:
-            out += [EMPTY, Heading("What may explain it"), Notes(tuple(self.causes))]
+            out += [EMPTY, Heading("Possible explanations"), Notes(tuple(self.causes))]
         return out
 
     def charts(self) -> Iterator[Chart]:

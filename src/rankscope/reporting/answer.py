@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from rankscope import words
 from rankscope.blocks import Answer, Column, Section, Table, Tone, Value, ValueRange, Verdict
 from rankscope.panels.contrast import CLEAR, Contrast
+from rankscope.panels.contrast_result import value_cell
 from rankscope.panels.families import TopGroup
 from rankscope.panels.panel import Panel
 from rankscope.reporting.sections.scoreboard import mean_of
 from rankscope.reporting.subject import MANY, Subject, column_of
 from rankscope.scoring.runs import Mean
 from rankscope.scoring.scores import Scores, best_rows
+from rankscope.show.html.tables import TONES as SIGNS
 from rankscope.verbs.compare.charts import by_size, query_ids
 from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.compare.tables import FEW, value_range
 from rankscope.verbs.diagnose.diagnose import diagnosis_of
 from rankscope.verbs.diagnose.losses import LABELS
 
-ROWS = 10  # runs of the board: it is read at a glance
-NAMED = 4  # runs that are named as tied
+ROWS = 6  # runs of the board: it is read at a glance
+NAMED = 2  # runs that are named as tied
 LEVEL = 0.95
 
 
@@ -33,9 +36,9 @@ def answer(subject: Subject[Any], sections: Sequence[Section]) -> Answer | None:
         return None
     text, tone, c = _sentence(subject)
     caution, at = _caution(subject, sections, c)
-    queries = () if c is None else deciding(c, DECIDING)
+    queries = () if c is None else deciding(c, EACH)
     pairs = () if c is None else ((c.baseline, c.run),) * len(queries)
-    return Answer(text, tone, _board(subject), caution, at, queries, pairs)
+    return Answer(text, tone, _board(subject), caution, at, queries, pairs, step=_next(c))
 
 
 # --- sentences
@@ -50,22 +53,51 @@ def _sentence(subject: Subject[Any]) -> tuple[str, Tone, Contrast | None]:
 
 
 def _of_pair(subject: Subject[Any], c: Contrast) -> str:
-    """Return a sentence with both means, the relative change, and the number of clear metrics."""
-    means = c.panel.means
-    old, new = (_figure(c.panel, means[name]) for name in (c.baseline, c.run))
-    change = c.relative[0]
-    share = f", {words.relative(change, 0 if abs(change) >= 0.1 else 1)}" if words.finite(change) is not None else ""
+    """Return a sentence with the difference and its interval, the number of clear metrics, and a tie for first."""
     who = {
         "better": f"{c.run} beats {c.baseline}", "worse": f"{c.run} loses to {c.baseline}",
         "different": f"{c.run} differs from {c.baseline}", "same": f"{c.run} and {c.baseline} are the same",
         "equivalent": f"{c.run} is equivalent to {c.baseline}", "not worse": f"{c.run} is not worse than {c.baseline}",
     }.get(c.verdict, f"No clear difference between {c.run} and {c.baseline}")  # fmt: skip
-    return f"{who}: {c.metric} {old} to {new}{share}{_on_metrics(subject, c)}"
+    return f"{who}: {change(c, named=True)}{_on_metrics(subject, c)}{_tied_with(subject, c)}"
+
+
+def _tied_with(subject: Subject[Any], c: Contrast) -> str:
+    """Return the other runs that are tied for first with the run of a contrast."""
+    group = subject.top_group
+    if group is None or group.systems[0] != c.run or len(group.systems) < 2:
+        return ""
+    others = [name for name in group.systems[1:] if name != c.baseline]
+    return f"; not clearly ahead of {words.listing(others, NAMED)}" if others else ""
+
+
+def change(c: Contrast, named: bool = False, lift: bool = False, ahead: str = "") -> str:
+    """Return the difference, or the lift, with its interval: ``+0.082 nDCG@10 (95% interval +0.051 to +0.114)``.
+
+    ``ahead`` is the system that it is seen from, by default the run.
+    """
+    size, ends = _change(c, lift, -1 if ahead == c.baseline else 1)
+    level = f"{words.percent(c.method.level)} interval " if named else ""
+    return f"{size}{f' {c.metric}' if named else ''}{f' ({level}{ends})' if ends else ''}"
+
+
+def _change(c: Contrast, lift: bool, way: int = 1) -> tuple[str, str]:
+    """Return the difference or lift as text, and its interval."""
+    value, bounds = c.relative_adjusted
+    if lift and bounds.known:
+        low, high = (words.relative(end) for end in (bounds.lower, bounds.upper))
+        return words.relative(value), f"{low.removesuffix('%')} to {high}"
+    digits, bounds = c.panel.measure.decimals, c.shown
+    ends = sorted((way * bounds.lower, way * bounds.upper)) if bounds.known else []
+    size = words.number(way * c.difference, sign=True, digits=digits)
+    return size, words.interval(ends[0], ends[1], sign=True, digits=digits) if ends else ""
 
 
 def _on_metrics(subject: Subject[Any], c: Contrast) -> str:
     """On how many of several metrics two runs differ clearly, and whether some go the other way."""
     assert subject.comparison is not None
+    if len(subject.systems) == 2:
+        return ""  # the board shows them
     alike = [one for one in subject.comparison.contrasts if (one.run, one.baseline) == (c.run, c.baseline)]
     if len(alike) < 2:
         return ""
@@ -77,42 +109,50 @@ def _on_metrics(subject: Subject[Any], c: Contrast) -> str:
 
 
 def _of_many(subject: Subject[Any]) -> tuple[str, Tone, Contrast | None]:
-    """Return the best of many runs, the runs tied with it, and its lead."""
+    """Return the best of many runs, its lead on the runner-up or the baseline, and the runs tied with it."""
     assert subject.comparison is not None
     found, panel = subject.comparison, subject.lead
-    best, several = next(iter(panel.means)), words.counted(len(subject.systems), "run")
+    best, second, *_ = panel.means
+    several = words.counted(len(subject.systems), "run")
     figure = f"{panel.name} {_figure(panel, panel.means[best])}"
     if not panel.sign:
         return f"{best} has the highest {figure} of {several}", "plain", None
-    group = next((group for group in found.groups if group.metric == panel.name), None)
-    text = f"{best} is best of {several}: {figure}{'' if group is None else _tied(group, subject.systems)}"
-    c = next((c for c in subject.rivals if c.run == best and c.baseline == found.baseline), None)
-    if c is None or found.family.each_pair:
-        return text, "plain", next(iter(subject.rivals), None)
-    change = f"{words.relative(c.relative[0], 0)} on" if words.finite(c.relative[0]) is not None else "ahead of"
-    clear = "clear" if c.verdict in CLEAR else "no clear difference"
-    return f"{text}; {change} {found.baseline} ({clear})", TONES.get(c.verdict, "plain"), c
+    pairs = [{best, second}, *([] if best == found.baseline else [{best, found.baseline}])]
+    there = (c for pair in pairs for c in found.of(panel.name) if {c.run, c.baseline} == pair)
+    c = next(there, None)
+    ahead = other = ""
+    if c is not None:
+        other = c.baseline if c.run == best else c.run
+        ahead = f", {change(c, ahead=best)} on {other}".replace("(", f"({words.percent(c.method.level)} interval ", 1)
+    group = subject.top_group
+    tone: Tone = "plain" if group is None else "better" if len(group.systems) == 1 else "unclear"
+    tied = "" if group is None else _tied(group, subject.systems, other if ahead else "")
+    return f"{best} is best of {several}: {figure}{ahead}{tied}", tone, c
 
 
-def _tied(group: TopGroup, systems: Sequence[str]) -> str:
+def _tied(group: TopGroup, systems: Sequence[str], named: str) -> str:
     others = group.systems[1:]
     if not others:
-        return ", clearly ahead of every other run"
+        return "; clearly ahead of every other run"
     if len(group.systems) == group.of:
-        return ", but none is clearly ahead of the others"
+        return "; not clearly ahead of any other run"
     behind = [system for system in systems if system not in group.systems]
     rest = behind[0] if len(behind) == 1 else f"the other {words.count(len(behind))}"
-    return f", tied with {words.listing(others, NAMED)}, clearly ahead of {rest}"
+    tied = words.listing(["it" if name == named else name for name in others], NAMED)
+    return f"; not clearly ahead of {tied}, clearly ahead of {rest}"
 
 
 def _of_scores(subject: Subject[Any]) -> str:
     panel, queries = subject.lead, subject.queries
     best = subject.merit()[0]
-    value = f"{panel.name} {_figure(panel, panel.means[best])}"
+    bounds = panel.interval(best, LEVEL)
+    known = bounds.known and not panel.reason
+    ends = f" ({words.percent(LEVEL)} interval {words.interval(bounds.lower, bounds.upper)})" if known else ""
+    value = f"{panel.name} {_figure(panel, panel.means[best])}{ends}"
     if len(subject.systems) == 1:
         return f"{best}: {value} over {queries}"
     first = f"{best} has the best value" if panel.sign else f"{best} comes first"
-    return f"{first} of {words.counted(len(subject.systems), 'run')}: {value}; whether that is a real difference was not tested"
+    return f"{first} of {words.counted(len(subject.systems), 'run')}: {value}. Whether the difference is real was not tested"
 
 
 def _figure(panel: Panel, value: float) -> str:
@@ -131,6 +171,14 @@ def _caution(subject: Subject[Any], sections: Sequence[Section], c: Contrast | N
     return next(((text, name) for name, text in told.items()), ("", ""))
 
 
+def _next(c: Contrast | None) -> str:
+    """Return the number of queries that would show an open difference; empty for any other."""
+    if c is None or c.verdict != "cannot tell" or c.method.every_look:
+        return ""
+    more = (c.queries_needed or 0) - c.queries
+    return f"judge about {words.rounded(more)} more queries to show a difference of this size" if more > 0 else ""
+
+
 # --- the board
 def _board(subject: Subject[Any]) -> Table:
     """Return the means, one interval per row: of the difference on the main metric, or of the mean of a single run."""
@@ -139,28 +187,32 @@ def _board(subject: Subject[Any]) -> Table:
         means = tuple((panel.name, mean_of(panel, systems[0], LEVEL)) for panel in panels)
         note = f"± and bars: the {words.percent(LEVEL)} interval over queries"
         return Table((Column("metric"), Column("value", "value")), means, name="answer", note=note)
+    if found is not None and len(systems) == 2:
+        return metric_board(found.contrasts, found.method.level)
     shown = systems
     if len(systems) > ROWS:  # the best, and always the baseline
         first = {subject.systems[0]} if found is not None else set()
         kept = {*first, *[s for s in systems if s not in first][: ROWS - len(first)]}
         shown = [s for s in systems if s in kept]
+    panels = panels[: None if len(systems) < MANY else 1]  # of many runs the scoreboard has the other metrics
     rows: list[tuple[Value, ...]] = [(s, *(words.finite(panel.means[s]) for panel in panels)) for s in shown]
     notes = []
     if len(shown) < len(systems):
         count = f"{words.count(len(shown))} of {words.count(len(systems))} runs"
-        notes.append(f"{count}, the best first: the scoreboard has all")
+        notes.append(count)
     if found is not None and not found.family.each_pair:
         by_run = {c.run: c for c in found.of(subject.lead.name)}
         ends = [_signed(by_run[s]) if s in by_run else None for s in shown]
         drawn = Column(f"{subject.lead.name}: difference from {found.baseline}", "value", guide="zero")
         level = words.percent(found.method.level)
-        notes.append(f"bars: the {level} interval of the difference; the thin line marks no difference")
+        notes.append(f"bars: {level} intervals")
     else:
         share = LEVEL if found is None else found.method.level
         ends = [value if isinstance(value := mean_of(subject.lead, s, share), ValueRange) else None for s in shown]
         drawn = Column(f"{subject.lead.name} with its interval", "value")
-        notes.append(f"bars: the {words.percent(share)} interval over queries")
-    columns = (Column("run"), *(replace(column_of(panel), hint="") for panel in panels))
+        notes.append(f"bars: {words.percent(share)} intervals over queries")
+    heads = (replace(column_of(panel), hint="", spare=i > 0) for i, panel in enumerate(panels))
+    columns = (Column("run"), *heads)
     if any(ends):
         columns, rows = (*columns, drawn), [(*row, end) for row, end in zip(rows, ends, strict=True)]
     best = ((j, best_rows(p.better, [words.finite(p.means[s]) for s in shown])) for j, p in enumerate(panels, start=1))
@@ -170,16 +222,47 @@ def _board(subject: Subject[Any]) -> Table:
 
 def _signed(c: Contrast) -> ValueRange | None:
     value = value_range(c.difference, c.shown)
-    return None if value is None else replace(value, text=words.in_table(words.number(value.value, sign=True)))
+    return None if value is None else replace(value, text=words.in_table(change(c)))
+
+
+def metric_board(
+    contrasts: Sequence[Contrast], level: float, part_of: Callable[[Contrast], str] | None = None, lift: bool = False
+) -> Table:
+    """Return a row per metric and system, with the interval of its relative change drawn, apart by the part of the metric."""
+    several, pairs = (len({getattr(c, name) for c in contrasts}) > 1 for name in ("run", "baseline"))
+    rows: list[tuple[Value, ...]] = []
+    parts: list[tuple[int, str]] = []
+    for part, group in groupby(contrasts, key=part_of or (lambda _: "")):
+        parts.append((len(rows), part))
+        for c in group:
+            value, bounds = c.relative_adjusted
+            text = words.in_table(change(c, lift=lift))
+            drawn: Value = ValueRange(value, bounds.lower, bounds.upper, text) if bounds.known else text
+            names = [c.metric, c.sides if pairs else c.run] if several else [c.metric]
+            rows.append((*names, value_cell(c, c.baseline_value), value_cell(c, c.value), drawn, marked(c.verdict)))
+    columns = (
+        Column("metric"), *([Column("variant")] if several else []), Column("baseline" if pairs else contrasts[0].baseline, "value", spare=True),
+        Column("value" if several else contrasts[0].run, "value", spare=True), Column("lift" if lift else "difference", "value", guide="zero"),
+        Column("verdict"),
+    )  # fmt: skip
+    note = f"bars: relative change, {words.percent(level)} intervals"
+    return Table(
+        columns, tuple(rows), labels=1 + several, note=note, name="answer", parts=tuple(parts) if len(parts) > 1 else ()
+    )
 
 
 DOUBTFUL = {"RS101", "RS201", "RS204"}  # missing queries, ranks that contradict scores, much that is unjudged
-MEANS_ONLY = "By the means only; the verdict tests whether a difference is real."
+MEANS_ONLY = "By the means only. The verdict tests whether a difference is real."
 DECIDING = 3  # queries that are named for one rival
 EACH = 2  # and for each of several
 TONES: dict[str, Tone] = {
     "better": "better", "worse": "worse", "cannot tell": "unclear", "same": "same", "equivalent": "same",
 }  # fmt: skip
+
+
+def marked(verdict: str) -> str:
+    """Return a verdict with the sign of its tone: ``▲ better``."""
+    return f"{SIGNS[TONES.get(verdict, 'plain')][0]} {verdict}".strip()
 
 
 def verdicts(subject: Subject[Any]) -> tuple[Verdict, ...]:
@@ -287,19 +370,15 @@ def _beside(found: Comparison, others: Sequence[Verdict]) -> Iterator[Verdict]:
 
 
 def _left_open(found: Comparison, mine: Sequence[Contrast]) -> str:
-    """Return the number of inconclusive comparisons, and the queries that would settle the closest."""
+    """Return the number of inconclusive comparisons, and the closest comparison."""
     unclear = [c for c in mine if c.verdict == "cannot tell"]
     are = words.agree(len(unclear), "is")
     text = f"{words.count(len(unclear))} of {words.count(len(mine))} comparisons on {found.primary} {are} inconclusive"
-    needs = [(c.queries_needed or 0, c) for c in unclear if not found.method.every_look]
-    needs = [(needed, c) for needed, c in needs if needed > c.queries]
-    if not needs:
+    closest = [c for c in unclear if c.queries_needed is not None and c.detectable.difference > 0]
+    if not closest:
         return f"{text}."
-    needed, c = min(needs, key=lambda need: need[0])
-    return (
-        f"{text}; the closest is {c.sides} ({words.number(c.difference, sign=True)}): detecting a difference of that size would take "
-        f"about {words.rounded(needed)} queries, and there are {words.count(c.queries)}."
-    )
+    c = max(closest, key=lambda c: abs(c.difference) / c.detectable.difference)
+    return f"{text}; the closest is {c.sides} ({words.number(c.difference, sign=True)}). {c.reach}."
 
 
 # --- one run
@@ -312,7 +391,7 @@ def _verdicts_of_scores(subject: Subject[Any]) -> Iterator[Verdict]:
         yield Verdict(_of_mean(mean, scores), "plain", mean.run)
     if len(means) > FEW:
         more = words.counted(len(means) - FEW, "more run is", "more runs are")
-        yield Verdict(f"{more} on the scoreboard; they are not compared.", "plain", "more runs")
+        yield Verdict(f"{more} on the scoreboard, not compared.", "plain", "more runs")
     if not scores.evaluations or scores.metrics[0].aggregate == "pooled":
         return  # without rankings there is no reason, and of all documents together no query has a part
     found = diagnosis_of(scores, subject.qrels, subject.runs, DECIDING)
@@ -321,7 +400,7 @@ def _verdicts_of_scores(subject: Subject[Any]) -> Iterator[Verdict]:
         run = f"{one.run} " if len(found.runs) > 1 else ""
         lost = "" if found.reason or math.isnan(one.loss) else f", loses {words.number(one.loss)}"
         queries.append((one.query_id, f"{run}{words.number(one.value)}{lost}: {LABELS[one.kind]}"))
-    yield Verdict(" ".join(found.sentences()), "plain", "what is lost, and why", tuple(queries))
+    yield Verdict(" ".join(found.sentences()), "plain", "the losses and their causes", tuple(queries))
 
 
 def _of_mean(mean: Mean, scores: Scores) -> str:

@@ -13,14 +13,14 @@ from rankscope.verbs.experiment.result import Experiment
 UNJUDGED = "RS204"  # the warning that much of a top is not judged
 NAMED = 4  # slices that are named
 USUAL = (
-    Note("Position bias: users click what stands first and what looks good, whatever it is worth",
+    Note("Position bias: users click the first and the attractive items, even if they are not useful",
         "look at clicks by position (rankscope online LOG --by position), and at satisfied clicks, after which users stayed"),
     Note("Other queries: the judged queries are not those that users ask",
         "weigh queries by how often they are asked (--weights), or judge a sample of the log's"),
-    Note("Another goal: the metric counts ranks that nobody sees, or leaves out what users want (price, freshness, variety)",
+    Note("Another goal: the metric counts ranks that users do not see, or ignores their wishes (price, freshness, variety)",
         "look at other cutoffs and metrics (rankscope advise QRELS RUN RUN)"),
-    Note("More than the ranking changed: latency, layout, what stands beside it",
-        "compare what the variants showed with the runs that were judged"),
+    Note("More than the ranking changed: latency, layout, content next to it",
+        "compare the lists of the variants with the judged runs"),
 )  # fmt: skip
 
 
@@ -31,13 +31,13 @@ def findings(
     if with_users := [c.metric for c in others if c.verdict == online.verdict]:
         yield Note(
             f"{words.listing(with_users)} {words.agree(len(with_users), 'goes')} the way of {online.metric}",
-            f"{offline.metric} may reward what users do not see: look which metric foresaw earlier experiments before choosing the main one",
+            f"{offline.metric} may reward ranks that users do not see: look which metric foresaw earlier experiments before choosing the main one",
         )
     if with_judges := [c.metric for c in online_others if c.verdict == offline.verdict]:
         yield Note(
             f"Online, {words.listing(with_judges)} {words.agree(len(with_judges), 'goes')} the way of {offline.metric}",
-            f"decide which of {words.listing([online.metric, *with_judges])} stands for what is wanted; clicks alone may fall where users find "
-            "what they want sooner",
+            f"decide which of {words.listing([online.metric, *with_judges])} measures the goal. Clicks may fall if users find "
+            "their answer sooner",
         )
 
 
@@ -73,7 +73,7 @@ def usual_causes(comparison: Comparison) -> Iterator[Note]:
         yield from (Note(caution.message, caution.hint, caution.code) for caution in unjudged)
     else:
         yield Note(
-            "Unjudged results: what a new ranking brings up was never judged, and counts as not relevant",
-            "rankscope unjudged QRELS RUN RUN says how much hangs on it",
+            "Unjudged results: documents new in a ranking were never judged, and count as not relevant",
+            "rankscope unjudged QRELS RUN RUN shows their possible effect",
         )
     yield from USUAL

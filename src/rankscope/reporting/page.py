@@ -26,21 +26,30 @@ from rankscope.errors import DataError, InputError
 from rankscope.experiments.request import EXPERIMENT_OPTIONS
 from rankscope.impressions import Log
 from rankscope.panels.contrast_result import difference_cell, interval_cell, value_cell
+from rankscope.reporting import clicks as of_clicks
+from rankscope.reporting import experiments, of_logs
 from rankscope.reporting.agreement import OnlineAgreement
 from rankscope.reporting.answer import TONES, answer, verdicts
 from rankscope.reporting.explorer.rankings import QueriesPart
-from rankscope.reporting.sections.data import DataPart, WorklistPart, warnings_table
+from rankscope.reporting.sections.data import DataPart, WorklistPart
 from rankscope.reporting.sections.differences import ByQueryPart, CostsPart, DifferencesPart, PairsPart, SlicesPart
 from rankscope.reporting.sections.ranks import AgreementPart, CutoffsPart, DiscountsPart, OriginPart, RecallPart
 from rankscope.reporting.sections.reproduce import reproduce, reproduce_result
 from rankscope.reporting.sections.scoreboard import ComparisonPart, HeatMapPart, ScoresPart, SpreadPart
 from rankscope.reporting.subject import PagePart, Subject
-from rankscope.show.result import Result, caution_notes
+from rankscope.scoring.logs import design_of
+from rankscope.show.result import Result
 from rankscope.syntax import option_named
+from rankscope.verbs.clicks.clicks import clicks
+from rankscope.verbs.clicks.result import ClickModels
+from rankscope.verbs.estimate.estimate import estimate
 from rankscope.verbs.experiment.days import over_days
 from rankscope.verbs.experiment.experiment import experiment
 from rankscope.verbs.experiment.result import Experiment
+from rankscope.verbs.interleaving.interleaving import interleaving
 from rankscope.verbs.online.online import online
+from rankscope.verbs.position_bias.position_bias import position_bias
+from rankscope.verbs.position_bias.result import PositionBias
 
 # the sections in reading order; each declares its subjects
 SECTIONS: tuple[type[PagePart], ...] = (
@@ -97,19 +106,30 @@ def _with_links(section: Section, shown: Mapping[str, Section]) -> Section:
 # --- any result
 def page_of_result(result: Result, title: str | None = None, command: str | None = None) -> Page:
     """Return the page of any result: its sentences, tables, charts, warnings and conventions."""
+    if isinstance(result, Experiment):
+        return page_of_experiment(result, title, command)
+    if isinstance(result, of_logs.Compared):
+        own = (*of_logs.sections(result), reproduce_result(result, command))
+        first = of_logs.answer(result, own)
+        return Page(title or of_logs.title_of(result), "", of_logs.verdicts(result), own, FOOT, first, result.exit_code)
+    if isinstance(result, PositionBias | ClickModels):
+        shown = (*of_clicks.sections(result), reproduce_result(result, command))
+        return Page(
+            title or of_clicks.title_of(result), "", of_clicks.verdicts(result), shown, FOOT, exit_code=result.exit_code
+        )
     verb = result.schema.partition("/")[0]
     sections = (*sections_of(result), reproduce_result(result, command))
-    return Page(title or verb.capitalize(), "", verdicts_of(result), sections, FOOT)
+    return Page(title or verb.capitalize(), "", tuple(map(Verdict, result.sentences())), sections, FOOT)
 
 
-def verdicts_of(result: Result) -> tuple[Verdict, ...]:
-    """The sentences of a result; of an experiment its verdict leads, in its tone, unless the split forbids one."""
-    if not isinstance(result, Experiment):
-        return tuple(map(Verdict, result.sentences()))
-    first, *others = result.sentences_of_page()
-    leading = result.families[0].contrasts
-    tone = TONES.get(leading[0].verdict, "plain") if len(leading) == 1 else "plain"
-    return Verdict(first, tone), *map(Verdict, others)
+def page_of_experiment(found: Experiment, title: str | None, command: str | None, online: Result | None = None) -> Page:
+    """Return the page of an experiment, and of the online metrics of its whole log."""
+    beside = () if online is None else experiments.pooled(online)
+    sections = (*experiments.sections(found), *beside, reproduce_result(found, command))
+    return Page(
+        title or experiments.title_of(found), experiments.about(found), experiments.verdicts(found), sections, FOOT,
+        experiments.answer(found, sections), found.exit_code,
+    )  # fmt: skip
 
 
 def sections_of(result: Result) -> Iterator[Section]:
@@ -124,46 +144,77 @@ def sections_of(result: Result) -> Iterator[Section]:
             yield Section(name, title, (replace(table, name=table.name or name, title=own),))
     if charts := tuple(result.charts()):
         yield Section("charts", "Charts", charts)
-    if cautions := list(getattr(result, "warnings", ())):
-        notes = caution_notes(cautions, "the table below lists all")
-        more = (warnings_table(cautions),) if len(notes) < len(cautions) else ()
-        yield Section("warnings", "Caveats", (Notes(tuple(notes)), *more))
+    yield from experiments.cautions(result)
 
 
-OF_PAGE = {"variant", "by", "columns", "log_format"}  # the page itself decides by day; the log is read before
+OF_PAGE = {
+    "variant",
+    "by",
+    "columns",
+    "log_format",
+    "time_format",
+    "time_zone",
+    "start",
+    "end",
+}  # the page itself decides by day; the log is read before
 OF_EXPERIMENT = tuple(name for name in EXPERIMENT_OPTIONS if name not in OF_PAGE)
+COMPARED = ("baseline", "margin", "slices", "test", "interval", "correction", "alpha")
+OF_POLICIES = ("target", "reward", "logging", "model", "examination", "force")
+TAKEN = {
+    "variants": OF_EXPERIMENT,
+    "rankers": COMPARED,
+    "policies": (*COMPARED, *OF_POLICIES, "ignore"),
+    "": ("alpha",),
+}
 
 
 def page_of_log(log: Log, metrics: Any, options: Mapping[str, Any], title: str | None, command: str | None) -> Page:
-    """Return the page of a log: its experiment, if it has variants, and its online metrics, the verdict first.
+    """Return the page of a log: of its experiment, its interleaved lists or its policies, and its online metrics, the verdict first.
 
-    Raises InputError for options that are for rankings, and for options of experiments if there are no variants.
+    Raises InputError for options that are for rankings, and for options of other logs.
     """
-    given = {name: value for name, value in options.items() if name != "columns" and value not in (None, [], ())}
-    several = log.has("variant")
-    taken = OF_EXPERIMENT if several else ("alpha",)
+    given = {name: value for name, value in options.items() if name != "columns" and value is not None}
+    given = {name: value for name, value in given.items() if not (isinstance(value, list | tuple) and not value)}
+    models = given.pop("clicks", None)
+    design = design_of(log, given.get("target"))
+    taken = TAKEN[design]
     if (odd := next((name for name in given if name not in taken), None)) is not None:
-        lacking = "experiments, and no column says which variant a user was given"
-        about = lacking if odd in OF_EXPERIMENT else "rankings"
+        lacking = "experiments, and no column has the variants" if not design else "experiments"
+        lacking = "policies: name one with --target" if odd in OF_POLICIES else lacking
+        about = lacking if odd in {*OF_EXPERIMENT, *OF_POLICIES} else "rankings"
         raise InputError(f"{option_named(odd)} is about {about}: leave it out for {log.label}")
-    results: list[Result] = [_experiment(log, metrics, given)] if several else []
+    if design in {"policies", "rankers"}:
+        of_design = (
+            estimate(log, estimators=metrics, **given)
+            if design == "policies"
+            else interleaving(log, credit=metrics, **given)
+        )
+        return _with_clicks(page_of_result(of_design, title, command), log, models)
+    found = _experiment(log, metrics, given) if design else None
+    values = None
     if log.of_impressions:
         over = [name for name, role in (("day", "timestamp"), ("position", "position")) if log.has(role)]
         wanted = metrics
         if "primary" in given:
             wanted = [given["primary"], *([metrics] if isinstance(metrics, str) else metrics or [])]
-        results.append(online(log, wanted, by=over, level=1 - given.get("alpha", 0.05)))
-    lead, *others = results
-    sections = list(sections_of(lead))
-    known = {section.name for section in sections}
-    for section in (section for other in others for section in sections_of(other)):
-        again = replace(section, name=f"online-{section.name}", title=f"{section.title}, all users")
-        sections.append(again if section.name in known else section)
-    notes = lead.variants.notes if isinstance(lead, Experiment) else lead.notes
-    verb, about = lead.schema.partition("/")[0], f"{log.source.label}: {notes[-1]}"
-    return Page(
-        title or verb.capitalize(), about, verdicts_of(lead), (*sections, reproduce_result(lead, command)), FOOT
-    )
+        values = online(log, wanted, by=over, level=1 - given.get("alpha", 0.05))
+    if found is not None:
+        page = page_of_experiment(found, title, command, values)
+    else:
+        assert values is not None
+        page = page_of_result(values, title, command)
+        page = replace(page, about=f"{log.source.label}: {values.notes[-1]}")
+    return _with_clicks(page, log, models)
+
+
+def _with_clicks(page: Page, log: Log, models: Any) -> Page:
+    """Return the page of a log with its position bias and its click models, if they are asked for, before the section that reproduces it."""
+    if models is None:
+        return page
+    found = position_bias(log), clicks(log, None if models is True else models)
+    *first, last = page.sections
+    said = (Verdict(of_clicks.headline(one)) for one in found)
+    return replace(page, verdicts=(*page.verdicts, *said), sections=(*first, *of_clicks.sections(*found), last))
 
 
 def _experiment(log: Log, metrics: Any, given: Mapping[str, Any]) -> Experiment:
@@ -173,13 +224,13 @@ def _experiment(log: Log, metrics: Any, given: Mapping[str, Any]) -> Experiment:
     if not log.has("timestamp") or lead.windowed:
         return found
     try:
-        return replace(found, days=over_days(found.variants, lead, found.method))
-    except DataError:  # one day alone, or a variant that has nothing in one half of them
+        return replace(found, days=over_days(found.variants, lead, found.families[0]))
+    except DataError:  # only one day, or a variant without data in one half
         return found
 
 
 TOGETHER = "together"  # the anchor of the section of both
-BARS = "bars: the change as a share of the baseline, with its interval; the thin line marks no change"
+BARS = "bars: the change as a share of the baseline, with its interval. The thin line marks no change"
 
 
 def page_of_both(subject: Subject[Any], found: OnlineAgreement, title: str | None, command: str | None) -> Page:
@@ -198,12 +249,12 @@ def page_of_both(subject: Subject[Any], found: OnlineAgreement, title: str | Non
         _of_experiment(
             one, "Experiment" if one.name == "results" else f"Experiment: {one.title[:1].lower()}{one.title[1:]}"
         )
-        for one in sections_of(found.experiment)
+        for one in experiments.sections(found.experiment)
     ]
     again = _of_experiment(reproduce_result(found.experiment, None), "Reproduce the experiment")
     return replace(
         page, about=about, verdicts=(*ours, *page.verdicts, *theirs), answer=_answer(found, page.answer),
-        sections=(_together(found), *offline, *online, last, again),
+        sections=(_together(found), *offline, *online, last, again), exit_code=found.experiment.exit_code,
     )  # fmt: skip
 
 
@@ -214,7 +265,9 @@ def _of_experiment(section: Section, title: str) -> Section:
 
 
 def _tone(found: OnlineAgreement) -> Tone:
-    """Return the tone of the answer: opposite if any variant is, otherwise the tone that all variants share."""
+    """Return the tone of the answer: invalid if the split is, opposite if any variant is, otherwise the tone that all variants share."""
+    if not found.experiment.validity.holds:
+        return "invalid"
     if found.opposite:
         return "opposite"
     of_row = ((TONES.get(row.offline.verdict, "plain"), row.agrees) for row in found.deciding)
@@ -231,7 +284,8 @@ def _answer(found: OnlineAgreement, offline: Answer | None) -> Answer:
     elif offline is not None:
         caution, at = offline.caution, offline.caution_at
     queries, pairs = ((), ()) if offline is None else (offline.queries, offline.pairs)
-    return Answer(text, _tone(found), _board(found), caution, at, queries, pairs)
+    split = experiments.split_of(found.experiment)
+    return Answer(text, _tone(found), _board(found), caution, at, queries, pairs, split)
 
 
 def _board(found: OnlineAgreement) -> Table:
@@ -263,9 +317,9 @@ def _board(found: OnlineAgreement) -> Table:
 
 def _together(found: OnlineAgreement) -> Section:
     """Both sides on all their metrics, and what may explain that they are opposite."""
-    blocks: list[Any] = [Heading("What may explain it"), Notes(tuple(found.causes))] if found.causes else []
+    blocks: list[Any] = [Heading("Possible explanations"), Notes(tuple(found.causes))] if found.causes else []
     blocks += [replace(found.table("sides"), title="Side by side", name="sides"), *found.charts()]
     if len(found.both) > len(found.deciding):
         blocks.append(replace(found.table(), title="Metric by metric", name="agreement"))
-    lead = "What judgments say of the change, and what users say."
+    lead = "The change by judgments, and by users."
     return Section(TOGETHER, "Offline and online", tuple(blocks), lead)

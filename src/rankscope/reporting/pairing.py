@@ -59,7 +59,7 @@ def pair_variants(comparison: Comparison, experiment: Experiment, said: Mapping[
     if baseline not in runs or len(runs) < 2:
         example = " ".join(f"{variant}=RUN" for variant in variants[:3])
         raise InputError(
-            f"it is not known which run is which variant: there are runs {words.listing(systems)} and variants {words.listing(variants)}; "
+            f"cannot match runs to variants: the runs are {words.listing(systems)}, the variants {words.listing(variants)}; "
             + NAMED.format(example=example)
         )
     if alone := [name for name in variants if name not in runs]:
@@ -68,15 +68,15 @@ def pair_variants(comparison: Comparison, experiment: Experiment, said: Mapping[
 
 
 def _said(said: Mapping[str, str], variants: Sequence[str], systems: Sequence[str]) -> dict[str, str]:
-    """The run of each variant as it was said, by run."""
+    """The run of each variant as stated, by run."""
     out: dict[str, str] = {}
     for run, variant in said.items():
         if run not in systems:
-            raise InputError(f"variants: no run is called {run!r}{words.hint(str(run), systems)}")
+            raise InputError(f"variants: unknown run {run!r}{words.hint(str(run), systems)}")
         if variant not in variants:
             raise InputError(f"variants: no variant is called {variant!r}{words.hint(str(variant), variants)}")
         if variant in out:
-            raise InputError(f"variants: {out[variant]} and {run} are both said to be {variant}: name one")
+            raise InputError(f"variants: {out[variant]} and {run} are both {variant}: name one")
         out[variant] = run
     return out
 

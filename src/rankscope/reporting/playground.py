@@ -61,8 +61,8 @@ LESSONS = (
     ),
     Lesson(
         "2 · AP by hand", (1, 0, 1, 0, 0, 1),
-        "Relevant documents stand at ranks 1, 3 and 6, and there are 3 in all. Work out AP, then click it to see the three precisions. "
-        "Where does it go when the last one moves up to rank 2?",
+        "Relevant documents are at ranks 1, 3 and 6, and there are 3 in all. Work out AP, then click it to see the three precisions. "
+        "How does it change when the last one moves up to rank 2?",
         "AP = (1/1 + 2/3 + 3/6) / 3 = <AP>. At rank 2 the last one makes it <AP | 1 1 0 1 0 0>: it lifts the precision of the one below "
         "it, too.",
     ),
@@ -87,13 +87,13 @@ LESSONS = (
     ),
     Lesson(
         "6 · P@k and order", (1, 1, 0, 0, 0),
-        "Press Reverse: which metrics fall? Then set the cutoff to 2 and reverse again.",
+        "Press Reverse: which metrics fall? Now set the cutoff to 2 and reverse again.",
         "P@5 stays at <P@5> while nDCG@5 falls from <nDCG@5> to <nDCG@5 | 0 0 0 1 1> and AP from <AP> to <AP | 0 0 0 1 1>. With a cutoff of "
         "2, P falls as well: nothing relevant is left in the top 2.",
     ),
     Lesson(
         "7 · AP and grades", (1, 1, 3, 0, 0),
-        "The best document stands third. What is AP, and what is nDCG@5? Press Best order: which metrics move? Press Reset and let "
+        "The best document is third. How large are AP and nDCG@5? Press Best order: which metrics move? Press Reset and let "
         "relevance begin at grade 2.",
         "AP is <AP>, the best possible. nDCG@5 is <nDCG@5>, and <nDCG(gain='exponential')@5> with exponential gain: only metrics that see "
         "grades move. Where relevance begins at grade 2, AP is <AP(level=2)>.",
@@ -116,8 +116,8 @@ LESSONS = (
     ),
     Lesson(
         "11 · More than k", (1, 1, 1, 1, 1),
-        "Eight relevant documents are known and five are shown, all relevant. What can R@5 reach, and what AP? Set the cutoff to 3: what can "
-        "R@3 reach?",
+        "Eight relevant documents are known and five are shown, all relevant. How high can R@5 and AP get? Set the cutoff to 3: how high can "
+        "R@3 get?",
         "P@5 is <P@5> and nDCG@5 <nDCG@5>, yet R@5 cannot be more than 5/8 = <R@5>, AP not more than <AP>, and R@3 not more than 3/8 = "
         "<R@3>.",
         missing=(1, 1, 1),
@@ -136,16 +136,16 @@ LESSONS = (
     ),
     Lesson(
         "14 · Nothing to find", (0, 0, 0, 0, 0),
-        "No relevant document is known. What is every metric, in every order? Give one document a grade and the list comes alive.",
-        "Every metric is 0 in every order: 0 out of 0 is 0. Such queries lower the mean of all systems equally.",
+        "No relevant document is known. How large is each metric, in any order? Give one document a grade and the list comes alive.",
+        "Every metric is 0 in every order: 0 out of 0 is 0. These queries lower the mean of all systems equally.",
     ),
     Lesson(
         "15 · Exercise: one move", (0, 1, 0, 1, 0),
-        "Move one document so that RR is 1 and P@5 stays where it is.",
+        "Move one document so that RR is 1 and P@5 stays the same.",
         "Move d2 to rank 1: RR is <RR | 1 0 0 1 0>, and P@5 stays at <P@5 | 1 0 0 1 0>.",
     ),
     Lesson(
-        "16 · Exercise: blind to grades", (1, 3, 2, 0, 0),
+        "16 · Exercise: grades that do not count", (1, 3, 2, 0, 0),
         "Bring nDCG@5 to 1 without moving AP.",
         "Order the first three by grade, 3 2 1: nDCG@5 is <nDCG@5 | 3 2 1 0 0>, and AP stays at <AP>: the same ranks hold relevant documents.",
     ),
@@ -156,7 +156,7 @@ LESSONS = (
     ),
     Lesson(
         "18 · Exercise: one grade", (1, 0, 0, 0, 1),
-        "Raise nDCG@5 by giving one of the two relevant documents grade 3. Which one, and what does the other one do?",
+        "Raise nDCG@5 by giving one of the two relevant documents grade 3. Which one, and how does the other one change it?",
         "d1: nDCG@5 rises from <nDCG@5> to <nDCG@5 | 3 0 0 0 1>. Grade 3 for d5 lowers it to <nDCG@5 | 1 0 0 0 3>: the ideal ranking gains "
         "more than this one.",
     ),
@@ -173,10 +173,10 @@ def playground() -> Page:
     lead = "Each list is one query and its ranked documents. Drag a document to another rank or change a grade: the metrics follow."
     sections = (
         Section("queries", "Lists to play with", (_explorer(),), lead),
-        Section("metrics", "The metrics", (_metrics(),), "What each one is, and what to watch out for."),
+        Section("metrics", "The metrics", (_metrics(),), "Their meaning, and points to watch out for."),
         Section("examples", "Worked out by hand", (_examples(),), "Each value as the arithmetic that gives it."),
     )
-    about = "What affects a metric, and what does not: rankings to rearrange, with every number broken down."
+    about = "The causes of a change in a metric: rankings to rearrange, with every number broken down."
     return Page("Playground", about, (), sections, f"rankscope {__version__}")
 
 
@@ -229,7 +229,7 @@ def _adds(lesson: Lesson) -> list[float]:
 
 
 def _metrics() -> Table:
-    heads = ("what it rewards", "formula", "watch out for")
+    heads = ("rewards", "formula", "watch out for")
     rows = tuple((cls.__name__, rewards(cls), cls.formula, cls.convention) for cls in map(find_metric, EXPLAINED))
     return Table((Column("metric"), *(Column(head, wraps=True) for head in heads)), rows, name="metrics")
 

@@ -18,6 +18,7 @@ from rankscope.declared import whole_number
 from rankscope.errors import DataError, InputError
 from rankscope.files import read_qrels, read_run
 from rankscope.files.texts import texts_of
+from rankscope.panels.families import BEST
 from rankscope.reporting import check_folder, check_page_file
 from rankscope.reporting.agreement import OnlineAgreement, agreement
 from rankscope.reporting.explorer.rankings import documents_of
@@ -41,7 +42,7 @@ from rankscope.verbs.experiment.experiment import experiment
 from rankscope.verbs.experiment.result import Experiment
 
 PAGE = (  # options of the page itself
-    "queries_text", "docs_text", "shown", "notes", "title", "about", "log", "online", "split", "guardrails", "covariates", "prior",
+    "queries_text", "docs_text", "shown", "notes", "title", "about", "log", "online", "clicks", "split", "guardrails", "covariates", "prior",
 )  # fmt: skip
 ALONE = ("interval", "clusters")  # options of a comparison that one run has, too
 WRITE = 'report.save("report.html") writes the whole page'
@@ -59,6 +60,11 @@ class Report:
 
     page: Page
     notes: Sequence[str] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0, or 3 for an experiment with an invalid split."""
+        return self.page.exit_code
 
     @cached_property
     def html(self) -> str:
@@ -133,7 +139,7 @@ class Report:
 # fmt: off
 def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     qrels: Any, runs: Any = None, metrics: Any = None, *,
-    log: Any = None, online: Any = None, split: Any = None, guardrails: Any = None, covariates: Any = None, prior: Any = None, queries_text: Any = None, docs_text: Any = None, title: str | None = None,
+    log: Any = None, online: Any = None, clicks: Any = None, split: Any = None, guardrails: Any = None, covariates: Any = None, prior: Any = None, queries_text: Any = None, docs_text: Any = None, title: str | None = None,
     about: str | None = None, shown: int | None = None, notes: Any = None, command: str | None = None,
     progress: Callable[[str], None] | None = None, **options: Any,
 ) -> Report:
@@ -142,11 +148,12 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     ``rs.report(result)`` takes what any verb found: scores, a comparison, a gate, a diagnosis. Files are read again for the
     documents that scores and comparisons name. Otherwise ``qrels``, ``runs``, ``metrics`` and ``options`` are as for ``compare``
     (``evaluate``, for one run), and a table of scores may stand for them as there; with such options scores are compared.
-    Of a log of what users did the page has the verdict of its experiment, and online metrics.
+    The page of a log has the verdict of its experiment and online metrics, of its interleaved lists, or of policies (a ``target``, and options of ``estimate``).
 
     A comparison and an experiment on the same change make one page, which says whether they point the same way: ``rs.report(comparison, experiment)``,
     what ``agreement`` gave, or rankings with the ``log`` of the experiment, whose metrics are ``online`` (the first decides). Of a log, alone or
     beside rankings, ``split``, ``guardrails``, ``covariates`` and ``prior`` are as for ``experiment``.
+    ``clicks=True`` adds the position bias and the click models of a log (as do names of models, like ``["PBM", "DBN"]``).
 
     ``queries_text`` and ``docs_text`` are texts by id: a path (TSV, CSV, JSONL as of BEIR, TREC topics and
     documents), a dict or a data frame. ``title`` stands on top, ``about`` below it (what a reader should know of the data), ``shown`` is how
@@ -173,7 +180,7 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     of_page = {"queries_text": queries_text, "docs_text": docs_text, "shown": shown, "notes": notes}
     marks = "" if notes is None else json.dumps(read_notes(notes), ensure_ascii=False)
     given = {"split": split, "guardrails": guardrails, "covariates": covariates, "prior": prior}
-    given = {"log": log, "online": online, **{name: value for name, value in given.items() if value not in (None, [], ())}}
+    given = {"log": log, "online": online, "clicks": clicks or None, **{name: value for name, value in given.items() if value not in (None, [], ())}}
     of_log = {name: value for name, value in given.items() if value is not None}
     both = _agreement_of_results(qrels, runs)
     if both is None and (other := _other_page(qrels, runs, metrics, options, of_log, title, command)) is not None:
@@ -229,8 +236,12 @@ def _subject_and_agreement(
     if of_log:
         if "log" not in of_log:
             stray = option_named(next(iter(of_log)))
-            raise InputError(f"{stray} is about a log of what users did: leave it out, or give the log, too")
+            raise InputError(f"{stray} is about a log of users: leave it out, or give the log as well")
         of_experiment = {name: value for name, value in of_log.items() if name not in {"log", "online"}}
+        if "clicks" in of_log:
+            raise InputError(
+                f"{option_named('clicks')} is for the page of a log without runs: leave it out, or leave out the runs"
+            )
         beside = experiment(of_log["log"], of_log.get("online"), alpha=options.get("alpha", 0.05), **of_experiment)
     settled = runs is None and metrics is None and not options
     if isinstance(source, Result) and (settled or not isinstance(source, Scores)):
@@ -242,7 +253,7 @@ def _subject_and_agreement(
     if beside is None:
         return subject, None
     if subject.comparison is None:
-        raise InputError("the log of an experiment stands beside a comparison: give the run of each variant")
+        raise InputError("the log of an experiment needs a comparison: give the run of each variant")
     return subject, agreement(subject.comparison, beside)
 
 
@@ -264,7 +275,7 @@ def _other_page(
             return None
         _refuse_settled(None, None, of_log)
         return page_of_result(source, title, command), list(getattr(source, "notes", ()))
-    log = log_of(source, columns=options.get("columns")) if runs is None else None
+    log = log_of(source, columns=options.get("columns"), target=options.get("target")) if runs is None else None
     if log is None:
         return None
     if "log" in of_log or "online" in of_log:
@@ -304,12 +315,13 @@ def _compared(
     later = {name: options[name] for name in ("slices", "costs", "limits") if name in options}
     found = compare(grades, data, metrics, **{name: value for name, value in options.items() if name not in later})
     panel = found.panels[0]
-    best = next(iter(panel.means)) if len(panel.systems) >= MANY and panel.sign else found.baseline
+    best = BEST if len(panel.systems) >= MANY and panel.sign else found.baseline
     chosen = str(like) if like in found.systems else best
     if chosen == found.baseline:
         return compare(grades, data, metrics, **options) if later else found
     kept = {name: value for name, value in options.items() if name not in {*POLICIES, "progress"}}
-    return compare(found.scores, None, None, **{**kept, "baseline": chosen})
+    against = {"all_pairs": True} if chosen == BEST in found.systems else {"baseline": chosen}
+    return compare(found.scores, None, None, **{**kept, **against})
 
 
 def _read_again(found: Scores | Comparison) -> Subject[Any]:
@@ -319,7 +331,7 @@ def _read_again(found: Scores | Comparison) -> Subject[Any]:
         return Subject(found)
     qrels, runs = scores.data
     if any(isinstance(source, str) and source == "-" for source in (qrels, *(run for _, run in runs))):
-        raise InputError("standard input is read only once: give report a file, or what rs.read_run made of it")
+        raise InputError("standard input is read only once: give report a file, or the result of rs.read_run")
     grades, read = read_inputs(qrels, runs, scores.request.policies)
     subject = _with_rankings(found, grades, read)
     for source in scores.inputs:
@@ -331,7 +343,7 @@ def _read_again(found: Scores | Comparison) -> Subject[Any]:
         before = health.rows + health.duplicates + health.self_matches
         if rows != before:
             raise DataError(
-                f"{scored.name}: {words.counted(rows, 'row')} where {words.count(before)} were scored: the file has changed since; score it again"
+                f"{scored.name}: {words.counted(rows, 'row')}, but {words.count(before)} were scored: the file has changed since; score it again"
             )
     return subject
 
@@ -352,7 +364,7 @@ def with_texts(subject: Subject[Any], queries_text: Any = None, docs_text: Any =
         subject = replace(subject, queries_text=texts.by_id, texts=(texts,))
     if docs_text is not None:
         if subject.scores is None:
-            raise InputError("scores alone name no documents, so their texts have no place: leave them out")
+            raise InputError("scores contain no documents, so their texts cannot be shown: leave them out")
         texts = texts_of(docs_text, documents_of(subject, subject.depth))
         subject = replace(subject, docs_text=texts.by_id, texts=(*subject.texts, texts))
     return subject
@@ -363,7 +375,7 @@ def _refuse_settled(runs: Any, metrics: Any, options: Mapping[str, Any]) -> None
     inputs = {"runs": runs, "metrics": metrics}
     for name in [*(name for name, value in inputs.items() if value is not None), *options]:
         known = name in {*inputs, *COMPARING, *POLICIES}
-        settled = " (what is compared, and how, is settled)" if known else ""
+        settled = " (the comparison is fixed)" if known else ""
         hint = words.hint(name, PAGE, most=len(PAGE))
         raise InputError(f"the report of a result has no option {name!r}{settled}{hint}")
 
@@ -380,7 +392,7 @@ def playground() -> Report:
 
 
 SCHEMA = "rankscope/notes/1"
-WANTED = 'it takes what "save notes" of a report wrote'
+WANTED = 'give the file written by "save notes" of a report'
 
 
 def read_notes(source: Any) -> dict[str, Any]:
@@ -395,11 +407,11 @@ def read_notes(source: Any) -> dict[str, Any]:
     name = "notes" if isinstance(source, Mapping) else str(source)
     whole = source if isinstance(source, Mapping) else _parsed(name, source)
     if not isinstance(whole, Mapping) or whole.get("schema") != SCHEMA:
-        raise InputError(f'{name}: these are no notes ("schema" is not "{SCHEMA}"); {WANTED}')
+        raise InputError(f'{name}: not the notes of a report ("schema" is not "{SCHEMA}"); {WANTED}')
     lists = [whole.get(key, []) for key in ("queries", "documents")]
     for key, found in zip(("queries", "documents"), lists, strict=True):
         if not isinstance(found, list):
-            raise InputError(f'{name}: "{key}" is no list; {WANTED}')
+            raise InputError(f'{name}: "{key}" is not a list; {WANTED}')
     queries = [_checked(name, one, ("query_id",), ("note",)) for one in lists[0]]
     documents = [_checked(name, one, ("query_id", "doc_id"), ("grade", "note")) for one in lists[1]]
     return {"schema": SCHEMA, "queries": queries, "documents": documents}

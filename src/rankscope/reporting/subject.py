@@ -13,6 +13,7 @@ from rankscope.errors import InputError
 from rankscope.metrics import Metric, parse
 from rankscope.metrics.description import DIRECTIONS, description_of
 from rankscope.panels.contrast import Contrast
+from rankscope.panels.families import TopGroup
 from rankscope.panels.panel import Panel
 from rankscope.scoring.measurements import panels_of
 from rankscope.scoring.scores import Scores
@@ -139,6 +140,20 @@ class Subject(Generic[R]):
         kept = {*held, *[name for name in order if name not in held][: most - len(held)]}
         return order if len(order) <= most else [name for name in order if name in kept]
 
+    @cached_property
+    def top_group(self) -> TopGroup | None:
+        """The systems tied for first on the main metric; None without a comparison of three or more."""
+        groups = [] if self.comparison is None else self.comparison.groups
+        return next((group for group in groups if group.metric == self.lead.name), None)
+
+    @cached_property
+    def contenders(self) -> tuple[str, ...]:
+        """The systems that the answer is about: of many the top group, the runner-up and the baseline, otherwise all."""
+        if self.top_group is None or len(self.systems) < MANY:
+            return self.systems
+        kept = {*self.top_group.systems, *self.merit()[:2], self.systems[0]}
+        return tuple(name for name in self.systems if name in kept)
+
     # -- the runs behind the systems ------------------------------------------------------------------
 
     @property
@@ -165,8 +180,13 @@ class Subject(Generic[R]):
             return names, ""
         kept = {baseline, *[name for name in names if name != baseline][: most - 1]}
         left = words.counted(len(names) - len(kept), "run is", "runs are")
-        text = f"Shown are {baseline} and the {most - 1} best others by {self.lead.name}; {left} left out."
+        text = f"Shown are {baseline} and the {most - 1} best others by {self.lead.name}, {left} left out."
         return tuple(name for name in names if name in kept), text
+
+    def contending_runs(self) -> tuple[str, ...]:
+        """The evaluated runs of the contenders, in the given order."""
+        kept = {run for system in self.contenders for run in self.members.get(system, (system,))}
+        return tuple(name for name in self.run_names if name in kept)
 
     def runs_in_order(self) -> tuple[str, ...]:
         """The runs with rankings: the two of the main verdict, others of the baseline, then the rivals, the furthest ahead first."""
@@ -196,7 +216,7 @@ class PagePart:
 
     A subclass declares ``name`` (its anchor) and ``title``. All subjects have it, or only comparisons (``of_comparison``; False: only
     scores), or only subjects with scores of runs (``needs_scores``) or with rankings (``needs_rankings``). ``warned`` are codes of
-    warnings: in other sections they link to this one.
+    warnings: in other sections they link to this one. ``label`` is a shorter title for the contents of the page.
     """
 
     name: ClassVar[str]
@@ -206,6 +226,7 @@ class PagePart:
     needs_rankings: ClassVar[bool] = False
     warned: ClassVar[frozenset[str]] = frozenset()
     folded = True
+    label: ClassVar[str] = ""
 
     def __init__(self, subject: Subject[Any]) -> None:
         self.subject = subject
@@ -222,7 +243,11 @@ class PagePart:
             return None
         part = cls(subject)
         blocks = tuple(part.blocks())
-        return Section(cls.name, cls.title, blocks, part.lead(), part.folded, part.caution()) if blocks else None
+        return (
+            Section(cls.name, cls.title, blocks, part.lead(), part.folded, part.caution(), cls.label)
+            if blocks
+            else None
+        )
 
     @property
     def scores(self) -> Scores:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal
 
 from rankscope import words
-from rankscope.blocks import Note, NumberText, Table, Value, ValueRange, plain_value
+from rankscope.blocks import Kind, Note, NumberText, Table, Value, ValueRange, plain_value
 from rankscope.words import printable
 
 
-def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> str:
+def text_of(value: Value, kind: Kind = "value") -> str:
     """Return a value as text in a table, without its interval: 0.5123, 1,234, or a dash without a value.
 
     >>> text_of(0.51234), text_of(1234.0, "count"), text_of(float("nan"))
@@ -25,6 +24,8 @@ def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> 
         return words.UNDEFINED
     if isinstance(value, str) or kind == "text":
         return str(value)
+    if kind == "date":
+        return words.day(int(value))
     if kind == "count" and float(value).is_integer():
         return words.count(value)
     return words.cell(value)

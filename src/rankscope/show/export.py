@@ -10,12 +10,12 @@ from typing import Any
 from rankscope import words
 from rankscope.blocks import Chart, Column, Page, Table, Value, ValueRange, plain_value
 from rankscope.errors import InputError
-from rankscope.show.cells import number_headers
+from rankscope.show.cells import number_headers, text_of
+from rankscope.show.charts.spec import HALVES, pictures_of
 from rankscope.show.html.tables import slug
 from rankscope.show.text import as_csv
 
 UNTITLED = "-untitled"  # as a paper has titles of its own
-HALVES = "backslashreplace"  # lone surrogates, which no file can hold, are written as escapes
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)")  # no names of files on Windows
 
 
@@ -33,12 +33,13 @@ def files_of(page: Page) -> Iterator[tuple[str, bytes]]:
         yield f"{name}.json", text.encode("utf-8", HALVES)
         if isinstance(block, Chart):
             try:
-                yield from _picture(name, block)
+                for title, ending, drawn in pictures_of(block):
+                    yield f"{name}{'' if title else UNTITLED}.{ending}", drawn
             except InputError as error:
                 failed.append(str(error))
     if failed:
         more = f" (and {words.count(len(failed) - 1)} more)" if len(failed) > 1 else ""
-        raise InputError(f"{failed[0]}{more}; the rest was exported")
+        raise InputError(f"{failed[0]}{more}. The rest was exported")
 
 
 def _name_files(page: Page) -> Iterator[tuple[str, Table | Chart]]:
@@ -63,15 +64,6 @@ def _distinct(name: str, used: set[str]) -> str:
     return out
 
 
-def _picture(name: str, chart: Chart) -> Iterator[tuple[str, bytes]]:
-    from rankscope.show.charts import pdf_of, png_of, svg_of
-
-    for ending, title in (("", True), (UNTITLED, False)):
-        yield f"{name}{ending}.svg", svg_of(chart, title=title).encode("utf-8", HALVES)
-        yield f"{name}{ending}.png", png_of(chart, title=title)
-        yield f"{name}{ending}.pdf", pdf_of(chart, title=title)
-
-
 def records_of(columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> tuple[list[str], list[dict[str, Any]]]:
     """The header and the rows of a table as plain records; a header that was there before gets a number.
 
@@ -81,7 +73,9 @@ def records_of(columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> tu
     ranged = {i for row in rows for i, value in enumerate(row) if isinstance(value, ValueRange)}
     ends = [("", " lower", " upper") if i in ranged else ("",) for i in range(len(columns))]
     header = number_headers([c.header + end for c, those in zip(columns, ends, strict=True) for end in those])
-    return header, [dict(zip(header, _flat(row, ranged), strict=True)) for row in rows]
+    dates = {i for i, column in enumerate(columns) if column.kind == "date"}
+    written = ([text_of(v, "date") if i in dates else v for i, v in enumerate(row)] for row in rows)
+    return header, [dict(zip(header, _flat(row, ranged), strict=True)) for row in written]
 
 
 def _flat(row: Sequence[Value], ranged: set[int]) -> Iterator[Any]:

@@ -37,7 +37,7 @@ class Grid:
     beside: tuple[int, int] = (0, 0)
 
     def columns(self, kept: Sequence[int]) -> Grid:
-        """Only these columns."""
+        """Return a grid of these columns."""
         place = {column: i for i, column in enumerate(kept)}
         header, *rows = (tuple(row[i] for i in kept) for row in (self.header, *self.rows))
         right, wraps = (tuple(flags[i] for i in kept) if flags else () for flags in (self.right, self.wraps))

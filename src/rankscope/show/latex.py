@@ -118,6 +118,25 @@ class PaperTable:
         yield from (r"\end{tablenotes}", r"\end{threeparttable}", rf"\end{{{name_of_float}}}")
 
 
+def check_digits(digits: int | None, usual: int = 3) -> int:
+    """Return the digits after the decimal point, by default the usual ones. Raises InputError if they are invalid."""
+    if isinstance(digits, bool) or (digits is not None and (not isinstance(digits, int) or not 1 <= digits <= 9)):
+        raise InputError(f"digits={digits!r}: digits after the decimal point are a whole number from 1 to 9")
+    return usual if digits is None else digits
+
+
+def long_table(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str, label: str) -> Iterator[str]:
+    """Yield a table of any length in lines of LaTeX: it goes on over pages, each with the header. The first column is text."""
+    head = " & ".join(map(latex_text, header)) + r" \\"
+    yield r"% needs \usepackage{booktabs} and \usepackage{longtable}; in two columns put \onecolumn before it"
+    yield rf"\begin{{longtable}}{{@{{}}l{'r' * (len(header) - 1)}@{{}}}}"
+    yield rf"\caption{{{latex_text(caption)}}}\label{{{check_label(label)}}} \\"
+    yield from (r"\toprule", head, r"\midrule", r"\endfirsthead", r"\toprule", head, r"\midrule", r"\endhead")
+    yield from (r"\bottomrule", r"\endlastfoot")
+    yield from (" & ".join(map(latex_text, row)) + r" \\" for row in rows)
+    yield r"\end{longtable}"
+
+
 def _cell(cell: PaperCell) -> str:
     text = latex_text(cell.text)
     shown = rf"\textbf{{{text}}}" if cell.best else text

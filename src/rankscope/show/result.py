@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rankscope import words
 from rankscope._version import __version__
@@ -21,6 +22,7 @@ from rankscope.blocks import (
     Explorer,
     Facts,
     Heading,
+    Kind,
     Note,
     Notes,
     Paragraph,
@@ -36,7 +38,6 @@ from rankscope.syntax import in_caller_syntax
 if TYPE_CHECKING:
     import polars as pl
 
-Kind = Literal["text", "value", "count"]
 Shown = Block | Chart
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex")
@@ -336,22 +337,18 @@ class Result:
         for i, (name, kind) in enumerate(schema.items()):
             if kind is pl.Int64 and any((row[i] or 0) >= 2**63 for row in rows):
                 schema[name] = pl.Float64  # the count is too large for Int64
+        for i in (i for i, kind in enumerate(schema.values()) if kind is None and _are_mixed(row[i] for row in rows)):
+            for row in rows:
+                row[i] = row[i] if row[i] is None or isinstance(row[i], str) else json.dumps(row[i], default=str)
         frame = pl.DataFrame(rows, schema=schema, orient="row", infer_schema_length=None)
         whole: Iterable[str] = getattr(self, "whole_ids", getattr(getattr(self, "scores", None), "whole_ids", ()))
         return own_ids(frame.with_columns(pl.col(pl.Null).cast(pl.String)), whole)
 
     def to_pandas(self, table: str = "") -> Any:
         """Return a table as a pandas frame. Raises MissingExtraError if pandas is not installed."""
-        frame = self.to_polars(table)
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtraError("frames of pandas need pandas: pip install pandas") from None
-        columns = {}
-        for column in frame:
-            plain = column.dtype.is_numeric() and not column.null_count()
-            columns[column.name] = column.to_numpy() if plain or column.dtype.is_float() else column.to_list()
-        return pd.DataFrame(columns)
+        from rankscope.tables import pandas_of
+
+        return pandas_of(self.to_polars(table))
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -388,7 +385,7 @@ class Result:
         form = ENDINGS.get(place.suffix.lower())
         if form not in self.formats:
             endings = " ".join(ending for ending, known in ENDINGS.items() if known in self.formats)
-            raise InputError(f"{place}: the format is that of the ending, one of {endings}")
+            raise InputError(f"{place}: the ending sets the format, one of {endings}")
         write_file(place, self.write(form, table=table, **options))
         return place
 
@@ -409,6 +406,15 @@ class Result:
 
     def _repr_html_(self) -> str | None:
         return fragment(blocks_in_caller_syntax(at_a_glance(list(self.blocks()), list(self.charts()))))
+
+
+def _are_mixed(cells: Iterable[Any]) -> bool:
+    """Return True for texts among other cells, and for lists of objects: a column has one type."""
+    held = [cell for cell in cells if cell is not None]
+    texts = sum(isinstance(cell, str) for cell in held)
+    return 0 < texts < len(held) or any(
+        isinstance(cell, list | tuple) and cell and isinstance(cell[0], dict) for cell in held
+    )
 
 
 def own_ids(frame: pl.DataFrame, whole: Iterable[str]) -> pl.DataFrame:
@@ -465,10 +471,10 @@ def at_a_glance(blocks: Sequence[Block | Chart], charts: Sequence[Chart]) -> lis
                     out.pop()
                 continue
         out.append(block)
-    out += charts[:1]
-    rest = [
-        words.counted(n, noun) for n, noun in ((tables - 1, "more table"), (len(charts) - 1, "more chart")) if n > 0
-    ]
+    drawn = sum(isinstance(block, Chart) for block in out)
+    out += [] if drawn else charts[:1]
+    more = (tables - 1, "more table"), (len(charts) - max(drawn, 1), "more chart")
+    rest = [words.counted(n, noun) for n, noun in more if n > 0]
     if rest:
         shows = "print() shows it" if tables == 2 and len(charts) < 2 else "print() shows tables, .chart(NAME) a chart"
         out.append(Paragraph(f"{words.listing(rest)}: {shows}, and report() makes a page of all.", quiet=True))
@@ -500,9 +506,9 @@ def caution_notes(warnings: Iterable[Caution], where: str = "--format json lists
         alike = list(group)
         shown = alike if len(alike) <= MAX_WARNINGS_OF_A_KIND else alike[:1]
         rest = len(alike) - len(shown)
-        more = f" (and {words.count(rest)} more like it; {where})" if rest else ""
+        more = f" (and {words.count(rest)} more like it: {where})" if rest else ""
         out += [Note(w.message, "", code) for w in shown[:-1]]
-        out.append(Note(shown[-1].message + more, shown[-1].hint, code))
+        out.append(Note(shown[-1].message + more, "" if shown[-1].brief else shown[-1].hint, code))
     return out
 
 

@@ -125,10 +125,14 @@ def _row(cells: Sequence[str], number: int, grid: Grid, widths: Widths, paint: _
 
 
 def _wrap(text: str, width: int, first: str, rest: str) -> list[str]:
-    """Lines that break within no p-value; in text of parts with dots between them, only at the dots if that can be."""
+    """Lines that break within no p-value. Text of parts with dots between them breaks at dots, unless that makes a fourth line."""
+
+    def wrapped(text: str) -> list[str]:
+        return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+
     text = P_VALUE.sub(lambda found: found[0].replace(" ", TIED), text)
-    parts = text.split(" · ")
+    parts, lines = text.split(" · "), wrapped(text)
     if len(parts) > 1 and max(map(cell_len, parts)) <= width - 5:
-        text = f"{TIED}· ".join(part.replace(" ", TIED) for part in parts)
-    lines = textwrap.wrap(text, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+        tied = wrapped(f"{TIED}· ".join(part.replace(" ", TIED) for part in parts))
+        lines = tied if len(tied) <= max(len(lines), 3) else lines
     return [line.replace(TIED, " ") for line in lines]

@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Literal
 
 from rich.cells import cell_len
 
 from rankscope import words
-from rankscope.blocks import Block, Chart, Code, Column, Heading, Paragraph, Table, Value, ValueRange, plain_value
+from rankscope.blocks import Block, Chart, Code, Column, Heading, Kind, Paragraph, Table, Value, ValueRange, plain_value
 from rankscope.show.cells import numbers_in, sides_of, text_of
 from rankscope.show.grid import GAP
 from rankscope.words import printable
@@ -116,7 +115,7 @@ def room_beside(table: Table, width: int) -> int:
 def in_text(chart: Chart, width: int = 80) -> tuple[Block, ...]:
     """Return a chart as blocks no wider than ``width``: title, numbers with bars, caption.
 
-    Of too many rows some are shown, and a line counts them.
+    If there are too many rows, some are shown, and a line counts the others.
 
     >>> columns = (Column("rank", "count"), Column("1/rank", "value"))
     >>> chart = Chart("d", "Discount", "lines", columns, ((1, 1.0), (2, 0.5)), x="rank", y="1/rank")
@@ -214,7 +213,7 @@ def _places(there: Sequence[float], level: bool) -> list[float]:
 
 
 def _value_at(line: dict[float, Value], x: float, level: bool) -> Value:
-    """Return the value of a line at a position; for a step line that of the position before."""
+    """Return the value of a line at a position; for a step line the value before it."""
     if x in line or not level:
         return line.get(x)
     before = [place for place in line if place <= x]
@@ -271,7 +270,7 @@ FORMS: dict[str, Callable[[Chart, int], tuple[Block, ...]]] = {
 def _table(chart: Chart, labels: Sequence[str], value: str, rows: Sequence[tuple[Value, ...]]) -> Table:
     kinds = {column.header: column.kind for column in chart.columns}
     columns = (*(Column(header, kinds[header]) for header in labels), Column(value, _kind(chart, value)))
-    return Table(columns, tuple(rows), unranged="The intervals have no room here.")
+    return Table(columns, tuple(rows), unranged="The intervals do not fit here.")
 
 
 def _beside(table: Table, drawn: Sequence[str]) -> Table:
@@ -320,7 +319,7 @@ def _column(chart: Chart, header: str) -> list[Value]:
     return [row[at] for row in chart.rows]
 
 
-def _kind(chart: Chart, header: str) -> Literal["text", "value", "count"]:
+def _kind(chart: Chart, header: str) -> Kind:
     kind = chart.columns[chart.at(header)].kind
     return "value" if kind == "text" else kind
 

@@ -131,7 +131,7 @@ class DocumentPool:
     adds: Array
 
     def within(self, kept: Array) -> DocumentPool:
-        """Only some of the documents: those that are true, or those at places, in their order."""
+        """Some of the documents: a mask, or positions in their order."""
         return DocumentPool(*(getattr(self, f.name)[..., kept] for f in fields(self)))
 
     def beside(self, other: DocumentPool) -> DocumentPool:
@@ -151,7 +151,7 @@ def pool_of_tops(source: RankingSource, depth: int, values: Array) -> DocumentPo
 def pool_of(source: RankingSource, rows: pl.DataFrame, values: Array) -> DocumentPool:
     """Return the documents of these rows, one row per document: query_id, query, doc_id and best.
 
-    Of several grades of a document the highest counts.
+    The highest of several grades of a document counts.
     """
     keys = ["query_id", "doc_id"]
     query, ranks = rows["query"].to_numpy(), ranks_of(source, *(rows[key].to_list() for key in keys))

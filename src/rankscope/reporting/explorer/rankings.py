@@ -112,7 +112,7 @@ class _Draft:
         self.cutoff: int | None = getattr(self.source.metric, "cutoff", None)
 
     def look(self, wanted: int, exactly: bool) -> None:
-        """Find the documents, as deep as there is room unless it is to be ``exactly`` so deep, and the queries that are kept."""
+        """Find the documents, to the depth that fits or ``exactly`` the ``wanted`` one, and the queries that are kept."""
         # ranks and shares fit the memory even if runs share no document
         workable = max(LEAST, CELLS // max(1, len(self.queries) * len(self.source.names) ** 2))
         deep = wanted if exactly else min(wanted, workable)
@@ -175,12 +175,12 @@ class _Draft:
             queries = words.counted(left_out, "query is", "queries are")
             self.notes.append(f"{queries} left out, so that the page stays small: those {least}")
         if self.source.over_orders:
-            order = "equal scores are shown in trec_eval's order, with what documents add in that order"
-            self.notes.append(f"{order}; the values are over all orders")
+            order = "equal scores are shown in trec_eval's order, with the contributions of documents in that order"
+            self.notes.append(f"{order}. The values are over all orders")
         for system, runs in self.subject.members.items():
             self.notes.append(
-                f"{system} is the mean of {words.listing(runs)}: the verdicts, tables and charts are of that mean, the rankings here are "
-                f"of one run at a time, and {runs[0]} stands for {system} where a query is opened from there."
+                f"{system} is the mean of {words.listing(runs)}. The verdicts, tables and charts are about the mean, the rankings here are "
+                f"from one run at a time. A query of {system} opens with {runs[0]}."
             )
         level = getattr(self.source.metric, "level", None)
         level = 1.0 if level is None else float(level)
@@ -311,6 +311,7 @@ class QueriesPart(PagePart):
     """Every query to look into: rankings side by side, document by document."""
 
     name, title, needs_rankings = "queries", "Query by query", True
+    label = "Queries"
     warned = frozenset({"RS101", "RS103", "RS106"})
     several, folded = False, False
 
@@ -321,5 +322,5 @@ class QueriesPart(PagePart):
             yield explorer
 
     def lead(self) -> str:
-        what = "which documents make the difference" if self.several else "its ranking beside the ideal one"
+        what = "which documents make the difference" if self.several else "its ranking next to the ideal one"
         return f"Pick a query to see {what}."

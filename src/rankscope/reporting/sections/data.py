@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -33,6 +34,7 @@ class DataPart(PagePart):
     """The contents of the runs, one row per run, and caveats; facts that no run has are folded into a sentence."""
 
     name, title = "data", "Data health"
+    label = "Data"
 
     @cached_property
     def doubts(self) -> list[Note]:
@@ -64,9 +66,10 @@ class DataPart(PagePart):
     def caution(self) -> str:
         place = {system: i for i, system in enumerate(self.subject.merit())}
         # of the best run first
-        cautions = sorted(
-            self.subject.result.warnings, key=lambda c: place.get(c.message.partition(": ")[0], len(place))
-        )
+        outside = [re.escape(name) for name in place if name not in self.subject.contenders]
+        other = re.compile(rf"(?<![\w.-])({'|'.join(outside)})(?![\w-])") if outside else None
+        of_answer = [c for c in self.subject.result.warnings if other is None or not other.search(c.message)]
+        cautions = sorted(of_answer, key=lambda c: place.get(c.message.partition(": ")[0], len(place)))
         unfair = sorted((c for c in cautions if c.code in DOUBTFUL), key=lambda c: c.code, reverse=True)
         gravest = [*unfair, *cautions][:1]
         return next(iter(self.same), "") or next(iter(caution_notes(gravest)), Note("")).text
@@ -110,7 +113,7 @@ SIZES = (
      "queries_without_relevant"),
 )  # fmt: skip
 ODD = (
-    ("rank column", "queries whose rank column contradicts the scores", "rank columns that contradict the scores", "rank_disagreements"),
+    ("rank column", "queries with a rank column that contradicts the scores", "rank columns that contradict the scores", "rank_disagreements"),
     ("repeated", "repeated documents that were dropped", "repeated documents", "duplicates"),
     ("own query", "documents that are their own query and were dropped", "documents that are their own query", "self_matches"),
     ("repeated judgments", "judgments that were repeated and dropped", "repeated judgments", "qrels_duplicates"),
@@ -193,15 +196,18 @@ class WorklistPart(PagePart):
     ``rankscope unjudged``. Where documents cannot be told apart by what they could do, bounds stand alone.
     """
 
-    name, title, needs_rankings = "worklist", "What to judge next", True
+    name, title, needs_rankings = "worklist", "Documents to judge next", True
+    label = "To judge"
     warned = frozenset({"RS204"})
     listed = False
     turns: list[Reversal]
 
     def blocks(self) -> Iterator[Any]:
-        runs = [self.subject.runs[name] for name in self.subject.run_names]
+        names = self.subject.contending_runs()
+        runs = [self.subject.runs[name] for name in names]
+        kept = [one for one in self.scores.runs if one.name in names]
         try:
-            study = study_of(self.scores, self.subject.ranking_metric, self.subject.qrels, runs)
+            study = study_of(replace(self.scores, runs=kept), self.subject.ranking_metric, self.subject.qrels, runs)
             if study.metric.relevance == "none" or not any(study.documents.counts):
                 return
             made = list(self._of(study))
@@ -232,7 +238,7 @@ class WorklistPart(PagePart):
     def _of(self, study: Study) -> Iterator[Any]:
         candidates, considered, top = study.candidates, study.considered, words.amount(study.top)
         bounds = [study.bounds(at) for at in range(len(study.runs))] if study.reason or candidates <= BOUNDED else []
-        names = self.subject.run_names
+        names = self.subject.contending_runs()
         self.turns = turns = []
         if not study.reason and candidates <= TURNED:  # the first pairs
             pairs = [pair for pair in self.subject.pairs if set(pair) <= set(names)][:PAIRS]
@@ -242,7 +248,7 @@ class WorklistPart(PagePart):
                 if turn.ahead and turn.unjudged and (turn.needed is not None or turn.reason == NO_JUDGMENT)
             ]  # fmt: skip
         by_name = {run.name: run for run in study.scores.runs}
-        scores = replace(study.scores, runs=[by_name[name] for name in self.subject.runs_in_order()])
+        scores = replace(study.scores, runs=[by_name[name] for name in self.subject.runs_in_order() if name in names])
         result = UnjudgedReport(bounds, turns, self._worklist(study), candidates, considered, scores, "")
         if bounds:
             note = f"over grades from 0 to {top}{'' if all(b.exact for b in bounds) else ', as far as they could be tried'}"
@@ -254,8 +260,8 @@ class WorklistPart(PagePart):
             yield Paragraph(f"{tops} hold {unjudged}: {WHOLE} shows how far they could move each value.", quiet=True)
         if study.reason:
             yield Paragraph(
-                f"Which of them to judge first is not known: {study.reason}. The bounds are of all of them worthless, and all of them "
-                f"of grade {top}; other grades may lead beyond."
+                f"No order of judging is known: {study.reason}. The bounds assume grade 0 for every document, or "
+                f"grade {top}. Other grades may exceed them."
             )
         if turns:
             yield Paragraph(" ".join(map(str, turns)))
@@ -264,13 +270,13 @@ class WorklistPart(PagePart):
             yield replace(result.table("worklist"), name=LIST, title=title)
         if considered < candidates and not study.reason:
             tried = words.counted(considered, "document")
-            text = f"{tried} at the best ranks were tried, of {words.count(candidates)}; {WHOLE} takes a depth."
+            text = f"{tried} at the best ranks were tried, of {words.count(candidates)}. {WHOLE} takes a depth."
             yield Paragraph(text, quiet=True)
 
     def _worklist(self, study: Study) -> Sequence[DocumentToJudge]:
         """The documents to judge; of a few runs with their ranks also below what the metric looks at."""
         wanted = [one for one in study.worklist(LISTED) if one.effect > 0]
-        names = self.subject.run_names
+        names = self.subject.contending_runs()
         if not wanted or len(names) > RANKED:
             return wanted
         queries = list(dict.fromkeys(one.query_id for one in wanted))

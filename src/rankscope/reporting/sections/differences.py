@@ -24,9 +24,9 @@ from rankscope.verbs.compare.tables import FEW, ROOM, pair_table, slice_table, v
 
 REVERSED = "RS404"
 EVERY = "all queries"
-TOP = 10  # queries whose share of the gain is shown
-MATRIX = 15  # runs whose p-values are read as a table of runs x runs
-MEANS_ONLY = "These are means only: the verdict says whether a difference is real."
+TOP = 10  # queries shown, with shares of the gain
+MATRIX = 15  # runs up to which p-values are a table of runs x runs
+MEANS_ONLY = "These are means only: the verdict tests whether a difference is real."
 APART = 50  # from this factor between the least and the largest cost on, the axis is logarithmic
 
 
@@ -43,14 +43,14 @@ class DifferencesPart(PagePart):
             c = bare[0]
             reason = c.shown.reason or c.bounds.reason or "it has no end"
             more = f" (and {words.count(len(bare) - 1)} more)" if len(bare) > 1 else ""
-            text = f"Not drawn, without an interval: {c.title}{more}: {reason}."
+            text = f"No interval, so not drawn: {c.title}{more}: {reason}."
             yield Paragraph(text, quiet=True)
         yield from charts.outcome_counts(family)
 
     def lead(self) -> str:
         c = next((c for c in self.subject.rivals if c.queries), None)
         if c is None:
-            return "No query has a value for two of the runs."
+            return "No query is scored for two of the runs."
         pair, (up, down) = c.title, outcomes_of(c)
         if not c.differing:
             return f"{pair}: unchanged on {words.counted(c.queries, 'query')}."
@@ -62,7 +62,8 @@ class DifferencesPart(PagePart):
 class ByQueryPart(PagePart):
     """Per rival each query's difference: in order, one run against the other, and the queries that differ most."""
 
-    name, title, of_comparison = "by-query", "Query by query: where they differ", True
+    name, title, of_comparison = "by-query", "Query by query: the differences", True
+    label = "Query differences"
     warned = frozenset({"RS403"})
 
     @cached_property
@@ -82,7 +83,7 @@ class ByQueryPart(PagePart):
                 yield Paragraph(f"{c.run} and {c.baseline} score the same on {c.metric} on {queries}.")
         of, few = len(self.mine), len(self.rivals)
         if self.rivals and of > few:
-            text = f"Shown are the {few} pairs whose means differ most in favour of the run, of {words.count(of)}."
+            text = f"Shown are the {few} pairs with the largest differences in favour of the run, of {words.count(of)}."
             yield Paragraph(text, quiet=True)
 
     def lead(self) -> str:
@@ -119,6 +120,7 @@ class PairsPart(PagePart):
     """Differences of all pairs on the main metric as a picture, their p-values as tables."""
 
     name, title, of_comparison = "pairs", "Each run against each", True
+    label = "Pairs"
 
     def blocks(self) -> Iterator[Any]:
         family, mine, order = self.comparison.family, self.mine, self.subject.merit()
@@ -126,7 +128,7 @@ class PairsPart(PagePart):
             return
         yield charts.pair_differences(order, mine)
         if len(order) <= MATRIX:
-            note = f"{charts.p_in_words(family)}; stressed: a clear difference at {words.percent(family.method.alpha)}"
+            note = f"{charts.p_in_words(family)} · stressed: a clear difference at {words.percent(family.method.alpha)}"
             yield charts.pair_p_values(order, mine, note)
         many = len(mine) > ROOM
         table = pair_table(family, family.primary, every=not many, parted=True)
@@ -166,7 +168,7 @@ class SlicesPart(PagePart):
             size = words.counted(max(part.contrast.comparisons for part in parts), "comparison")
             unclear = sum(part.contrast.verdict == "cannot tell" for part in parts)
             few = f" Slices have fewer queries than the whole: {words.count(unclear)} of {words.count(len(parts))} are inconclusive."
-            text = f"p and intervals of slices are corrected for {size}; *: a clear difference."
+            text = f"p and intervals of slices are corrected for {size}. *: a clear difference."
             yield Paragraph(text + (few if 2 * unclear > len(parts) else ""), quiet=True)
         yield from (Paragraph(note, quiet=True) for note in found.slices.notes)
 
@@ -213,7 +215,7 @@ class SlicesPart(PagePart):
                 "slices" if len(rivals) == 1 else f"slices-{files[whole.run, whole.baseline]}",
                 f"{whole.title}, slice by slice",
                 "intervals", columns, tuple(rows), x="difference", y="slice", marked="clear", guide="zero",
-                caption=f"Difference of the means with the {level} interval, corrected over all slices; that of {EVERY} is the one of "
+                caption=f"Difference of the means with the {level} interval, corrected over all slices. The bar of {EVERY} is the one of "
                 f"the comparison above. {better}Fainter: no clear difference.{missing}",
             )  # fmt: skip
 
@@ -223,6 +225,7 @@ class CostsPart(PagePart):
     """The costs of runs against the main metric, one chart and table per cost, with the Pareto front."""
 
     name, title, of_comparison = "costs", "Quality and cost", True
+    label = "Cost"
 
     def blocks(self) -> Iterator[Any]:
         found = self.comparison.tradeoffs
@@ -244,14 +247,14 @@ class CostsPart(PagePart):
         front = found.front(column)
         names, beaten = words.listing([place.run for place in front]), len(found.quality) - len(front)
         if len(front) == 1:
-            return f"By {column}, {names} beats all others: none is cheaper or has a {found.better} mean. {MEANS_ONLY}"
+            return f"By {column}, {names} beats all others: no other run costs less or has a {found.better} mean. {MEANS_ONLY}"
         if beaten:
             others = "the other one costs" if beaten == 1 else f"the other {words.count(beaten)} cost"
-            why = f"; {others} as much or more and {words.agree(beaten, 'has')} no {found.better} mean"
+            why = f"; {others} at least the same and {words.agree(beaten, 'has')} no {found.better} mean"
         elif len({place.cost for place in front}) == len(front):
             why = f": each costs more than the one before it and has a {found.better} mean"
         else:
-            why = ": none costs less than another and has as good a mean"
+            why = ": no run is both cheaper and at least equally good"
         return f"By {column}, {names} are on the Pareto front{why}. {MEANS_ONLY}"
 
     def _chart(self, found: TradeOffs, column: str, name: str) -> Chart:
@@ -265,13 +268,13 @@ class CostsPart(PagePart):
         logarithmic = low > 0 and high / low >= APART
         columns = (
             Column("run"), Column(x, "value", hint=found.cost_in_words(column)), replace(column_of(self.subject.lead), header=y, kind="value"),
-            Column("front", "count", hint="1 where no run is as good or better and costs no more"), Column("beaten by"),
+            Column("front", "count", hint="1 if every run that is as good or better costs more"), Column("beaten by"),
             Column(f"per {STEP}", "value", hint=found.price_in_words),
         )  # fmt: skip
         return Chart(
             f"quality-by-{name}", f"{found.metric} against {column}", "points", columns, rows, x=x, y=y, label="run", told=True, path="front",
             logs=frozenset({"x"}) if logarithmic else frozenset(),
-            caption=f"Left is cheaper, {found.better} is better. The line joins the runs on the Pareto front; a run off the line is "
+            caption=f"Left is cheaper, {found.better} is better. The line joins the runs on the Pareto front. A run off the line is "
             f"not worth its cost: another is as good or better and costs no more.{' The axis of costs is logarithmic.' if logarithmic else ''}"
             + ("" if limit is None else f" The dashed line is the limit of {words.amount(limit)}."),
             most=limit,

@@ -32,6 +32,7 @@ class CutoffsPart(PagePart):
     """Each run at cutoffs from 1 to 100."""
 
     name, title, needs_scores = "cutoffs", "Results by cutoff", True
+    label = "Cutoffs"
     warned = frozenset({"RS402"})
     curves: list[Curve]
     left_out: str
@@ -52,13 +53,14 @@ class CutoffsPart(PagePart):
         if lead is None or lead == first.metric:
             return text
         why = "has no cutoff" if getattr(lead, "cutoff", None) is None else "is not drawn at other cutoffs"
-        return f"The main metric, {lead}, {why}; this is {first.name}. {text}"
+        return f"The main metric, {lead}, {why}. This is {first.name}. {text}"
 
 
 class RecallPart(PagePart):
     """Precision against recall, interpolated at eleven points."""
 
     name, title, needs_scores = "recall", "Precision and recall", True
+    label = "Precision"
     curve: RecallCurve | str | None
 
     def blocks(self) -> Iterator[Any]:
@@ -79,6 +81,7 @@ class AgreementPart(PagePart):
     """Every pair of runs: rank-biased overlap and Jaccard at a cutoff."""
 
     name, title, needs_rankings = "agreement", "How alike the runs are", True
+    label = "Overlap"
     warned = frozenset({"RS115"})
     overlaps: RunOverlaps
 
@@ -88,12 +91,12 @@ class AgreementPart(PagePart):
         runs = {name: self.subject.runs[name] for name in self.subject.runs_by_merit()}
         self.overlaps = overlaps_of(self.scores, self.subject.ranking_metric, runs)
         if not self.overlaps.known:
-            yield Paragraph("No two runs rank the same query, so there is nothing to compare.")
+            yield Paragraph("No two runs rank the same query, so runs cannot be compared.")
             return
         yield from (*self.overlaps.charts(), self.overlaps.table())
         looked_at, queries = self.overlaps.looked_at, self.overlaps.queries
         if looked_at < queries:
-            text = f"Of {words.count(looked_at)} of {words.counted(queries, 'query')}, picked evenly by their ids."
+            text = f"From {words.count(looked_at)} of {words.counted(queries, 'query')}, picked evenly by their ids."
             yield Paragraph(text, quiet=True)
 
     def lead(self) -> str:
@@ -108,7 +111,7 @@ DRAWN = {
 }  # fmt: skip
 RECIPROCAL, LOGARITHMIC, *_ = DRAWN
 REACH = "ERR reach, "
-OWN = 2  # runs whose readers are drawn next to the discounts
+OWN = 2  # runs with readers drawn next to the discounts
 SEEN = (12, 14, 17, 20, 25, 30, 40, 50, 65, 80, DEPTH)  # ranks below 10 that are drawn, on an axis of logarithms
 WORTH = (
     "The weight of a relevant document at each rank, relative to rank 1. The sooner a line falls, the more its metric depends on the "
@@ -138,6 +141,7 @@ class DiscountsPart(PagePart):
     """The discounts of the usual metrics and of the main one; with rankings, how many readers are left at each rank."""
 
     name, title, needs_scores = "discounts", "The weight of a rank", True
+    label = "Weights"
 
     @cached_property
     def weights(self) -> dict[str, Array]:
@@ -193,7 +197,7 @@ class DiscountsPart(PagePart):
 # --- a difference by ranks --------------------------------------------------------------------------------
 
 PAIRS = 3  # pairs that are taken apart
-UNEARNED = "the policies give queries values that no document earned, or no query has a value for both runs."
+UNEARNED = "the policies give queries values that no document earned, or no query is scored for both runs."
 NOTHING = 1e-9  # rounding errors
 REST = "no rank"
 ADDS = (
@@ -206,6 +210,7 @@ class OriginPart(PagePart):
     """The difference of each of the first rivals by bands of ranks that sum to it."""
 
     name, title, of_comparison, needs_scores = "origin", "The difference by ranks", True, True
+    label = "By rank"
     origins: Sequence[Origin] = ()
 
     def blocks(self) -> Iterator[Any]:
@@ -230,8 +235,8 @@ class OriginPart(PagePart):
                     why = UNEARNED if one is None else "no rank adds to a difference."
                     yield Paragraph(f"{' against '.join(pair)} is left out: {why}", quiet=True)
             if (more := len(pairs) - PAIRS) > 0:
-                shown = f"Only the {PAIRS} pairs with the largest leads are shown"
-                yield Paragraph(f"{shown}; {words.counted(more, 'is', 'are')} left out.", quiet=True)
+                shown = f"The {PAIRS} pairs with the largest leads are shown"
+                yield Paragraph(f"{shown}, {words.counted(more, 'is', 'are')} left out.", quiet=True)
         elif None in found.values():
             yield Paragraph(f"Not shown: {UNEARNED}", quiet=True)
 
@@ -274,12 +279,12 @@ def _origin_chart(found: Sequence[Origin], bands: Sequence[tuple[str, list[float
 
 
 def _origin_table(found: Sequence[Origin], bands: Sequence[tuple[str, list[float]]]) -> Table:
-    """A row a pair and a column a band, with the sum; a pair is a row so that names have room."""
+    """One row per pair and one column per band, with the sum; a pair is a row so that names have room."""
     columns = (Column("pair"), *(Column(ranks, "value") for ranks, _ in bands), Column("difference", "value"))
     rows: list[tuple[Value, ...]] = [
         (_pair(one), *(adds[i] for _, adds in bands), one.value) for i, one in enumerate(found)
     ]
-    note = f"{REST}: what does not come from a document at a rank, such as a constant or a transformation of the sum."
+    note = f"{REST}: parts without a document at a rank, such as a constant or a transformation of the sum."
     return Table(columns, tuple(rows), name="origin-table", turns=True, note=note if bands[-1][0] == REST else "")
 
 
@@ -295,7 +300,7 @@ def _in_words(found: Origin) -> str:
     if not against:
         return f"{text}: {most}."
     worst = max(against, key=lambda b: abs(b.adds))
-    return f"{text}: {most}; {worst.label} {_agree(worst, 'reduces')} it, {words.number(worst.adds, sign=True)}."
+    return f"{text}: {most}, {worst.label} {_agree(worst, 'reduces')} it, {words.number(worst.adds, sign=True)}."
 
 
 def _agree(band: Band, verb: str) -> str:

@@ -97,7 +97,7 @@ class ComparisonPart(ScoresPart):
             return f"{self._order()} All have the same values."
         if len(first) < len(differing):
             rest = f"the remaining {len(differing) - len(first)}" if first else "all"
-            return f"{self._order()} {best} has the best value on {words.listing(first) or 'none'}; other runs lead on {rest}."
+            return f"{self._order()} {best} has the best value on {words.listing(first) or 'none'}, and other runs lead on {rest}."
         every = " on every metric that differs" if len(differing) > 1 else ""
         return f"{self._order()} {best} has the best value{every}."
 
@@ -141,11 +141,11 @@ class ComparisonPart(ScoresPart):
         others = [run for run in self.subject.merit() if run != found.baseline]
         rows = tuple((run, *(cell(run, panel.name) for panel in panels)) for run in others)
         note = (
-            f"* better, † worse than {found.baseline} at {words.percent(found.method.alpha)} ({method_in_words(found.family)}); "
+            f"* better, † worse than {found.baseline} at {words.percent(found.method.alpha)} ({method_in_words(found.family)}) · "
             "without a mark: no clear difference, or the same"
         )
         if any(not panel.sign for panel in panels):
-            note += "; of metrics that are neither better nor worse when higher, * is different"
+            note += ". For metrics without a better direction, * is different"
         columns = (Column("run"), *(Column(panel.name, "value") for panel in panels))
         title = f"Difference from {found.baseline}"
         return Table(columns, rows, turns=True, note=note, name="against-baseline", title=title)
@@ -155,7 +155,7 @@ class ComparisonPart(ScoresPart):
         family, place = self.comparison.family, self.subject.merit().index
         table = effects_table(family, family.primary)
         rows = [(*row, p_cell(c.p_value_adjusted)) for row, c in zip(table.rows, self.mine, strict=True)]
-        note = "p is after the correction; the intervals of the relative differences are not"
+        note = "p is after the correction, the intervals of the relative differences before it"
         columns = (*table.columns, Column("p", "value", hint=p_in_words(family)))
         return replace(
             table, columns=columns, rows=tuple(sorted(rows, key=lambda row: place(str(row[0])))), name="effect-sizes",
@@ -197,13 +197,14 @@ class SpreadPart(PagePart):
     """The distribution of the main metric over queries, its quantiles, and the ranks of first relevant documents."""
 
     name, title = "spread", "How the queries are spread"
+    label = "Spread"
 
     def blocks(self) -> Iterator[Any]:
         panel, scores = self.subject.lead, self.subject.scores
         if np.isnan(panel.values).all():
             return
         shown, total = self.subject.best(LINES), len(panel.systems)
-        which = f" Of {words.count(total)} runs these are shown: {words.listing(shown, LINES)}."
+        which = f" {len(shown)} of {words.count(total)} runs are shown: {words.listing(shown, LINES)}."
         note = f"{unevenness(panel)}{which if len(shown) < total else ''}"
         values = {system: values_of(panel, system) for system in shown}
         yield distribution_chart(column_of(panel), values, panel.sign, panel.measure.range, note)
@@ -212,7 +213,7 @@ class SpreadPart(PagePart):
             names = list(self.subject.runs_by_merit())
             few = [name for name in self.subject.best(BARS) if name in names] or names[:BARS]
             runs = {run.name: run for run in scores.runs}
-            more = f" Shown: {words.listing(few)}; the table has all runs." if len(few) < len(names) else ""
+            more = f" Shown: {words.listing(few)}. The table has all runs." if len(few) < len(names) else ""
             yield first_relevant_chart([runs[name] for name in few], more, told=len(names) > 1)
             if len(names) > 1:
                 yield replace(rank_table([runs[name] for name in names]), name="first-relevant-ranks")
@@ -231,9 +232,9 @@ class SpreadPart(PagePart):
             return f"{system} scores {low} on {panel.name}, on {'its one query' if len(known) == 1 else f'every one of {queries}'}."
         if spread["q25"] == spread["q75"]:
             level = words.count(int(np.count_nonzero(known == spread["median"])))
-            return f"On {level} of {queries} {system} has the same {panel.name}, {median}; the others lie between {low} and {high}."
+            return f"On {level} of {queries} {system} has the same {panel.name}, {median}, and values from {low} to {high} on the others."
         worst, full = spread["zeros"], _full(panel, known)
-        ends = f", {words.counted(worst, 'scores', 'score')} 0" if worst else ", none scores 0"
+        ends = f", {words.counted(worst, 'scores', 'score')} 0" if worst else ", no query scores 0"
         ends += f" and {words.counted(full, 'scores', 'score')} {words.amount(panel.measure.range[1])}" if full else ""
         return f"The mean hides the spread: half of the queries of {system} score between {q25} and {q75} on {panel.name}{ends}."
 
@@ -290,6 +291,7 @@ class HeatMapPart(PagePart):
     """The main metric, one row per run and one column per query: queries where all fail, one fails, or they disagree."""
 
     name, title = "heatmap", "Runs and queries"
+    label = "Heat map"
 
     def blocks(self) -> Iterator[Any]:
         if len(self.subject.lead.systems) > 1 and gaps(self.subject.lead).any():
@@ -301,7 +303,7 @@ class HeatMapPart(PagePart):
         widest, level = int(np.argmax(gap)), gap == 0
         whole, none = known.all(axis=0), ~known.any(axis=0)
         counts = {
-            "all score the same": level & whole, "not every run has a value": level & ~whole & ~none, "no run has a value": level & none,
+            "all score the same": level & whole, "some runs lack a value": level & ~whole & ~none, "all runs lack a value": level & none,
         }  # fmt: skip
         others = (f"; on {words.count(n)} {what}" for what, at in counts.items() if (n := int(np.count_nonzero(at))))
         return (

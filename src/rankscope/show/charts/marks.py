@@ -22,6 +22,8 @@ MAX_CELLS_WITH_TEXT = 150
 MAX_HOVER_POINTS = 2000
 MAX_DOTS = 25
 MAX_BARS = 160
+LONG = 20  # names below each other
+DAY = "864e5 * datum.value"  # a number of days as the milliseconds that utcFormat takes
 Plot = tuple[list[Any], float]
 """Layers, from the lowest up, and the height of the plot in pixels."""
 
@@ -70,7 +72,9 @@ def tellings(chart: Chart) -> list[tuple[str, str]]:
         if column.header in {chart.marked, chart.path}:
             continue  # visible in the mark itself
         value = f"datum['c{at}']"
-        if column.kind == "text":
+        if column.kind == "date":
+            text = f"utcFormat({DAY.replace('datum.value', value)}, '%Y-%m-%d')"
+        elif column.kind == "text":
             text = f"isValid({value}) ? '' + {value} : '–'"
         else:
             how = ",.4f" if column.kind == "value" else ",.4~f"
@@ -118,6 +122,10 @@ def value_axis(canvas: Canvas, header: str, channel: str, zero: bool = False, en
         axis["tickCount"] = 4 if chart.panel else {"expr": "clamp(ceil(width / 70), 2, 10)"}
     if chart.columns[chart.at(header)].kind == "count":
         axis |= {"format": ",~r"} if log else {"tickMinStep": 1, "format": ",d"}
+    elif chart.columns[chart.at(header)].kind == "date":
+        axis |= {"tickMinStep": 1, "labelExpr": f"utcFormat({DAY}, '%-d %b')", "labelOverlap": "greedy"}
+    if channel == "X" and chart.form == "intervals" and len(names_of(chart, chart.y)) > LONG:
+        axis["orient"] = "top"  # a page shows the upper part first
     field = f"{canvas.field(header)}{end}:Q"
     return getattr(alt, channel)(field, scale=alt.Scale(**scale), axis=alt.Axis(**axis), stack=None)
 
@@ -469,6 +477,9 @@ def points(canvas: Canvas) -> Plot:
     layers = [*zero_line(canvas, "y"), *_diagonal(canvas)]
     if chart.most is not None:
         layers.append(canvas.once("rule", style="reference", strokeDash=[4, 4]).encode(x=alt.datum(chart.most)))
+    if chart.fit is not None:
+        ends = dict(zip(("x", "y", "x2", "y2"), map(alt.datum, chart.fit), strict=True))
+        layers.append(canvas.once("rule", color=ORANGE, strokeWidth=2).encode(**ends))
     if chart.path:
         line = canvas.plain("line", style="joined").transform_filter(f"datum['{canvas.field(chart.path)}']")
         layers.append(line.encode(x=x, y=y, order=alt.Order(f"{canvas.field(chart.x)}:Q")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -34,6 +34,9 @@ FORMS: dict[str, Callable[[Canvas], Plot]] = {
 }  # fmt: skip
 ROLES = ("role-title", "role-mark")  # a title and marks, drawn or not, are in every picture
 AXIS = 44  # characters per line of an axis label without a title
+MARGIN = 10  # of paper around a picture that has some
+VIEW = re.compile(r'width="([\d.]+)" height="([\d.]+)" viewBox="0 0 [\d. ]+">')
+HALVES = "backslashreplace"  # lone surrogates, which no file can hold, are written as escapes
 NARROW = 200  # a panel that has room on a phone, in pixels
 
 
@@ -139,11 +142,7 @@ def svg_of(chart: Chart, dark: bool = False, width: int = 640, *, title: bool = 
 
     Raises InputError if it cannot be drawn, MissingExtraError without the extra ``report``.
     """
-    svg = _draw(chart, width, _config(dark), title)
-    # vl-convert counts gradients on from picture to picture
-    for i, name in enumerate(dict.fromkeys(re.findall(r'<linearGradient id="(gradient_\d+)"', svg))):
-        svg = svg.replace(f'id="{name}"', f'id="shades-{i}"').replace(f"url(#{name})", f"url(#shades-{i})")
-    return svg
+    return _draw(chart, _fill(chart, width, title), _config(dark))
 
 
 def png_of(chart: Chart, dark: bool = False, width: int = 640, scale: float = 2, *, title: bool = True) -> bytes:
@@ -151,9 +150,7 @@ def png_of(chart: Chart, dark: bool = False, width: int = 640, scale: float = 2,
 
     ``scale`` is the number of dots per pixel. Raises InputError if it cannot be drawn, MissingExtraError without the extra ``report``.
     """
-    config = {**_config(dark), "background": PAPER["dark" if dark else "light"], "padding": 12}
-    drawn: bytes = import_extra("vl_convert").svg_to_png(_draw(chart, width, config, title), scale=scale)
-    return drawn
+    return _png(svg_of(chart, dark, width, title=title), PAPER["dark" if dark else "light"], scale)
 
 
 def pdf_of(chart: Chart, width: int = 640, *, title: bool = True) -> bytes:
@@ -161,7 +158,31 @@ def pdf_of(chart: Chart, width: int = 640, *, title: bool = True) -> bytes:
 
     Raises InputError if it cannot be drawn, MissingExtraError without the extra ``report``.
     """
-    drawn: bytes = import_extra("vl_convert").svg_to_pdf(_draw(chart, width, _config(False), title))
+    drawn: bytes = import_extra("vl_convert").svg_to_pdf(svg_of(chart, width=width, title=title))
+    return drawn
+
+
+def pictures_of(chart: Chart, width: int = 640) -> Iterator[tuple[bool, str, bytes]]:
+    """Yield a chart as ``svg``, ``png`` and ``pdf``, with its title (True) and without: each is drawn once.
+
+    Raises InputError if it cannot be drawn, MissingExtraError without the extra ``report``.
+    """
+    spec, convert = _spec(chart, width), import_extra("vl_convert")
+    for title in (True, False):
+        svg = _draw(chart, _fill(chart, width, title, spec), _config(False))
+        yield title, "svg", svg.encode("utf-8", HALVES)
+        yield title, "png", _png(svg, PAPER["light"], 2)
+        yield title, "pdf", convert.svg_to_pdf(svg)
+
+
+def _png(svg: str, paper: str, scale: float) -> bytes:
+    """Return a picture as PNG on paper with a margin, as wide as before."""
+    size = VIEW.search(svg)
+    assert size is not None, "every picture has a size"
+    wide, high = (float(side) + 2 * MARGIN for side in size.groups())
+    view = f'width="{size[1]}" height="{high * float(size[1]) / wide:.0f}" viewBox="-{MARGIN} -{MARGIN} {wide:g} {high:g}">'
+    ground = f'<rect x="-{MARGIN}" y="-{MARGIN}" width="{wide:g}" height="{high:g}" fill="{paper}"/>'
+    drawn: bytes = import_extra("vl_convert").svg_to_png(svg.replace(size[0], view + ground, 1), scale=scale)
     return drawn
 
 
@@ -175,17 +196,20 @@ def runtime() -> str:
     return script
 
 
-def _draw(chart: Chart, width: int, config: dict[str, Any], title: bool) -> str:
+def _draw(chart: Chart, spec: dict[str, Any], config: dict[str, Any]) -> str:
     """Return the picture as SVG. The runtime only logs failures and returns an empty picture, which is an error as well."""
-    convert, spec = import_extra("vl_convert"), _fill(chart, width, title)
+    convert = import_extra("vl_convert")
     try:
         drawn: str = convert.vegalite_to_svg(spec, vl_version=_version(), config=config, allowed_base_urls=[])
     except ValueError as error:
         lines = str(error).strip().splitlines()  # the first is without its place in a script
         reason = printable(lines[0])[:200] if lines else "no reason was given"
         raise InputError(f"chart {safe(chart.name)}: it cannot be drawn: {reason}") from None
-    if not all(part in drawn for part in ROLES[0 if title else 1 :]):
+    if not all(part in drawn for part in ROLES[0 if isinstance(spec.get("title"), dict) else 1 :]):
         raise InputError(f"chart {safe(chart.name)}: it cannot be drawn: its picture came out empty")
+    # vl-convert counts gradients on from picture to picture
+    for i, name in enumerate(dict.fromkeys(re.findall(r'<linearGradient id="(gradient_\d+)"', drawn))):
+        drawn = drawn.replace(f'id="{name}"', f'id="shades-{i}"').replace(f"url(#{name})", f"url(#shades-{i})")
     return drawn
 
 
@@ -218,10 +242,10 @@ def _name_axes(spec: Any, names: Mapping[str, Sequence[str]]) -> Any:
     return out
 
 
-def _fill(chart: Chart, width: int, titled: bool) -> dict[str, Any]:
+def _fill(chart: Chart, width: int, titled: bool, drawn: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the specification of a picture with its title, caption and rows, without the ids, which may hold control characters."""
     rows = [{key: value for key, value in row.items() if not key.endswith("_id")} for row in data_of(chart)]
-    spec = {**_spec(chart, width), "datasets": {"rows": rows}}
+    spec = {**(drawn or _spec(chart, width)), "datasets": {"rows": rows}}
     if not titled:  # axis labels replace the title and caption
         told = {c.header: f"{c.header} ({c.hint})" for c in chart.columns if c.hint} | dict(chart.axes)
         lines = {safe(header): textwrap.wrap(safe(text), AXIS) for header, text in told.items()}

@@ -9,12 +9,13 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, '
 # eight colours, distinct for every kind of colour blindness, each at 3:1 or more from the paper of either theme;
 # orange is reserved for worse
 BLUE, ORANGE, GREY = "#1f6fc6", "#de6a0c", "#8a8f98"
-PALETTE = (BLUE, "#c0609c", "#549c54", "#904890", "#249cd8", "#c0300c", "#247854", "#6c78fc")
+PALETTE = (BLUE, "#c0609c", "#549c54", "#a85cab", "#249cd8", "#d0402a", "#2b8660", "#6c78fc")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (5, 2), (12, 4), (2, 4), (9, 2, 2, 2, 2, 2))  # fmt: skip
 MEANINGS = {
     "better": (BLUE, "triangle-up"),
     "same": (GREY, "circle"),
+    "cannot tell": (GREY, "diamond"),
     "worse": (ORANGE, "triangle-down"),
 }  # in a legend's order
 

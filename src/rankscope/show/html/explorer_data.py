@@ -174,7 +174,7 @@ def _omissions(explorer: Explorer, rows: int) -> str:
     queries, runs = len(explorer.queries) - rows, len(explorer.runs) - RUNS
     if queries > 0:
         more, they = (words.counted(queries, "more query is", "more queries are"), "it" if queries == 1 else "they")
-        said.append(f"{more} not in this table; with JavaScript {they} can be searched and opened.")
+        said.append(f"{more} not in this table. With JavaScript {they} can be searched and opened.")
     if runs > 0:
         said.append(f"It shows the first {RUNS} of {len(explorer.runs)} runs.")
     if explorer.left_out:

@@ -4,16 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial
 from typing import Any
 
 from rankscope import words
-from rankscope.blocks import Answer, Block, Chart, Explorer, Page, Paragraph, Section, Table, Tone, ValueRange, Verdict
-from rankscope.show.cells import note_text
+from rankscope.blocks import (
+    Answer,
+    Block,
+    Chart,
+    Explorer,
+    Page,
+    Paragraph,
+    Section,
+    Table,
+    Tone,
+    Value,
+    ValueRange,
+    Verdict,
+    plain_value,
+)
+from rankscope.show.cells import note_text, text_of
 from rankscope.show.charts import data_of, runtime, spec_of, svg_of, themes
 from rankscope.show.charts.data import query_field
+from rankscope.show.charts.marks import scale_of_values
 from rankscope.show.charts.theme import PALETTE
 from rankscope.show.extra import import_extra
 from rankscope.show.html import assets
@@ -22,7 +38,7 @@ from rankscope.show.html.tables import TONES, Link, slug, table_of, visible, vis
 
 MOST = 200  # rows of a table in a notebook, and of the numbers of a chart: more numbers are saved, not shown
 MARKS: dict[Tone, str] = {
-    "better": "#1f6fc6", "worse": "#de6a0c", "unclear": "#8a84a3", "same": "#8a8f98", "opposite": "#de6a0c", "plain": "rgba(128,128,128,.4)",
+    "better": "#1f6fc6", "worse": "#de6a0c", "unclear": "#8a84a3", "same": "#8a8f98", "opposite": "#de6a0c", "invalid": "#c62828", "plain": "rgba(128,128,128,.4)",
 }  # fmt: skip
 P_VALUE = re.compile(r"\bp (?:=|&lt;) [\d.]*\d")  # in text that is escaped
 QUERY = 60  # signs of the text of a query that decides a verdict
@@ -116,7 +132,7 @@ def render(page: Page) -> str:
     styles = [*assets.STYLES, *(assets.EXPLORER_STYLES if explored else ()), *assets.LAST_STYLES]
     filled = environment().get_template("page.html.j2").render(
         page=page, sections=sections, first=markup(first), themes=markup(assets.as_data(themes())) if drawn else "",
-        answer=answer, verdicts=verdicts,
+        answer=answer, verdicts=verdicts, explored=next((s.name for s in page.sections if page.explorer in s.blocks), "") if explored else "",
         runtime=markup(assets.packed(drawing)) if drawn else "", runtime_size=len(drawing.encode()),
         policy=assets.policy([first, *scripts, *([drawing] if drawn else [])]),
         styles=[markup(assets.static(name)) for name in styles],
@@ -130,7 +146,10 @@ def _section(section: Section, parts: PageBlocks) -> dict[str, Any]:
     made = [
         (title, [parts.part(block, section) for block in group]) for title, group in _groups(blocks, section.folded)
     ]
-    return {"groups": made, **{name: getattr(section, name) for name in ("name", "title", "lead", "folded", "blocks")}}
+    return {
+        "groups": made,
+        **{name: getattr(section, name) for name in ("name", "title", "label", "lead", "folded", "blocks")},
+    }
 
 
 def _groups(blocks: Sequence[Any], folded: bool) -> Iterator[tuple[str, Sequence[Any]]]:
@@ -152,7 +171,15 @@ def _groups(blocks: Sequence[Any], folded: bool) -> Iterator[tuple[str, Sequence
 # --- charts
 def figure_of(chart: Chart, anchor: str, name: str, link: Link) -> dict[str, Any]:
     """Return a chart with its own id, the name of its files, its data as JSON, and its numbers as a table if they are few."""
-    made = {"anchor": anchor, "chart": chart, "name": name, "data": "", "height": 0, "table": None}
+    made = {
+        "anchor": anchor,
+        "chart": chart,
+        "name": name,
+        "data": "",
+        "height": 0,
+        "table": None,
+        "alt": alt_of(chart),
+    }
     if not chart.rows:
         return made
     spec = spec_of(chart)
@@ -160,12 +187,46 @@ def figure_of(chart: Chart, anchor: str, name: str, link: Link) -> dict[str, Any
         numbers = Table(chart.columns, chart.rows, name=name)
         made["table"] = table_of(numbers, f"{anchor}-numbers", name, f"Numbers: {chart.title}", link)
     ranged = [any(isinstance(row[i], ValueRange) for row in chart.rows) for i in range(len(chart.columns))]
-    columns = [{"header": c.header, "ranged": some} for c, some in zip(chart.columns, ranged, strict=True)]
+    columns = [
+        {"header": c.header, "ranged": some, "kind": c.kind} for c, some in zip(chart.columns, ranged, strict=True)
+    ]
     data = {
         "spec": spec, "columns": columns, "query": query_field(chart), "count": len(chart.rows), "fields": pack(chart),
     }  # fmt: skip
     height = spec["height"] if isinstance(spec.get("height"), int) else HEIGHT
     return made | {"data": import_extra("markupsafe").Markup(assets.as_data(data)), "height": height}
+
+
+def alt_of(chart: Chart) -> str:
+    """Return the text for a chart that is not seen: its title, and the lowest and the highest value with their names.
+
+    >>> from rankscope.blocks import Column
+    >>> columns = (Column("run"), Column("AP", "value"))
+    >>> alt_of(Chart("a", "Means", "bars", columns, (("bm25", 0.25), ("dense", 0.5)), x="run", y="AP"))
+    'Means. 2 values of AP, from 0.250 (bm25) to 0.500 (dense)'
+    """
+    value = scale_of_values(chart)
+    at = chart.at(value)
+    named = [
+        i for i, column in enumerate(chart.columns) if column.header in {chart.x, chart.y, chart.series} - {value, ""}
+    ]
+    known = [
+        (number, row)
+        for row in chart.rows
+        if isinstance(number := plain_value(row[at]), int | float) and math.isfinite(number)
+    ]
+    if not known:
+        return chart.title
+
+    def said(row: Sequence[Value]) -> str:
+        names = words.short(", ".join(visible(text_of(row[i], chart.columns[i].kind)) for i in named))
+        number = float(plain_value(row[at]))  # type: ignore[arg-type]
+        return (
+            f"{words.amount(number) if number.is_integer() else words.number(number)}{f' ({names})' if names else ''}"
+        )
+
+    low, high = (said(pick(known, key=lambda one: one[0])[1]) for pick in (min, max))
+    return f"{chart.title}. {words.counted(len(known), 'value')} of {value}, from {low} to {high}"
 
 
 def pack(chart: Chart) -> dict[str, Any]:
@@ -223,10 +284,10 @@ class PageBlocks:
         return {"shown": answer, "board": board, "section": titles.get(answer.caution_at, ""), "links": links}
 
     def deciding(self, verdict: Verdict) -> list[dict[str, str]]:
-        """Return the queries that decide a verdict; none if an earlier verdict named them all with the same runs."""
+        """Return the queries that decide a verdict; none if an earlier verdict named them with the same runs."""
         found = self._deciding(verdict)
         addresses = [one["address"] or one["query_id"] for one in found]
-        if any(set(addresses) <= set(told) for told in self.decided):
+        if any(told and (set(addresses) <= set(told) or set(told) <= set(addresses)) for told in self.decided):
             return []
         self.decided.append(addresses)
         return found

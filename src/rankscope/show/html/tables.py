@@ -12,11 +12,13 @@ from typing import Any
 from rankscope.blocks import Column, Table, Tone, Value, ValueRange, plain_value
 from rankscope.show.cells import sides_of, text_of
 from rankscope.show.charts.theme import PALETTE
-from rankscope.words import printable
+from rankscope.words import MINUS, printable
 
 LONG = 12  # rows: of longer tables the first 10 are shown
+PRINTED = 50  # rows that are printed, and 10 of longer tables
 WIDE = 48  # characters of a name, more are cut
 Link = Callable[[str], str]  # the address of a query, or empty
+_HYPHEN = re.compile(r"-(?=[\d.∞])")  # as the minus sign that other programs read
 _ENDS = re.compile(r"^ +| +$")
 JOINERS = ("\u200c", "\u200d")  # scripts need them to be spelled right, and they do no harm
 TONES: dict[Tone, tuple[str, str]] = {
@@ -25,6 +27,7 @@ TONES: dict[Tone, tuple[str, str]] = {
     "unclear": ("◆", "Cannot tell"),
     "same": ("=", "Same"),
     "opposite": ("⇄", "Opposite directions"),
+    "invalid": ("✕", "Invalid"),
     "plain": ("", ""),
 }
 
@@ -79,6 +82,7 @@ class Cell:
 
     ``full`` is what is exported where that is not the text; ``own`` is the same as JSON, where signs of it cannot stand in a page or
     text is a number; ``bar`` places the interval in its column, in per cent. ``colour`` is the place in the palette of the run that the cell names, from 1 on.
+    ``tone`` is set for verdicts, which begin with its sign.
     """
 
     text: str
@@ -91,6 +95,7 @@ class Cell:
     cut: bool
     own: str | None
     colour: int = 0
+    tone: str = ""
 
 
 def table_of(table: Table, anchor: str, name: str, label: str, link: Link) -> dict[str, Any]:
@@ -112,18 +117,21 @@ def table_of(table: Table, anchor: str, name: str, label: str, link: Link) -> di
     ranged = tuple(any(isinstance(row[j], ValueRange) for row in table.rows) for j in range(len(table.columns)))
     widths = tuple(max((len(row[j].sides) for row in rows), default=0) for j in range(len(ranged)))
     return {
-        "anchor": anchor, "table": table, "name": name, "label": label, "rows": rows, "long": len(rows) > LONG,
+        "anchor": anchor, "table": table, "name": name, "label": label, "rows": rows, "long": len(rows) > LONG, "longer": len(rows) > PRINTED,
         "with_interval": ranged, "widths": widths, "zeros": zeros,  # the position of 0 in columns with a line
         "heads": [own(column.header) for column in table.columns],  # as JSON, if the page shows another text
+        "parts": dict(table.parts),
         "hints": [(i, column) for i, column in enumerate(table.columns) if column.hint],
     }  # fmt: skip
 
 
 def _cell(value: Value, column: Column, scale: tuple[float, float] | None, link: Link, best: bool) -> Cell:
     text, full = text_of(value, column.kind), exact(value)
+    if column.kind in {"value", "count"}:
+        text = _HYPHEN.sub(MINUS, text)
     return Cell(
         text,
-        sides_of(value),
+        _HYPHEN.sub(MINUS, sides_of(value)),
         full if best or full != text or isinstance(value, ValueRange) else None,
         (exact(value.lower), exact(value.upper)) if isinstance(value, ValueRange) else None,
         _bar(value, scale) if isinstance(value, ValueRange) and scale else None,
@@ -131,6 +139,7 @@ def _cell(value: Value, column: Column, scale: tuple[float, float] | None, link:
         best,
         column.kind == "text" and not column.wraps and len(text) > WIDE,
         own(value, column.kind == "text"),
+        tone=next((tone for tone, (sign, _) in TONES.items() if sign and text.startswith(f"{sign} ")), ""),
     )
 
 

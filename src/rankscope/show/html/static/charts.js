@@ -25,6 +25,7 @@
     return rows.map((row) =>
       data.columns.map(({ ranged }, i) => {
         const value = row[`c${i}_id` in data.fields ? `c${i}_id` : `c${i}`] ?? null;
+        if (data.columns[i].kind === "date") return new Date(864e5 * value).toISOString().slice(0, 10);
         return ranged ? [value, row[`c${i}_low`] ?? null, row[`c${i}_high`] ?? null] : value;
       }),
     );
@@ -233,6 +234,17 @@
       button.addEventListener("click", () => saved(chart, button.dataset.export)),
     );
   });
+
+  // charts that stand open are drawn when there is time, so that a picture of the page, or its print, has all
+  const idle = window.requestIdleCallback || ((next) => setTimeout(next, 30));
+  async function ahead() {
+    for (const chart of charts.values()) {
+      if (chart.theme || chart.plot.closest("details:not([open])")) continue;
+      await new Promise((next) => idle(next));
+      await draw(chart, rankscope.theme());
+    }
+  }
+  addEventListener("load", () => idle(ahead));
 
   let waiting = 0;
   addEventListener("resize", () => {

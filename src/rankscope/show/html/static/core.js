@@ -48,11 +48,8 @@
     return /[1-9∞]/.test(text) ? `${value < 0 ? "−" : sign ? "+" : ""}${text}` : text;
   };
 
-  /** The text of a number as a table has it: with the hyphen, which other programs read as a minus sign. */
-  rankscope.inTable = (text) => text.replace("−", "-");
-
   /** A number in a table, always with as many decimals. */
-  rankscope.cell = (value, sign = false) => rankscope.inTable(rankscope.number(value, { sign, digits: 4 }));
+  rankscope.cell = (value, sign = false) => rankscope.number(value, { sign, digits: 4 });
 
   /** A count, thousands apart. */
   rankscope.count = (number) => number.toLocaleString("en");

@@ -20,7 +20,7 @@
     const select = make("select", { "aria-label": `Your grade of ${name}` }, grades.map((grade) => make("option", { selected: grade === mark.grade }, grade === null ? "no grade" : `grade ${grade}`)));
     const note = make("input", { type: "text", value: mark.note, placeholder: "note", "aria-label": `Your note on ${name}` });
     select.addEventListener("change", () => rankscope.notes.setDocument(query.i, document.id, { grade: grades[select.selectedIndex] }));
-    note.addEventListener("change", () => rankscope.notes.setDocument(query.i, document.id, { note: note.value }));
+    note.addEventListener("input", () => rankscope.notes.setDocument(query.i, document.id, { note: note.value }));
     return make("div", { class: "explorer-mine" }, select, note);
   };
 
@@ -32,7 +32,7 @@
     const name = explorer.cut(explorer.name(query.i), 60);
     const note = make("textarea", { rows: 2, "aria-label": `Your note on query ${name}`, placeholder: `Your note on query ${name}` });
     note.value = rankscope.notes.ofQuery(query.i);
-    note.addEventListener("change", () => rankscope.notes.setQuery(query.i, note.value));
+    note.addEventListener("input", () => rankscope.notes.setQuery(query.i, note.value));
     const button = (label, act) => make("button", { type: "button", class: "explorer-button", on: { click: act } }, label);
     const save = button("", () => rankscope.notes.save());
     const qrels = button("grades as qrels", () => rankscope.notes.saveQrels());

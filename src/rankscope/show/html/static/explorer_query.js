@@ -7,12 +7,12 @@
   const values = (pair) => {
     const { make, name, cut } = explorer;
     const { data, query, two } = pair;
-    const cellOf = (value) => make("td", Number.isNaN(value) ? { title: "no value" } : {}, rankscope.inTable(explorer.written(value)), Number.isNaN(value) ? make("span", { class: "unseen" }, " no value") : null);
+    const cellOf = (value) => make("td", Number.isNaN(value) ? { title: "no value" } : {}, explorer.written(value), Number.isNaN(value) ? make("span", { class: "unseen" }, " no value") : null);
     const row = (run) => make("tr", {}, make("th", { scope: "row", title: name(data.runs[run]) }, make("bdi", {}, cut(name(data.runs[run]), 40))), data.metrics.map((_, metric) => cellOf(explorer.value(query, run, metric))));
     const change = (metric) => {
       const difference = explorer.value(query, pair.b, metric) - explorer.value(query, pair.a, metric);
       // of the chosen metric alone it is known which way is better
-      const cell = make("td", metric !== data.chosen ? {} : { "data-tone": explorer.tone(data, difference), class: "explorer-lead" }, rankscope.inTable(explorer.signed(difference)));
+      const cell = make("td", metric !== data.chosen ? {} : { "data-tone": explorer.tone(data, difference), class: "explorer-lead" }, explorer.signed(difference));
       return cell;
     };
     const rows = two ? [row(pair.a), row(pair.b), make("tr", { class: "explorer-differences" }, make("th", { scope: "row" }, "difference"), data.metrics.map((_, metric) => change(metric)))] : [row(pair.a)];

@@ -58,7 +58,10 @@
     const random = make("input", { type: "checkbox", checked: true });
     const blind = make("input", { type: "checkbox", checked: true });
     const save = make("button", { type: "button", on: { click: () => rankscope.notes.saveQrels() } }, "Save as qrels");
+    const graded = make("span", { class: "quiet", role: "status" });
     const count = () => {
+      const done = items.filter((item) => rankscope.notes.ofDocument(item.query, item.doc).grade !== null).length;
+      graded.textContent = `${rankscope.count(done)} of ${rankscope.count(items.length)} graded; keys ${grades.join(" ")}`;
       const many = rankscope.notes.grades().length;
       save.textContent = `Save ${rankscope.counted(many, "grade")} as qrels`;
       save.disabled = !many;
@@ -70,7 +73,16 @@
       draw();
     });
     blind.addEventListener("change", draw);
-    const options = make("div", { class: "judging-options", hidden: true }, make("label", {}, random, " random order"), make("label", {}, blind, " blind to ranks and runs"), save);
+    // a digit grades the document with the focus, and goes to the next
+    list.addEventListener("keydown", (event) => {
+      const card = event.target.closest(".judged");
+      const at = grades.map(String).indexOf(event.key);
+      if (!card || at < 0) return;
+      event.preventDefault();
+      card.querySelectorAll("input")[at + 1].click();
+      (card.nextElementSibling || card).querySelector("input:checked")?.focus();
+    });
+    const options = make("div", { class: "judging-options", hidden: true }, make("label", {}, random, " random order"), make("label", {}, blind, " blind to ranks and runs"), save, graded);
     const begin = make("button", { type: "button", class: "more", "aria-expanded": "false" }, "Grade these here");
     begin.addEventListener("click", () => {
       const open = list.hidden;
@@ -79,7 +91,9 @@
       block.classList.toggle("graded", open);
       begin.setAttribute("aria-expanded", String(open));
       begin.textContent = open ? "Back to the table" : "Grade these here";
-      if (open) draw();
+      if (!open) return;
+      draw();
+      list.querySelector("input:checked")?.focus();
     });
     rankscope.notes.listen(count);
     count();

@@ -7,6 +7,9 @@
   const queries = new Map(); // query -> note
   const documents = new Map(); // query -> document -> {grade, note}
   const listeners = [];
+  let unkept = false;
+  // who leaves notes that no browser keeps is asked first
+  addEventListener("beforeunload", (event) => unkept && rankscope.notes.count() && event.preventDefault());
 
   const text = (value) => (typeof value === "string" ? value : "");
 
@@ -40,8 +43,9 @@
   function changed() {
     try {
       localStorage.setItem(KEY, JSON.stringify(whole()));
+      unkept = false;
     } catch {
-      // then they are kept until the page is closed, and by saving them
+      unkept = true; // then they are kept until the page is closed, and by saving them
     }
     listeners.forEach((listener) => listener());
   }
@@ -75,7 +79,10 @@
     },
     grades: () => marked().filter(({ grade }) => grade !== null),
     listen: (listener) => listeners.push(listener),
-    save: () => rankscope.save("notes.json", `${JSON.stringify(whole(), null, 1)}\n`, "application/json"),
+    save: () => {
+      rankscope.save("notes.json", `${JSON.stringify(whole(), null, 1)}\n`, "application/json");
+      unkept = false;
+    },
     /** The grades as qrels, ready to be put behind those there are; ids with spaces in them cannot stand in such a file. */
     saveQrels: () => {
       const all = rankscope.notes.grades();

@@ -24,11 +24,12 @@
       ranged: "ranged" in head.dataset,
     }));
     const parsed = (digits) => (NONE.has(digits) ? null : asNumbers ? numberOf(digits) : digits);
-    const rows = [...table.tBodies[0].rows].map((row) =>
+    const rows = [...table.querySelectorAll("tbody tr:not(.group)")].map((row) =>
       [...row.cells].map((cell, i) => {
         const own = ownOf(cell);
         if (typeof own === "string" || (asNumbers && own !== undefined)) return own;
         if (heads[i].dataset.kind === "text") return cell.dataset.v === "" ? null : textOf(cell);
+        if (heads[i].dataset.kind === "date") return cell.textContent;
         const value = parsed(textOf(cell));
         return "l" in cell.dataset ? [value, parsed(cell.dataset.l), parsed(cell.dataset.u)] : value;
       }),
@@ -49,7 +50,7 @@
   /** A header sorts: first the way it is mostly wanted, then the other way, then as it was. */
   function sortable(table) {
     const body = table.tBodies[0];
-    const original = [...body.rows];
+    const original = [...body.querySelectorAll("tr:not(.group)")];
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, place) => {
       const numeric = head.dataset.kind !== "text";
@@ -66,7 +67,7 @@
           head.setAttribute("aria-sort", next);
           rows.sort(compared(place, numeric, next === "ascending" ? 1 : -1));
         }
-        body.append(...rows);
+        body.replaceChildren(...rows); // groups are left when rows are sorted
         rankscope.say(next === "none" ? "in the original order" : `sorted by ${label.textContent}, ${next}`);
       });
     });
@@ -140,9 +141,16 @@
     }),
   );
 
+  // a menu closes with Escape, and when something else is chosen
+  const menus = () => [...document.querySelectorAll(".save[open]")];
+  addEventListener("click", ({ target }) =>
+    menus().forEach((menu) => (menu.open = menu.contains(target) && !target.closest("button"))),
+  );
+  addEventListener("keydown", (event) => event.key === "Escape" && menus().forEach((menu) => (menu.open = false)));
+
   rankscope.each(".table", (block) => {
     const table = block.querySelector("table");
-    if (!block.querySelector("tbody .none")) sortable(table);
+    if (!block.querySelector("tbody .none") && !block.closest(".board")) sortable(table);
     explained(block);
     unfolding(block);
     reachable.observe(block.querySelector(".scroll"));
