@@ -11,7 +11,7 @@ EVEN = 0.0001  # below this difference both sides of an interval read the same i
 
 @dataclass(frozen=True)
 class ValueRange:
-    """A value with the ends of its interval; ``text`` replaces all three if it is set."""
+    """A value with the ends of its interval. ``text`` replaces all three if it is set."""
 
     value: float
     lower: float
@@ -30,14 +30,14 @@ class ValueRange:
         >>> ValueRange.note([ValueRange(0.5, 0.4, 0.6)], "the 95% interval")
         '± is half of the 95% interval'
         >>> ValueRange.note([ValueRange(0.5, 0.4, 0.6), ValueRange(0.9, 0.7, 1.0)], "the 95% interval")
-        '± is half of the 95% interval, - and + its two sides where they differ'
+        '± is half of the 95% interval, - and + its two sides if they differ'
         >>> ValueRange.note([ValueRange(0.9, 0.7, 1.0)], "the 95% interval"), ValueRange.note([], "the 95% interval")
         ('- and + are the two sides of the 95% interval', '')
         """
         even = [one.even for one in ranges]
         if not any(even):
             return f"- and + are the two sides of {which}" if even else ""
-        return f"± is half of {which}" + ("" if all(even) else ", - and + its two sides where they differ")
+        return f"± is half of {which}" + ("" if all(even) else ", - and + its two sides if they differ")
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class NumberText:
 
 Value = str | int | float | ValueRange | NumberText | None
 Guide = Literal["", "zero", "equal"]
+Kind = Literal["text", "value", "count", "date"]
 
 
 def plain_value(value: Value) -> str | int | float | None:
@@ -65,15 +66,17 @@ class Column:
     half of its interval, 0.5120 ±0.0610, or by both sides if they differ, 0.9800 -0.0484 +0.0139. A column that
     ``wraps`` contains running text, broken over lines if space is short. ``hint`` is the header in full,
     shown if there is space. The cells of a column of ``queries`` are ids of queries, which a page links to.
-    If ``guide`` is ``zero``, the intervals of the column are drawn with a line at 0.
+    If ``guide`` is ``zero``, the intervals of the column are drawn with a line at 0. A ``date`` counts days from 1970-01-01
+    on, and reads 2024-01-05. A ``spare`` column is left out of a narrow board, as on a phone.
     """
 
     header: str
-    kind: Literal["text", "value", "count"] = "text"
+    kind: Kind = "text"
     wraps: bool = False
     hint: str = ""
     queries: bool = False
     guide: Guide = ""
+    spare: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,8 @@ class Table:
     ``unranged`` replaces it if no interval fits, and is added if only some fit.
     ``name`` is the file name of an exported table; ``title`` is printed above it on a page. ``pair`` names the two runs that its
     queries are to be looked into with, the baseline first. ``order`` names the runs of the first column in the order in which they get
-    their colours, as for a ``Chart``. ``latex`` is the table of a paper, if there is one.
+    their colours, as for a ``Chart``. ``latex`` is the table of a paper, if there is one. ``parts`` are titles of groups of rows, each
+    with its first row. On a page a ``folded`` table opens on demand, as it repeats a chart.
     """
 
     columns: tuple[Column, ...]
@@ -100,11 +104,13 @@ class Table:
     pair: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
     latex: str = ""
+    parts: tuple[tuple[int, str], ...] = ()
+    folded: bool = False
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    """Running text; ``quiet`` text is the small print."""
+    """A paragraph. ``quiet`` text is the small print."""
 
     text: str
     quiet: bool = False
@@ -112,18 +118,19 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Heading:
-    """What the next blocks are about."""
+    """The heading of the next blocks."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Caution:
-    """One thing a reader of the numbers should know: a stable code, what it is, what to do."""
+    """A caution: a stable code, its meaning, and its remedy, which is not printed of a ``brief`` one."""
 
     code: str
     message: str
     hint: str
+    brief: bool = False
 
     def as_dict(self) -> dict[str, str]:
         """Return the record for JSON."""
@@ -153,7 +160,7 @@ class Notes:
 
 @dataclass(frozen=True)
 class Facts:
-    """Terms and their descriptions; ``room`` is the width of the terms if several lists are to align."""
+    """Terms and their descriptions. ``room`` is the width of the terms if several lists are to align."""
 
     items: tuple[tuple[str, str], ...]
     room: int = 0
@@ -179,7 +186,7 @@ Form = Literal["intervals", "bars", "ordered", "stacked", "points", "lines", "st
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of ``rows`` under ``columns``, a row a mark.
+    """A chart of ``rows`` under ``columns``, one row per mark.
 
     ``x``, ``y``, ``series`` (the colour), ``panel`` (small charts side by side), ``label`` (written at the mark) and
     ``query`` (an id that links to its rankings) are headers of columns. ``title`` and ``caption`` explain the chart.
@@ -187,7 +194,7 @@ class Chart:
     ``form`` is the kind of marks:
 
     - ``intervals``: a ``ValueRange`` value on x with its interval, a name on y, in the order of the rows;
-    - ``bars``: a name on x in the order of the rows, a value on y; bars of several series stand side by side;
+    - ``bars``: a name on x in the order of the rows, a value on y. Bars of several series stand side by side;
     - ``ordered``: one bar per row from 0, side by side in the order of the rows, without names: x is a count, y a value;
     - ``stacked``: a name on y in the order of the rows, a count on x, one part a series;
     - ``points``: values on x and y; with a ``path`` a line joins the rows in which that column is true;
@@ -201,7 +208,8 @@ class Chart:
     ``limits`` are the ends of the axis (or colours) of the value, if known. ``order`` names series in the order of
     their colours, whether they are in this chart or not, so that one series looks the same in all charts of a page. ``told`` is true if a table of the same numbers
     is next to it. ``pair`` names the two runs that its queries are linked
-    with, the baseline first. ``most`` is a value of x at which a line is drawn among ``points``, as its limit.
+    with, the baseline first. ``most`` is a value of x at which a line is drawn among ``points``, as its limit. ``fit`` is a fitted line
+    through them: x and y of both ends.
     ``axes`` are headers, each with the label of its axis in a picture without a title: by default the header and its hint.
     """
 
@@ -228,6 +236,7 @@ class Chart:
     pair: tuple[str, ...] = ()
     told: bool = False
     most: float | None = None
+    fit: tuple[float, float, float, float] | None = None
     axes: tuple[tuple[str, str], ...] = ()
 
     def at(self, header: str) -> int:
@@ -313,7 +322,7 @@ class Explorer:
 
 # --- pages
 
-Tone = Literal["better", "worse", "unclear", "same", "opposite", "plain"]
+Tone = Literal["better", "worse", "unclear", "same", "opposite", "invalid", "plain"]
 
 
 @dataclass(frozen=True)
@@ -322,7 +331,7 @@ class Verdict:
 
     ``about`` is its subject in a few words (``hybrid against bm25``); ``queries`` are the ids of queries that decide it,
     each with its sentence and a link. ``more`` has less important sentences, such as those about other metrics.
-    ``pairs`` names the two runs for each of the queries, the baseline first; if it is empty, these are
+    ``pairs`` names the two runs for each of the queries, the baseline first. If it is empty, these are
     the first two.
     """
 
@@ -339,6 +348,7 @@ class Section:
     """A part of a page. ``name`` is its anchor, ``lead`` its one-sentence summary; ``folded`` ones open on demand.
 
     ``caution`` is one caveat, with its size, which the first screen may show with a link to this section.
+    ``label`` is its title in the contents, if another.
     """
 
     name: str
@@ -347,13 +357,14 @@ class Section:
     lead: str = ""
     folded: bool = False
     caution: str = ""
+    label: str = ""
 
 
 @dataclass(frozen=True)
 class Answer:
     """The first screen of a page: a plain sentence, its ``tone``, the ``board`` with one interval per row, and one caveat.
 
-    ``caution_at`` is the anchor of the section that shows more of the ``caution``. ``queries`` and ``pairs`` are as for a ``Verdict``.
+    ``checked`` is the check of the data that allows the sentence, or forbids it (tone ``invalid``), and ``step`` what to do next. ``caution_at`` is the anchor of the section that shows more of the ``caution``. ``queries`` and ``pairs`` are as for a ``Verdict``.
     """
 
     text: str
@@ -363,13 +374,16 @@ class Answer:
     caution_at: str = ""
     queries: tuple[tuple[str, str], ...] = ()
     pairs: tuple[tuple[str, ...], ...] = ()
+    checked: str = ""
+    step: str = ""
 
 
 @dataclass(frozen=True)
 class Page:
-    """A whole page. ``about`` is its subject in one line; ``foot`` is its last line.
+    """A whole page. ``about`` is its subject in one line, ``foot`` its last line.
 
-    An ``answer`` is the first screen; then the ``verdicts`` with their statistics are folded below it.
+    An ``answer`` is the first screen; then the ``verdicts`` with their statistics are folded below it. ``exit_code`` is 3 if the
+    data refuse an answer.
     """
 
     title: str
@@ -378,6 +392,7 @@ class Page:
     sections: tuple[Section, ...]
     foot: str = ""
     answer: Answer | None = None
+    exit_code: int = 0
 
     @property
     def explorer(self) -> Explorer | None:

@@ -41,7 +41,7 @@ class Param:
     A ``needed`` parameter may be missing at first, as in ``P(level=2) @ 5``, but not in use. With ``takes_sequence`` a table may also
     be a sequence, the values of rank 1, 2 and so on. ``also`` maps other names to values with another spelling there. The values in
     ``need_at`` need the parameter that ``@`` sets. ``reason_against`` returns the reason to refuse a value of the right type
-    within the bounds. Empty if there is none.
+    within the bounds. Empty if there is none. ``reads`` turns a given value into another first, like the name of a file into its content.
     """
 
     about: str
@@ -53,6 +53,7 @@ class Param:
     takes_sequence: bool = False
     need_at: tuple[str, ...] = ()
     reason_against: Callable[[Any], str] | None = None
+    reads: Callable[[Any], Any] | None = None
 
     @property
     def bounds(self) -> str:
@@ -138,7 +139,7 @@ def plain(value: Any) -> str:
 
 
 def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:
-    """Refuse a value that is not one of these."""
+    """Refuse any other value."""
     if value not in allowed:
         raise InputError(f"{name}={value!r}: {name} is one of {words.choices(allowed)}")
 
@@ -158,6 +159,8 @@ def check_value(owner: str, name: str, value: Any, hint: Any, param: Param) -> A
         raise InputError(f"{owner}({name}={brief(given, quoted=True)}): {text}")
 
     given = value
+    if param.reads is not None:
+        value = param.reads(value)
     kinds = get_args(hint) if isinstance(hint, UnionType) or get_origin(hint) is Union else (hint,)
     for kind in kinds:
         with suppress(TypeError, ValueError):
@@ -207,7 +210,7 @@ def _as(kind: Any, value: Any, takes_sequence: bool) -> Any:
 def _in_words(kind: Any) -> str:
     if get_origin(kind) is Literal:
         return f"one of {words.choices(get_args(kind))}"
-    plainly = {int: "a whole number", float: "a number", NoneType: "None", bool: "True or False"}
+    plainly = {int: "a whole number", float: "a number", NoneType: "None", bool: "True or False", str: "text"}
     plainly |= {Lookup: "a table like {1: 3, 2: 9}", tuple: "a list of numbers"}
     return plainly.get(get_origin(kind) or kind, str(kind))
 
@@ -242,6 +245,13 @@ class Declared(metaclass=_DeclaredType):
     aliases: ClassVar[tuple[str, ...]] = ()
     at: ClassVar[str] = "cutoff"
     listed_by: ClassVar[str] = ""
+
+    @classmethod
+    def also_written(cls, name: str) -> str:
+        """Return another remedy for an unknown name, or an empty text."""
+        del name
+        return ""
+
     defaults: ClassVar[dict[str, Any]] = {}  # by parameter; MISSING if it has none
 
     def __init_subclass__(cls, *, kind: str = "", aliases: tuple[str, ...] = (), at: str = "", **more: Any) -> None:
@@ -353,7 +363,7 @@ def _by_own_names(cls: type[Declared], values: Mapping[str, Any]) -> dict[str, A
 
 
 def _of_alias(cls: type[Declared], key: str, value: Any) -> tuple[str, Any]:
-    """The parameter with this other name, and the value in its own spelling. "" if there is none."""
+    """The parameter with this alias, and the value in its own spelling, "" if there is none."""
     for name, (_, param) in parameters(cls).items():
         if key in param.also:
             return name, param.also[key].get(value, value) if isinstance(value, str) else value
@@ -397,19 +407,21 @@ def class_like(kind: type[Declared], name: str, text: str) -> Any:
     near = {key: cls.__name__ for key, cls in kind.catalogue.items()}
     where = f" ({kind.listed_by} lists all)" if kind.listed_by else None
     hint = words.hint(name, near, otherwise=where, most=len(near), offer=near.__getitem__)
-    raise _unread(kind, text, f"no {kind.kind} is called {brief(name)}{hint}")
+    also = kind.also_written(brief(name))
+    more = f"{'' if hint.endswith('?') else ';'} {also}" if also else ""
+    raise _unread(kind, text, f"no {kind.kind} is called {brief(name)}{hint}{more}")
 
 
 def _example_spelling(kind: type[Declared]) -> str:
     """Return spellings for an error message."""
     usual = "nDCG@10 or P(level=2)@5" if kind.kind == "metric" else "its name"
     some = [cls.__name__ for cls in kind.catalogue.values() if parameters(cls) and kind.kind != "metric"]
-    return f"{some[0]} or {some[0]}{_example_parameter(kind)}" if some else usual
+    return f"{some[0]} or {some[0]}{_example_parameter(kind, kind)}" if some else usual
 
 
-def _example_parameter(kind: type[Declared]) -> str:
-    """Return a parameter for an error message: the first that any class of the kind takes."""
-    usual = (f"({name}=...)" for cls in kind.catalogue.values() for name in parameters(cls))
+def _example_parameter(kind: type[Declared], named: type[Declared]) -> str:
+    """Return a parameter for an error message: the first of the class that was named, else of any class of the kind."""
+    usual = (f"({name}=...)" for cls in (named, *kind.catalogue.values()) for name in parameters(cls))
     return "(level=2)" if kind.kind == "metric" else next(usual, "(name=...)")
 
 
@@ -421,7 +433,7 @@ def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
         raise InputError(f"cannot read the {kind.kind} {words.quote(text, 200)}: write it like {like}")
     cls = kind.catalogue.get(match["name"]) or class_like(kind, match["name"], text)
     values: dict[str, Any] = {}
-    for key, written in _keywords(kind, match["inside"], text) if match["inside"] else ():
+    for key, written in _keywords(kind, cls, match["inside"], text) if match["inside"] else ():
         name, value = _own_name(kind, cls, key, written, text)
         if name in values:
             raise _unread(kind, text, f"{name} is given twice")
@@ -473,14 +485,14 @@ def _split_commas(text: str) -> list[str]:
     return [part for part in (*parts, text[begin:]) if part]
 
 
-def _keywords(kind: type[Declared], inside: str, text: str) -> list[tuple[str, Any]]:
+def _keywords(kind: type[Declared], cls: type[Declared], inside: str, text: str) -> list[tuple[str, Any]]:
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         how = "write them like (level=2, gain='linear')"
         raise _unread(kind, text, f"cannot read the parameters '{brief(inside)}': {how}") from None
     if not isinstance(call, ast.Call) or call.args or any(k.arg is None for k in call.keywords):
-        raise _unread(kind, text, f"every parameter needs its name, like {_example_parameter(kind)}")
+        raise _unread(kind, text, f"every parameter needs its name, like {_example_parameter(kind, cls)}")
     return [(str(k.arg), _literal(kind, k.value, text)) for k in call.keywords]
 
 

@@ -1,9 +1,11 @@
-"""A log of impressions: what users were shown and what they did, a row a shown item; its columns, and what each of them allows."""
+"""A log of impressions, one row per shown item: its columns, and the metrics that each of them allows."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
 from functools import cached_property
 from typing import Literal, Protocol
 
@@ -14,16 +16,26 @@ from rankscope.errors import DataError, InputError
 from rankscope.sources import UNDEFINED, Source
 
 YES, NO = ("1", "true", "yes", "y", "t"), ("0", "false", "no", "n", "f")
+NUMBERS = "numbers are expected, or text with numbers"
 Kind = Literal["id", "time", "place", "flag", "number", "probability"]
 
 
 def number_of_text(column: pl.Expr, *, flags: bool = True) -> tuple[pl.Expr, pl.Expr]:
-    """Return the numbers in a column of text, null for empty cells, and which cells are faulty; yes and no are 1 and 0 if ``flags``."""
+    """Return the numbers in a column of text, null for empty cells, and which cells are faulty. Yes and no are 1 and 0 if ``flags``."""
     text = column.str.strip_chars().str.to_lowercase()
     value, known = text.cast(pl.Float64, strict=False), ~text.is_in(UNDEFINED)
     if flags:
         value = pl.when(text.is_in(YES)).then(1.0).when(text.is_in(NO)).then(0.0).otherwise(value)
     return pl.when(known).then(value), (known & value.is_null()).fill_null(value=False)
+
+
+def plain_of(column: pl.Expr, dtype: pl.DataType, where: str, expected: str = NUMBERS) -> tuple[pl.Expr, pl.DataType]:
+    """Return a column with categories as text, and its type: text, numbers, or yes and no. Raises InputError for any other type."""
+    if dtype in (pl.Categorical, pl.Enum):
+        return column.cast(pl.String), pl.String()
+    if dtype.is_numeric() or dtype in (pl.String, pl.Boolean, pl.Null):
+        return column, dtype
+    raise InputError(f"{where} is of type {dtype}: {expected}")
 
 
 def first_known(column: pl.Expr) -> pl.Expr:
@@ -48,28 +60,28 @@ class LogColumn:
 
 # fmt: off
 COLUMNS: dict[str, LogColumn] = {column.name: column for column in (
-    LogColumn("unit_id", "id", "who was given a variant: a user, a device, an account",
+    LogColumn("unit_id", "id", "the unit that was given a variant: a user, a device, an account",
         ("user_id", "user", "visitor_id", "visitor", "customer_id", "customer", "device_id", "account_id", "client_id", "cookie_id", "anonymous_id", "unit"),
-        "users are told apart, so that intervals hold where a user comes back"),
+        "intervals stay valid when users return"),
     LogColumn("impression_id", "id", "one list as it was shown",
         ("impression", "list_id", "request_id", "search_id", "serp_id", "slate_id", "ranking_id", "page_view_id"),
         "lists with a click, and abandonment"),
     LogColumn("session_id", "id", "one visit", ("session", "visit_id", "visit"), "sessions: their length, items in them, how often a user comes"),
-    LogColumn("query_id", "id", "what was asked for", ("query", "qid", "query_text", "search_term", "keyword", "user_query"),
+    LogColumn("query_id", "id", "the query of the user", ("query", "qid", "query_text", "search_term", "keyword", "user_query"),
         "reformulations, and values by query"),
     LogColumn("timestamp", "time", "when it was shown, in UTC", ("time", "datetime", "ts", "event_time", "date", "created_at", "tstamp"),
         "days, return rates, and looks at an experiment as it goes on"),
-    LogColumn("item_id", "id", "what was shown", ("item", "doc_id", "docid", "document_id", "product_id", "article_id", "sku", "url", "object_id")),
+    LogColumn("item_id", "id", "the shown item", ("item", "doc_id", "docid", "document_id", "product_id", "article_id", "sku", "url", "object_id")),
     LogColumn("position", "place", "its place in the list, from 1", ("rank", "pos", "slot"), "clicks by position"),
     LogColumn("shown", "flag", "whether it was shown", ("displayed", "is_shown", "visible", "served")),
     LogColumn("examined", "flag", "whether it was in view", ("viewable", "viewed", "in_view", "is_viewed")),
-    LogColumn("click", "flag", "whether it was clicked", ("clicked", "clicks", "is_click", "clk", "click_label"), "click-through rates"),
+    LogColumn("click", "flag", "1 if the item was clicked", ("clicked", "clicks", "is_click", "clk", "click_label"), "click-through rates"),
     LogColumn("dwell_s", "number", "seconds that were spent on it", ("dwell", "dwell_time", "dwell_seconds", "dwell_time_s"), "satisfied clicks"),
-    LogColumn("conversion", "flag", "whether it was bought, booked, or whatever success is",
+    LogColumn("conversion", "flag", "1 for a success, such as a purchase or a booking",
         ("converted", "order", "orders", "purchase", "purchased", "bought", "is_conversion", "conversions"), "conversion rates"),
-    LogColumn("revenue", "number", "what it earned", ("amount", "sales", "gmv", "order_value", "income"), "revenue and order value"),
-    LogColumn("reward", "number", "what is to be as large as possible", ("rating", "utility")),
-    LogColumn("variant", "id", "what the user was given in an experiment",
+    LogColumn("revenue", "number", "the revenue of the item", ("amount", "sales", "gmv", "order_value", "income"), "revenue and order value"),
+    LogColumn("reward", "number", "a value that should be large", ("rating", "utility")),
+    LogColumn("variant", "id", "the variant of the user in an experiment",
         ("group", "arm", "treatment", "bucket", "variation", "variation_id", "experiment_group", "test_group", "cell"), "an experiment"),
     LogColumn("experiment_id", "id", "which experiment", ("experiment", "test_id")),
     LogColumn("logger_id", "id", "which policy made the list", ("logger", "policy", "policy_id")),
@@ -77,9 +89,19 @@ COLUMNS: dict[str, LogColumn] = {column.name: column for column in (
         ("pscore", "propensity", "propensity_score", "pscore_item_position", "action_prob"), "estimates for other policies"),
     LogColumn("p_prefix", "probability", "how probable the list was down to this place", ("pscore_cascade",)),
     LogColumn("p_slate", "probability", "how probable the whole list was", ("pscore_slate",)),
-    LogColumn("label", "number", "what judges said of it", ("grade", "relevance")),
+    LogColumn("label", "number", "the grade of the item by a judge", ("grade", "relevance")),
+    LogColumn("team", "id", "the ranker that contributed the item to an interleaved list", ("picked_by",), "preferences between rankers"),
+    LogColumn("merge_method", "id", "how an interleaved list was mixed", ("mixing", "interleaving_method")),
 )}
 # fmt: on
+VARIANT_WORDS = frozenset({"variant", "arm", "group", "version", "treatment", "bucket", "cell", "variation", "segment"})
+
+
+def may_name_variants(name: str) -> bool:
+    """Return True if a word of a column's name is one for variants."""
+    return not VARIANT_WORDS.isdisjoint(re.findall("[a-z]+", name.lower()))
+
+
 OUTCOMES = ("click", "dwell_s", "conversion", "revenue", "reward")
 BLANKS = [" ", "\t", "\n", "\r", "\u00a0"]  # which an id has at its ends where somebody padded it
 PART = 3 << 22  # rows that are grouped at a time; what they take in memory is the most that a log of any size takes
@@ -88,15 +110,29 @@ Query = Callable[[pl.LazyFrame], pl.LazyFrame]
 
 
 class Elsewhere(Protocol):
-    """Rows that lie in parts on other machines."""
+    """Rows in parts on other machines."""
 
     def gather(self, query: pl.LazyFrame, within: str) -> pl.DataFrame:
-        """What a query gives for each part, end to end; rows of one value of the column ``within`` are in one part."""
+        """The answers of a query for each part, end to end. Rows with one value of the column ``within`` are in one part."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """The columns of a log that has sums over many units in each row.
+
+    ``count`` is the column with the number of units, ``noun`` a unit in words, ``of`` the columns of sums by the names in metrics. ``products`` are
+    columns with sums of products by two of these names in alphabetical order, and sums of squares by one name twice.
+    """
+
+    count: str
+    noun: str
+    of: Mapping[str, str]
+    products: Mapping[tuple[str, str], str]
 
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """The rows of a frame in ``parts``, one after the other, with ids as they lie: numbers not yet text, texts not stripped of blanks."""
+    """The rows of a frame in ``parts``, with raw ids: numbers are not yet text, and texts keep their blanks."""
 
     frame: pl.LazyFrame
     parts: tuple[pl.LazyFrame, ...]
@@ -104,7 +140,7 @@ class Pieces:
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """A log of impressions, or a table with one row a unit, under the names of ``COLUMNS``.
+    """A log of impressions, or a table with one row per unit, under the names of ``COLUMNS``.
 
     ``frame`` has the columns in their types: ids as text, times in UTC, flags and numbers as doubles, of which null says that it was
     not observed and 0 that it was observed not to be. ``roles`` has the name that each column had in the input; ``attributes`` are
@@ -121,6 +157,10 @@ class Log:
     collect: Callable[[pl.LazyFrame], pl.DataFrame] = pl.LazyFrame.collect
     parts: Pieces | None = None
     elsewhere: Elsewhere | None = None
+    before: Log | None = None  # the rows of the same units before they were assigned to variants
+    sums: Sums | None = None  # if rows are sums over many units
+    most: int | None = None  # a bound of the number of rows, if it is known before they are read
+    events: str | None = None  # a column of true and false, if some rows are assignments to variants and not events
 
     def gather(self, query: Query, within: str = "") -> pl.DataFrame:
         """What a query gives for each part of the rows, end to end: whoever asks adds up what parts say.
@@ -139,53 +179,79 @@ class Log:
         """
         if self.elsewhere is not None:
             return self.elsewhere.gather(query(self.frame), within)
-        parts = -(-self.rows // PART) if within else 1
+        parts = -(-(self.most or self.rows) // PART) if within else 1
         if parts < 2:
             return self.collect(query(self.frame))
         place = pl.col(within).hash() % parts
         return pl.concat([self.collect(query(self.frame.filter(place == part))) for part in range(parts)])
 
     @property
+    def zone(self) -> str:
+        """The time zone of days."""
+        return getattr(self.schema.get("timestamp"), "time_zone", None) or "UTC"
+
+    def days(self) -> tuple[date, ...]:
+        """Return the first and the last day (in its zone), or the only one. Empty without times."""
+        if not self.has("timestamp"):
+            return ()
+        ends = self.gather(
+            lambda frame: frame.select(pl.col("timestamp").min().alias("a"), pl.col("timestamp").max().alias("b"))
+        )
+        known = [moment.date() for moment in (ends["a"].min(), ends["b"].max()) if isinstance(moment, datetime)]
+        return tuple(dict.fromkeys(known))
+
+    @property
     def label(self) -> str:
-        """What messages call it."""
+        """The name of the log in messages."""
         return self.source.label
 
     @property
     def pieces(self) -> tuple[pl.LazyFrame, ...]:
-        """The rows, piece by piece; ids may be as they lie in the input."""
+        """The rows, part by part, with ids as in the input."""
         return self.parts.parts if self.parts is not None and self.parts.frame is self.frame else (self.frame,)
+
+    def turned(self, change: Query) -> Log:
+        """Return the log with its rows changed one by one, in all its pieces."""
+        frame = change(self.frame)
+        held = self.parts if self.parts is not None and self.parts.frame is self.frame else None
+        parts = None if held is None else Pieces(frame, tuple(map(change, held.parts)))
+        return replace(self, frame=frame, parts=parts)
 
     @cached_property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.gather(lambda frame: frame.select(pl.len())).sum().item())
 
     @property
     def of_impressions(self) -> bool:
-        """Whether its rows are what was shown; else each is a user, with numbers of their own."""
+        """True if each row is a shown item, false if each row is a user with numbers."""
         return self.has("item_id") or self.has("impression_id") or self.has("position") or self.has("shown")
 
     @property
     def unit_noun(self) -> str:
-        """What a unit is called: a user where the column said so; a row where there is none."""
+        """The noun for a unit: user if a column names users, row if there is no such column."""
         if "unit_id" not in self.roles:
             return "row"
         plain = words.plain_name(self.roles["unit_id"]).removesuffix("id")
         return plain if plain in {"user", "visitor", "customer", "device", "account", "client"} else "unit"
 
     def has(self, *names: str) -> bool:
-        """Whether it has all these columns."""
+        """True if it has all these columns."""
         return all(name in self.roles for name in names)
 
     def require(self, names: Sequence[str], what: str) -> None:
-        """Refuse what needs columns that there are not, and say how to name them."""
+        """Refuse a request for missing columns, and say how to name them."""
         missing = [name for name in names if name not in self.roles]
         if missing:
             wanted = words.listing([f"{name} ({COLUMNS[name].about})" for name in missing], last="and")
-            others = [name for name in self.roles.values() if name not in COLUMNS] + list(self.attributes)
-            names = f"; if {words.listing(others, 3, last='or')} is that, say so: --columns "
+            named = [name for name in self.roles.values() if name not in COLUMNS]
+            if missing[0] == "variant":
+                others = sorted([*self.attributes, *named], key=lambda name: not may_name_variants(name))
+            else:
+                others = list(self.attributes) or named
+            names = f"; if {words.listing(others, 3, last='or')} is that, name it: --columns "
             rest = f"{names}'{others[0]}={missing[0]}'" if others else ""
-            raise DataError(f"{self.label}: {what} needs a column {wanted}{rest}")
+            raise DataError(f"{self.label}: {what} needs the column {wanted}{rest}")
 
     def column(self, name: str, purpose: str = "") -> str:
         """What a column is called here, by the name that it has in the input or here. Raises InputError where there is none.
@@ -199,7 +265,7 @@ class Log:
         return here[name]
 
     def number(self, name: str) -> pl.Expr:
-        """A column of numbers by the name it has in the input or here; text is read as numbers where it is such.
+        """A column of numbers by the name it has in the input or here. Text is read as numbers where it is such.
 
         Raises InputError where there is no such column, or it cannot hold numbers.
         """
@@ -207,11 +273,12 @@ class Log:
         kind = COLUMNS[column].kind if column in self.roles else ""
         if kind in {"id", "time"}:
             raise InputError(
-                f"{self.label}: column {name} is taken as {column} ({COLUMNS[column].about}); a column of numbers is expected"
+                f"{self.label}: column {name} is taken as {column} ({COLUMNS[column].about}): a column of numbers is expected"
             )
-        if self.schema[column] != pl.String:
-            return pl.col(column).cast(pl.Float64, strict=False).fill_nan(None)
-        value, faulty = number_of_text(pl.col(column))
+        cells, dtype = plain_of(pl.col(column), self.schema[column], f"{self.label}: column {name}")
+        if dtype != pl.String:
+            return cells.cast(pl.Float64, strict=False).fill_nan(None)
+        value, faulty = number_of_text(cells)
         first = [faulty.arg_true().first().alias("row"), pl.col(column).filter(faulty).first().alias("cell")]
         found = self.gather(lambda frame: frame.select(first)).drop_nulls()
         if len(found):
@@ -225,7 +292,7 @@ class Log:
         return self.frame.collect_schema()
 
     def allowance(self) -> str:
-        """What further columns would allow, in a sentence; empty where nothing of note is missing."""
+        """Return a sentence about the metrics that further columns would allow, or an empty text."""
         wanted = ("unit_id", "impression_id", "position", "timestamp", "variant")
         parts = [f"{name} ({COLUMNS[name].allows})" for name in wanted if name not in self.roles]
         with_them = f"column{'s' if len(parts) > 1 else ''} {words.listing(parts, most=len(parts), last='and')}"

@@ -1,4 +1,4 @@
-"""Counts, means and sums of products that can be merged: what is left of values too many to keep."""
+"""Counts, means and sums of products that can be merged, in place of values that are too many to keep."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 WHOLE = 2**53  # up to here all whole numbers are exact
+CANCELLED = 1e-14  # a smaller variance, as a share of its terms, is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,7 @@ class Moments:
     def of_set(cls, values: ArrayLike) -> Moments:
         """The moments of values whose order says nothing: rows in any order give the same bits.
 
-        Sums of whole numbers are exact; other rows are put in order first.
+        Sums of whole numbers are exact. Other rows are put in order first.
 
         >>> one, other = (
         ...     Moments.of_set([[0.1, 1.0], [0.7, 2.0], [0.2, 1.0]]),
@@ -100,14 +101,14 @@ class Moments:
 
     @property
     def covariance(self) -> Array:
-        """The covariance of each two columns, by n - 1; NaN for fewer than two units."""
+        """The covariance of each two columns, by n - 1. NaN for fewer than two units."""
         if self.count < 2:
             return np.full(self.products.shape, np.nan)
         return self.products / (self.count - 1)
 
     @property
     def variance(self) -> Array:
-        """The variance of each column, by n - 1; NaN for fewer than two units."""
+        """The variance of each column, by n - 1. NaN for fewer than two units."""
         return np.diagonal(self.covariance)
 
     def combine(self, factors: ArrayLike) -> tuple[float, float]:
@@ -117,7 +118,19 @@ class Moments:
         (1.5, 0.5)
         """
         by = np.asarray(factors, dtype=np.float64)
-        return float(by @ self.mean), max(float(by @ self.covariance @ by), 0.0)
+        return float(by @ self.mean), self.variance_of(by)
+
+    def variance_of(self, factors: Array) -> float:
+        """The variance of a sum of the columns, each times its factor: 0 if its terms cancel, NaN for fewer than two units.
+
+        >>> Moments.of([[0.3, 0.1], [0.6, 0.2], [2.1, 0.7]]).variance_of(np.array([1.0, -3.0]))
+        0.0
+        """
+        covariance = self.covariance
+        found, size = (
+            float(by @ table @ by) for by, table in ((factors, covariance), (np.abs(factors), np.abs(covariance)))
+        )
+        return 0.0 if found <= CANCELLED * size else found
 
 
 SMALLEST = 1074  # every finite double is a whole multiple of 2 ** -1074

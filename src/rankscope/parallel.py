@@ -37,7 +37,7 @@ _limits: ContextVar[Mapping[str, str]] = ContextVar("_limits", default=MappingPr
 
 @contextmanager
 def limits(threads: Any = None, memory: str | None = None) -> Iterator[None]:
-    """What is read within it uses so many threads, and about so much memory; None leaves that to the environment."""
+    """Set the threads and the memory for reading within the block. None leaves them to the environment."""
     given = {name: str(value) for name, value in ((THREADS, threads), (MEMORY, memory)) if value is not None}
     token = _limits.set(given)
     try:
@@ -52,7 +52,7 @@ def _said(name: str) -> str:
 
 
 def thread_count() -> int:
-    """The number of threads to work on: what RANKSCOPE_THREADS says, or one a core that this process may use."""
+    """The number of threads: RANKSCOPE_THREADS, or one per core that this process may use."""
     said = _said(THREADS)
     if not said:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -62,38 +62,38 @@ def thread_count() -> int:
 
 
 def memory_bound() -> int | None:
-    """The number of bytes of memory to take at most, as RANKSCOPE_MEMORY says (``2GB``); None if nothing is said."""
+    """The bound of memory in bytes, from RANKSCOPE_MEMORY (``2GB``), or None if it is not set."""
     said = _said(MEMORY)
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", said.lower())
     if said and (match is None or match[2] not in UNITS):
-        raise InputError(f"a memory of {said!r} is none: write it like 2GB or 512MB")
+        raise InputError(f"{said!r} is not a memory size: write it like 2GB or 512MB")
     if match is None:
         return None
     bound = int(float(match[1]) * UNITS[match[2]])
     if bound < STANDING + 2 * FACTOR * LEAST:
         raise InputError(
-            f"{MEMORY}={said!r}: too little; a process takes {words.count(STANDING >> 20)} MB before it reads a run"
+            f"{MEMORY}={said!r}: too little, as processes need {words.count(STANDING >> 20)} MB before reading runs"
         )
     return bound
 
 
 def part_size(size: int) -> int:
-    """The number of bytes a part may have: this many, or fewer where the bound of memory asks for it."""
+    """The number of bytes of a part: this number, or fewer under a bound of memory."""
     bound = memory_bound()
     return size if bound is None else max(LEAST, min(size, (bound - STANDING) // (FACTOR * (thread_count() + 1))))
 
 
 def check_whole(label: str, size: int) -> None:
-    """Refuse to read a file of this many bytes as a whole where that would take more than the bound of memory, or than there is."""
-    why = "the rows of a query do not stand together, or a line is at fault, so that the file must be read as a whole; that"
+    """Refuse to read a file of this size as a whole if that would exceed the bound of memory or the free memory."""
+    why = "the rows of a query are apart, or a line is wrong, so the file must be read as a whole, which"
     bound = memory_bound()
     if bound is not None and STANDING + FACTOR * size > bound:
         _refuse(label, why, STANDING + FACTOR * size, f"the bound of memory allows ({_said(MEMORY)})")
     check_memory(label, LEAST_WHOLE * size, why)
 
 
-def check_memory(label: str, size: int, why: str = "what it holds") -> None:
-    """Refuse what takes so many bytes if fewer are free; a few are never asked about."""
+def check_memory(label: str, size: int, why: str = "its content") -> None:
+    """Refuse work that needs more bytes than are free. Small amounts are never checked."""
     if size > STANDING and (free := free_memory()) is not None and size > free:
         _refuse(label, why, size, f"there is ({words.number(free / 1e9, digits=1)} GB are free)")
 
@@ -125,7 +125,7 @@ def free_memory() -> int | None:
 def map_parts(work: Callable[[T], R], parts: Iterable[T]) -> Iterator[R]:
     """What ``work`` gives for each part, in the order of the parts.
 
-    No more parts are taken ahead than there are threads, so that memory holds a part a thread. A single part is worked on at once,
+    No more parts are taken ahead than there are threads, so that memory holds one part per thread. A single part is worked on at once,
     without a thread.
 
     >>> list(map_parts(len, ["one", "three"]))
@@ -146,5 +146,5 @@ def map_parts(work: Callable[[T], R], parts: Iterable[T]) -> Iterator[R]:
                 yield ahead.popleft().result()
         while ahead:
             yield ahead.popleft().result()
-    finally:  # also where nobody wants the rest
+    finally:  # even if the rest is not needed
         pool.shutdown(cancel_futures=True)

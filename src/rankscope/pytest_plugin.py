@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from rankscope.verbs.gate.result import ExperimentGate, Gate
+    from rankscope.verbs.gate.result import Gate, LogGate
 
 
 @pytest.fixture(scope="session")
-def rankscope_gate(pytestconfig: pytest.Config) -> Callable[..., Gate | ExperimentGate]:
+def rankscope_gate(pytestconfig: pytest.Config) -> Callable[..., Gate | LogGate]:
     """Return the function ``rankscope.gate`` with the project's settings as defaults.
 
     ``rankscope_gate(qrels, baseline, candidate, metrics=None, **options)`` gives the verdict, as the command line does::
@@ -28,12 +28,14 @@ def rankscope_gate(pytestconfig: pytest.Config) -> Callable[..., Gate | Experime
 
     def run_gate(
         qrels: Any, baseline: Any = None, candidate: Any = None, metrics: Any = None, **options: Any
-    ) -> Gate | ExperimentGate:
+    ) -> Gate | LogGate:
         from rankscope.scoring.settings import settings_of
         from rankscope.verbs.gate.gate import gate
         from rankscope.verbs.gate.log import log_to_gate
 
-        log = log_to_gate(qrels, baseline, candidate, options.get("variant"), options.get("columns"))
+        log = log_to_gate(
+            qrels, baseline, candidate, options.get("variant"), options.get("columns"), target=options.get("target")
+        )
         settings = settings_of(options.pop("settings", None), pytestconfig.rootpath, "gate")
         if log is not None:
             return gate(log, baseline, candidate, metrics, **settings.of_log | options)

@@ -1,4 +1,4 @@
-"""Files that are written: each is there in full or not at all, whatever ends the work in between."""
+"""Written files: each is complete or absent, whatever interrupts the work."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rankscope.errors import InputError, RankscopeError
 
 
 def write_file(path: str | Path, pieces: Iterable[str | bytes]) -> None:
-    """Write a file next to its place and move it there when all of it is on the disk; what was there is replaced at once.
+    """Write a file next to its place and move it there when all of it is on the disk. What was there is replaced at once.
 
     Text becomes UTF-8, and halves of characters their escapes. A pipe or a device is written to as it is, and a link is followed.
     Raises InputError if it cannot be written, and leaves nothing then.

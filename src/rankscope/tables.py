@@ -1,6 +1,6 @@
 """Runs and qrels as tables: the columns, their types, and one check for each thing that can be wrong.
 
-A table says nothing of where it came from beyond its ``source``; readers in ``files/`` make it.
+A table says nothing of where it came from beyond its ``source``. Readers in ``files/`` make it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from rankscope.errors import HUGE
+from rankscope.errors import HUGE, MissingExtraError
 from rankscope.sources import Fault as Fault  # noqa: PLC0414 - readers take them from here
 from rankscope.sources import Source as Source  # noqa: PLC0414
 
 Array = npt.NDArray[Any]
 FEW = 1000
 IN_CACHE = 1 << 17  # rows that are worked on at once: they stay in the processor's cache
-NEAR = 4  # times as many queries before and behind, where their neighbours are looked for first
+NEAR = 4  # times as many queries before and after are searched first
 SEED = 17  # of hashes of ids: equal ids have equal hashes, and others hardly ever do
 NO_ROWS = np.empty(0, dtype=np.int64)
 # a partial result has a column and an attribute of this name, so that it is never taken for anything else
@@ -39,8 +39,21 @@ def column(whole_numbers: Array) -> pl.Series:
     return pl.Series(whole_numbers.tolist() if few else whole_numbers, dtype=pl.Int64)
 
 
+def pandas_of(frame: pl.DataFrame) -> Any:
+    """Return a frame of pandas, made without pyarrow. Raises MissingExtraError if pandas is not installed."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingExtraError("frames of pandas need pandas: pip install pandas") from None
+    columns = {}
+    for one in frame:
+        plain = one.dtype.is_numeric() and not one.null_count()
+        columns[one.name] = one.to_numpy() if plain or one.dtype.is_float() else one.to_list()
+    return pd.DataFrame(columns)
+
+
 def sha256_of(frame: pl.DataFrame) -> str:
-    """Digest of the values of a table, whatever file or memory it came from."""
+    """Digest of the values of a table, from any file or memory."""
     sha = hashlib.sha256()
     for column in frame.get_columns():
         sha.update(f"{column.name} {column.dtype} {len(column)}\n".encode())
@@ -83,7 +96,7 @@ def blocks_of(query: pl.Series) -> Blocks:
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """What runs and qrels share: rows of (query, document), with the set of queries next to them."""
+    """The common part of runs and qrels: rows of (query, document), and the set of queries."""
 
     frame: pl.DataFrame
     source: Source = field(default_factory=lambda: Source("table"))
@@ -94,18 +107,18 @@ class _Table:
 
     @cached_property
     def blocks(self) -> Blocks:
-        """Where each query's rows stand."""
+        """The positions of each query's rows."""
         return blocks_of(self.frame["query_id"])
 
     @cached_property
     def queries(self) -> list[str]:
-        """Every query in order of first appearance; those without rows come last."""
+        """Every query in order of first appearance. Queries without rows come last."""
         seen: list[str] = self.blocks.query.to_list()
         return [*seen, *sorted(set(self.more_queries).difference(seen))] if self.more_queries else seen
 
     @cached_property
     def names(self) -> pl.Series:
-        """``queries`` as a column: making a hundred thousand strings takes longer than comparing them."""
+        """``queries`` as a column. Making a hundred thousand strings takes longer than comparing them."""
         return pl.Series("query", self.queries, pl.String) if self.more_queries else self.blocks.query
 
     @cached_property
@@ -120,7 +133,7 @@ class _Table:
 
     @cached_property
     def nan_rows(self) -> Array:
-        """The rows whose score or grade is not a number; a grade must be finite as well, and no larger than can be computed with."""
+        """The rows with a score or grade that is not a number. A grade must also be finite and small enough to compute with."""
         worth = self.frame[self.worth]
         bad = worth.is_nan() if self.worth == "score" else ~worth.is_between(-HUGE, HUGE)
         return np.flatnonzero(bad.to_numpy()) if bad.any() else NO_ROWS
@@ -181,10 +194,35 @@ class _Table:
         more = sorted(set(self.more_queries).difference(self.blocks.query.to_list()))
         return hashlib.sha256(f"{sha256_of(rows)} {more}".encode("utf-8", "surrogatepass")).hexdigest()
 
+    @cached_property
+    def mapping(self) -> dict[str, dict[str, float]]:
+        """The same table as ``{query: {document: grade or score}}``."""
+        out: dict[str, dict[str, float]] = {query: {} for query in self.queries}
+        for query, doc, worth in self.frame.select("query_id", "doc_id", self.worth).iter_rows():
+            out[query][doc] = worth
+        return out
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Return the table as ``{query: {document: score}}``, or grades of judgments, as pytrec_eval takes them.
+
+        >>> import rankscope as rs
+        >>> rs.read_run({"q1": {"b": 2.0, "a": 1.0}}).to_dict()
+        {'q1': {'b': 2.0, 'a': 1.0}}
+        """
+        return {query: dict(docs) for query, docs in self.mapping.items()}
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the rows as a Polars frame."""
+        return self.frame
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas frame. Raises MissingExtraError if pandas is not installed."""
+        return pandas_of(self.frame)
+
     def rows_of(self, hashes: Array) -> Array:
         """Rows whose document may have one of these hashes: every row that has one, and few others.
 
-        A map is looked up row by row; the caller compares the documents of the rows found.
+        A map is looked up row by row. The caller compares the documents of the rows found.
         """
         # sixteen times as many places as documents, so that few others share one
         mask = np.uint64((1 << min(max(16 * len(hashes), 1).bit_length(), 26)) - 1)
@@ -199,7 +237,7 @@ class _Table:
         return replace(self, frame=self.frame[np.argsort(self.query_code, kind="stable")], as_read=False)
 
     def distinct(self, keep: str, *more: str) -> Self:
-        """One row a pair (or pair and ``more`` columns): the ``first`` in the file, or the ``best`` by score or grade."""
+        """One row per pair (or pair and ``more`` columns): the ``first`` in the file, or the ``best`` by score or grade."""
         frame, keys = (self.frame, ["query_id", "doc_id", *(name for name in more if name in self.frame.columns)])
         if keep == "best":
             frame = frame.with_row_index("row").sort(self.worth, descending=True, maintain_order=True)
@@ -231,14 +269,14 @@ class Run(_Table):
     worth: ClassVar[str] = "score"
 
     def only_queries(self, first: int, last: int) -> Run:
-        """The queries from the place ``first`` in ``queries`` to before ``last``. The rows of each query must stand together."""
+        """The queries from position ``first`` in ``queries`` up to ``last``, without it. The rows of each query must be adjacent."""
         start = np.append(self.blocks.start, self.frame.height)
         at, end = (int(start[min(place, len(start) - 1)]) for place in (first, last))
         without_rows = tuple(self.queries[max(first, len(start) - 1) : last])
         return Run(self.frame.slice(at, end - at), self.source, without_rows, self.name, as_read=False)
 
     def parts(self, rows: int) -> Iterator[Run]:
-        """The run in parts of whole queries and about this many rows; queries without a row come with the last.
+        """The run in parts of whole queries and about this many rows. Queries without a row come with the last.
 
         The rows of each query must stand together.
         """
@@ -262,7 +300,7 @@ class Run(_Table):
 class Qrels(_Table):
     """Relevance judgments: ``query_id``, ``doc_id``, ``grade`` and ``iteration`` (column 2) where given.
 
-    A grade of 0 or more is a judgment; a negative one marks a document that was pooled but not judged.
+    A grade of 0 or more is a judgment. A negative one marks a document that was pooled but not judged.
     """
 
     worth: ClassVar[str] = "grade"
@@ -274,7 +312,7 @@ class Qrels(_Table):
         return found[order], order
 
     def places_of(self, queries: pl.Series) -> Array:
-        """The place of each of these queries in ``queries``, -1 for one that is not there."""
+        """The position of each of these queries in ``queries``, -1 for a missing one."""
         names, count = self.names, len(queries)
         near = self.__dict__.get("_near", 0)  # where those were that were looked up before
         for first, many in ((max(near - NEAR * count, 0), 2 * NEAR * count), (0, len(names))):
@@ -298,7 +336,7 @@ class Qrels(_Table):
         return found
 
     def only(self, places: Array) -> Qrels:
-        """The judgments of the queries at these places of ``queries``. The rows of each query must stand together."""
+        """The judgments of the queries at these positions of ``queries``. The rows of each query must be adjacent."""
         first, last = (int(places[0]), int(places[-1]) + 1) if len(places) else (0, 0)
         if last - first == len(places) and (places[1:] > places[:-1]).all():
             if last - first == len(self.names):
@@ -326,20 +364,12 @@ class Qrels(_Table):
 
     @cached_property
     def repetitions_by_aspect(self) -> Array:
-        """The rows whose (query, document, aspect) stood in an earlier row; a document may have a grade for each aspect."""
+        """The rows with a (query, document, aspect) that an earlier row has. A document may have one grade per aspect."""
         if not len(self.repetitions):
             return self.repetitions
         keys = [name for name in ("query_id", "doc_id", "iteration", "subgroup") if name in self.frame.columns]
         first = self.frame.select(pl.struct(keys).is_first_distinct()).to_series().to_numpy()
         return np.flatnonzero(~first)
-
-    @cached_property
-    def mapping(self) -> dict[str, dict[str, float]]:
-        """The same judgments as ``{query: {document: grade}}``."""
-        out: dict[str, dict[str, float]] = {query: {} for query in self.queries}
-        for query, doc, grade in self.frame.select("query_id", "doc_id", "grade").iter_rows():
-            out[query][doc] = grade
-        return out
 
 
 class PackedQrels(Qrels):
@@ -357,7 +387,7 @@ class PackedQrels(Qrels):
 
     @classmethod
     def of(cls, blocks: Blocks, documents: pl.Series, grades: Array, source: Source) -> PackedQrels:
-        """The judgments in these blocks of rows, each of them whole; all was checked that may be wrong with a row."""
+        """The judgments in these blocks of whole, checked rows."""
         made = object.__new__(cls)
         made.__dict__ |= {
             "documents": documents, "grades": grades, "blocks": blocks, "source": source, "more_queries": (),

@@ -10,12 +10,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
+from datetime import date, timedelta
 from typing import TypeVar
 
 T = TypeVar("T")
 MINUS = "\N{MINUS SIGN}"
 UNDEFINED = "-"  # for a missing value
+MOST_DIGITS = 6  # extra digits that separate an end of an interval from another number
 NOTHING = 5e-13  # a difference below this is of rounding, and written as 0
+EPOCH = date(1970, 1, 1)
 VERBS = {"is": "are", "has": "have", "was": "were", "does": "do", "goes": "go"}
 
 
@@ -54,13 +57,27 @@ def decimals_for(size: float) -> int:
     return max(min(1 - math.floor(math.log10(size)), 12), 1 if size < 100 else 0)
 
 
-def interval(low: float, high: float, sign: bool = False, digits: int | None = None, between: str = " to ") -> str:
-    """The two ends of an interval.
+def interval(
+    low: float, high: float, sign: bool = False, digits: int | None = None, between: str = " to ", apart: tuple[float, ...] = ()
+) -> str:  # fmt: skip
+    """The two ends of an interval, with more digits if an end would read like a number in ``apart`` that it differs from.
 
     >>> interval(-0.0123, 0.25), interval(-0.0123, 0.25, between=", ")
     ('−0.012 to 0.250', '−0.012, 0.250')
+    >>> interval(0.004, 0.25, digits=2), interval(0.004, 0.25, digits=2, apart=(0.0,))
+    ('0.00 to 0.25', '0.004 to 0.250')
     """
+    most = MOST_DIGITS if digits is None else digits + MOST_DIGITS
+    while apart and _reads_alike((low, high), apart, digits) and (3 if digits is None else digits) < most:
+        digits = (3 if digits is None else digits) + 1
     return f"{number(low, sign, digits)}{between}{number(high, sign, digits)}"
+
+
+def _reads_alike(ends: tuple[float, float], others: tuple[float, ...], digits: int | None) -> bool:
+    """True if an end and another number read the same and are not, beyond rounding."""
+    return any(
+        abs(end - other) > NOTHING and number(end, True, digits) == number(other, True, digits) for end in ends for other in others
+    )  # fmt: skip
 
 
 def amount(value: float) -> str:
@@ -148,6 +165,24 @@ def relative(change: float, digits: int = 1) -> str:
     ('+13.0%', '−4.2%')
     """
     return f"{number(100 * change, sign=True, digits=digits)}%" if not math.isnan(change) else UNDEFINED
+
+
+def day(number: int) -> str:
+    """Return a number of days since 1970-01-01 as a date.
+
+    >>> day(0), day(19727)
+    ('1970-01-01', '2024-01-05')
+    """
+    return str(EPOCH + timedelta(number))
+
+
+def day_number(day: date) -> int:
+    """Return a date as the number of days since 1970-01-01, which charts draw.
+
+    >>> day_number(date(2024, 1, 5))
+    19727
+    """
+    return (day - EPOCH).days
 
 
 def factor(ratio: float) -> str:
@@ -317,7 +352,7 @@ def is_number(text: str | bytes) -> bool:
 
 
 def as_number(value: object) -> float | None:
-    """Return a value in memory as a number, or None if it is not a number; a text may be one if a file could contain it."""
+    """Return a value in memory as a number, or None if it is not a number. A text counts if a file could contain it."""
     try:
         return None if isinstance(value, str) and not is_number(value) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):

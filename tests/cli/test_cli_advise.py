@@ -21,7 +21,7 @@ def test_the_answer_comes_first_and_fits(run: Run) -> None:
     said = run("advise", "qrels.txt", "good.run", "poor.run", "--task", "web")
     assert said.code == 0
     assert " ".join(said.out.split()).startswith("Declare nDCG@3 in advance: for the task web,")
-    assert "what not to use" in said.out
+    assert "not recommended" in said.out
     assert "[tool.rankscope]" in said.out
     assert "read qrels.txt as TREC qrels" in said.err
     assert all(len(line) <= 80 for line in said.out.splitlines())

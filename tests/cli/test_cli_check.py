@@ -77,8 +77,11 @@ def test_other_formats(check: Run, form: str) -> None:
 
 def test_rules_that_lack_what_they_need_are_not_counted_as_applied(check: Run, tmp_path: Path) -> None:
     assert check(RUN, "-q", "--select", "RS206").out.strip() == "RS206 not applied: needs --docs-text"
-    train = check(RUN, "-q", "--select", "RS5").out.strip()
-    assert train == "RS501, RS502, RS503, RS504 not applied: needs --train"
+    train = " ".join(check(RUN, "-q", "--select", "RS5").out.split())
+    assert (
+        train
+        == "RS501, RS502, RS503, RS504, RS505, RS506 not applied: needs --train; RS507, RS508 not applied: needs --items"
+    )
     other = " ".join(check(RUN, "-q", "--select", "RS404,RS408").out.split())
     assert "RS404 not applied: reported by rankscope compare --slices" in other
     assert "RS408 not applied: reported by rankscope power" in other
@@ -90,6 +93,21 @@ def test_rules_that_lack_what_they_need_are_not_counted_as_applied(check: Run, t
     texts = tmp_path / "texts.csv"
     texts.write_text("doc_id,text\na,one text\nb,another one\n")
     assert "1 rule applied" in check(RUN, "--select", "RS206", "--docs-text", str(texts)).out
+
+
+def test_a_split_is_audited_without_runs(run: Run, tmp_path: Path) -> None:
+    test, train = tmp_path / "test.csv", tmp_path / "train.csv"
+    test.write_text("user_id,item_id,rating\nu1,a,1\nu2,b,1\n")
+    train.write_text("user_id,item_id\nu1,a\nu2,c\n")
+    for option in ("--train", "--history"):
+        result = run("check", str(test), option, str(train), "--select", "RS5")
+        assert result.code == 1
+        said = " ".join(result.out.split())
+        assert "1 of 2 relevant test items (50%) is in the training data of the same user" in said
+        assert (
+            "2 of 2 relevant test items (100%) cannot be hit (1 not in the training data, 1 already had by the user)"
+            in said
+        )
 
 
 def test_a_rule_is_explained(run: Run) -> None:

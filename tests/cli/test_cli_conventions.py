@@ -139,7 +139,7 @@ def test_conventions_are_told(run: Any, files: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said", "code"),
     [
-        (["--ties", "best", "-m", "Judged@10"], "neither better nor worse", 2),
+        (["--ties", "best", "-m", "Judged@10"], "no better direction", 2),
         (["--dialect", "mlfow"], "did you mean mlflow", 2),
         (["--queries", "@nowhere"], "one query id per line", 2),
         (["--queries", "q9"], "queries is one of", 2),

@@ -37,7 +37,7 @@ def test_notes_go_to_stderr_and_can_be_dropped(run: Any) -> None:
 def test_conventions_tell_only_what_the_metrics_rest_on(run: Any) -> None:
     assert "gain" not in run(*GIVEN, "-m", "AP").out
     assert "relevant: grade" not in run(*GIVEN, "-m", "nDCG@10").out
-    assert "linear gain unless named" in run(*GIVEN, "-m", "nDCG@10 nDCG(gain='exponential')@10").out
+    assert "linear gain by default" in run(*GIVEN, "-m", "nDCG@10 nDCG(gain='exponential')@10").out
     assert "top grade for ERR@5: 4" in run(*GIVEN, "-m", "ERR@5").out
     assert "rankings were cut after 3 documents" in run(*GIVEN, "--depth", "3").out
 
@@ -169,7 +169,7 @@ def test_intervals_may_be_chosen(run: Any) -> None:
     ("args", "told"),
     [
         (["--interval", "bcaa"], "interval 'bcaa': no interval is called bcaa, did you mean bca?"),
-        (["--level", "95"], "--level 95.0: a level is a number between 0.5 and 1, like 0.95"),
+        (["--level", "95"], "--level 95.0: a level must be a number between 0.5 and 1, like 0.95"),
         (["--clusters", "nope.csv"], "nope.csv: "),
         (["--distribution", "--format", "csv"], "--distribution is written as table, json, markdown, latex, not as csv"),
     ],

@@ -74,7 +74,7 @@ def test_one_run_over_all_queries(files: Path, capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["one.run", "--query", "q99"], 2, "neither judged nor in the run"),
+        (["one.run", "--query", "q99"], 2, "not judged and not in the run"),
         (["one.run", "--query", "Q1"], 2, "did you mean q1?"),
         (["one.run", "--query", "q1", "-m", "AP", "-m", "RR"], 2, "2 metrics: name one"),
         (["one.run", "--query", "q1", "-m", "nDGC@10"], 2, "did you mean nDCG?"),

@@ -109,10 +109,10 @@ def test_markdown(run: Any) -> None:
 
 def test_latex(run: Any) -> None:
     out = run(*GIVEN, "--format", "latex").out
-    assert out.startswith("\\begin{tabular}{lrrr}\n\\hline\n")
+    assert out.startswith("% needs \\usepackage{booktabs}")
     assert "my\\_poor & " in out
-    assert "\\textbf{1.0000 -0.6576 +0.0000}" in out
-    assert out.splitlines()[-1].startswith("% 2 judged queries")
+    assert "1.0000" in out
+    assert "2 judged queries" in out
 
 
 def test_trec_prints_as_trec_eval_does(run: Any) -> None:
@@ -147,6 +147,12 @@ def test_trec_of_several_runs_is_a_block_each(run: Any) -> None:
     assert [line.split("\t")[2] for line in lines] == ["good", "1.0000", "my_poor", "0.1667"]
 
 
+def test_a_value_that_depends_on_the_version_of_trec_eval_has_a_note(run: Any) -> None:
+    assert "rounded as trec_eval 10 does" in run(*GIVEN, "-m", "official", "--format", "trec").err
+    assert "rounded" not in run(*GIVEN, "-m", "IPrec(compat=9)@0.5", "--format", "trec").err
+    assert "rounded" not in run(*GIVEN, "-m", "official", "--format", "trec", "-q").err
+
+
 def test_warnings_of_formats_without_them_go_to_stderr(run: Any) -> None:
     assert "warning RS101: my_poor" in run(*GIVEN, "--format", "csv").err
     assert "RS101" not in run(*GIVEN, "--format", "json").err
@@ -155,7 +161,7 @@ def test_warnings_of_formats_without_them_go_to_stderr(run: Any) -> None:
 
 @pytest.mark.parametrize(
     ("name", "form", "sign"),
-    [("x.json", "json", "{"), ("x.jsonl", "jsonl", "{"), ("x.csv", "csv", "run,"), ("x.md", "markdown", "| run"), ("x.tex", "latex", "\\begin"), ("x.txt", "table", " run")],
+    [("x.json", "json", "{"), ("x.jsonl", "jsonl", "{"), ("x.csv", "csv", "run,"), ("x.md", "markdown", "| run"), ("x.tex", "latex", "% needs"), ("x.txt", "table", " run")],
 )  # fmt: skip
 def test_the_ending_of_a_file_tells_the_format(run: Any, name: Any, form: Any, sign: Any) -> None:
     said = run(*GIVEN, "-o", name)
@@ -186,7 +192,7 @@ def test_an_input_is_never_overwritten(run: Any, out: Any) -> None:
     before = {path.name: path.read_bytes() for path in Path().iterdir()}
     said = run("evaluate", "qrels.txt", "poor.run", "a=good.run", "-o", out)
     assert (said.code, said.out) == (2, "")
-    assert said.err == f"{out} is also an input; name another file for -o\n"
+    assert said.err == f"{out} is also an input: name another file for -o\n"
     assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
 
 
@@ -195,8 +201,8 @@ def test_pages_with_every_query_have_the_means_and_the_run(run: Any) -> None:
     assert alone.startswith("### good: each query\n\n| query | RR |")
     assert "\n### all queries\n\n| run | RR |\n| --- | ---: |\n| good | 1.0000 -0.6576 +0.0000 |\n" in alone
     several = run(*GIVEN[:4], "-m", "RR", "--per-query", "--format", "latex").out
-    assert several.startswith("% each query\n")
-    assert several.count("\\begin{tabular}") == 2
+    assert several.startswith("% needs")
+    assert (several.count("\\begin{tabular}"), several.count("\\begin{longtable}")) == (1, 1)
 
 
 def test_no_file_has_colours(run: Any, monkeypatch: Any) -> None:

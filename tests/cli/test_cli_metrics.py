@@ -86,7 +86,7 @@ def test_the_catalogue_as_json(run: Any) -> None:
         for example in entry["examples"]:
             assert example["value"] == pytest.approx(worked_out(example["arithmetic"]), abs=1e-12)
     one = json.loads(run("metrics", "ERR", "--format", "json").out)
-    assert [p["name"] for p in one["metrics"][0]["parameters"]] == ["cutoff", "max_grade", "judged_only"]
+    assert [p["name"] for p in one["metrics"][0]["parameters"]] == ["cutoff", "max_grade", "judged_only", "stops"]
 
 
 def test_the_catalogue_in_a_file(run: Any) -> None:
@@ -172,7 +172,7 @@ def test_mistyped_commands(run: Any) -> None:
     said = run("evalute", "qrels.txt")
     assert (said.code, said.out) == (2, "")
     assert "did you mean evaluate?" in said.err
-    for far in ("zzz", "launches"):
+    for far in ("zzz", "wwwwwwww"):
         assert "there are evaluate, compare" in run(far).err
     assert "did you mean evaluate?" in run("eval").err
 

@@ -99,7 +99,7 @@ def test_without_runs(run: Run) -> None:
         (["many.txt", "bm25.run"], 3, "there is one run, bm25"),
         (["many.txt", "bm25.run", "dense.run", "--baseline", "bm"], 2, "did you mean bm25?"),
         (["many.txt", "bm25.run", "dense.run", "--variance", "1"], 2, "one at a time|belongs to a design"),
-        (["many.txt", "bm25.run", "dense.run", "-m", "RR", "--difference", "2"], 2, "RR lies between 0 and 1"),
+        (["many.txt", "bm25.run", "dense.run", "-m", "RR", "--difference", "2"], 2, "RR is between 0 and 1"),
         (["many.txt", "a=bm25.run", "b=bm25.run", "-m", "RR"], 3, "score the same on all 30 queries of RR"),
         (["many.txt", "bm25.run", "--deviation", "1"], 2, "one at a time"),
         (["--design", "t", "--variance", "1"], 2, "needs a difference"),

@@ -33,7 +33,7 @@ def test_one_run(two: Path, run: Run) -> None:
     assert said.err == ""
     text = " ".join(said.out.split())
     assert text.startswith(
-        "dense: 50% of its top 2 is unjudged; P@2 is 0.500 as judged, between 0.500 and 1.000 depending on unjudged documents."
+        "dense: 50% of its top 2 is unjudged. P@2 is 0.500 as judged, between 0.500 and 1.000 depending on unjudged documents."
     )
     assert "Judging these documents could change P@2 most" in text
     assert "next: --worklist judge.csv" in text
@@ -43,7 +43,7 @@ def test_one_run(two: Path, run: Run) -> None:
 def test_two_runs_and_what_would_turn_them(two: Path, run: Run) -> None:
     # P@1: bm25 is at 1, dense at 0: all ten would make it even, so none turn it
     text = " ".join(run("unjudged", "ten.txt", "bm25.run", "dense.run", "-m", "P@1", "-q").out.split())
-    assert "bm25: every document of its top 1 is judged; P@1 is 1.000." in text
+    assert "bm25: every document of its top 1 is judged, and P@1 is 1.000." in text
     assert "bm25 is ahead of dense by 1.0000: no grades of the 10 unjudged documents could reverse this." in text
     # RBP@2, p 0.5: bm25 0.5 against 0.25; each new document is worth 0.5 / 10: six of ten make it 0.55
     text = " ".join(run("unjudged", "ten.txt", "bm25.run", "dense.run", "-m", "RBP(p=0.5)@2", "-q").out.split())
@@ -114,7 +114,7 @@ def test_many_runs_fit_into_80_columns(run: Run, shared_data: Callable[[str], Pa
         ([], 2, "no qrels and no run were given: rankscope unjudged QRELS RUN..."),
         (["ten.txt"], 2, "no run was given"),
         (["ten.txt", "dense.run", "--baseline", "bm"], 2, "baseline 'bm': no run is called that: there is dense"),
-        (["ten.txt", "dense.run", "--grade", "0"], 2, "is a number above 0"),
+        (["ten.txt", "dense.run", "--grade", "0"], 2, "must be a number above 0"),
         (["ten.txt", "dense.run", "--worklist", "-"], 2, "name a file for the documents to judge"),
         (["ten.txt", "dense.run", "--worklist", "ten.txt"], 2, "is also an input"),
         (["ten.txt", "dense.run", "--worklist", "a.csv", "-o", "a.csv"], 2, "cannot hold both: name another file"),

@@ -46,7 +46,7 @@ def test_ties_name_who_decides_and_another_policy() -> None:
     one: dict[str, Any] = {"ties_at_cutoff": {10: 15, 5: 0}}
     (said,) = told(**one)
     assert said.startswith("RS203 r: scores tie across rank 10 in 15 queries; the document id breaks the tie")
-    assert said.endswith('give distinct scores, or take ties="expected"; rankscope ties shows how much it matters')
+    assert said.endswith('give distinct scores, or take ties="expected" (rankscope ties shows how much it matters)')
     assert "the order of the file breaks the tie" in told(ties="input", **one)[0]
     assert told(ties="rank", **one) == []
     two = told(ties_at_cutoff={10: 2, 100: 10})[0]

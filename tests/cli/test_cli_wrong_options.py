@@ -21,7 +21,11 @@ WRONG: dict[str, tuple[str, ...]] = {
     "interval": ("no such interval",),
     "correction": ("no such correction",),
     "alpha": ("2", "-1"),
+    "risk": ("-1", "much"),
     "level": ("0.3", "11"),
+    "sort": ("nDGC", "GBpref"),
+    "p": ("0", "1"),
+    "depth_of_overlap": ("0",),
     "margin": ("abc", "AP=x", "-1"),
     "tolerance": ("abc", "-1", "RR=0.1"),
     "limits": ("latency", "latency=abc", "latency=3"),
@@ -63,11 +67,19 @@ WRONG: dict[str, tuple[str, ...]] = {
     "value": ("abc",),
     "task": ("no such task",),
     "k": ("0",),
+    "method": ("RRFF",),
+    "ranking": ("nowhere/x.run",),
+    "held_out": ("nowhere/x.run",),
+    "normalise": ("no such",),
+    "search": ("no such",),
+    "space": ("k=1,2", "x"),
+    "folds": ("1",),
     # of logs, and these are no logs
     "covariates": ("before",),
     "lift": ("2%", "abc"),
     "share": ("0.5",),
     "log_format": ("no such format", "ubi"),
+    "time_format": ("%q", "%d/%m/%Y"),
     "online": ("CTR",),
     "split": ("A=none", "A"),
     "guardrails": ("RPM=1%",),
@@ -77,7 +89,8 @@ WRONG: dict[str, tuple[str, ...]] = {
 # names, texts and flags, of which any may be right until the data are known
 ANY = {
     "baseline", "title", "about", "query", "quiet", "per_query", "distribution", "all_pairs", "bayes", "details", "exit_zero", "list",
-    "scores", "github_summary", "variant", "strata",
+    "scores", "github_summary", "variant", "strata", "methods", "collections", "references", "record", "launch",
+    "clicks", "examination", "force", "logging", "model", "reward", "target",
 }  # fmt: skip
 
 

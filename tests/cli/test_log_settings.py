@@ -67,3 +67,27 @@ def test_a_plan_reads_alpha(project: Path, capsys: pytest.CaptureFixture[str]) -
     project.write_text("[tool.rankscope]\nalpha = 0.2\n")
     held, _ = record(capsys, *command)
     assert held["results"][0]["detectable_difference"] < plain["results"][0]["detectable_difference"]
+
+
+def test_a_page_has_the_slices_of_every_column(project: Path) -> None:
+    assert main(["experiment", "users.csv", "-m", "Mean(revenue)", "--slices", "country", "--slices", "sessions"]) == 0
+    assert (
+        main(
+            [
+                "report",
+                "users.csv",
+                "-m",
+                "Mean(revenue)",
+                "--slices",
+                "country",
+                "--slices",
+                "sessions",
+                "-o",
+                "page.html",
+            ]
+        )
+        == 0
+    )
+    page = Path("page.html").read_text()
+    assert "country: " in page
+    assert "sessions: " in page

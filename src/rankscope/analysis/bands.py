@@ -1,4 +1,4 @@
-"""What each rank adds to the mean of a run, bands of ranks that a difference comes from, and how many readers get to a rank."""
+"""The contribution of each rank to the mean of a run, bands of ranks behind a difference, and the readers who reach a rank."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BANDS = ((1, 1), (2, 2), (3, 3), (4, 5), (6, 10), (11, 20), (21, 50), (51, 100),
 
 @dataclass(frozen=True)
 class Band:
-    """Ranks ``first`` to ``last``, and what they add to the difference of the means."""
+    """Ranks ``first`` to ``last``, and their contribution to the difference of the means."""
 
     first: int
     last: int
@@ -24,7 +24,7 @@ class Band:
 
     @property
     def ranks(self) -> str:
-        """The ranks as an axis has room for them: ``1``, ``4-5``, ``1001+``, as in every table of ranks."""
+        """The labels of ranks on an axis: ``1``, ``4-5``, ``1001+``, as in every table of ranks."""
         if self.first == self.last:
             return f"{self.first}"
         return f"{self.first}-{self.last}" if self.last < 10**9 else f"{self.first}+"
@@ -45,6 +45,8 @@ def by_rank(metric: Metric, judged: Judged, kept: Array, weight: Array) -> tuple
     The first sums over ranks; with the second it sums to the mean (for a metric whose mean over queries is a weighted one).
     """
     deepest = int(judged.rank.max(initial=0))
+    if judged.shown is not None:
+        deepest = max(deepest, int(judged.shown.count.max(initial=0)))
     sums: list[list[float]] = [[] for _ in range(deepest + 1)]
     rest: list[float] = []
     for chunk in judged.chunks():
@@ -60,14 +62,14 @@ def by_rank(metric: Metric, judged: Judged, kept: Array, weight: Array) -> tuple
                 continue
             cells = np.flatnonzero(shown[row])
             parts = (shares[row, cells] * weight[number]).tolist()
-            for rank, part in zip(lists.rank[row, cells].tolist(), parts, strict=True):
+            for rank, part in zip(terms.lists.rank[row, cells].tolist(), parts, strict=True):
                 sums[rank].append(part)
             rest.append(float(weight[number]) * (float(values[row]) - math.fsum(shares[row, cells].tolist())))
     return np.array([math.fsum(parts) for parts in sums]), math.fsum(rest)
 
 
 def bands_of(before: Array, after: Array) -> list[Band]:
-    """The difference by bands of ranks; those beyond every ranking are left out."""
+    """The difference by bands of ranks. Bands beyond every ranking are left out."""
     size = max(len(before), len(after))
     change = np.zeros(size)
     change[: len(after)] += after
@@ -77,7 +79,7 @@ def bands_of(before: Array, after: Array) -> list[Band]:
 
 
 def reach_by_rank(judged: Judged, queries: Array, metric: ERR, depth: int) -> Array:
-    """The mean share of readers who look at rank 1, 2 ... under ERR, over those of these queries that have a ranking."""
+    """The mean share of readers who look at rank 1, 2 ... under ERR, over the queries with a ranking."""
     inside = np.zeros(len(judged), dtype=bool)
     inside[queries] = judged.retrieved[queries] > 0
     if not inside.any():

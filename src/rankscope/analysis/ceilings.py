@@ -1,4 +1,4 @@
-"""What a ranking could have scored: with its retrieved documents in the best order, and with any documents at all."""
+"""The best possible score of a ranking: with its retrieved documents in the best order, and with any documents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rankscope.lists.rectangle import perfect
 from rankscope.metrics import Metric
 from rankscope.metrics.base import gains
 
-DEPTHS = (10, 50, 100)  # how many documents a re-ranker may be given, beside all of them
+DEPTHS = (10, 50, 100)  # how many documents a re-ranker may get, or all
 ANY_GRADE = float(np.nextafter(0.0, 1.0))
 
 
@@ -42,15 +42,17 @@ class Ceilings:
 
 
 def why_not(metric: Metric, micro: bool = False) -> str:
-    """Why no best order is known for a metric; empty if one is."""
+    """The reason that no best order is known for a metric, empty if one is."""
     if metric.better == "neither":
-        return f"{metric} is neither better nor worse when it is higher"
+        return f"{metric} has no better direction"
     if metric.aggregate == "pooled":
         return f"{metric} is made of the documents of all queries together"
+    if "items" in metric.needs:
+        return f"{metric} looks at the items shown, which have no one best order"
     if metric.needs & SEVERAL:
         return f"{metric} takes several grades of a document, which have no one best order"
     if micro:
-        return "in a micro mean another ranking may change what a query weighs"
+        return "in a micro mean another ranking may change the weight of a query"
     sortable = metric.monotone
     if isinstance(getattr(metric, "gain", None), Lookup):  # a table of gains says itself what is worthy
         with suppress(InputError):
@@ -63,7 +65,7 @@ def why_not(metric: Metric, micro: bool = False) -> str:
 def ceilings(
     metric: Metric, judged: Judged, values: Array, micro: bool = False, fixed: Array | None = None
 ) -> Ceilings:
-    """What these queries could have scored, given the ``values`` that they have; those ``fixed`` have them whatever is ranked.
+    """What these queries could have scored, given their ``values``. Queries in ``fixed`` keep them under every ranking.
 
     ``value <= ceiling <= best`` holds for every query (the other way round if lower is better): the ranking as it is, is one of
     the orders, and the best order one of the rankings. Queries without a value have none here either.
@@ -91,7 +93,7 @@ def ceilings(
 
 
 def worthy(metric: Metric, grade: Array) -> Array:
-    """Which grades the metric calls relevant, or gives a gain; a negative one is none."""
+    """The grades that the metric calls relevant or gives a gain. A negative grade never is."""
     gain = getattr(metric, "gain", None)
     level = getattr(metric, "level", None)
     if gain is not None and level is None:
@@ -120,7 +122,7 @@ def _reordering(metric: Metric, depth: int | None) -> Callable[[Lists], Array]:
 
 
 def reorder(lists: Lists, metric: Metric, depth: int | None = None, sunk: bool = False) -> Lists:
-    """The judged documents among the first ``depth`` moved to the top, the most worthy first; lower ones stay where they are.
+    """The judged documents among the first ``depth`` moved to the top, the most worthy first. Lower ones stay where they are.
 
     With ``sunk``, those that are worth nothing go to the end of the first ``depth`` instead, below unjudged documents.
     """
@@ -147,7 +149,7 @@ def reorder(lists: Lists, metric: Metric, depth: int | None = None, sunk: bool =
 
 
 def candidates(metric: Metric) -> Sequence[Callable[[Lists], Lists]]:
-    """Rankings of which one may be ideal: all judged documents, the relevant ones alone, as many as the metric looks at."""
+    """Rankings that may be ideal: all judged documents or only the relevant ones, down to the metric's cutoff."""
     mosts = dict.fromkeys((None, getattr(metric, "cutoff", None)))
     return [lambda lists: perfect(lists, _worth(metric)), *(partial(_only, metric, most=most) for most in mosts)]
 

@@ -19,16 +19,16 @@ from rankscope.scoring.scores import Scores
 
 CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100)
 FAMILIES = 3  # metrics that are drawn
-INSTEAD = "nDCG@10"  # where no metric with a cutoff was asked for
+INSTEAD = "nDCG@10"  # if the metrics asked for lack cutoffs
 HALF = TENTHS.index(0.5)
 AT_CUTOFFS = (
-    "Each line is one run; further right the list is cut later. Compare runs at one k, do not compare one run across cutoffs: "
-    "a metric means something else at another k."
+    "Each line is one run. Further right the list is cut later. Compare runs at one k, do not compare one run across cutoffs: "
+    "a metric has another meaning at another k."
 )
 AT_RECALLS = (
     "At each recall the best precision at that recall or beyond, averaged over queries. A line further up and right finds more "
-    "with less to read; where lines cross, neither run is better throughout. A recall of x means x times the "
-    "relevant documents of a query, rounded to a whole number of them, half up, as trec_eval 10 does; IPrec(compat=9) is the older rule."
+    "with less to read. If lines cross, neither run is better throughout. A recall of x means x times the "
+    "relevant documents of a query, rounded half up to a whole number, as in trec_eval 10. IPrec(compat=9) is the older rule."
 )
 ROUNDED = "in whole documents: recall times the relevant documents of the query, rounded half up (trec_eval 10)"
 
@@ -47,12 +47,12 @@ class Curve:
         return f"{str(self.metric).rpartition('@')[0]}@k"
 
     def winners(self) -> list[tuple[str, ...]]:
-        """At each cutoff the runs that none is better than."""
+        """The best runs at each cutoff."""
         by_cutoff = ({run: at[i] for run, at in self.values.items()} for i in range(len(self.cutoffs)))
         return [leaders(means, self.metric.better) for means in by_cutoff]
 
     def chart(self) -> Chart:
-        """A line a run."""
+        """One line per run."""
         columns = Column("run"), Column("k", "count"), Column(self.name, "value")
         return Chart(
             f"cutoffs-{type(self.metric).__name__}", f"{self.name} by the cutoff k", "lines", columns,
@@ -69,7 +69,7 @@ class Curve:
         return Table(columns, _lines(self.values), best=best, name=f"cutoffs-{type(self.metric).__name__}-table")
 
     def sentence(self, some: bool = False) -> str:
-        """Which run leads at which cutoffs; of ``some`` of the runs, where not all were looked at."""
+        """The run that leads at each cutoff, among ``some`` of the runs if not all were scored."""
         if len(self.values) == 1:
             ((run, at),) = self.values.items()
             if math.isnan(at[0]) or math.isnan(at[-1]):
@@ -90,7 +90,7 @@ class Curve:
 
 
 def by_cutoff(scores: Scores, runs: Sequence[str], lead: Metric | None = None) -> tuple[list[Curve], list[str]]:
-    """The metrics with a cutoff, each as a curve over cutoffs from 1 to 100, ``lead`` first; and why others are not drawn.
+    """The metrics with a cutoff, each as a curve over cutoffs from 1 to 100, ``lead`` first, and why others are not drawn.
 
     Nothing if no ranking holds more than one document.
     """
@@ -129,13 +129,13 @@ def _with_cutoffs(scores: Scores, lead: Metric | None) -> Iterator[tuple[Metric,
 
 @dataclass(frozen=True)
 class RecallCurve:
-    """Interpolated precision at recall 0, 0.1 ... 1: ``values[run][i]`` at ``TENTHS[i]``; relevant is a grade of ``level`` or more."""
+    """Interpolated precision at recall 0, 0.1 ... 1: ``values[run][i]`` at ``TENTHS[i]``. Relevant is a grade of ``level`` or more."""
 
     values: Mapping[str, Sequence[float]]
     level: float
 
     def chart(self) -> Chart:
-        """A line a run."""
+        """One line per run."""
         of = "" if self.level == 1 else f" (relevant: grade {words.amount(self.level)} or more)"
         columns = Column("run"), Column("recall", "value"), Column("precision", "value")
         return Chart(
@@ -150,7 +150,7 @@ class RecallCurve:
         return Table(columns, _lines(self.values), name="recall-table", note=note)
 
     def sentence(self, baseline: str) -> str:
-        """What half of the relevant documents cost, for the best run and the baseline."""
+        """The depth that half of the relevant documents need, for the best run and the baseline."""
         known = {run: at for run, at in self.values.items() if not math.isnan(at[HALF])}
         if not known:
             return ""
@@ -167,7 +167,7 @@ class RecallCurve:
 
 
 def by_recall(scores: Scores, runs: Sequence[str], level: float = 1.0) -> RecallCurve | str | None:
-    """Interpolated precision of runs at eleven levels of recall; the reason where it cannot be had, None if no query has a value."""
+    """Interpolated precision of runs at eleven levels of recall. A reason if it is unavailable, None if no query has a value."""
     metrics: list[Metric] = [IPrec(recall=recall, level=level) for recall in TENTHS]
     like = next((m for m in scores.metrics if m.trec_ties == metrics[0].trec_ties), scores.metrics[0])
     if reason := why_not(scores, metrics[0], like):

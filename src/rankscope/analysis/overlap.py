@@ -1,4 +1,4 @@
-"""How alike runs are: rank-biased overlap and Jaccard of each two, and runs that are the same ranking."""
+"""The similarity of runs: rank-biased overlap and Jaccard of each pair, and runs that are the same ranking."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from rankscope.scoring.ranking import top_of
 from rankscope.scoring.scores import Scores
 
 PERSISTENCE = 0.9  # with it the first 10 ranks weigh 86 % (Webber, Moffat and Zobel, 2010)
-DEPTH = 100  # ranks that are looked at: what lies below weighs 0.9**100
+DEPTH = 100  # ranks compared: those below weigh 0.9**100
 USUAL = 10  # the cutoff of a metric without one
-QUERIES = 500  # queries that are looked at, so that a report does not wait for them
+QUERIES = 500  # queries compared, so that a report does not wait for them
 PAIRS = 60_000  # pairs of runs times queries
 MATRIX = 8  # runs that a table has columns for
 RBO = (
-    "Rank-biased overlap of each pair of runs: 1 where two rankings are the same, 0 where they share no document. The top counts most: "
-    f"a share of {words.amount(PERSISTENCE)} of the attention goes on from each rank to the next, and what lies below rank {DEPTH} is taken to agree as what is above."
+    "Rank-biased overlap of each pair of runs: 1 if two rankings are the same, 0 if they share no document. The top counts most: "
+    f"a share of {words.amount(PERSISTENCE)} of the attention goes on from each rank to the next, and documents below rank {DEPTH} are assumed to agree as those above."
 )
 
 
@@ -65,8 +65,8 @@ class RunOverlaps:
     def charts(self) -> tuple[Chart, Chart]:
         """A square of runs for rank-biased overlap, and one for the documents of the top."""
         k = self.k
-        jaccard = f"Jaccard of the first {k} of each pair of runs: 1 where they hold the same documents, in any order."
-        title = f"Documents in the first {k} of both, of those in the first {k} of either"
+        jaccard = f"Jaccard of the first {k} of each pair of runs: 1 if they hold the same documents, in any order."
+        title = f"Documents in the first {k} of both runs, out of the documents in the first {k} of either"
         return (
             self._heat("agreement-rbo", f"Rank-biased overlap (p={words.amount(PERSISTENCE)})", "RBO", "rbo", RBO),
             self._heat("agreement-jaccard", title, f"Jaccard@{k}", "jaccard", jaccard),
@@ -86,7 +86,7 @@ class RunOverlaps:
         )  # fmt: skip
 
     def table(self) -> Table:
-        """Every pair; of many runs, to each the most and the least alike."""
+        """Every pair, or with many runs, for each the most and the least alike."""
         last = (
             Column("RBO", "value"), Column(f"Jaccard@{self.k}", "value"),
             Column(f"shared of {self.k}", "value", hint=f"documents in the first {self.k} of both"),
@@ -126,7 +126,7 @@ def _cells(pair: RunOverlap) -> tuple[Value, ...]:
 
 
 def overlaps_of(scores: Scores, metric: Metric, runs: Mapping[str, Any]) -> RunOverlaps:
-    """Each pair of runs, ``runs`` being what was read of each, on as many queries as there is time for."""
+    """Each pair of ``runs``, on as many queries as time allows."""
     names = list(runs)
     ids = sorted({query for scored in scores.runs for query in scored.query_ids})
     queries = sample_queries(ids, len(names))
@@ -140,7 +140,7 @@ def overlaps_of(scores: Scores, metric: Metric, runs: Mapping[str, Any]) -> RunO
 
 
 def sample_queries(ids: Sequence[str], runs: int) -> list[str]:
-    """Queries at even steps of their sorted ids, as many as can be looked at for so many runs."""
+    """Queries at even steps of their sorted ids, fewer for many runs."""
     most = max(1, min(QUERIES, PAIRS // max(runs * (runs - 1) // 2, 1)))
     return list(ids) if len(ids) <= most else [ids[i * len(ids) // most] for i in range(most)]
 
@@ -183,7 +183,7 @@ def _tops(scores: Scores, metric: Metric, runs: Mapping[str, Any], queries: Sequ
 def same_rankings(scores: Scores, metric: Metric, runs: Mapping[str, Any]) -> list[list[str]]:
     """The runs that hold the same documents in the same order on every query scored, two or more together."""
     out = []
-    # rankings are looked at only where all values are the same
+    # rankings are compared only if all values are equal
     for names in same_values({run.name: (tuple(run.query_ids), *run.values.values()) for run in scores.runs}):
         kept: list[tuple[pl.DataFrame, list[str]]] = []
         for name in names:

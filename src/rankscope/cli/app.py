@@ -1,4 +1,4 @@
-"""The group of commands; each is built when it is called."""
+"""The group of commands. Each is built when it is called."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Lazy(click.Group):
         return list(BY_NAME)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of this name; an error suggests the nearest one."""
+        """Return the command of this name. An error suggests the nearest one."""
         if cmd_name in BY_NAME:
             return BY_NAME[cmd_name].build(lambda **_: _call(BY_NAME[cmd_name]))
         if ctx.resilient_parsing or cmd_name.startswith("-"):
@@ -47,7 +47,7 @@ def _call(command: Command) -> None:
     with limits(**bounds) if bounds else nullcontext():
         from rankscope.cli import handlers
 
-        handler = getattr(handlers, command.name, None)
+        handler = getattr(handlers, command.name.replace("-", "_"), None)
         code = handler(call) if handler else call.show(call.result())
     if code:
         ctx.exit(code)

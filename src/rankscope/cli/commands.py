@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from inspect import cleandoc
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from rankscope.errors import LARGEST_INT, InputError
-from rankscope.words import as_share, counted, listing
+from rankscope.words import as_share, counted, hint, listing
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -29,7 +31,7 @@ Names = Iterable[tuple[str, str]]  # each with its meaning
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NameType(Kind):
-    """A name of a kind that the shell completes; the verb checks it."""
+    """A name of a kind that the shell completes. The verb checks it."""
 
     name: str
 
@@ -65,15 +67,38 @@ def names_of(kind: str, start: str = "") -> Names:
         formats = ((one.name, one.about) for one in LOG_FORMATS.values())
         return [*formats, (TABLE, "a table with one row per shown item, or one row per user")]
     from rankscope.declared import doc_of
-    from rankscope.inference import NAMES, find_method
+
+    if kind == "click model":
+        from rankscope.click_models.models import MODELS
+
+        return ((name, doc_of(one).partition("\n")[0]) for name, one in MODELS.items())
+    if kind == "position bias estimator":
+        from rankscope.click_models.bias import BiasEstimator
+
+        return ((name, doc_of(one).partition("\n")[0]) for name, one in BiasEstimator.catalogue.items())
+    if kind in {"fusion", "normalisation", "search", "diversifier", "learner"}:
+        from rankscope.rankers.catalogue import KINDS
+
+        return ((one.__name__, doc_of(one).partition("\n")[0]) for one in dict.fromkeys(KINDS[kind].catalogue.values()))
+    if kind == "estimator":
+        from rankscope.estimators.base import Estimator
+
+        return ((one.__name__, doc_of(one).partition("\n")[0]) for one in dict.fromkeys(Estimator.catalogue.values()))
+    if kind in {"mixing", "credit"}:
+        from rankscope.behaviour.mixing import Mixing
+        from rankscope.interleavings.credits import Credit
+
+        named = (Mixing if kind == "mixing" else Credit).catalogue
+        return ((one.__name__, doc_of(one).partition("\n")[0]) for one in dict.fromkeys(named.values()))
+    from rankscope.inference import find_method, names_offered
     from rankscope.inference.base import Correction, Interval, PairedTest
 
-    base: Any = {"test": PairedTest, "interval": Interval, "correction": Correction}[kind]
-    return ((name, doc_of(find_method(base, name)).partition("\n")[0]) for name in NAMES[kind])
+    base: Any = {"test": PairedTest, "interval": Interval, "correction": Correction}[kind.removesuffix(" of logs")]
+    return ((name, doc_of(find_method(base, name)).partition("\n")[0]) for name in names_offered(kind))
 
 
 class WholeNumber(click.IntRange):
-    """A whole number with a lowest value; numbers that are too large to compute with are refused."""
+    """A whole number with a lowest value. Numbers that are too large to compute with are refused."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the typed number."""
@@ -101,10 +126,10 @@ def listed_queries(text: str) -> str | list[str]:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not UTF-8 text"
         remedy = "--queries @FILE wants one query id per line"
-        raise InputError(f"{text[1:]}: cannot be read: {reason}; {remedy}") from None
+        raise InputError(f"{text[1:]}: cannot be read ({reason}): {remedy}") from None
     ids = [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
     if not ids:
-        raise InputError(f"{text[1:]}: lists no query; --queries @FILE wants one query id per line")
+        raise InputError(f"{text[1:]}: lists no query: --queries @FILE needs one query id per line")
     return ids
 
 
@@ -141,16 +166,17 @@ class Option(click.Option):
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the flags and the help, with the names that the type knows."""
         if self.help and "{names}" in self.help and isinstance(self.type, NameType):
-            from rankscope.inference import NAMES
+            from rankscope.inference import NAMES, names_offered
 
-            known = NAMES.get(self.type.name) or [name for name, _ in names_of(self.type.name)]
+            kind = self.type.name
+            known = names_offered(kind) if kind in NAMES else [name for name, _ in names_of(kind)]
             self.help = self.help.replace("{names}", listing(known, most=len(known), last="or"))
         return super().get_help_record(ctx)
 
 
 # --- readers of typed values
 def read_margin(texts: Sequence[str]) -> Any:
-    """Return one margin for all metrics, or one per named metric; a percentage stays text."""
+    """Return one margin for all metrics, or one per named metric. A percentage stays text."""
     by_metric = [text.rpartition("=") for text in texts if "=" in text]
     if by_metric and len(by_metric) < len(texts):
         raise InputError("--margin: give one number for all metrics, or METRIC=X for each")
@@ -179,13 +205,27 @@ def _metric_of_margin(name: str) -> str:
 def _number(text: str) -> float | str:
     found = as_share(text)
     if found is None:
-        raise InputError(f"--margin {text}: a margin is a number, like 0.01, 1% or nDCG@10=0.01")
+        raise InputError(f"--margin {text}: a margin must be a number, like 0.01, 1% or nDCG@10=0.01")
     number, relative = found
     return text if relative else number
 
 
+def named_tables(paths: Sequence[str]) -> Any:
+    """Return a file, or several by the names of ``NAME=FILE`` or of the files."""
+    if len(paths) == 1 and ("=" not in paths[0] or Path(paths[0]).exists()):
+        return paths[0]
+    out = {}
+    for path in paths:
+        name, equals, file = path.partition("=")
+        given = bool(equals) and not Path(path).exists()
+        out[name if given else Path(path).name.partition(".")[0]] = file if given else path
+    if len(out) < len(paths):
+        raise InputError("--events: two tables have one name: give each its own, like --events clicks=a.csv")
+    return out
+
+
 def tolerances(texts: Sequence[str]) -> dict[str, str]:
-    """Return the tolerances by metric; one without a metric is the default."""
+    """Return the tolerances by metric. One without a metric is the default."""
     out: dict[str, str] = {}
     for text in texts:
         name, _, value = text.rpartition("=")
@@ -222,6 +262,56 @@ def read_parameters(texts: Sequence[str]) -> dict[str, Any]:
     return out
 
 
+def read_values(texts: Sequence[str]) -> dict[str, str]:
+    """Return the values of each parameter of ``NAME=VALUES``."""
+    out: dict[str, str] = {}
+    for text in texts:
+        name, _, values = (part.strip() for part in text.partition("="))
+        if not name or not values:
+            raise InputError(f"--vary {text}: write a parameter and its values, like --vary k=1,10,60")
+        if name in out:
+            raise InputError(f"--vary {text}: {name} is given twice")
+        out[name] = values
+    return out
+
+
+def whole_numbers(option: str) -> Callable[[str], list[int]]:
+    """Return a reader of whole numbers that are separated by commas."""
+
+    def read(text: str) -> list[int]:
+        try:
+            return [int(part) for part in text.split(",")]
+        except ValueError:
+            raise InputError(f"{option} {text}: write whole numbers, like {option} 10,50,100") from None
+
+    return read
+
+
+def scorer_named(text: str) -> Any:
+    """Return the scorer of ``file.py:function``, ``module:function`` or ``cross-encoder:MODEL``. Raises InputError if there is none."""
+    place, _, name = text.partition(":")
+    if place == "cross-encoder" and name:
+        from rankscope.rankers.scorers import CrossEncoderScorer
+
+        return CrossEncoderScorer(name)
+    path = Path(place)
+    if not place or not name:
+        raise InputError(f"--scorer {text}: write file.py:function, module:function or cross-encoder:MODEL")
+    if path.suffix == ".py" and not path.exists():
+        raise InputError(f"{place}: no such file (--scorer)")
+    if path.suffix == ".py":
+        sys.path.insert(0, str(path.resolve().parent))
+    try:
+        module = import_module(path.stem if path.suffix == ".py" else place)
+    except Exception as error:  # noqa: BLE001 - the file is the user's: whatever it raises is the answer
+        raise InputError(f"--scorer {text}: {place} cannot be imported: {type(error).__name__}: {error}") from None
+    found = getattr(module, name, None)
+    if not callable(found):
+        known = [one for one in vars(module) if not one.startswith("_")]
+        raise InputError(f"--scorer {text}: {place} has no function {name}{hint(name, known, otherwise='')}")
+    return found
+
+
 # --- commands
 @dataclass(frozen=True)
 class ScoringOptions:
@@ -244,7 +334,7 @@ def _option_of(policy: Any, text: str, levels: bool) -> Option:
         flag += " --level"
     read: Callable[[str], Any] | None = None
     kind: Any = {
-        "queries": str, "dialect": NameType("tool"), "weights": FILE, "fold": FILE, "fold_by": str, "columns": str, "grades": str,
+        "queries": str, "dialect": NameType("tool"), "weights": FILE, "fold": FILE, "fold_by": str, "items": FILE, "history": FILE, "columns": str, "grades": str,
         "relevance_level": float, "ignore": str,
     }.get(policy.name)  # fmt: skip
     if policy.name == "queries":
@@ -266,8 +356,8 @@ class Command:
     """A command: its name, its summary ``about``, its help ``text``, examples, and its arguments and options.
 
     ``verb`` is the module of the function that does the work. If ``cli.handlers`` has a function of the command's name, it calls
-    the verb; otherwise the verb's result is written. ``usage`` is the example in errors. The options in ``alone`` need no files;
-    the options in ``of_log`` name columns for a log, files otherwise. ``bar`` is true if the verb reports progress.
+    the verb. Otherwise the verb's result is written. ``usage`` is the example in errors. The options in ``alone`` need no files.
+    The options in ``of_log`` name columns for a log, files otherwise. ``bar`` is true if the verb reports progress.
     """
 
     name: str
@@ -283,7 +373,7 @@ class Command:
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The function that does the work; its module has the same name."""
+        """The function that does the work. Its module has the same name."""
         function: Callable[..., Any] = getattr(import_module(self.verb), self.verb.rpartition(".")[2])
         return function
 

@@ -40,7 +40,7 @@ def check_place(out: str | None, inputs: Iterable[str] = (), option: str = "-o")
     if not folder.is_dir():
         raise InputError(f"{out}: there is no folder {folder} to write into (mkdir -p {folder} makes it)")
     if any(_same_file(out, path) for path in inputs):
-        raise InputError(f"{out} is also an input; name another file for {option}")
+        raise InputError(f"{out} is also an input: name another file for {option}")
 
 
 def check_page(out: str, inputs: Iterable[str] = (), charts: bool = True) -> None:
@@ -93,7 +93,7 @@ def write(pieces: Iterable[str], out: str | None = None, *, drawn: bool = False)
 
 
 def say(message: str) -> None:
-    """Print one line to stderr; carry on if that fails."""
+    """Print one line to stderr. Carry on if that fails."""
     with suppress(OSError, ValueError):
         click.echo(printable(message), err=True)
 

@@ -173,7 +173,7 @@ def _lost(error: OSError) -> tuple[str, int]:
         lost = LostOutputError(error)
         return str(lost), lost.exit_code
     where = f"{error.filename}: " if error.filename is not None else ""
-    return (f"{where}a file could not be read or written: {error.strerror or error}; check that it still exists", USAGE)
+    return (f"{where}a file could not be read or written: {error.strerror or error}: check that it still exists", USAGE)
 
 
 def _bug(error: Exception) -> int:

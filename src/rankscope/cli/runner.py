@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Named = tuple[str | None, str]  # a file, and the name that was given to it
 TABLES = {".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".pq", ".gz", ".zst"}
 ONE_METRIC = {"explain", "unjudged", "reconcile"}  # commands that look at the main metric unless others are typed
+FIRST_DECIDES = {"tune", "rerank", "learn"}  # commands decided by the first (main) metric
 
 
 class Call:
@@ -50,7 +51,7 @@ class Call:
             self.runs = tuple(run for run in both if run is not None)
         self.files = parse_runs(self.runs, again="scores" in self.own)  # the rankings, each with the name given to it
         if [self.qrels, *(path for _, path in self.files)].count("-") > 1:
-            raise InputError("- stands for standard input, which can be read only once: give the other input as a file")
+            raise InputError("- is standard input, which can be read only once: give the other input as a file")
         # tables of scores: with --scores, or a single file that is one
         self.of_scores = "scores" in self.own and bool(
             self.params["scores"] or (self.qrels is not None and not self.runs and holds_scores(self.qrels))
@@ -73,7 +74,7 @@ class Call:
 
     @cached_property
     def options(self) -> dict[str, Any]:
-        """The keywords of the verb: typed options, then settings; the verb has defaults for the rest."""
+        """The keywords of the verb: typed options, then settings. The verb has defaults for the rest."""
         takes = {name for name, one in self.own.items() if one.to in {"verb", "policy"}}
         explicit = {name: value for name, value in self.explicit.items() if name in takes}
         if self.settings is None:
@@ -82,8 +83,9 @@ class Call:
             takes -= {name for name, one in self.own.items() if one.to == "policy" and name not in {"seed", "ignore"}}
         if any(name in explicit for name in self.command.alone):  # without rankings
             takes -= {name for name, one in self.own.items() if one.to == "policy" or one.type is FILE}
-        defaults = {name: value for name, value in self.settings.values.items() if name in takes}
-        return defaults | explicit
+        settled = self.settings.values
+        flags = {name: one.opts[-1].lstrip("-").replace("-", "_") for name, one in self.own.items() if name in takes}
+        return {name: settled[flag] for name, flag in flags.items() if flag in settled} | explicit
 
     @cached_property
     def metrics(self) -> list[str] | None:
@@ -96,6 +98,8 @@ class Call:
             settled = self.settings.values.get("primary") or (settled or [None])[0]
         elif self.command.name == "gate":
             settled = self.settings.metrics
+        elif self.command.name in FIRST_DECIDES and (primary := self.settings.values.get("primary")):
+            settled = list(dict.fromkeys([primary, *(settled or [])]))
         return [settled] if isinstance(settled, str) else settled
 
     @cached_property
@@ -119,8 +123,8 @@ class Call:
     def arguments(self) -> tuple[list[Any], dict[str, Any]]:
         """Return the arguments of the verb, except metrics."""
         if "log" in self.params and "log" not in self.own:
-            if self.log is None:
-                raise InputError(f"no log was given: {self.path} {self.command.usage}, like {self.path} log.parquet")
+            if self.log is None and not any(name in self.explicit for name in self.command.alone):
+                raise InputError(f"give a log: {self.path} {self.command.usage}, like {self.path} log.parquet")
             return [self.log], self.options
         if self.of_scores:
             if self.qrels is None:
@@ -216,7 +220,7 @@ class Call:
                 self._refuse_absent(path, option.opts[0])
 
     def _refuse_absent(self, path: str, flag: str) -> None:
-        """Refuse a missing file of an option; a path of another machine is left to its reader."""
+        """Refuse a missing file of an option. A path of another machine is left to its reader."""
         try:
             there = Path(path).expanduser().exists() or any(sign in path for sign in "*?") or "://" in path
         except (OSError, ValueError, RuntimeError):
@@ -256,7 +260,24 @@ class Call:
             return code or lost.exit_code  # the verdict's code comes first
         if self.out is not None:
             output.say_where(self.out, self.form, self.quiet)
+        self._record(result)
         return code
+
+    def _record(self, result: Any) -> None:
+        """Write a result to the ledger of --record, if the command has it."""
+        ledger, launch = self.params.get("record"), self.params.get("launch")
+        if launch is not None and ledger is None:
+            raise InputError(f"--launch {launch} names a launch in a ledger: add --record launches.db")
+        if ledger is not None:
+            from rankscope.verbs.launches.launches import record
+
+            made = record(result, ledger, launch=launch)
+            names = words.listing([one.name for one in made.launches])
+            output.say_where(
+                made.ledger,
+                f"{names}: {words.counted(sum(len(one.measurements) for one in made.launches), 'difference')}",
+                self.quiet,
+            )
 
 
 def parse_runs(runs: Iterable[str], again: bool = False) -> list[Named]:
@@ -292,14 +313,14 @@ def number_runs(runs: Iterable[Named]) -> tuple[list[Named], dict[str, str]]:
 
 
 def score_tables(paths: Sequence[str]) -> str | dict[str, str]:
-    """Files of scores: one as it is, several by name; the shortest of each file's names that no other file has."""
+    """Files of scores: one as it is, several by name. The shortest of each file's names that no other file has."""
     runs = parse_runs(paths)
     if len(runs) == 1:
         return runs[0][1]
     nameless = [path for name, path in runs if name is None]
     for path in nameless:
         if nameless.count(path) > 1:
-            raise InputError(f"{path} is given twice; leave one out, or give each a name, like a={path}")
+            raise InputError(f"{path} is given twice: leave one out, or give each a name, like a={path}")
     from rankscope.files.long import stem
     from rankscope.scoring.inputs import distinct_names
 

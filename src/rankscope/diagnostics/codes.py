@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable
 
 from rankscope import words
-from rankscope.diagnostics import comparisons, inputs, logs, metrics, rankings, training
+from rankscope.diagnostics import comparisons, estimates, inputs, launches, logs, metrics, rankings, training
 from rankscope.diagnostics.rule import Rule
 from rankscope.errors import InputError
 
-FAMILIES = (inputs, rankings, metrics, comparisons, training, logs)
+FAMILIES = (inputs, rankings, metrics, comparisons, training, logs, estimates, launches)
 
 
 def all_rules() -> list[Rule]:
@@ -25,7 +25,7 @@ def codes_of(names: str | Iterable[str]) -> list[str]:
     Raises InputError with the nearest for an unknown name.
 
     >>> codes_of("rs203,MissingQueries"), codes_of(["RS50"])
-    (['RS203', 'RS101'], ['RS501', 'RS502', 'RS503', 'RS504'])
+    (['RS203', 'RS101'], ['RS501', 'RS502', 'RS503', 'RS504', 'RS505', 'RS506', 'RS507', 'RS508'])
     """
     several = [names] if isinstance(names, str) else names
     out: list[str] = []

@@ -11,14 +11,14 @@ REST = "[; {metric} is {value:4} over the other {others}]"
 MissingQueries = Rule("RS101", "MissingQueries", "A judged query has no ranking in the run",
     why="It scores as empty, which is 0 for most metrics, and pulls the mean down. A tool that averages over the queries of the run "
         "leaves it out, and prints a higher number for a system that answered less.",
-    remedy="find out why they are missing (rankscope check lists them); --queries both leaves them out, for all runs alike",
+    remedy="find out why they are missing (rankscope check lists them), or leave them out for all runs with --queries both",
     text="{run} has no ranking for {count} of {judged:judged query} ({queries:ids}), scored as empty" + REST + LEFT_OUT)
 MissingLeftOut = MissingQueries.variant(text="{run} has no ranking for {count} of {judged:judged query} ({queries:ids}), left out of the mean[; counted as empty: {effect}]")
 MissingInCandidate = MissingQueries.variant(
     remedy="find out why, or use --queries judged to count a missing ranking as a loss",
     text="{run} has no ranking for {count:judged query} that {baseline} answers; left out")
 
-ExtraQueries = Rule("RS102", "ExtraQueries", "The run ranks queries that have no judgments", severity="information",
+ExtraQueries = Rule("RS102", "ExtraQueries", "The run ranks queries without judgments", severity="information",
     why="They are left out of the mean. A tool that averages over the queries of the run counts each as 0, and the number falls with "
         "every unjudged query.",
     remedy="expected if a run covers more than the qrels; --queries judged leaves them out, run counts them",
@@ -26,7 +26,7 @@ ExtraQueries = Rule("RS102", "ExtraQueries", "The run ranks queries that have no
 ExtraQueriesScored = ExtraQueries.variant(text="{run} ranks {count:query} without judgments ({queries:ids}), scored with no judgments")
 
 NothingRelevant = Rule("RS103", "NothingRelevant", "A judged query has no relevant document", severity="information",
-    why="Any ranking scores 0 on most metrics, for every system: all means fall by the same factor, and no difference changes its "
+    why="Any ranking scores 0 on most metrics, for every system. All means fall by the same factor, and every difference keeps its "
         "sign. Tools that leave such queries out, or count them as 1, print another number.",
     remedy="keep them to match trec_eval, or leave them out with --no-relevant skip, and report which (rankscope check lists them)",
     text=("{count:judged query has|judged queries have} no relevant document (grade 1 or more) and "
@@ -35,8 +35,8 @@ NothingRelevant = Rule("RS103", "NothingRelevant", "A judged query has no releva
 
 Repeated = Rule("RS104", "Repeated", "A document is ranked, or judged, twice for a query",
     why="evaluate refuses it. A tool that counts a relevant document every time it appears can print more than 1 (nDCG 1.31 has been "
-        "seen); a tool that keeps either row prints one of two numbers. If judgments differ, the tool picks one.",
-    remedy="remove the repeated rows at their source; --duplicates first or best keeps one of them",
+        "seen). A tool that keeps either row prints one of two numbers. If judgments differ, the tool picks one.",
+    remedy="remove the repeated rows at their source, or keep one with --duplicates first or best",
     text="{run}: {count:row} of {repeating:query} {count:=repeats} a document[; keeping the best score instead of the first row: {effect}]")
 RepeatedDropped = Repeated.variant(text="{run}: {count:repeated document was|repeated documents were} dropped")
 JudgmentsDropped = Repeated.variant(text="qrels: {count:repeated judgment was|repeated judgments were} dropped")
@@ -44,46 +44,46 @@ JudgedTwice = Repeated.variant(
     text="{source}: {pairs:document is|documents are} judged more than once, {differing} with different grades"
         "[; the highest grade instead of the first: {effect}]")
 SeveralGrades = Repeated.variant(
-    remedy="alpha_nDCG, ERR_IA and similar metrics take several; --duplicates best keeps the highest grade",
+    remedy="alpha_nDCG, ERR_IA and similar metrics take several, and --duplicates best keeps the highest grade",
     text="{source}: {pairs:document has|documents have} several grades, by subtopic or judge, and {metric} takes one"
         "[; the highest grade instead of the first: {effect}]")
 
 SelfMatch = Rule("RS105", "SelfMatch", "A query retrieves itself: a document with the id of the query",
     why="If queries are themselves documents (arguments, duplicate questions, similar items), each retrieves itself first, and "
-        "everything else moves down a rank. Some tools drop such documents and print up to 10 points more.",
+        "all other documents move down a rank. Some tools drop these documents and print up to 10 points more.",
     remedy="remove the query from its own ranking, or let --self-match drop do it, and report which",
     text="{run} ranks the query itself [first in {first}][in its top {cutoff} in {high}] of {total:query}[; without it: {effect}]")
 SelfMatchDropped = SelfMatch.variant(text="{run}: {count:document that is its own query was|documents that are their own query were} dropped")
 
 EmptyRankings = Rule("RS106", "EmptyRankings", "A judged query has a ranking without any document",
-    why="It scores as empty, which is 0 for most metrics. Files cannot hold such a ranking, so a saved run loses the query.",
+    why="It scores as empty, which is 0 for most metrics. Files cannot hold an empty ranking, so a saved run loses the query.",
     remedy="find out why nothing was returned for them (rankscope check lists them)",
     text="{run} has an empty ranking for {count:judged query}, scored as empty" + REST + LEFT_OUT)
 
 MalformedLines = Rule("RS107", "MalformedLines", "A line of a file cannot be read",
-    why="evaluate refuses the file. A tool that skips such lines scores the rest silently: their documents count as not retrieved, or "
+    why="evaluate refuses the file. A tool that skips these lines scores the rest silently: their documents count as not retrieved, or "
         "as unjudged, and the number is wrong by their share.",
-    remedy="correct the lines, or remove them if they are not data; an interrupted copy leaves half a line",
+    remedy="correct the lines, or remove them if they are not data (an interrupted copy leaves half a line)",
     text="{source}: {count:{noun}} cannot be read")
 
 NotANumber = Rule("RS108", "NotANumber", "A score is NaN or infinite (a grade that is not a number is RS107)",
-    why="NaN is neither above nor below any score, so the rank of the document depends on how a tool happens to sort; evaluate refuses "
+    why="NaN cannot be ordered, so the rank of the document depends on how a tool happens to sort, and evaluate refuses "
         "it. Infinite scores are all equal, so the document id decides their order.",
-    remedy="find out why the system gave no number; leave the document out, or give it a score",
+    remedy="find out why the system gave NaN, and leave the document out, or give it a score",
     text="{source}: the score is NaN in {count:row}, which evaluate refuses")
 GradeNotANumber = NotANumber.variant(text="{source}: the grade is not a finite number, or too large to compute with in {count:row}, which evaluate refuses")
 InfiniteScore = NotANumber.variant(
-    remedy="look for a division by zero or an overflow; give finite scores",
+    remedy="look for a division by zero or an overflow, and give finite scores",
     text="{source}: the score is infinite in {count:row}, and equal infinite scores are ties")
 
 Refused = Rule("RS109", "Refused", "A metric cannot be computed on these data",
     why="evaluate stops with this message. A tool that computes it anyway invents a number: for a grade above the scale of ERR, a "
-        "subtopic without a judgment, a fraction cut to a whole number.",
+        "subtopic without a judgment, a fraction rounded to an integer.",
     remedy="give the metric the data it needs, or choose another (rankscope metrics NAME lists its requirements)",
     text="{metrics:ids} cannot be computed: {reason}")
 
 NoSharedQuery = Rule("RS110", "NoSharedQuery", "No query of the run is judged",
-    why="There is nothing to score, and evaluate stops. A tool that carries on prints 0, or an empty table.",
+    why="evaluate cannot score without a shared query, and stops. A tool that carries on prints 0, or an empty table.",
     remedy="check that run and qrels belong to the same collection, and that their query ids are written alike",
     text="no query of {run} is judged: the run has ids like {ranked}, the qrels {judged}")
 
@@ -103,7 +103,7 @@ OffScale = Rule("RS112", "OffScale", "A grade is not on the stated scale", needs
 QueryIdsAlike = Rule("RS113", "QueryIdsAlike", "Query ids of run and qrels look alike and differ",
     why="Ids are strings: 01 is not 1, and q7 is not 7. A query of the run without its id in the qrels is left out, and the judged "
         "query scores as empty.",
-    remedy="write the ids alike; spreadsheets and data frames drop leading zeros and add .0",
+    remedy="write the ids alike: spreadsheets and data frames drop leading zeros and add .0",
     text="{run}: {count:query without judgments|queries without judgments} {count:=differs} from a judged one only in {spelling}: "
         "{ranked} and {judged}[ (--fold-by '{pattern}' folds them)][; treated as the same, {metric} is {value:4}]"
         "[; treated as the same: {effect}]")
@@ -111,7 +111,7 @@ QueryIdsAlike = Rule("RS113", "QueryIdsAlike", "Query ids of run and qrels look 
 DocIdsAlike = Rule("RS114", "DocIdsAlike", "Document ids of run and qrels look alike and differ",
     why="Ids are strings: a document with another spelling of its id in the qrels counts as not retrieved, and its copy in the run as "
         "not relevant. Chunks (d1#2 of d1) never match judgments of whole documents.",
-    remedy="write the ids alike; --fold chunks.csv or --fold-by PATTERN makes documents of chunks",
+    remedy="write the ids alike, or turn chunks into documents with --fold chunks.csv or --fold-by PATTERN",
     text="{run}: {count:unjudged document} of its top {cutoff} {count:=differs} from a judged one only in {spelling}: {ranked} and {judged}"
         "[ (--fold-by '{pattern}' folds them)][; folded, {metric} is {folded:4}][; treated as the same, {metric} is {value:4}]"
         "[; treated as the same: {effect}]")
@@ -126,4 +126,10 @@ SwappedInputs = Rule("RS116", "SwappedInputs", "Judgments look like scores: qrel
     why="Scores taken as grades give numbers that look right and mean nothing: the order is the judgments first, then the runs.",
     remedy="give the judgments first, then the run: QRELS RUN",
     text="{share:%} of the grades are not whole numbers, as if they were scores")
+GradesFromClicks = Rule("RS117", "GradesFromClicks", "Judgments are grades from clicks, not from people",
+    why="They say what users clicked in lists that they were shown, corrected by a model of how users look. Items that were never shown have no "
+        "grade, and a system is favoured if it made the lists.",
+    remedy="weigh queries by the views behind their grades (rankscope clicks LOG --to-weights w.csv, then --weights w.csv), and confirm with judgments",
+    text="the grades are from clicks (rankscope clicks --to-qrels), so items that were never shown have no grade")
+
 SwappedByCaller = SwappedInputs.variant(text="most grades are not whole numbers, as if they were scores: were qrels and run swapped? {run} is taken as the run")

@@ -1,4 +1,4 @@
-"""Rules: each kind of warning is declared once; a verb that raises a warning gives numbers, never words."""
+"""Rules: each kind of warning is declared once. A verb that raises a warning gives numbers, never words."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Rule:
     """One kind of warning. ``what`` states the problem, ``why`` its effect on the number, ``remedy`` the next step.
 
     ``text`` is the message with named numbers (see ``filled``). ``hint`` replaces the remedy if its numbers are known.
-    ``of`` is the input (``judgments`` with runs, or a ``log``), ``needs`` a further input of ``check``, ``other_verb`` the only
+    A ``brief`` rule is printed without its remedy. ``of`` is the input (``judgments`` with runs, or a ``log``), ``needs`` a further input of ``check``, ``other_verb`` the only
     command that reports it. A code never changes its meaning once released.
     """
 
@@ -57,6 +57,7 @@ class Rule:
     needs: str = ""
     other_verb: str = ""
     hint: str = ""
+    brief: bool = False
     catalogue: ClassVar[dict[str, Rule]] = {}
 
     def __post_init__(self) -> None:
@@ -73,12 +74,12 @@ class Rule:
         return filled(self.text, numbers)
 
     def advice(self, **numbers: Any) -> str:
-        """Return the hint with these numbers; the remedy if one of them is missing."""
+        """Return the hint with these numbers, or the remedy if one of them is missing."""
         return filled(f"[{self.hint}]", numbers) or self.remedy
 
     def caution(self, **numbers: Any) -> Caution:
         """Return the warning with these numbers."""
-        return Caution(self.code, self.message(**numbers), self.advice(**numbers))
+        return Caution(self.code, self.message(**numbers), self.advice(**numbers), self.brief)
 
     def finding(self, **numbers: Any) -> Finding:
         """Return the warning with its details: each number is part of the message, and a field of the finding if it has one.

@@ -1,4 +1,4 @@
-"""What every engine takes and gives; none of them knows a metric.
+"""The interface of every engine, independent of metrics.
 
 An engine has two operations: ``judge`` finds the judged documents of each query in a run, and
 ``score`` maps metrics over what was found.
@@ -16,13 +16,14 @@ from rankscope.lists import Array, Judged, Lists
 from rankscope.parallel import map_parts
 
 Ties = Literal["trec", "docid", "input", "rank"]  # one order; what holds over all orders is in `orders`
-SEVERAL = frozenset({"aspects", "subtopics", "identities"})  # what needs more of the qrels than a grade
+ASPECTS = frozenset({"aspects", "subtopics", "strata", "identities"})  # inputs that need more of the qrels than a grade
+SEVERAL = ASPECTS | {"items"}  # what needs more than the judged documents with a grade each
 TIES: tuple[Ties, ...] = ("trec", "docid", "input", "rank")
 
 
 @dataclass(frozen=True)
 class Order:
-    """How the documents of a query are put in order, and how far down they are read."""
+    """The order of the documents of a query, and the depth to which they are read."""
 
     ties: Ties = "trec"
     depth: int | None = None
@@ -38,8 +39,8 @@ class DataFacts:
     ``tied_at[k]`` counts judged queries in which the documents at ranks k and k + 1 share a score, so that
     the order of equals decides who is in the top k; ``tied_in_top[k]`` counts the documents in the top k of
     judged queries whose score another document of the query shares. ``disagreeing`` counts queries whose rank column
-    contradicts their scores; None if there is no rank column. ``again_in_top[k]`` counts the rows in the top k of judged queries that
-    stand for a judged document once more, as later chunks of it do; empty if rankings are of documents.
+    contradicts their scores. None if there is no rank column. ``again_in_top[k]`` counts the rows in the top k of judged queries that
+    stand for a judged document once more, as later chunks of it do. Empty if rankings are of documents.
     """
 
     rows: int = 0
@@ -58,7 +59,7 @@ class Scorable(Protocol):
 
     @property
     def aggregate(self) -> str:
-        """How queries become one number; weights are asked for only if it is ``weighted``."""
+        """Reduce the values of queries to one number. Weights are fetched only if it is ``weighted``."""
 
     def score(self, lists: Lists) -> Array:
         """The value of each query, NaN if it is undefined."""

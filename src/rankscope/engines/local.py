@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from rankscope.engines.base import SEVERAL, DataFacts, Order
+from rankscope.engines.base import ASPECTS, DataFacts, Order
 from rankscope.errors import InputError
 from rankscope.lists import MANY, Array, Aspects, Ids, Judged, NarrowJudged, judged_order
 from rankscope.parallel import map_parts
@@ -25,7 +25,7 @@ from rankscope.tables import IN_CACHE, Qrels, Run, column
 PART = IN_CACHE  # rows of a part
 NO_RUN = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64, "rank": pl.Int32}  # the columns of a run
 SHORT = 64  # rows of a query up to which each judgment may be compared with all of them
-BY_CELLS = 8  # comparisons a row up to which that is faster than sorting
+BY_CELLS = 8  # comparisons per row up to which it is faster than sorting
 AT_ONCE = 1 << 13  # judgments that are compared at once
 NO_PLACES = np.empty(0, dtype=np.int64)
 NAMELESS = {"0", "Q0"}  # what stands in column 2 of qrels without subtopics
@@ -85,9 +85,9 @@ def check_subtopics(qrels: Qrels) -> None:
 
 
 def refuse_nameless(said: list[str], label: str) -> None:
-    """Refuse qrels whose column 2 holds these values, none without such a column, if subtopics are needed."""
+    """Refuse qrels with these values in column 2 if subtopics are needed. None is a table without that column."""
     if set(said) <= NAMELESS:
-        what = f"column 2 says {said[0]!r} throughout" if said else "there is no column for them"
+        what = f"column 2 is {said[0]!r} throughout" if said else "a column for them is missing"
         raise InputError(
             f"{label} names no subtopics ({what}): diversity metrics need qrels with a subtopic in column 2, "
             "or a column named subtopic"
@@ -108,14 +108,14 @@ def places_by_id(query: Array, ids: pl.Series) -> Array:
 def judge(run: Run, qrels: Qrels, order: Order, place: Array | None = None) -> tuple[Judged, DataFacts]:
     """Find each query's judged documents in the run: their grades, ranks and tied groups.
 
-    Rows of the answer follow ``qrels.queries`` and, if ``order.extra``, the queries of the run that
-    have no judgments. The run must hold no pair twice and no NaN score. ``place`` is that of each query of the run in
-    ``qrels.queries``, -1 if it has no judgments, for who knows it already.
+    Rows of the answer follow ``qrels.queries`` and, if ``order.extra``, the unjudged queries of the
+    run. The run must hold no pair twice and no NaN score. ``place`` is the position of each query of the run in
+    ``qrels.queries`` (-1: unjudged), if the caller knows it.
     """
     run = run.by_query()
     place = qrels.places_of(run.names) if place is None else place
     ranked = RankedRun(run, order)
-    graded = several(qrels) if order.needs & SEVERAL else None
+    graded = several(qrels) if order.needs & ASPECTS else None
     qrels = graded.qrels if graded else qrels
     extra = run.names.gather(column(np.flatnonzero(place < 0))).to_list()
     names: Sequence[str] = Ids(qrels.names) if len(qrels.names) > MANY else qrels.queries
@@ -149,20 +149,20 @@ def judge(run: Run, qrels: Qrels, order: Order, place: Array | None = None) -> t
 
 
 def judge_in_parts(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
-    """The same as ``judge`` finds, in parts of whole queries and on all cores. The rows of each query must stand together in the qrels."""
+    """Do the work of ``judge`` in parts of whole queries and on all cores. The rows of each query must be adjacent in the qrels."""
     parts = run.by_query().parts(PART)
     return join(list(map_parts(lambda part: judge_part(part, qrels, order), parts)), qrels, order)
 
 
 def judge_part(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
-    """What is found for the queries of a part of a run, and for no others."""
+    """Judge the queries of one part of a run, and no others."""
     place = qrels.places_of(run.names)
     known = place >= 0
     return judge(run, qrels.only(place[known]), order, np.where(known, np.cumsum(known) - 1, -1))
 
 
 def join(parts: Sequence[tuple[Judged, DataFacts]], qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
-    """What was found in the parts of a run as one, with the queries of the qrels that no part has."""
+    """Join the answers of the parts of a run, and add the queries of the qrels that are in no part."""
     place = np.concatenate([places_of(qrels, judged.query_id) for judged, _ in parts]) if parts else NO_PLACES
     without = np.ones(len(qrels.names), dtype=bool)
     without[place[place >= 0]] = False
@@ -178,19 +178,19 @@ def join(parts: Sequence[tuple[Judged, DataFacts]], qrels: Qrels, order: Order) 
 
 
 def places_of(qrels: Qrels, queries: Sequence[str]) -> Array:
-    """The place in the qrels of each of these queries, -1 for one that is not there."""
+    """The positions of queries in the qrels, -1 for a missing one."""
     return qrels.places_of(queries.column if isinstance(queries, Ids) else pl.Series(queries, dtype=pl.String))
 
 
 def judge_missing(qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
-    """What is found for queries that a run does not have."""
+    """The answer for queries that are missing from a run."""
     return judge(Run(pl.DataFrame(schema=NO_RUN)), qrels, order)
 
 
 def join_facts(facts: Sequence[DataFacts], order: Order) -> DataFacts:
-    """What was told of the parts of a run as one."""
+    """Join the facts of the parts of a run."""
     extra = tuple(chain.from_iterable(found.extra for found in facts))
-    ranks = [found.disagreeing for found in facts if found.rows]  # none where a part has no rank column
+    ranks = [found.disagreeing for found in facts if found.rows]  # None if a part has no rank column
     return DataFacts(
         rows=sum(found.rows for found in facts),
         queries=sum(found.queries for found in facts),
@@ -205,9 +205,9 @@ def join_facts(facts: Sequence[DataFacts], order: Order) -> DataFacts:
 
 
 def _rows_of(qrels: Qrels, run: Run, number: Array) -> Array:
-    """For each judgment the row of the run that holds its document, -1 if none does.
+    """For each judgment the row of the run that holds its document, -1 without one.
 
-    ``number`` is that of each query of the run, -1 if it has no judgments. A pair is first looked up as one number, made of its
+    ``number``: qrels position of each query of the run, -1 if unjudged. A pair is first looked up as one number, made of its
     query and a hash of its document.
     """
     width = int(run.blocks.size.max(initial=0))
@@ -276,7 +276,7 @@ def _lay_out(
     order: Order,
     graded: Several | None,
 ) -> Judged:
-    """The judgments as flat lists, the retrieved documents of each query first and in rank order; ``row`` is that of the run, -1 for none."""
+    """The judgments as flat lists, retrieved documents of each query first, in rank order. ``row`` is the row of the run, -1 for none."""
     query, grade = qrels.query_code, qrels.frame["grade"].to_numpy()
     place = ranked.place_of(row)
     rank = np.where(place >= 0, ranked.rank_at(place), 0)
@@ -336,7 +336,7 @@ class RankedRun:
         self.moved_row, self.moved_place = rows[by], places[by]
 
     def _by_score(self) -> Array | None:
-        """The rows in order, best score first (None: as they stand)."""
+        """The rows in order, best score first, or None if they are in order already."""
         score = self.run.frame["score"].to_numpy()
         rising = score[1:] > score[:-1]
         rising[self.start[1:] - 1] = False
@@ -402,14 +402,14 @@ class RankedRun:
         return {k: int((above < k).sum()) for k in cutoffs}
 
     def place_of(self, row: Array) -> Array:
-        """Where these rows of the run stand in the order."""
+        """The positions of rows of the run in the order."""
         if not len(self.moved_row):
             return row
         near = np.minimum(np.searchsorted(self.moved_row, row), len(self.moved_row) - 1)
         return np.where(self.moved_row[near] == row, self.moved_place[near], row)
 
     def row_at(self, place: Array) -> Array:
-        """The row of the run at each of these places."""
+        """The row of the run at each position."""
         if not len(self.moved_row):
             return place
         by = np.argsort(self.moved_place)
@@ -417,13 +417,13 @@ class RankedRun:
         return np.where(self.moved_place[by][near] == place, self.moved_row[by][near], place)
 
     def rank_at(self, place: Array) -> Array:
-        """The 1-based rank at each place; anything if the place is -1."""
+        """The 1-based rank at each place. Anything if the place is -1."""
         if not len(self.start):
             return np.zeros(len(place), dtype=np.int64)
         return place - self.start[self.run.query_code[place]] + 1
 
     def ties_at(self, place: Array, rank: Array) -> tuple[Array, Array]:
-        """First rank and size of the tied group at each place, whose rank this is; 0 and 1 if the place is -1."""
+        """First rank and size of the tied group at each position with this rank, 0 and 1 if the position is -1."""
         start, size = rank.copy(), np.ones(len(place), dtype=np.int64)
         tied = np.flatnonzero(np.isin(place, self.tied_places))
         if len(tied):

@@ -19,13 +19,13 @@ from rankscope.lists import Array, Judged, judged_order
 
 Ranking = Mapping[str, float]
 NAN = float("nan")
-NO_NUMBER = (TypeError, ValueError, OverflowError, StructError)  # what is raised where a value is no number
+NO_NUMBER = (TypeError, ValueError, OverflowError, StructError)  # raised if a value is not a number
 
 
 def judge(
     run: Mapping[str, Ranking], qrels: Mapping[str, Ranking], order: Order, label: str = "run"
 ) -> tuple[Judged, DataFacts]:
-    """Find each query's judged documents in ``{query: {document: score}}``; the same answer as from tables."""
+    """Find each query's judged documents in ``{query: {document: score}}``. The same answer as from tables."""
     if order.ties == "rank":
         raise InputError(
             f"{label}: a dict has no rank column, which ties='rank' needs; use ties='input' for the order given"
@@ -41,7 +41,7 @@ def judge(
         rising = _numbers(grades, f"qrels: query {query}", "grade")
         if len(rising) and not -HUGE <= rising[0] <= rising[-1] <= HUGE:
             kind = "an infinite grade" if np.isinf(rising[[0, -1]]).any() else f"a grade beyond {HUGE:g}"
-            raise InputError(f"qrels: query {query} has {kind}; grades are finite numbers")
+            raise InputError(f"qrels: query {query} has {kind}: grades must be finite numbers")
         rankings.append(scores)
         documents.append(list(grades))
         found += map(scores.get, grades, repeat(NAN))
@@ -83,7 +83,7 @@ def places_of(
 
     ``length`` is the number of scores of each query, end to end.
     """
-    upto = np.empty(len(score), dtype=np.int64)  # how many scores are no greater
+    upto = np.empty(len(score), dtype=np.int64)  # number of scores <= it
     sizes = list(map(len, documents))
     at = to = 0
     for n, judged in zip(length.tolist(), sizes, strict=True):
@@ -94,7 +94,7 @@ def places_of(
         at, to = at + n, to + judged
     first = np.cumsum(length) - length
     rank = np.repeat(length, sizes) - upto + 1
-    # whether the score before it is the same; none equals that of a document that was not retrieved, which is NaN
+    # true if the score before is the same. Documents that were not retrieved have NaN
     place = np.repeat(first, sizes) + upto - 2
     before = scores.take(place, mode="wrap") if len(scores) else np.full(len(score), NAN)
     tied = np.flatnonzero((before == score) & (upto > 1))
@@ -135,7 +135,7 @@ def lay_out(
 
 
 def _tie_facts(scores: Array, ends: Array, judged: int, cutoffs: Sequence[int]) -> dict[str, Any]:
-    """Count ties among the rising scores of queries that end at ``ends``; at the cutoffs those of the first ``judged`` queries."""
+    """Count ties among the rising scores of queries that end at ``ends``. Ties at the cutoffs count for the first ``judged`` queries."""
     same = scores[1:] == scores[:-1]
     same[ends[(ends > 0) & (ends < len(scores))] - 1] = False
     pairs = np.flatnonzero(same)  # of neighbours; the second has the better rank
@@ -151,7 +151,7 @@ def _tie_facts(scores: Array, ends: Array, judged: int, cutoffs: Sequence[int]) 
 
 
 def numbers_of(values: Collection[Any]) -> Array:
-    """Numbers as an array, in a third of the time that numpy takes. Raises one of ``NO_NUMBER`` if one is none, or a text."""
+    """Convert numbers to an array, in a third of NumPy's time. Raises an error of ``NO_NUMBER`` for a text or a missing value."""
     if len(values) > 100_000:
         if str in set(map(type, values)):
             raise TypeError("a text")
@@ -160,7 +160,7 @@ def numbers_of(values: Collection[Any]) -> Array:
 
 
 def _numbers(values: Ranking, where: str, what: str) -> Array:
-    """The values in rising order; an error names the first that is no number."""
+    """The values in rising order. The error names the first value that is not a number."""
     try:
         out = numbers_of(values.values())
     except NO_NUMBER:
@@ -181,13 +181,13 @@ def _numbers(values: Ranking, where: str, what: str) -> Array:
 
 
 def as_text(ids: Mapping[Any, float], where: str) -> Ranking:
-    """The same mapping with string ids; whole numbers become strings."""
+    """The same mapping with string ids. Whole numbers become strings."""
     try:
         "".join(ids)
     except TypeError:
         out = {id_text(key, where): value for key, value in ids.items()}
         if len(out) < len(ids):
-            twice = "an id is given both as a number and as a string; make the ids strings"
+            twice = "an id is given both as a number and as a string: make the ids strings"
             raise InputError(f"{where}: {twice}") from None
         return out
     return ids
@@ -203,7 +203,7 @@ def id_text(key: Any, where: str) -> str:
 
 
 def places_among_equals(docs: Sequence[str], scores: Ranking, ties: str) -> list[int]:
-    """The number of documents with the same score before each of these."""
+    """The number of documents with the same score before each document."""
     wanted = {scores[doc] for doc in docs}
     equals: dict[float, list[str]] = {score: [] for score in wanted}
     for doc, score in scores.items():

@@ -31,7 +31,7 @@ WORD = (1 << 64) - 1
 
 
 def packed_columns(pieces: int) -> Columns:
-    """Return the columns of packed values with ``pieces`` pieces; the counts of a packer have ``checked`` and no bytes."""
+    """Return the columns of packed values with ``pieces`` pieces. The counts of a packer have ``checked`` and no bytes."""
     marks_and_cells = [(f"{what}{i}", "binary") for i in range(pieces) for what in ("marks", "cells")]
     head = [(BUCKET, "smallint"), ("source", "int"), ("rows", "bigint"), ("checked", "bigint")]
     return (*head, ("sizes", "binary"), *marks_and_cells)

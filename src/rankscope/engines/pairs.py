@@ -16,12 +16,12 @@ SAMPLED, FEWEST = 200, 6  # strange ids in which a prefix or suffix is looked fo
 
 
 def within(rows: Frame, other: Frame, on: str | tuple[str, ...] = PAIR) -> Frame:
-    """The rows whose pair another table has."""
+    """Return the rows with a pair that is in another table."""
     return rows.join(other, on=on, how="semi", maintain_order="left")
 
 
 def without(rows: Frame, other: Frame, on: str | tuple[str, ...] = PAIR) -> Frame:
-    """The rows whose pair another table lacks.
+    """Return the rows with a pair that is not in another table.
 
     >>> rows = pl.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["a", "b"]})
     >>> without(rows, rows[:1]).rows()
@@ -59,9 +59,13 @@ ANY_ID = (
     Spelling("spaces", r"^[\s\x{a0}\x{200b}\x{feff}]+|[\s\x{a0}\x{200b}\x{feff}]+$|([ _\x{a0}])[\s_\x{a0}]*"),
     Spelling("case", ""),
     Spelling("leading zeros", r"(^|[^0-9])0+([0-9])", "${1}${2}"),
-    Spelling("a decimal point", r"^([0-9]+)\.0+$", "${1}"),
+    Spelling("a decimal point", r"([0-9])\.0+$", "${1}"),
 )
-QUERY_IDS = (*ANY_ID, *(Spelling("a prefix", PREFIX, "${1}", side) for side in ("run", "qrels")))
+PREFIXES = (("a prefix", PREFIX), ("a prefix and a decimal point", r"^[^0-9]+([0-9]+)\.0+$"))
+QUERY_IDS = (
+    *ANY_ID,
+    *(Spelling(name, pattern, "${1}", side) for name, pattern in PREFIXES for side in ("run", "qrels")),
+)
 DOC_IDS = (
     *ANY_ID,
     Spelling("a file extension", r"(?i)\.(?:txt|html?|pdf|xml|json|md)$"),
@@ -72,7 +76,7 @@ DOC_IDS = (
 
 @dataclass(frozen=True, eq=False)
 class SameIds:
-    """Ids of a run and of its judgments that differ in spelling only: ``pairs`` has a row each, ``ranked`` and ``judged``."""
+    """Ids of a run and of its judgments that differ only in spelling: ``pairs`` has one row per pair, ``ranked`` and ``judged``."""
 
     spelling: Spelling
     pairs: Frame
@@ -83,7 +87,7 @@ class SameIds:
         return replace(run, frame=run.frame.with_columns(query_id=ids), more_queries=())
 
     def with_documents(self, run: Run, judgments: Frame) -> Run:
-        """The run with its documents called as in the judgments; one that is judged under its own id keeps it."""
+        """The run with its documents called as in the judgments. One that is judged under its own id keeps it."""
         judged = judgments.select("query_id", judged="doc_id").with_columns(key=self.spelling.key("judged", "qrels"))
         frame = run.frame.with_columns(key=self.spelling.key("doc_id", "run"))
         known = judged.unique(["query_id", "key"], keep="first")
@@ -95,13 +99,15 @@ class SameIds:
 
 
 def queries_alike(ranked: Collection[str], judged: Collection[str]) -> SameIds | None:
-    """The spelling that makes most of these queries of a run the same as those of the judgments; None if none does."""
+    """The spelling under which most queries of a run equal queries of the judgments, or None."""
+    query = pl.lit("").alias("query_id")
     run, qrels = (
         pl.DataFrame({name: sorted(ids)}, {name: pl.String}) for name, ids in (("ranked", ranked), ("judged", judged))
     )
 
     def matches() -> Iterator[SameIds]:
-        for spelling in QUERY_IDS:
+        affixes = _affixes(run.select(query, "ranked"), qrels.select(query, "judged")) if run.height else ()
+        for spelling in (*QUERY_IDS, *affixes):
             left = run.with_columns(key=spelling.key("ranked", "run")).unique("key", keep="none")
             right = qrels.with_columns(key=spelling.key("judged", "qrels")).unique("key", keep="none")
             yield SameIds(spelling, left.join(right, on="key").sort("judged"))
@@ -111,7 +117,7 @@ def queries_alike(ranked: Collection[str], judged: Collection[str]) -> SameIds |
 
 
 def documents_alike(run: Run, top: Frame, judgments: Frame) -> SameIds | None:
-    """The spelling that makes most unjudged documents of the top the same as judged ones that the run lacks; None without any."""
+    """The spelling under which most unjudged documents of the top equal judged documents that the run lacks, or None."""
     judged = judgments.select("query_id", judged="doc_id")
     strange = without(within(top, judgments, "query_id"), judgments).select("query_id", ranked="doc_id")
     best = _best_spelling(DOC_IDS, run, strange, judged) if strange.height else None
@@ -134,7 +140,7 @@ def _best_spelling(spellings: Iterable[Spelling], run: Run, strange: Frame, judg
 
 
 def _affixes(strange: Frame, judged: Frame) -> Iterator[Spelling]:
-    """What half of the strange ids, or more, have before or behind a judged id of their query, or lack there."""
+    """Prefixes and suffixes that half of the ids have, or more, and without which some are judged ids of their query."""
     some = strange.head(SAMPLED)
     pairs = some.join(judged, on="query_id")
     for longer, shorter, side in (("ranked", "judged", "run"), ("judged", "ranked", "qrels")):
@@ -147,7 +153,10 @@ def _affixes(strange: Frame, judged: Frame) -> Iterator[Spelling]:
                 pairs.filter(there, pl.col(longer) != other).select(affix=affix).to_series().value_counts(sort=True)
             )
             text, count = counts.row(0) if counts.height else ("", 0)
-            if 2 * count >= max(some.height, FEWEST) and not text.isdigit():  # digits alone are of another id
+            every = pairs[longer].unique().str
+            has = every.starts_with(text) if words == "a prefix" else every.ends_with(text)
+            usual = 2 * int(has.sum()) >= len(has)
+            if 2 * count >= FEWEST and usual and not text.isdigit():  # digits alone are of another id
                 yield Spelling(words, pattern.format(literal(text)), side=side)
 
 

@@ -1,4 +1,4 @@
-"""``judge`` for many runs over the same judgments, all in dicts: what depends on the judgments alone is laid out once."""
+"""``judge`` for many runs over the same judgments, all in dicts. The layout of the judgments is computed once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOTHING: Mapping[str, float] = {}
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """The rectangle of the judged documents of some queries: where each stands in the flat arrays, and what they are worth."""
+    """The rectangle of the judged documents of some queries: their positions in the flat arrays, and their gains."""
 
     queries: Array
     cells: Array
@@ -37,9 +37,9 @@ class PreparedQrels:
     """Judgments as dicts ``{query: {document: grade}}``, looked through once."""
 
     def __init__(self, qrels: Mapping[str, Mapping[str, float]]) -> None:
-        """Raises InputError for what is no judgment."""
+        """Raises InputError for an invalid judgment."""
         self.qrels = {q: mappings.as_text(grades, f"qrels: query {q}") for q, grades in qrels.items()}
-        judged, _ = mappings.judge({}, self.qrels, Order())  # refuses what is no grade
+        judged, _ = mappings.judge({}, self.qrels, Order())  # refuses other values
         self.names, self.size = list(self.qrels), judged.size
         self.documents = [tuple(grades) for grades in self.qrels.values()]
         self.pick = [itemgetter(*ids) if len(ids) > 1 else _picker(ids) for ids in self.documents]
@@ -75,7 +75,7 @@ class PreparedQrels:
         if np.isnan(scores).any():
             mappings.judge(
                 run, self.qrels, order, label
-            )  # says what is wrong, and where; texts that are numbers are none of it
+            )  # names the fault and its place. Texts that are numbers are refused
             whole = {query: {doc: words.as_number(score) for doc, score in docs.items()} for query, docs in run.items()}
             return self.judge(whole, order, label)  # type: ignore[arg-type]
         absent = np.isnan(score)
@@ -102,7 +102,7 @@ def _picker(documents: Sequence[str]) -> Callable[[Mapping[str, float]], Iterabl
 
 
 class PreparedRun(LazyJudged):
-    """A run that was judged by prepared judgments; document by document if it is looked at so."""
+    """A run judged by prepared judgments. Its documents are computed only if they are asked for."""
 
     qrels: PreparedQrels
     found: Array
@@ -123,7 +123,7 @@ class PreparedRun(LazyJudged):
         return np.where(hidden, NOT_SHOWN, rank)
 
     def chunks(self, cells: int = 0) -> list[Array]:
-        """The numbers of queries that were laid out together."""
+        """The numbers of queries with one layout."""
         return [layout.queries for layout in self.qrels.layouts]
 
     def lists(self, queries: Array) -> Lists:

@@ -32,7 +32,7 @@ _read: set[str] = set()  # the columns that it reads of them
 
 
 def stand_in(schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
-    """A frame with these columns that stands for rows which are elsewhere."""
+    """A frame with these columns that represents remote rows."""
     return register_io_source(_rows, schema=pl.Schema(schema))
 
 
@@ -54,7 +54,7 @@ def answer(query: pl.LazyFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def columns_read(query: pl.LazyFrame, schema: Mapping[str, pl.DataType]) -> list[str]:
-    """The columns of its stand-in that a query reads, at least one."""
+    """The columns that a query reads from its stand-in, at least one."""
     _, read = _asked(query, pl.DataFrame(schema=schema))
     return [name for name in schema if name in read] or list(schema)[:1]
 
@@ -90,16 +90,14 @@ def query_of(plan: bytes) -> pl.LazyFrame:
     try:
         return pl.LazyFrame.deserialize(io.BytesIO(plan))
     except pl.exceptions.PolarsError as error:
-        raise InputError(
-            f"the executors have Polars {pl.__version__}, which cannot read what is sent to them: {error}"
-        ) from None
+        raise InputError(f"the executors have Polars {pl.__version__}, which cannot read the query: {error}") from None
 
 
 # --- on the way ----------------------------------------------------------------------------------------------------
 
 
 def kind_sent(kind: pl.DataType) -> str:
-    """As what the cells of a column are sent: ``string``, ``double`` or ``bigint``; empty if they cannot be."""
+    """The type in which the cells of a column are sent: ``string``, ``double`` or ``bigint``, empty if they cannot be sent."""
     if kind == pl.String or kind.is_decimal():
         return "string"
     if kind.is_float():
@@ -183,12 +181,12 @@ def answers_of(found: pl.DataFrame) -> list[pl.DataFrame]:
 
 
 def tell(found: object) -> pl.DataFrame:
-    """Return a row with an object beside the answers, for ``told_by``."""
+    """Return a row with an object next to the answers, for ``told_by``."""
     return pl.DataFrame({"also": [pickle.dumps(found)]}, schema={"also": pl.Binary})
 
 
 def told_by(found: pl.DataFrame) -> list[Any]:
-    """Return the objects beside the answers. Raises the first error among them."""
+    """Return the objects next to the answers. Raises the first error among them."""
     told = [pickle.loads(one) for one in found["also"].drop_nulls()]  # noqa: S301 - Spark hands over results in the same way
     if errors := [one for one in told if isinstance(one, RankscopeError)]:
         raise min(errors, key=lambda error: (type(error).__name__, str(error)))

@@ -47,7 +47,7 @@ PartFunction = Callable[[PartStream], Iterator["pl.DataFrame"]]  # of the parts 
 
 
 def is_frame(source: object) -> bool:
-    """True if an object is a Spark DataFrame; looked up without importing pyspark."""
+    """True if an object is a Spark DataFrame. Does not import pyspark."""
     return any(cls.__name__ == "DataFrame" and cls.__module__.startswith("pyspark.sql") for cls in type(source).__mro__)
 
 
@@ -67,7 +67,7 @@ def option(frame: Frame, name: str) -> int:
     """A setting of the session, a whole number of at least 1: ``spark.rankscope.part.rows``, ``spark.rankscope.broadcast.rows``."""
     text = frame.sparkSession.conf.get(f"spark.{name}", str(OPTIONS[name]))
     if not re.fullmatch(r"\d{1,12}", text) or (name == "rankscope.part.rows" and not int(text)):
-        raise InputError(f"spark.{name}={text!r}: it is a number of rows, like {OPTIONS[name]}")
+        raise InputError(f"spark.{name}={text!r}: give the number of rows, like {OPTIONS[name]}")
     return int(text)
 
 
@@ -75,7 +75,7 @@ def option(frame: Frame, name: str) -> int:
 
 
 def kinds_of(frame: Frame) -> dict[str, str]:
-    """The columns of a frame with what each holds: ``text``, ``whole``, ``float``, or the name of another type."""
+    """The columns of a frame with their types: ``text``, ``whole``, ``float``, or the name of another type."""
     try:
         return {field.name: _kind(field.dataType.simpleString()) for field in frame.schema.fields}
     except Exception as error:  # noqa: BLE001 - the frame names a column or a file that there is not
@@ -121,7 +121,7 @@ def _column(name: str) -> Any:
 
 
 def restore_floats(frame: Frame, names: Sequence[str], pattern: str) -> Frame:
-    """The columns of texts as floats in which every text is written as this ``pattern`` says; the first row tells where to look."""
+    """Restore columns of texts that were floats, if every text fits this ``pattern``. The first row says which columns to test."""
     F = functions()
     try:
         first = frame.select(*map(_column, names)).limit(1).collect()
@@ -162,7 +162,7 @@ def distinct(frame: Frame, column: str) -> Frame:
 
 
 def first_rows(frame: Frame, rows: int) -> pl.DataFrame | None:
-    """All rows of a frame that has at most so many; None if there are more.
+    """All rows of a small frame, None if it has more than the limit.
 
     Whether there are more is asked first, without a column: for that Spark goes through partition after partition and stops at the row that
     is one too many, where ``limit`` alone would have each of them computed up to that row.
@@ -180,7 +180,7 @@ def first_rows(frame: Frame, rows: int) -> pl.DataFrame | None:
 def _map_parts(
     batches: Iterable[Any], function: PartFunction, rows: int, columns: Mapping[int, Columns], schema: Columns
 ) -> Iterator[Any]:
-    """Yield what a function makes of packed rows, in which those of a bucket follow one another. A part has about ``rows`` rows."""
+    """Yield the answers of a function for packed rows. Rows of one bucket are adjacent, and a part has about ``rows`` rows."""
     return _batches_of(function(PartStream(batches, rows, columns)), schema)
 
 
@@ -205,12 +205,12 @@ def _batches_of(frames: Iterable[pl.DataFrame], columns: Columns) -> Iterator[An
 
 
 def map_rows(frame: Frame, function: RowFunction, schema: Columns) -> Frame:
-    """A function mapped over the batches of each partition, as they lie."""
+    """Map a function over the batches of each partition."""
     return frame.mapInArrow(partial(_map_rows, function=function, schema=schema), _written(schema))
 
 
 def map_read_parts(frame: Frame, reading: RowReading, function: PartFunction, schema: Columns) -> Frame:
-    """A function mapped over parts of the rows that ``reading`` makes of those of a frame; rows of one key, its first column, are in one part."""
+    """Map a function over parts of the rows that ``reading`` makes of a frame. Rows with one key, the first column, are in one part."""
     rows, buckets = option(frame, "rankscope.part.rows"), _buckets(frame)
     packer = RowPacker(0, reading.columns, 2 * rows, buckets, len(reading.columns))
     read = partial(_read_and_pack, reading=reading, packer=packer)
@@ -290,17 +290,16 @@ def retry(job: Callable[[int], T]) -> T:
 
 
 def check_rows(more: int, check: int) -> None:
-    """See that each row that was packed was unpacked once: by how many more there were, and by where they went (64 bits). Raises DataError."""
+    """Check that each packed row was unpacked once, by the count of rows and a 64-bit sum of their hashes. Raises DataError."""
     if more or check % (1 << 64):
         said = f"{words.counted(abs(more), 'row')} {'more' if more > 0 else 'fewer'}" if more else "other rows"
         raise DataError(
-            f"Spark handed over {said} than it had read: a lost task was run again and its frame was not what it had been; "
-            + STEADY
+            f"Spark handed over {said} than it had read: a lost task was run again and its frame had changed: " + STEADY
         )
 
 
 def collect(frame: Frame) -> pl.DataFrame:
-    """All rows of a frame, here. Raises one line for what went wrong on an executor."""
+    """Collect all rows of a frame. Raises one line for an error on an executor."""
     import polars as pl
 
     try:
@@ -313,14 +312,23 @@ class LostRowsError(DataError):
     """An executor was lost, its rows came in another order or were others when they were computed again, and Spark gave the job up."""
 
 
+def _here() -> str:
+    """Return the remedy for executors on this machine that run another Python."""
+    if "PYSPARK_PYTHON" in os.environ:
+        return ""
+    return f"if they run on this machine, set PYSPARK_PYTHON={sys.executable} before Spark starts. Otherwise "
+
+
 def fail(error: Exception) -> NoReturn:
-    """Raise what Spark says as one line of ours; what is none of the user's doing goes on as it is."""
+    """Raise an error of Spark as one line. An error that the user did not cause is raised unchanged."""
     if isinstance(error, RankscopeError):
         raise error
     text = str(error)
     missing = re.findall(r"No module named '([\w.]+)'", text)
     if missing:
-        raise InputError(f"the executors have no {missing[-1].partition('.')[0]}: {SHIP}") from None
+        raise InputError(f"the executors have no {missing[-1].partition('.')[0]}: {_here()}{SHIP}") from None
+    if "PYTHON_VERSION_MISMATCH" in text or "different version" in text:
+        raise InputError(f"the executors run another version of Python: {_here()}{SHIP}") from None
     if "indeterminate output" in text:
         raise LostRowsError(f"Spark lost rows, and others came when it computed them again: {STEADY}") from None
     if "AnalysisException" in "".join(cls.__name__ for cls in type(error).__mro__):
@@ -329,7 +337,7 @@ def fail(error: Exception) -> NoReturn:
 
 
 def pickled(value: object) -> bytes:
-    """An object as an executor can read it, also where its class was written in a notebook."""
+    """Pickle an object for executors, also if its class was defined in a notebook."""
     functions()
     from pyspark import cloudpickle
 
@@ -363,7 +371,7 @@ def session_of(master: str | None) -> Any:
     from pyspark.sql import SparkSession
 
     if master is not None and master.startswith("local"):
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else workers run whatever python3 is
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # otherwise workers run any python3
     builder = SparkSession.builder.appName("rankscope").config("spark.ui.showConsoleProgress", "false")
     if master is not None:
         builder = builder.remote(master) if master.startswith("sc://") else builder.master(master)
@@ -372,12 +380,12 @@ def session_of(master: str | None) -> Any:
     except Exception as error:
         text = " ".join(str(error).split())[:200] or type(error).__name__
         raise InputError(
-            f"Spark cannot be started at {master or 'its default master'}: {text}; is Java 17 or newer there?"
+            f"Spark cannot be started at {master or 'its default master'}: {text}. Is Java 17 or newer there?"
         ) from error
 
 
 def read_parquet(session: Any, path: str) -> Frame:
-    """A Parquet file, or a folder of them."""
+    """Read a Parquet file or a folder of Parquet files."""
     return _opened(lambda: session.read.parquet(path))
 
 
@@ -398,7 +406,7 @@ def read_jsonl(session: Any, path: str, keys: Sequence[str]) -> Frame:
 
 
 def read_lines(session: Any, path: str, names: Mapping[str, int], width: int, expected: str) -> Frame:
-    """Lines of ``width`` columns apart by white space, of which those in ``names`` are taken; a line of others has a ``fault``."""
+    """Split lines at white space into ``width`` columns and return the columns in ``names``. A line of another width has a ``fault``."""
     F = functions()
     line = F.trim(F.regexp_replace("value", r"\s+", " "))
     lines = (

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rankscope.engines.base import Values, score
+from rankscope.engines.base import ASPECTS, Values, score
 from rankscope.lists import Array, Judged, judged_order
 from rankscope.lists.judged import chunks_of
 
@@ -28,7 +28,7 @@ AT_ONCE = 1 << 15  # documents in orders that are laid out together: more would 
 
 
 def cut(judged: Judged, depth: int | None) -> Judged:
-    """The same rankings cut at a depth; what stands below is no longer retrieved."""
+    """Cut the rankings at a depth. Lower documents count as not retrieved."""
     if depth is None:
         return judged
     rank = np.where(judged.rank <= depth, judged.rank, 0)
@@ -46,7 +46,7 @@ def rerank(judged: Judged, rank: Array, retrieved: Array) -> Judged:
 
 
 def reverse_ties(judged: Judged) -> Judged:
-    """The rankings with every group of equal scores in reverse: by rising document ids in place of falling ones."""
+    """Reverse every group of equal scores: document ids rise instead of falling."""
     rank = np.where(judged.rank > 0, 2 * judged.tie_start + judged.tie_size - 1 - judged.rank, 0)
     return rerank(judged, rank, judged.retrieved)
 
@@ -120,7 +120,7 @@ class _Group:
         return number
 
     def all_orders(self, alike: bool) -> list[Array]:
-        """The ranks of the judged documents in every order that can be told apart."""
+        """The ranks of the judged documents in every order that can be told apart by the metric."""
         kinds = np.argsort(self.grade, kind="stable")
         sizes = self.kinds(alike)[:-1]
         out = []
@@ -148,7 +148,7 @@ def _place_kinds(free: tuple[int, ...], sizes: Sequence[int]) -> Iterator[list[i
 
 @dataclass(frozen=True, eq=False)
 class _Tried:
-    """The orders in which a query is scored: the ranks of its judged documents, a row an order, and of each order the row that shows it."""
+    """The orders in which a query is scored: the ranks of its judged documents, one row per order, and of each order the row that shows it."""
 
     number: int
     ranks: Array
@@ -157,7 +157,7 @@ class _Tried:
 
     @classmethod
     def of(cls, number: int, ranks: Array, complete: bool, reach: int | None) -> _Tried:
-        """Orders that look the same down to ``reach`` are one; what stands below it counts as not retrieved."""
+        """Merge orders that are equal down to ``reach``. Lower documents count as not retrieved."""
         if reach is None:
             return cls(number, ranks, complete, np.arange(len(ranks)))
         ranks = np.where(ranks <= reach, ranks, 0)
@@ -170,7 +170,7 @@ class _Tried:
 def try_orders(
     tied: TieGroups, metrics: Sequence[Any], plainly: Sequence[Values], ties: str, depth: int | None, seed: int
 ) -> list[Values]:
-    """Score all orders of each query, or a sample of them, and take their mean, best or worst value. The metrics look at the same groups."""
+    """Score all orders of each query, or a sample, and return their mean, best or worst value. The metrics need the same groups."""
     values = [one.value.copy() for one in plainly]
     errors = [np.zeros(len(one)) for one in values]
     drawn = 0
@@ -191,10 +191,7 @@ def try_orders(
 
 def _looks_at(metric: Any) -> tuple[int | None, bool]:
     everywhere = metric.looks_below or getattr(metric, "judged_only", False)
-    return (
-        None if everywhere else getattr(metric, "cutoff", None),
-        not metric.needs & {"aspects", "subtopics", "identities"},
-    )
+    return (None if everywhere else getattr(metric, "cutoff", None), not metric.needs & ASPECTS)
 
 
 def _picker(metric: Any, ties: str) -> Callable[[Array], float]:
@@ -212,7 +209,7 @@ def _picker(metric: Any, ties: str) -> Callable[[Array], float]:
 
 
 def _orders(judged: Judged, number: int, groups: Sequence[_Group], alike: bool, seed: int) -> tuple[Array, bool]:
-    """Ranks of the retrieved judged documents of a query, a row an order; and whether these are all orders.
+    """Ranks of the retrieved judged documents of a query, one row per order, and whether these are all orders.
 
     Behind orders that are drawn stand those among which the best and the worst are sought in place of the first: the best and the worst
     by grade, that of ids and its reverse.
@@ -253,7 +250,7 @@ def _of_orders(
 
 
 def _arranged(judged: Judged, pending: Sequence[_Tried]) -> Judged:
-    """Each query in each of its orders. Documents that were not retrieved stay as they lie: only their grades count, in any order."""
+    """Each query in each of its orders. Documents that were not retrieved keep their positions, because only their grades count."""
     many = judged.of(np.repeat([tried.number for tried in pending], [len(tried.ranks) for tried in pending]))
     ranks = np.concatenate([tried.ranks.ravel() for tried in pending])
     found = np.repeat(np.arange(len(many)), many.in_run)
@@ -272,7 +269,7 @@ def _arranged(judged: Judged, pending: Sequence[_Tried]) -> Judged:
 
 
 def score_under_ties(judged: Judged, metrics: Sequence[Any], ties: str, depth: int | None, seed: int) -> list[Values]:
-    """The values of metrics under a tie policy; ``judged`` is cut at ``depth`` already if the policy is one order."""
+    """The values of metrics under a tie policy. ``judged`` is cut at ``depth`` already if the policy is one order."""
     if ties not in {"expected", "best", "worst"}:
         return score(judged, metrics)
     plainly = score(cut(judged, depth), metrics)
@@ -306,7 +303,7 @@ def score_under_ties(judged: Judged, metrics: Sequence[Any], ties: str, depth: i
 
 
 def depends_on_order(metric: Any, depth: int | None = None) -> bool:
-    """True if the order of tied documents can make a difference to a metric; if lists are cut, it can to any."""
+    """True if the order of tied documents can make a difference to a metric. If lists are cut, it can to any."""
     cut_somewhere = depth is not None or getattr(metric, "cutoff", None) is not None
     return metric.aggregate != "pooled" and (metric.positions or cut_somewhere)
 
@@ -332,7 +329,7 @@ def _level(metric: Any) -> float | None:
 
 
 def by_grade(judged: Judged, good: Array, best: bool) -> Judged:
-    """Tied documents by grade: the good ones on top of their group, best first, the rest at its end; or all in reverse."""
+    """Tied documents by grade: the good ones on top of their group, best first, the rest at its end, or all in reverse."""
     there = judged.rank > 0
     falling = np.lexsort((-judged.grade, judged.tie_start, ~there, judged.query))
     group = np.stack([judged.query[falling], judged.tie_start[falling]])
@@ -369,7 +366,7 @@ def _expected_values(judged: Judged, tied: TieGroups, metrics: Sequence[Any], de
 
 
 def _chunks(judged: Judged, queries: Array) -> list[Array]:
-    """Queries in portions of which the lists, all places of tied documents told, stay small."""
+    """Split queries into chunks, so that their lists stay small for all positions of tied documents."""
     query, there = judged.query, judged.rank > 0
     by = np.lexsort((judged.grade, judged.tie_start, query, ~there))[: int(there.sum())]
     fresh = np.ones(len(by), dtype=bool)  # documents of one grade in one group share their cells

@@ -33,15 +33,15 @@ class _RoundMetric:
 
     @property
     def maximize(self) -> bool:
-        """True if higher is better; all metrics must agree. XGBoost's early stopping asks for it."""
+        """True if higher is better. All metrics must agree. XGBoost's early stopping asks for it."""
         directions = {m.metric.better == "higher" for m in self.request.metrics}
         if len(directions) > 1:
             names = ", ".join(str(m.metric) for m in self.request.metrics)
-            raise InputError(f"{names} have different better directions: stop by one of them")
+            raise InputError(f"{names} have different better directions: stop by only one")
         return directions.pop()
 
     def scores(self, labels: Any, predictions: Any, group: Any = None) -> BatchScores:
-        """Return ``evaluate_arrays`` of these labels and predictions; ``group`` is the number of rows of each query."""
+        """Return ``evaluate_arrays`` of these labels and predictions. ``group`` is the number of rows of each query."""
         sizes = None if group is None or not len(group) else group
         return batch_scores(self.request, labelled_batch(labels, predictions, sizes, group_is="sizes"))
 
@@ -89,7 +89,7 @@ class RankingMetric:
 
     ``update(preds, target)`` takes two-dimensional batches, one query per row, which are scored at once; with ``mask`` or
     ``lengths`` if rows are padded. ``update(preds, target, indexes)`` takes flat ones with a query for each row, as torchmetrics' retrieval
-    metrics do; rows of one query may come in several batches. ``compute()`` gives the means by name, ``scores()`` the values of every query,
+    metrics do. Rows of one query may come in several batches. ``compute()`` gives the means by name, ``scores()`` the values of every query,
     too. ``metrics``, ``ties`` and the other policies are those of ``evaluate_arrays``.
 
     Call it under ``torch.no_grad()``, or with ``preds.detach()``. It holds NumPy arrays only, and can be pickled; ``merge`` joins several
@@ -153,7 +153,7 @@ class RankingMetric:
         )
 
     def compute(self) -> dict[str, float]:
-        """The mean of each metric, by the name it was asked for."""
+        """The mean of each metric, by its requested name."""
         return self.scores().means
 
     def merge(self, *others: RankingMetric) -> None:

@@ -39,7 +39,7 @@ def comparison_cautions(family: Family, slices: Slices | None = None, curve: Seq
     contrasts = family.contrasts
     return [
         *(_metrics_disagree(contrasts) if len(family.panels) > 1 else ()),
-        *_cutoffs_disagree(curve),
+        *_cutoffs_disagree(curve, contrasts),
         *_few_queries_carry(contrasts),
         *(_slices_disagree(contrasts, slices) if slices else ()),
         *_few_queries_differ(contrasts),
@@ -62,15 +62,16 @@ def _metrics_disagree(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
             yield MetricsDisagree.caution(run=run, baseline=baseline, better=up, worse=down)
 
 
-def _cutoffs_disagree(curve: Sequence[Panel]) -> Iterator[Caution]:
-    """Where another system leads at another cutoff."""
+def _cutoffs_disagree(curve: Sequence[Panel], contrasts: Sequence[Contrast]) -> Iterator[Caution]:
+    """Warn if another system leads at another cutoff, and two of the leaders clearly differ."""
     leads: list[tuple[int, str]] = []
     for panel in curve:
         ahead = leaders(panel.means, panel.measure.better)
         if len(ahead) == 1:
             leads.append((int(panel.measure.metric.cutoff), ahead[0]))  # type: ignore[union-attr]
     spans = [(system, [k for k, _ in part]) for system, part in groupby(leads, key=lambda lead: lead[1])]
-    if len(spans) > 1:
+    systems = {system for system, _ in spans}
+    if any(c.verdict in CLEAR and {c.run, c.baseline} <= systems for c in contrasts) and len(spans) > 1:
         name = str(curve[0].name).rpartition("@")[0]
         said = "; ".join(f"{system} at {words.listing(ks, most=20)}" for system, ks in spans)
         yield CutoffDecides.caution(metric=name, leads=said)
@@ -96,7 +97,7 @@ def _usual_carriers(c: Contrast) -> float:
 
 
 def _slices_disagree(contrasts: Sequence[Contrast], slices: Slices) -> Iterator[Caution]:
-    """Where the whole improves and a slice worsens."""
+    """Warn if the whole improves and a slice worsens."""
     whole = {(c.run, c.baseline, c.metric): c for c in contrasts}
     for part in slices.contrasts:
         c, all_queries = part.contrast, whole[part.contrast.run, part.contrast.baseline, part.contrast.metric]
@@ -118,7 +119,7 @@ def _few_queries_differ(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
 
 
 def _out_of_reach(family: Family) -> Iterator[Caution]:
-    """Where no p-value that the test can give is small enough for the correction."""
+    """Warn if no p-value that the test can give is small enough for the correction."""
     correction, alpha = family.method.correction, family.method.alpha
     least = 1 / (getattr(correction, "rounds", math.inf) + 1)
     if correction.joint and least > alpha:
@@ -132,7 +133,7 @@ def _out_of_reach(family: Family) -> Iterator[Caution]:
 
 
 def _left_out(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
-    """Where some queries have a value for one of the two only."""
+    """Warn if some queries have a value for one system only."""
     seen = set()
     for c in contrasts:
         without = c.pair.undefined_for_one
@@ -142,7 +143,7 @@ def _left_out(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
 
 
 def _runs_have_gaps(family: Family) -> Iterator[Caution]:
-    """Where a joint correction, which needs a value of every run, sees fewer queries than a pair does."""
+    """Warn if a joint correction, which needs a value of every run, sees fewer queries than a pair does."""
     for panel in family.panels:
         whole = panel.complete.shape[1]
         most = max((c.queries for c in family.of(panel.name)), default=0)
@@ -152,7 +153,7 @@ def _runs_have_gaps(family: Family) -> Iterator[Caution]:
 
 
 def few_clusters(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
-    """Where queries come in so few clusters, or so uneven ones, that the error between them is hardly known."""
+    """Warn if clusters are too few or too uneven for a good estimate of the error between them."""
     least = min((c.pair.means for c in contrasts if c.queries), key=lambda sample: sample.freedom, default=None)
     if isinstance(least, Sample) and least.freedom < FEW_DEGREES:
         size = None if least.shares is None else float(least.shares.max())
@@ -165,7 +166,7 @@ def few_clusters(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
 
 
 def _too_early(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
-    """Where a sequential test has seen too few queries to know how differences spread."""
+    """Warn if a sequential test has seen too few queries to estimate the spread of differences."""
     test, c = contrasts[0].method.test, min(contrasts, key=lambda c: c.queries)
     if test is not None and c.queries < test.needs_many:
         yield TooEarly.caution(test=test, queries=c.queries)

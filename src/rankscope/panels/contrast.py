@@ -14,10 +14,10 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
-from rankscope.inference.base import CLOSE, Bounds, PairedTest, Sample, is_significant
+from rankscope.inference.base import Bounds, Estimate, PairedTest, Sample, is_significant
 from rankscope.inference.intervals import t as t_interval
 from rankscope.inference.intervals import without_interval
-from rankscope.panels.method import FEWEST, POWER, Method
+from rankscope.panels.method import ALTERNATIVES, FEWEST, POWER, Method, require_own_units
 from rankscope.panels.panel import WITHOUT_UNITS, EstimatedPair, Pair, PairedValues, Panel
 from rankscope.panels.validity import VALID, Validity
 
@@ -37,7 +37,7 @@ class Contrast:
     ``wins``, ``losses`` and ``ties`` count the units on which the run is better, worse and the same (higher and lower on a measure
     without a direction). ``is_gain`` is true if the difference is in the better direction, or upwards on a measure without one, and
     ``few`` if too few units differ for any test. ``bounds`` is the interval of the difference. ``p_value`` is the p-value of ``test``,
-    which could have been as low as ``smallest``; ``agrees`` is true if the test sees the differences go the same way as their mean.
+    which could have been as low as ``smallest``. ``by`` is its name in sentences, empty for t and for tests with an interval. ``agrees`` is true if the test sees the differences go the same way as their mean.
 
     ``adjusted`` and ``p_value_adjusted`` are corrected for the ``comparisons`` of the family; ``corrected_level`` is the level of the
     corrected interval, NaN after a joint correction. The contrast is ``significant`` if the corrected p-value is at most alpha, six or
@@ -66,6 +66,7 @@ class Contrast:
     test: str
     agrees: bool = False
     smallest: float = 0.0
+    by: str = ""
     p_value_adjusted: float = math.nan
     adjusted: Bounds = UNCORRECTED
     corrected_level: float = math.nan
@@ -104,7 +105,7 @@ class Contrast:
             return ("better" if self.is_gain else "worse") if self.panel.sign else "different"
         if self.queries < FEWEST or self.margin is None:
             return "cannot tell"
-        level = self.method.corrected_alpha(self.comparisons)
+        level = self.margin_alpha
         if self.equivalence is not None and is_significant(self.equivalence.p_value, level):
             return "equivalent"
         return "not worse" if self.not_worse is not None and is_significant(self.not_worse, level) else "cannot tell"
@@ -131,14 +132,14 @@ class Contrast:
         from rankscope.inference.permutation import permutation
 
         test = permutation(seed=self.method.seed)
-        return test.p_value(self.pair.sample_for(test))
+        return math.nan if self.panel.predicted is not None else test.p_value(self.pair.sample_for(test))
 
     @cached_property
     def effect(self) -> float:
         """The difference in standard deviations of the differences."""
         from rankscope.inference.effects import standardised
 
-        return standardised(self.paired.means)
+        return math.nan if self.panel.predicted is not None else standardised(self.paired.means)
 
     @cached_property
     def superiority(self) -> float:
@@ -172,16 +173,21 @@ class Contrast:
             value, bounds = relative(pair.run_sample, pair.baseline_sample, level)
         else:
             paid = self.method.interval if self._looks is not None else None
-            value, bounds = relative_of_own(pair.run_sample, pair.baseline_sample, level, paid)
+            value, bounds = relative_of_own(pair.run_sample, pair.baseline_sample, level, paid, pair.means)
         bounds = self.panel.measure.in_units(bounds)
         return value, bounds.clipped(-1.0, math.inf) if self.panel.measure.range[0] >= 0 else bounds
 
     @cached_property
     def detectable(self) -> Detectable:
-        """The smallest difference that these queries could show, at 80% power."""
+        """The smallest difference that these queries could show at 80% power, at the level that the correction leaves each comparison."""
         from rankscope.inference.power import detectable
 
-        return detectable(self.pair.means, POWER, self.method.alpha)
+        return detectable(self.pair.means, POWER, self._two_sided_alpha)
+
+    @property
+    def _two_sided_alpha(self) -> float:
+        """The level of the two-sided test with the power of the corrected test."""
+        return self.method.corrected_alpha(self.comparisons) * (2 if self.method.one_sided else 1)
 
     @cached_property
     def queries_needed(self) -> int | None:
@@ -193,13 +199,14 @@ class Contrast:
         deviation = sample.error * math.sqrt(units)
         if not self.difference or not deviation > 0:
             return None
-        needed = queries_needed(deviation, abs(self.difference), POWER, self.method.alpha)
+        needed = queries_needed(deviation, abs(self.difference), POWER, self._two_sided_alpha)
         return math.ceil(needed * self.queries / units)
 
     @cached_property
     def favourable(self) -> tuple[int, float] | None:
         """The number and the share of the most favourable queries that carry the lead; None without a lead, or without units."""
-        return self.pair.means.favourable if isinstance(self.pair, PairedValues) else None
+        known = isinstance(self.pair, PairedValues) and self.panel.predicted is None
+        return self.paired.means.favourable if known else None
 
     def share_of_largest(self, most: int) -> float | None:
         """Return the share of the ``most`` largest differences among all in its direction; None if there are no more, or weights differ."""
@@ -227,14 +234,22 @@ class Contrast:
     @cached_property
     def equivalence_adjusted(self) -> Equivalence | None:
         """The same with the interval at the corrected level, which lies within the margin exactly if the verdict is ``equivalent``."""
-        return self._equivalence(self.method.corrected_alpha(self.comparisons))
+        return self._equivalence(self.margin_alpha)
 
     def _equivalence(self, alpha: float) -> Equivalence | None:
         if self.margin is None or self.queries < 2:
             return None
-        from rankscope.inference.effects import equivalence, equivalence_at_looks
+        from rankscope.inference.effects import Equivalence, equivalence, equivalence_at_looks
 
-        if self._looks is not None and self.method.interval is not None and isinstance(self.pair, EstimatedPair):
+        at_looks = self._looks is not None and self.method.interval is not None
+        if self._margin_share is not None:  # within the margin exactly if the interval of the lift is
+            level, size = 1 - alpha * (1 if at_looks else 2), abs(self.baseline_value)
+            lift = self._lift(level)[1]
+            p_value = max(self._inside(-1), self._inside(1))
+            return Equivalence(p_value, lift.lower * size, lift.upper * size, level)
+        if at_looks and isinstance(self.pair, EstimatedPair):
+            assert self._looks is not None
+            assert self.method.interval is not None
             return equivalence_at_looks(self._looks, self.method.interval, self.pair.means, self.margin, alpha)
         return equivalence(self.pair.means, self.margin, alpha)
 
@@ -243,12 +258,30 @@ class Contrast:
         """The p-value of being worse by the margin or more; None without a margin or a direction."""
         if self.margin is None or self.queries < 2 or not self.panel.sign:
             return None
-        from rankscope.inference.effects import above_at_looks, noninferiority
+        return self._inside(-self.panel.sign)
 
-        if self._looks is not None and isinstance(self.pair, EstimatedPair):
-            means = self.pair.means if self.panel.sign > 0 else self.pair.means.mirror
-            return above_at_looks(self._looks, means, -self.margin)
-        return noninferiority(self.pair.means, self.margin, self.panel.better).p_value
+    @property
+    def _margin_share(self) -> float | None:
+        """The margin as a share of the baseline, so that the error of the baseline counts. None for a number."""
+        margin = self.method.margin_of(self.metric)
+        own = isinstance(self.pair, PairedValues) or self.pair.means.least
+        return margin.number if margin is not None and margin.relative and own else None
+
+    def _inside(self, side: int) -> float:
+        """The one-sided p-value that the difference is above the lower end of the margin (``side`` -1), or below the upper end (1)."""
+        from rankscope.inference.effects import above, above_at_looks, less_share
+
+        means, bound = self.pair.means, side * (self.margin or 0.0)
+        if self._margin_share is not None:
+            means, bound = (
+                less_share(self.pair.run_sample, self.pair.baseline_sample, side * self._margin_share, means),
+                0.0,
+            )
+        if side > 0:
+            means, bound = means.mirror, -bound
+        if self._looks is not None and isinstance(means, Estimate):
+            return above_at_looks(self._looks, means, bound)
+        return above(means, bound)
 
     @property
     def _looks(self) -> PairedTest | None:
@@ -269,7 +302,7 @@ class Contrast:
             verb = "beats" if self.verdict == "better" else "loses to"
             counts = queries
             if self.pair.by_unit:
-                counts = f"better on {self._counted(self.wins)}, worse on {self.losses:,}, unchanged on {self.ties:,}"
+                counts = f"better on {self._counted(self.wins)}, worse on {self.losses:,}, unchanged on {self.ties:,}{self._share}"
             return f"{run} {verb} {baseline} on {on} by {size} ({self._evidence}{corrected}; {counts})."
         if self.verdict == "different":
             return f"{run} is {self._way} than {baseline} on {on} by {size} ({self._evidence}{corrected}; {queries})."
@@ -279,10 +312,12 @@ class Contrast:
         if self.verdict == "equivalent":
             return f"{run} and {baseline} are practically the same on {on} ({self._within}; {queries})."
         if self.verdict == "not worse":
-            p_value = words.p_value(self.not_worse or 0)
+            p_value = self.p_of_margin(self.not_worse or 0)
             return (
                 f"{run} is not worse than {baseline} on {on} by {self.margin_in_words} or more ({p_value}; {queries})."
             )
+        if self.method.one_sided:
+            return f"{run} is not clearly {ALTERNATIVES[self.method.alternative]} than {baseline} on {on}{self._limits(corrected)}"
         return f"No clear difference between {run} and {baseline} on {on}{self._limits(corrected)}"
 
     def short_sentence(self) -> str:
@@ -297,7 +332,9 @@ class Contrast:
         if self.verdict == "equivalent":
             return f"{self.metric}: practically the same ({self._within})."
         if self.verdict == "not worse":
-            return f"{self.metric}: not worse by {self.margin_in_words} or more ({words.p_value(self.not_worse or 0)})."
+            return (
+                f"{self.metric}: not worse by {self.margin_in_words} or more ({self.p_of_margin(self.not_worse or 0)})."
+            )
         return f"{self.metric}: no clear difference{self._limits()}"
 
     @property
@@ -305,6 +342,21 @@ class Contrast:
         """The margin as a number, with the share it was given as."""
         chosen, number = self.method.margin_of(self.metric), words.amount(self.margin or 0.0)
         return f"{chosen} ({number})" if chosen is not None and chosen.relative else number
+
+    def p_of_margin(self, p_value: float) -> str:
+        """Return the p-value of a test of the margin, with its level if that is below alpha."""
+        level, way = self.margin_alpha, "above"
+        if level >= self.method.alpha:
+            return words.p_value(p_value)
+        way = "below" if is_significant(p_value, level) else way
+        return (
+            f"{words.p_value(p_value)}, {way} {words.number(level)} for {words.counted(self.comparisons, 'comparison')}"
+        )
+
+    @property
+    def margin_alpha(self) -> float:
+        """The level at which the margin is tested."""
+        return self.method.corrected_alpha(self.comparisons)
 
     @property
     def _size(self) -> str:
@@ -323,24 +375,49 @@ class Contrast:
         bounds = self.shown
         turned = self.verdict in CLEAR and self.difference < 0
         ends = (-bounds.upper, -bounds.lower) if turned else (bounds.lower, bounds.upper)
-        interval = (
-            f"{words.percent(self.method.level)} interval {words.interval(*ends, digits=self.panel.measure.decimals)}, "
-            if bounds.known
-            else ""
-        )
-        return f"{interval}{words.p_value(self.p_value_adjusted)}"
+        if not bounds.known:
+            return self._p
+        kind = f"{bounds.method.partition('(')[0]} " if self.by else ""
+        text = words.interval(*ends, digits=self.panel.measure.decimals, apart=(0.0,))
+        return f"{words.percent(self.method.level)} {kind}interval {text}, {self._p}"
+
+    @property
+    def _p(self) -> str:
+        """The corrected p-value, with the test unless it is t."""
+        one_sided = ", one-sided" if self.method.one_sided else ""
+        return f"{words.p_value(self.p_value_adjusted)}{f' by {self.by}' if self.by else ''}{one_sided}"
+
+    @property
+    def _share(self) -> str:
+        """The interval that a sign test has: of the share of the differing queries that got better."""
+        if self.method.test is None or self.method.test.of != "signs" or math.isnan(self.corrected_level):
+            return ""
+        from rankscope.inference.paired import share_of_wins
+
+        found = share_of_wins(self.wins, self.losses, self.corrected_level)
+        ends = f"{words.share(found.lower, 1)} to {words.share(found.upper, 1)}"
+        share = words.share(self.wins / (self.wins + self.losses), 1)
+        return f", better on {share} of differing {words.plural(self.panel.measure.unit)}, {words.percent(self.method.level)} interval {ends}"
 
     @property
     def _within(self) -> str:
-        result = self.equivalence_adjusted
-        assert result is not None
-        ends = words.interval(result.lower, result.upper, sign=True, digits=self.panel.measure.decimals)
-        return f"{words.percent(result.level)} interval {ends}, within ±{self.margin_in_words}"
+        return f"{self.interval_of_margin}, within ±{self.margin_in_words}"
+
+    @property
+    def interval_of_margin(self) -> str:
+        """The interval that decides about the margin, with its level. Empty without a margin."""
+        result, margin = self.equivalence_adjusted, self.margin or 0.0
+        if result is None or not math.isfinite(result.lower):
+            return ""
+        ends = words.interval(
+            result.lower, result.upper, sign=True, digits=self.panel.measure.decimals, apart=(-margin, margin)
+        )
+        return f"{words.percent(round(result.level, 6))} interval {ends}"
 
     def _limits(self, corrected: str = "") -> str:
         """Return why there is no clear difference, and the difference that these queries could have shown."""
         if not self.queries:
-            return f": no {self.panel.measure.unit} has a value for both."
+            return f": no {self.panel.measure.unit} is scored for both."
         p_value = words.p_value(self.p_value_adjusted)
         if self.few:
             whole = self._counted(self.queries)
@@ -349,7 +426,8 @@ class Contrast:
                 if self.pair.by_unit
                 else whole
             )
-            return f": only {differ}, and fewer than {FEWEST} cannot show one ({p_value})."
+            but = ", which so few do not support" * is_significant(self.p_value_adjusted, self.method.alpha)
+            return f": only {differ}, and fewer than {FEWEST} cannot show one ({p_value}{but})."
         signed = words.number(self.difference, sign=True, digits=self.panel.measure.decimals)
         if is_significant(self.p_value_adjusted, self.method.alpha) and not self.agrees:
             return f": {signed} in the mean, but {self.test} sees most differences go the other way ({p_value}{corrected})."
@@ -365,28 +443,33 @@ class Contrast:
             if math.isnan(self.p_value) or self.queries < 2:
                 return f": {self.bounds.reason or 'the differences have no spread'}."
             unit = self.panel.measure.unit if self.panel.clusters is None else "cluster"
-            return f" ({signed}, {p_value}{corrected}): every {unit} differs by the same, so that only more of them can tell."
+            return f" ({signed}, {p_value}{corrected}): every {unit} differs by the same, so a verdict needs more {words.plural(unit)}."
+        of_means = self.method.test is None or self.method.test.of not in {"signs", "ranks"}
+        if not of_means or self.smallest > self.method.corrected_alpha(
+            self.comparisons
+        ):  # it detects other differences, or none
+            return f" ({signed}, {self._evidence}{corrected})."
         return f" ({signed}, {self._evidence}{corrected}). {self.reach}."
 
     @property
     def reach(self) -> str:
-        """The difference that these queries can detect, and the number that would detect this one."""
-        decimals = self.panel.measure.decimals
-        detected = words.number(self.detectable.difference, digits=decimals)
-        text = f"{self._counted(self.queries)} can detect about {detected}"
-        needed, size = self.queries_needed, abs(self.difference)
-        if needed is not None and needed > self.queries and size > 0.5 * 10 ** -(3 if decimals is None else decimals):
-            text += f"; detecting {words.number(size, digits=decimals)} would take about {words.rounded(needed)}"
-        return text
+        """The difference that these queries can detect. The observed one is too uncertain to plan from."""
+        detected = words.number(self.detectable.difference, digits=self.panel.measure.decimals)
+        return f"{self._counted(self.queries)} can detect about {detected}"
 
 
 def contrast(panel: Panel, run: str, baseline: str, method: Method, validity: Validity = VALID) -> Contrast:
     """Compare two systems on one measure, not yet corrected for other comparisons."""
     pair: Pair = panel.pair(run, baseline) if panel.by_unit else panel.pair_of_means(run, baseline)
     test = choose_test(pair, method)
+    if isinstance(pair, EstimatedPair):
+        pair = pair.drawn_for(test)
     sample = pair.sample_for(test)
     difference = pair.means.mean
-    rounding = abs(difference) <= CLOSE * pair.means.largest
+    p_value = test.p_value(sample) if pair.queries else math.nan
+    if side := method.side(panel.name, panel.sign):
+        p_value = _one_sided(p_value, test.direction(sample) * side, pair.means, side)
+    rounding = abs(difference) <= pair.means.rounding
     sign = panel.sign or 1
     wins, losses = (pair.higher, pair.lower)[::sign]
     return Contrast(
@@ -402,45 +485,59 @@ def contrast(panel: Panel, run: str, baseline: str, method: Method, validity: Va
         losses=losses,
         ties=pair.queries - wins - losses,
         bounds=interval_of(pair, method, method.level, panel),
-        p_value=test.p_value(sample) if pair.queries else math.nan,
+        p_value=p_value,
         test=str(test),
         agrees=bool(not rounding and test.direction(sample) == np.sign(difference)),
         smallest=test.smallest(sample),
+        by="" if test.by_moments or test.has_interval or method.correction.joint else _name_of(test, pair),
         validity=validity,
     )  # fmt: skip
+
+
+def _one_sided(p_value: float, toward: int, means: Sample | Estimate, side: int) -> float:
+    """The p-value of one side: half the two-sided one if the difference goes ``toward`` it, by random draws their share on this side."""
+    chance = means.chance if isinstance(means, Estimate) else None
+    if chance is not None and means.error > means.rounding:
+        return (chance if side > 0 else chance.mirror).above(side * means.mean / means.error)
+    return p_value / 2 if toward > 0 else 1 - p_value / 2
 
 
 def interval_of(pair: Pair, method: Method, level: float, panel: Panel) -> Bounds:
     """Return the interval of a difference at a level, t by default, clipped to the range of differences."""
     if not pair.queries:
-        return panel.measure.in_units(Bounds.none("no query has a value for both"))
-    interval = method.interval
-    if interval is None and panel.pools:
-        from rankscope.inference.bootstrap import percentile
-
-        interval = percentile(seed=method.seed)
-    interval = interval or t_interval()
-    if not isinstance(pair.means, Sample) and not interval.by_moments:
-        raise InputError(f"the interval {interval} needs the differences of units: {WITHOUT_UNITS}; use t")
+        return panel.measure.in_units(Bounds.none("no query is scored for both"))
+    interval = method.interval or t_interval()
+    if not isinstance(pair.means, Sample):
+        require_own_units(interval)
+    if panel.predicted is not None and not interval.by_moments:
+        raise InputError(f"the interval {interval} looks at single queries, and predictions correct only means: use t")
     low, high = panel.measure.range
     bounds = interval.of(pair.means, level)  # type: ignore[arg-type] # such an interval takes either
     return panel.measure.in_units(bounds.clipped(low - high, high - low))
 
 
+def _name_of(test: PairedTest, pair: Pair) -> str:
+    return (not pair.by_unit and test.of_own_units) or test.in_words.partition(" (")[0] or str(test)
+
+
 def choose_test(pair: Pair, method: Method) -> PairedTest:
-    """Return the chosen test; by default t, or exact sign flips if too few units differ or all differ by the same."""
-    if method.test is not None:
-        return method.test
-    if isinstance(pair, PairedValues) and pair.means.statistic is not None and pair.differing >= FEWEST:
-        from rankscope.inference.bootstrap import bootstrap
+    """Return the test that runs: the chosen one, t by default, or permutations.
 
-        return bootstrap(seed=method.seed)
-    # without spread t would be infinitely sure
-    alike = pair.means.freedom and without_interval(pair.means)
-    if isinstance(pair, PairedValues) and pair.differing and (pair.differing < FEWEST or alike):
-        from rankscope.inference.permutation import permutation
-
-        return permutation(seed=method.seed)
+    Random deals of units replace the default if t would err on a difference between systems with units of their own. Sign flips replace a
+    test that divides by the spread if all differences are the same, and the default if too few units differ.
+    """
     from rankscope.inference.paired import t
 
-    return t()
+    test = method.test or t()
+    if isinstance(pair, EstimatedPair):
+        flips = method.test is None and pair.means.beyond_t
+    elif not pair.differing or pair.queries < getattr(test, "first", 0):
+        return test
+    else:
+        alike = bool(test.by_spread and pair.means.freedom and without_interval(pair.means))
+        flips = alike or (method.test is None and pair.differing < FEWEST and not pair.predicted)
+    if not flips:
+        return test
+    from rankscope.inference.permutation import permutation
+
+    return permutation(seed=method.seed)

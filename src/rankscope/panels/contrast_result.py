@@ -7,7 +7,7 @@ its own columns and sentences. Interval and p-value in print are the corrected o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
 from typing import Any, ClassVar, cast
@@ -15,6 +15,7 @@ from typing import Any, ClassVar, cast
 from rankscope import words
 from rankscope.blocks import NumberText, Value, ValueRange
 from rankscope.inference.base import Bounds
+from rankscope.lists import Array
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.families import Family
 from rankscope.panels.method import Method
@@ -51,7 +52,8 @@ def interval_cell(c: Contrast, bounds: Bounds | None = None) -> Value:
     bounds = c.shown if bounds is None else bounds
     if not bounds.known:
         return None
-    text = words.in_table(words.interval(bounds.lower, bounds.upper, sign=True, digits=c.panel.measure.decimals))
+    digits = c.panel.measure.decimals
+    text = words.in_table(words.interval(bounds.lower, bounds.upper, sign=True, digits=digits, apart=(0.0,)))
     return ValueRange(c.difference, bounds.lower, bounds.upper, text)
 
 
@@ -71,7 +73,10 @@ def lift_interval_cell(c: Contrast, lift: tuple[float, Bounds] | None = None) ->
 
 def lift_interval_in_words(bounds: Bounds) -> str:
     """Return the interval of a lift; empty if there is none."""
-    return f"{words.relative(bounds.lower)} to {words.relative(bounds.upper)}" if bounds.known else ""
+    if not bounds.known:
+        return ""
+    ends = words.interval(100 * bounds.lower, 100 * bounds.upper, sign=True, digits=1, between="% to ", apart=(0.0,))
+    return f"{ends}%"
 
 
 # --- columns ----------------------------------------------------------------------------------------------
@@ -81,11 +86,12 @@ def _ends(bounds: Bounds) -> tuple[float, float]:
     return bounds.lower, bounds.upper
 
 
-def _equivalence(name: str) -> Col:
-    return Col(
-        f"equivalence_{name}", of=lambda c: c.equivalence and getattr(c.equivalence, name.removeprefix("ci_")),
-        kind="value", rare=True, fill=None,
-    )  # fmt: skip
+def _equivalence(name: str, of: str = "equivalence", suffix: str = "") -> Col:
+    def value(c: Contrast) -> float | None:
+        found = getattr(c, of)
+        return None if found is None else float(getattr(found, name.removeprefix("ci_")))
+
+    return Col(f"equivalence_{name}{suffix}", of=value, kind="value", rare=True, fill=None)
 
 
 COLUMNS: dict[str, Col] = {
@@ -119,6 +125,9 @@ COLUMNS: dict[str, Col] = {
     "equivalence_p_value": _equivalence("p_value"),
     "equivalence_ci_lower": _equivalence("ci_lower"),
     "equivalence_ci_upper": _equivalence("ci_upper"),
+    "equivalence_ci_lower_adjusted": _equivalence("ci_lower", "equivalence_adjusted", "_adjusted"),
+    "equivalence_ci_upper_adjusted": _equivalence("ci_upper", "equivalence_adjusted", "_adjusted"),
+    "equivalence_level_adjusted": _equivalence("level", "equivalence_adjusted", "_adjusted"),
     "noninferiority_p_value": Col("noninferiority_p_value", of=lambda c: c.not_worse, kind="value"),
 }  # fmt: skip
 WITH_MARGIN = (
@@ -128,6 +137,7 @@ WITH_MARGIN = (
     "equivalence_ci_upper",
     "noninferiority_p_value",
 )
+DECIDED = ("equivalence_ci_lower_adjusted", "equivalence_ci_upper_adjusted", "equivalence_level_adjusted")
 
 
 def columns_named(*names: str, at: str = "", **heads: str) -> tuple[Col, ...]:
@@ -175,6 +185,13 @@ class ContrastResult(Result):
         """Every system against its baseline on every metric, the primary metric first."""
         return [c for family in self._families for c in family.contrasts]
 
+    def error_shares(self, contrast: Contrast) -> tuple[Sequence[str], Array] | None:
+        """The units of both systems and the share of each in the error of the difference, for systems with units of their own; None if unknown.
+
+        The sum of the squares is the variance of the error.
+        """
+        return None
+
     @property
     def method(self) -> Method:
         """How systems were compared."""
@@ -209,6 +226,16 @@ class ContrastResult(Result):
     def exit_code(self) -> int:
         """0, or the exit code of the validity: 3 if the data refuse an answer."""
         return self.validity.exit_code
+
+    @property
+    def changing(self) -> Mapping[str, Any]:
+        """The conventions that change differences: a subclass has its own. Differences under others are not the same quantity."""
+        return {}
+
+    @property
+    def judgments_sha256(self) -> str | None:
+        """The digest of the judgments; None without judgments."""
+        return None
 
     def of(self, metric: str) -> list[Contrast]:
         """Return the contrasts on one metric."""

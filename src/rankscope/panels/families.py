@@ -28,8 +28,9 @@ class Family:
     """Pairs of systems compared on panels by one method, and corrected together as the method says.
 
     The primary panel stands first. ``pairs`` are runs and baselines, as ``pairs_of`` gives them; ``baseline`` is the one that all
-    runs are compared with, None where it is each with each. ``each_pair`` tells that more than two systems are compared so, ``size``
-    how many comparisons are corrected together. ``validity`` is whether the data allow a verdict: each contrast has it.
+    runs are compared with, None where it is each with each. ``looked`` is true if the baseline was chosen as the best system.
+    Any pair could have been compared then, so the correction counts all pairs. ``each_pair`` tells that more than two systems are compared so,
+    ``size`` how many comparisons are corrected together. ``validity`` is whether the data allow a verdict: each contrast has it.
     """
 
     panels: Sequence[Panel]
@@ -37,11 +38,13 @@ class Family:
     method: Method
     baseline: str | None = None
     validity: Validity = VALID
+    looked: bool = False
     each_pair: bool = field(init=False)
     size: int = field(init=False)
 
     def __post_init__(self) -> None:
-        size = len(self.pairs) * (len(self.panels) if self.method.family == "all" else 1)
+        pairs = math.comb(len(self.pairs) + 1, 2) if self.looked else len(self.pairs)
+        size = pairs * (len(self.panels) if self.method.family == "all" else 1)
         vars(self).update(each_pair=self.baseline is None and len(self.pairs) > 1, size=max(size, 1))
 
     @cached_property
@@ -51,8 +54,8 @@ class Family:
             [contrast(panel, *pair, self.method, self.validity) for pair in self.pairs] for panel in self.panels
         ]
         if self.method.family == "all":
-            return correct([c for part in by_panel for c in part])
-        return [c for part in by_panel for c in correct(part)]
+            by_panel = [[c for part in by_panel for c in part]]
+        return [c for part in by_panel for c in correct(part, [1.0] * (self.size - len(part)))]
 
     def check_margins(self) -> None:
         """Refuse a margin of a metric that is not compared, and a share of a baseline that is 0. Raises InputError."""
@@ -64,7 +67,7 @@ class Family:
             for baseline in dict.fromkeys(baseline for _, baseline in self.pairs):
                 if not panel.means[baseline]:
                     raise InputError(
-                        f"margin of {panel.name}: {baseline} is at 0, and a share of that is nothing: give a number, like 0.01"
+                        f"margin of {panel.name}: {baseline} is at 0, which has no share: give a number, like 0.01"
                     )
 
     @property
@@ -90,6 +93,23 @@ class Family:
         return [group for group in groups if group is not None]
 
 
+BEST = "best"
+
+
+def choose_baseline(named: object, panel: Panel) -> tuple[str, bool]:
+    """Return the baseline of the systems of a panel, and True if it was chosen as the best one: ``best`` is named, and names no system."""
+    if str(named) == BEST and BEST not in panel.systems and panel.sign and len(panel.systems) > 2:
+        return next(iter(panel.means)), True
+    return baseline_of(None if named is None else str(named), panel.systems), False
+
+
+def choose_baselines(named: object, panel: Panel) -> tuple[list[str], bool]:
+    """Return the baselines, one or a list of several, and True if one was chosen as the best."""
+    asked = list(named) if isinstance(named, list | tuple) else [named]
+    picked = dict(choose_baseline(one, panel) for one in asked or [None])
+    return list(picked), any(picked.values())
+
+
 def baseline_of(named: str | None, names: Sequence[str]) -> str:
     """The run that others are compared with: the one named, or the first; an error for a name that no run has."""
     if len(names) < 2:
@@ -109,33 +129,46 @@ def pairs_of(systems: Sequence[str], baseline: str, all_pairs: bool) -> Pairs:
     return [(system, baseline) for system in systems if system != baseline]
 
 
-def correct(family: Sequence[Contrast]) -> list[Contrast]:
-    """Return the members of a family with p-values and intervals that take its size into account and do not contradict each other."""
+def pairs_with(systems: Sequence[str], baselines: Sequence[str]) -> Pairs:
+    """Return every run with each of several baselines, as run and baseline. Two baselines are compared once.
+
+    >>> pairs_with(["a", "b", "c"], ["a", "b"])
+    [('b', 'a'), ('c', 'a'), ('c', 'b')]
+    """
+    earlier = {baseline: set(baselines[: i + 1]) for i, baseline in enumerate(baselines)}
+    return [(system, baseline) for baseline in baselines for system in systems if system not in earlier[baseline]]
+
+
+def correct(family: Sequence[Contrast], others: Sequence[float] = ()) -> list[Contrast]:
+    """Return the members of a family with p-values and intervals that take its size into account and do not contradict each other.
+
+    ``others`` are p-values of other tests that share its alpha, 1 for comparisons that could have been made instead.
+    """
     if not family:
         return []
     method = family[0].method
-    correction = _jointly if method.correction.joint else _by_p_values
     out = []
-    for c, p_value, bounds, level in correction(family, method):
+    rows = _jointly(family, method, others) if method.correction.joint else _by_p_values(family, method, others)
+    for c, p_value, bounds, level in rows:
         significant = c.differing >= FEWEST and is_significant(p_value, method.alpha) and c.agrees
         out.append(
             replace(
                 c, p_value_adjusted=p_value, adjusted=bounds if significant else bounds.including(0.0), corrected_level=level,
-                comparisons=len(family), significant=significant,
+                comparisons=len(family) + len(others), significant=significant,
             )
         )  # fmt: skip
     return out
 
 
-def _by_p_values(family: Sequence[Contrast], method: Method) -> Iterator[Corrected]:
+def _by_p_values(family: Sequence[Contrast], method: Method, others: Sequence[float]) -> Iterator[Corrected]:
     """Yield each member with its corrected p-value, and the interval at the level that the correction leaves it."""
-    p_values = np.array([c.p_value for c in family])
+    p_values = np.array([*(c.p_value for c in family), *others])
     adjusted = method.correction.adjusted(p_values)
     levels = method.correction.levels(p_values, method.alpha)
-    for c, p_value, level in zip(family, adjusted.tolist(), levels.tolist(), strict=True):
+    for c, p_value, level in zip(family, adjusted.tolist(), levels.tolist(), strict=False):
         bounds, confidence = c.bounds, method.level
         if bounds.known and not math.isclose(level, method.alpha, rel_tol=1e-12):
-            confidence = 1 - level
+            confidence = method.confidence(level)
             bounds = interval_at(c, confidence)
         yield c, p_value, bounds, confidence
 
@@ -148,15 +181,19 @@ def interval_at(c: Contrast, level: float) -> Bounds:
         return Bounds.none(str(error))
 
 
-def _jointly(family: Sequence[Contrast], method: Method) -> Iterator[Corrected]:
+def _jointly(family: Sequence[Contrast], method: Method, others: Sequence[float]) -> Iterator[Corrected]:
     """Yield each member of a family on one panel, corrected by the scores of all its systems together."""
     panel = family[0].panel
-    result = joint(panel, [(c.run, c.baseline) for c in family], method)
+    pairs = [(c.run, c.baseline) for c in family]
+    if others:  # all pairs of the runs
+        runs = [run for run, _ in pairs]
+        pairs += pairs_of(runs, runs[0], all_pairs=True)
+    result = joint(panel, pairs, method)
     low, high = panel.measure.range
-    rows = zip(family, result.adjusted.tolist(), result.critical.tolist(), result.error.tolist(), strict=True)
+    rows = zip(family, result.adjusted.tolist(), result.critical.tolist(), result.error.tolist(), strict=False)
     for c, p_value, critical, error in rows:
         reach = critical * error  # infinite or NaN if chance reaches every difference
-        bounds = Bounds.none("no difference would be beyond what chance gives")
+        bounds = Bounds.none("no difference would exceed chance")
         if math.isfinite(reach):
             bounds = Bounds(c.difference - reach, c.difference + reach, str(method.correction))
             bounds = bounds.clipped(low - high, high - low)
@@ -165,6 +202,10 @@ def _jointly(family: Sequence[Contrast], method: Method) -> Iterator[Corrected]:
 
 def joint(panel: Panel, pairs: Pairs, method: Method) -> Joint:
     """What a joint correction says of pairs of systems."""
+    if panel.predicted is not None:
+        raise InputError(
+            f"correction={str(method.correction)!r} looks at single queries, and predictions correct only means: use holm"
+        )
     if panel.clusters is not None:
         raise InputError(f"correction={str(method.correction)!r} takes queries as independent; with clusters use holm")
     rows = np.array([(panel.systems.index(run), panel.systems.index(baseline)) for run, baseline in pairs])
@@ -178,37 +219,46 @@ def joint(panel: Panel, pairs: Pairs, method: Method) -> Joint:
 
 @dataclass(frozen=True)
 class TopGroup:
-    """The systems that are statistically tied for first on a metric, the best first."""
+    """The systems that are statistically tied for first on a metric, the highest mean first. They hold the best one with confidence ``level``."""
 
     metric: str
     systems: tuple[str, ...]
     of: int
+    level: float = 0.95
 
     def sentence(self) -> str:
         """Who is tied for first."""
         if len(self.systems) == 1:
-            return f"{self.metric}: {self.systems[0]} is clearly ahead of every other run"
+            return f"{self.metric}: {self.systems[0]} is the best of {self.of:,} runs, at {words.percent(self.level)} confidence"
         if len(self.systems) == self.of:
             return f"{self.metric}: all {self.of:,} runs are statistically tied for first; {self.systems[0]} has the highest mean"
         return f"{self.metric}: {words.listing(self.systems, most=10)} are statistically tied for first: {len(self.systems):,} of {self.of:,} runs"
 
 
 def top_group(panel: Panel, contrasts: Iterable[Contrast], method: Method) -> TopGroup | None:
-    """Who is statistically tied with the best; None without a direction.
+    """Return the systems that may be the best; None without a direction.
 
-    The best is picked by looking at all, so all pairs are the family. A run that the contrasts at hand set apart from the best is not in it.
+    A system is left out if any other is better by a one-sided test at alpha over the number of others. The best one is then left out in at most
+    alpha of all cases. A system that the contrasts at hand compare with the highest mean is left out exactly if their verdict is clear.
+    Source: Hsu, Simultaneous confidence intervals for all distances from the "best", Annals of Statistics 9(5), 1981.
     """
     ranked = [system for system, mean in panel.means.items() if not math.isnan(mean)]
     if not panel.sign or len(ranked) < 2:
         return None
     best, *others = ranked
-    mine = [c for c in contrasts if c.metric == panel.name]
-    if len(mine) < len(panel.systems) * (len(panel.systems) - 1) // 2:
-        every = pairs_of(panel.systems, best, all_pairs=True)
-        mine += Family([panel], every, replace(method, family="metric")).contrasts
-    told = [c for c in mine if c.verdict in CLEAR and best in {c.run, c.baseline}]
-    apart = {c.baseline if c.run == best else c.run for c in told}
-    return TopGroup(panel.name, (best, *(s for s in others if s not in apart)), len(panel.systems))
+    mine = [c for c in contrasts if c.metric == panel.name and best in {c.run, c.baseline}]
+    told = {c.baseline if c.run == best else c.run: c.verdict in CLEAR for c in mine}
+    kept = [best]
+    for place, system in enumerate(others, 1):
+        rivals = (contrast(panel, other, system, method) for other in ranked[:place])
+        behind = told[system] if system in told else any(_is_ahead(c, len(others)) for c in rivals)
+        kept += [] if behind else [system]
+    return TopGroup(panel.name, tuple(kept), len(panel.systems), method.level)
+
+
+def _is_ahead(c: Contrast, others: int) -> bool:
+    """True if the run of a contrast is better than its baseline by a one-sided test, one per other system."""
+    return c.is_gain and c.agrees and c.differing >= FEWEST and is_significant(c.p_value / 2 * others, c.method.alpha)
 
 
 def anova_of(panel: Panel) -> Anova | None:

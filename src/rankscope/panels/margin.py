@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -10,6 +11,8 @@ from typing import Any, Protocol
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.metrics import spelled
+
+GUARDRAIL = re.compile(r"(.*\S)\s*=\s*([^()]*?)\s*", re.DOTALL)  # an = in brackets belongs to the metric
 
 
 class HasRange(Protocol):
@@ -59,8 +62,22 @@ def read_margin(value: Any, name: str, meaning: str = "a difference that would n
         return value
     share = words.as_share(value)
     if share is None or not 0 < share[0] < math.inf:
-        raise InputError(f"{name}: {meaning} is a number above 0, like 0.01, or a share of the baseline, like '1%'")
+        raise InputError(
+            f"{name}: {meaning} must be a number above 0, like 0.01, or a share of the baseline, like '1%'"
+        )
     return Margin(*share)
+
+
+def split_margin(guardrail: Any) -> tuple[Any, Any]:
+    """Return a metric and its margin, or None: of a pair, or of a text like ``R@100=1%``.
+
+    >>> split_margin("Mean(where='a=1')=1%"), split_margin("R@100"), split_margin(("R@100", 0.01))
+    (("Mean(where='a=1')", '1%'), ('R@100', None), ('R@100', 0.01))
+    """
+    name, loss = guardrail if isinstance(guardrail, tuple) else (guardrail, None)
+    if isinstance(name, str) and loss is None and (found := GUARDRAIL.fullmatch(name)):
+        return found[1], found[2]
+    return name, loss
 
 
 def read_tolerance(value: Any, name: str) -> Margin:
@@ -68,7 +85,7 @@ def read_tolerance(value: Any, name: str) -> Margin:
     number, relative = words.as_share(value) or (math.nan, False)
     if not 0 <= number < math.inf or (relative and number > 1):
         raise InputError(
-            f"{name} {value!r}: a tolerance is a number of at least 0 like 0.01, or a percentage of the baseline like '2%'"
+            f"{name} {value!r}: a tolerance must be a number of at least 0 like 0.01, or a percentage of the baseline like '2%'"
         )
     return Margin(number, relative)
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 from rankscope import words
 from rankscope.declared import one_of
 from rankscope.errors import InputError
-from rankscope.inference import find_method
+from rankscope.inference import NAMES_FOR_LOGS, find_method
 from rankscope.inference.base import Correction, Interval, PairedTest
 from rankscope.panels.margin import Margin, read_margins
 
@@ -17,6 +17,8 @@ FEWEST = 6  # differing queries below which no test of signs can reach 5%
 POWER = 0.8
 
 Family = Literal["metric", "all"]
+TWO_SIDED = "two-sided"
+ALTERNATIVES = {TWO_SIDED: "different", "better": "better", "worse": "worse", "greater": "higher", "less": "lower"}
 T = TypeVar("T", PairedTest, Interval)
 
 
@@ -26,7 +28,8 @@ class Method:
 
     ``test`` is None by default: t, or the exact sign-flip test if too few queries differ for it. ``margin`` counts as practically equal,
     for all metrics or by the name of each. ``alpha`` is the share of false differences that is accepted, ``level`` is the level of the
-    intervals, 1 - alpha. ``bayes`` asks for the Bayesian bootstrap. ``every_look`` is true if the test holds however often one looks,
+    intervals, 1 - alpha. ``alternative`` is two-sided, or the only side that is tested: better or worse by the direction of each metric, greater
+    or less by its value. A one-sided test at alpha has intervals at 1 - 2 alpha, of which the end on the other side decides. ``bayes`` asks for the Bayesian bootstrap. ``every_look`` is true if the test holds however often one looks,
     ``in_order`` if it depends on the order of the queries.
     """
 
@@ -38,6 +41,7 @@ class Method:
     margin: Margin | Mapping[str, Margin] | None = None
     bayes: bool = False
     seed: int = 0
+    alternative: str = TWO_SIDED
     level: float = field(init=False, repr=False, compare=False)
     every_look: bool = field(init=False, repr=False, compare=False)
     in_order: bool = field(init=False, repr=False, compare=False)
@@ -45,10 +49,27 @@ class Method:
     def __post_init__(self) -> None:
         parts = [part for part in (self.test, self.interval) if part is not None]
         vars(self).update(
-            level=1 - self.alpha,
+            level=self.confidence(self.alpha),
             every_look=self.test is not None and self.test.every_look,
             in_order=any(part.in_order for part in parts),
         )
+
+    @property
+    def one_sided(self) -> bool:
+        """True if one side is tested."""
+        return self.alternative != TWO_SIDED
+
+    def confidence(self, alpha: float) -> float:
+        """Return the level of the interval that agrees with the test at alpha."""
+        return 1 - (2 * alpha if self.one_sided else alpha)
+
+    def side(self, metric: str, sign: int) -> int:
+        """Return the direction of the differences that are tested, 0 for both. ``sign`` is the better direction. Raises InputError without one."""
+        if self.alternative in {"better", "worse"} and not sign:
+            raise InputError(
+                f"alternative={self.alternative!r}: {metric} has no better direction: use 'greater', 'less' or 'two-sided'"
+            )
+        return {"better": sign, "worse": -sign, "greater": 1, "less": -1}.get(self.alternative, 0)
 
     def corrected_for(self, comparisons: int, noun: str = "comparison") -> str:
         """Return the correction in words, to follow a p-value: ``, Holm-corrected for 2 comparisons``; empty for one comparison."""
@@ -73,10 +94,11 @@ class Method:
 
 def method_of(  # noqa: PLR0913 - each is an option of the command line
     *, test: Any = None, interval: Any = None, correction: Any = "holm", family: Any = "metric", alpha: Any = 0.05,
-    margin: Any = None, bayes: bool = False, seed: int = 0,
+    margin: Any = None, bayes: bool = False, seed: int = 0, alternative: Any = TWO_SIDED,
 ) -> Method:  # fmt: skip
     """Return a method from its parts, each of them checked. Raises InputError."""
     one_of("family", family, ("metric", "all"))
+    one_of("alternative", alternative, tuple(ALTERNATIVES))
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 0.5:
         raise InputError(f"alpha={alpha!r}: alpha is a share above 0 and below 0.5, like 0.05")
     if test is None and interval is not None:
@@ -86,12 +108,25 @@ def method_of(  # noqa: PLR0913 - each is an option of the command line
         interval = _dual(chosen, Interval)
     own_interval = None if interval is None else find_method(Interval, interval, seed)
     corrects = find_method(Correction, correction, seed)
-    method = Method(chosen, own_interval, corrects, family, float(alpha), read_margins(margin), bayes, seed)
+    method = Method(
+        chosen, own_interval, corrects, family, float(alpha), read_margins(margin), bayes, seed, alternative
+    )
     if method.correction.joint and family == "all":
         raise InputError(
             f"correction={str(method.correction)!r} looks at the scores of one metric: use family='metric', or holm"
         )
     return method
+
+
+def require_own_units(part: PairedTest | Interval | None) -> None:
+    """Raise InputError for a test or an interval that compares systems on units that they share."""
+    fits = part is None or (part.takes_own_units() if isinstance(part, PairedTest) else part.by_moments)
+    if not fits:
+        kind = "test" if isinstance(part, PairedTest) else "interval"
+        offered = words.listing(NAMES_FOR_LOGS[kind], most=9, last="or")
+        raise InputError(
+            f"the {kind} {part} is for systems that share units, as runs share queries: for units of their own use {offered}"
+        )
 
 
 def _dual(part: PairedTest | Interval, other: type[T]) -> T | None:

@@ -10,18 +10,23 @@ from typing import ClassVar, Literal, cast
 
 import numpy as np
 
+from rankscope import words
 from rankscope.errors import DataError, InputError
-from rankscope.inference.base import TINY, Bounds, Estimate, PairedTest, Sample
-from rankscope.inference.intervals import t
+from rankscope.inference.base import TINY, Bounds, Estimate, PairedTest, Sample, Sides
+from rankscope.inference.dealing import scores
+from rankscope.inference.intervals import linearise, t
+from rankscope.inference.predicted import PowerTuning, Predictions
 from rankscope.lists import Array, exact_sum
 from rankscope.metrics import Metric
 from rankscope.moments import Moments
-from rankscope.panels.pooled import PooledPairs, bounds_of_pool, sample_of_pool, sample_of_pools
+from rankscope.panels.method import require_own_units
+from rankscope.panels.pooled import Pool, bounds_of_pool, sample_of_pool, sample_of_pools
 from rankscope.panels.samples import NO_SAMPLE, SIGNS, Measure, bounds_of, logs_of, number_clusters, parts_of, sample_of
 
-SAME = 1e-12  # values closer than this part of the larger differ by their rounding alone
-SLIGHT = 1e-6  # differences all below this part of the values carry rounding that tests would see ...
-ROUNDED = 1e-15  # ... of this part of the values
+SAME = 1e-12  # values closer than this part of the larger differ only by rounding
+SLIGHT = 1e-3  # differences all below this part of the values carry rounding that tests would see ...
+LAST = 1e-15  # ... of this part of the values
+MOST_ROUNDINGS = 4  # differences further apart are different sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +38,8 @@ class PairedValues:
     ``signs``, ``ranks`` and ``swaps``, as a ``PairedTest`` says it is ``of``. For a plain mean all of them are the gains; ``weights``
     is what each gain adds to the difference, where that is a multiple of the gain. ``run_sample`` and ``baseline_sample`` hold what
     each unit adds to the two means. Of the ``queries`` so many are ``differing``, and ``higher`` or ``lower`` in the run;
-    ``undefined_for_one`` counts those of the panel that only one of the two has a value for.
+    ``undefined_for_one`` counts those of the panel that only one of the two has a value for. With ``predicted`` the units are those judged
+    by people, and ``means`` and both samples also have the predictions for other units.
     """
 
     by_unit: ClassVar[bool] = True
@@ -54,15 +60,22 @@ class PairedValues:
     higher: int
     lower: int
     undefined_for_one: int
+    predicted: bool = False
 
     def sample_for(self, test: PairedTest, shift: float = 0.0) -> Sample:
         """What a test is given: the one place that chooses, by what the test says it is of.
 
         ``shift`` is added to every gain first, as where it is tested whether a loss exceeds a tolerance.
         """
+        if self.predicted and not test.by_moments and self.means.error:
+            raise InputError(f"the test {test} looks at single queries, and predictions correct only means: use t")
         kinds = {"means": self.means, "signs": self.signs, "ranks": self.ranks, "swaps": self.swaps}
+        if test.of == "units":
+            raise InputError(
+                f"the test {test} is for systems that share no units, as variants of an experiment: use wilcoxon"
+            )
         if test.of not in kinds:
-            raise InputError(f"the test {test} says it is of {test.of!r}: a test is of {', '.join(kinds)}")
+            raise InputError(f"the test {test} has of = {test.of!r}: it must be {', '.join(kinds)}")
         chosen = kinds[test.of]
         if not shift:
             return chosen
@@ -96,13 +109,23 @@ class EstimatedPair:
 
     @property
     def differing(self) -> int:
-        """As many units as there are, where anything varies or differs."""
+        """The number of units; 0 if nothing varies or differs."""
         return self.means.differing
 
+    def drawn_for(self, test: PairedTest) -> EstimatedPair:
+        """The pair with the chance of random draws of its units if the test makes some."""
+        return replace(self, means=self.means.drawn(test))
+
     def sample_for(self, test: PairedTest, shift: float = 0.0) -> Sample:
-        """The estimate, moved by ``shift``, for tests that look at nothing else; InputError for others."""
-        if not test.by_moments:
-            raise InputError(f"the test {test} needs the differences of units: {WITHOUT_UNITS}; use t")
+        """The estimate, moved by ``shift``, or the values of the units of both sides. Raises InputError for a test of units that are shared."""
+        require_own_units(test)
+        if not test.by_moments and len(self.means.units) < 2:
+            raise InputError(
+                f"the test {test} needs the values of all units, and a quantile or a table of sums lacks them: use t"
+            )
+        if test.of == "units":
+            run, baseline = scores(*self.means.units)
+            return cast(Sample, Sides(run + shift, baseline))
         return cast(Sample, replace(self.means, mean=self.means.mean + shift))  # such a test takes either
 
 
@@ -117,9 +140,10 @@ class Panel:
     ``values`` is systems x units, NaN where undefined. ``paired`` says whether the systems share their units, as runs share queries;
     variants of an experiment have users of their own. ``weights`` is like ``values``, where units weigh differently in the
     mean; ``clusters`` numbers the cluster of each unit, where units come in such. Units too many to keep are held as ``moments``
-    instead: of paired systems one ``Moments`` with a column a system, of others one a system. What is no mean of units (a quantile)
+    instead: of paired systems one ``Moments`` with one column per system, of others one a system. What is no mean of units (a quantile)
     is held as ``estimates``, one a system. Of a measure of the documents of all units
-    together, ``pools`` holds these for each system, and ``values`` what each unit adds.
+    together, ``pools`` holds these for each system, and ``values`` what each unit adds. ``predicted`` is like ``values``, by a model, for
+    these and other units: ``values`` of people correct its means.
 
     ``name``, ``metric`` and ``better`` are those of the measure, and ``sign`` is 1 where higher is better, -1 where lower is, 0 where
     neither. ``reason`` says why nothing can be inferred about this measure; it is empty where something can. ``by_unit`` tells that
@@ -135,7 +159,8 @@ class Panel:
     paired: bool = True
     moments: tuple[Moments, ...] = field(default=())
     estimates: tuple[Estimate, ...] = field(default=())
-    pools: tuple[PooledPairs, ...] = field(default=())
+    pools: tuple[Pool, ...] = field(default=())
+    predicted: Array | None = None
     name: str = field(init=False, repr=False)
     metric: Metric | None = field(init=False, repr=False)
     better: Literal["higher", "lower", "neither"] = field(init=False, repr=False)
@@ -156,7 +181,7 @@ class Panel:
 
     @classmethod
     def of_moments(cls, measure: Measure, systems: Sequence[str], moments: Sequence[Moments] | Moments) -> Panel:
-        """A panel of moments: one ``Moments`` with a column a system where the systems are paired, else one a system."""
+        """A panel of moments: one ``Moments`` with one column per system where the systems are paired, else one a system."""
         paired = isinstance(moments, Moments)
         held = (moments,) if isinstance(moments, Moments) else tuple(moments)
         columns = sum(len(part.mean) for part in held)
@@ -166,7 +191,7 @@ class Panel:
 
     @classmethod
     def of_estimates(cls, measure: Measure, estimates: Mapping[str, Estimate]) -> Panel:
-        """A panel of systems with units of their own, of each of which a value and its error are known."""
+        """A panel of systems with separate units, each system with a known value and error."""
         empty = np.empty((len(estimates), 0))
         return cls(measure, tuple(estimates), (), empty, paired=False, estimates=tuple(estimates.values()))
 
@@ -177,6 +202,9 @@ class Panel:
         at = self.systems.index(system)
         if self.pools:
             return sample_of_pool(self.pools[at], self.clusters)
+        if self.predicted is not None:
+            values = self.predictions(at)
+            return PowerTuning.of(values).sample(values)
         if self.estimates:
             return self.estimates[at]
         if not self.moments:
@@ -188,7 +216,7 @@ class Panel:
 
     def interval(self, system: str, level: float = 0.95) -> Bounds:
         """The interval of the mean of a system, clipped to the range of the measure."""
-        if self.moments or self.estimates:
+        if self.moments or self.estimates or self.predicted is not None:
             return t().of(self.estimate(system), level).clipped(*self.measure.range)
         at = self.systems.index(system)
         if self.pools:
@@ -223,23 +251,51 @@ class Panel:
             signs = means = swaps = ranks = sample_of_pools(pools[0], pools[1], gains, clusters)
         elif self.weights is not None or self.measure.aggregate != "mean":
             here, there = self._parts(a, both)[both], self._parts(b, both)[both]
-            pulls = None if clusters is None else self._pulls(a, b, both)
+            pulls = self._pulls(a, b, both)
             means = swaps = Sample(_without_rounding(here - there, here, there), clusters, weights=pulls)
             weights = self._multiples(a, b, both)
             if weights is not None:
                 geometric = self.measure.aggregate == "geometric"
                 added = np.where(gains == 0, 0.0, logs_of(ours) - logs_of(theirs)) if geometric else gains
                 swaps = ranks = Sample(added * weights, clusters)
-                weights = None if geometric else weights
+                if geometric and len(added):
+                    means, weights = (
+                        _of_logarithms(added, clusters, pulls, [exact_sum(one) / len(one) for one in (here, there)]),
+                        None,
+                    )
+        predicted = self.predicted is not None
+        here_sample, there_sample = Sample(here, clusters, weights=pulls), Sample(there, clusters, weights=pulls)
+        if predicted:
+            one, other = self.predictions(a, both), self.predictions(b, both)
+            tuning = PowerTuning.of(one - other)
+            here_sample, there_sample, means = map(tuning.sample, (one, other, one - other))
         return PairedValues(
-            both, ours, theirs, Sample(here, clusters, weights=pulls), Sample(there, clusters, weights=pulls),
+            both, ours, theirs, here_sample, there_sample,
             gains, signs, means, swaps, ranks, weights,
             queries=len(gains),
             differing=int(np.count_nonzero(swaps.values)),
             higher=int(np.count_nonzero(gains > 0)),
             lower=int(np.count_nonzero(gains < 0)),
             undefined_for_one=int(np.count_nonzero(known[0] != known[1])),
+            predicted=predicted,
         )  # fmt: skip
+
+    def predictions(self, at: int, judged: Array | None = None) -> Predictions:
+        """The values of a system by people and by the model, on units that all systems have predictions for. ``judged`` marks people's units."""
+        assert self.predicted is not None
+        known = ~np.isnan(self.predicted).any(axis=0)
+        by_people = ~np.isnan(self.values).any(axis=0)
+        both = known & (~np.isnan(self.values[at]) if judged is None else judged)
+        return Predictions(self.values[at][both], self.predicted[at][both], self.predicted[at][known & ~by_people])
+
+    @property
+    def counted(self) -> str:
+        """The number of units in words. With predictions also the units judged by people and by the model."""
+        count = words.counted(len(self.units), self.measure.unit)
+        if self.predicted is None:
+            return count
+        people = int((~np.isnan(self.values).any(axis=0)).sum())
+        return f"{count}, {words.count(people)} judged by people and the rest by a model that they correct (PPI++)"
 
     def _multiples(self, a: int, b: int, both: Array) -> Array | None:
         """How much each unit weighs in the difference, 1 on average; None where it weighs differently in the two systems."""
@@ -279,9 +335,7 @@ class Panel:
     def complete(self) -> Array:
         """What each unit adds to each system's mean, systems x units, on the units for which all have a value."""
         if not self.by_unit:
-            raise InputError(
-                f"{self.name}: all systems together are looked at unit by unit, and {WITHOUT_UNITS}; use holm"
-            )
+            raise InputError(f"{self.name}: all systems together are compared per unit, and {WITHOUT_UNITS}; use holm")
         inside = np.asarray(~np.isnan(self.values).any(axis=0))
         return np.stack([self._parts(i, inside)[inside] for i in range(len(self.systems))])
 
@@ -314,6 +368,18 @@ class Panel:
         return parts_of(self.measure, np.where(inside, self.values[at], np.nan), weights)
 
 
+def _of_logarithms(added: Array, clusters: Array | None, weights: Array | None, centres: Sequence[float]) -> Sample:
+    """Differences of logarithms in the scale of a difference of two geometric means: their mean is that difference.
+
+    Their scale is the logarithmic mean of the two means, so a t test of them is the t test of the logarithms. It is written so that swapping the two
+    systems changes signs only.
+    """
+    parts = added if weights is None else linearise(added, weights)
+    half = exact_sum(parts) / len(parts) / 2.0
+    scale = math.sqrt(centres[0] * centres[1]) * (math.sinh(half) / half if half else 1.0)
+    return Sample(parts * scale, clusters, weights=weights)
+
+
 def _without_rounding(difference: Array, run: Array, baseline: Array) -> Array:
     """Differences that are 0 where only rounding tells two values apart, and equal where only rounding tells them apart.
 
@@ -323,9 +389,7 @@ def _without_rounding(difference: Array, run: Array, baseline: Array) -> Array:
     difference = np.where(np.abs(difference) <= SAME * sizes, 0.0, difference)
     largest = sizes.max(initial=0.0)
     return (
-        difference
-        if np.abs(difference).max(initial=0.0) >= SLIGHT * largest
-        else _even_out(difference, ROUNDED * largest)
+        difference if np.abs(difference).max(initial=0.0) >= SLIGHT * largest else _even_out(difference, LAST * largest)
     )
 
 
@@ -335,6 +399,9 @@ def _even_out(difference: Array, rounding: float) -> Array:
     order = np.argsort(sizes, kind="stable")
     ascending = sizes[order]
     starts = np.flatnonzero(np.diff(ascending, prepend=-np.inf) > rounding)
+    ends = np.append(starts[1:], len(sizes)) - 1
+    if (ascending[ends] - ascending[starts] > MOST_ROUNDINGS * rounding).any():
+        return difference  # so close to each other by chance
     known = ascending[starts]
     if rounding > TINY:
         known = np.round(known, math.floor(-math.log10(2 * rounding)))

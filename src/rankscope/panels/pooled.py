@@ -9,13 +9,15 @@ curve data, Biometrics 53, 1997): the mean of these is the value, and their spre
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rankscope.inference.base import Bounds, Interval, Sample
+from rankscope.inference.intervals import t
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
+from rankscope.metrics.population import PooledShares
 
 MOST = 1_000  # queries or clusters whose pairs are counted in each round; of more what they add is drawn, which is as good then
 WORK = 50_000_000  # comparisons that counting pairs may take
@@ -89,8 +91,17 @@ def _below(ascending: Array, scores: Array) -> Array:
     return np.asarray((np.searchsorted(ascending, scores) + np.searchsorted(ascending, scores, "right")) / 2)
 
 
-def pool_of(metric: Metric, judged: Judged, places: Mapping[str, int]) -> PooledPairs | None:
-    """The documents of a pooled metric on the queries that have a place; None where its value is not of pairs."""
+Pool = PooledPairs | PooledShares
+
+
+def pool_of(metric: Metric, judged: Judged, places: Mapping[str, int]) -> Pool | None:
+    """The documents of a pooled metric, or the shares of its totals, on the queries that have a place. None for any other metric."""
+    shares: PooledShares | None = metric.pooled_shares(judged)
+    if shares is not None:
+        at = np.array([places.get(one, -1) for one in judged.query_id], dtype=np.int64)[shares.unit]
+        return replace(
+            shares, units=len(places), unit=at[at >= 0], column=shares.column[at >= 0], amount=shares.amount[at >= 0]
+        )
     found = metric.pooled_documents(judged)
     if found is None:
         return None
@@ -100,7 +111,7 @@ def pool_of(metric: Metric, judged: Judged, places: Mapping[str, int]) -> Pooled
     return PooledPairs(len(places), place[kept], score[kept], relevant[kept])
 
 
-def sample_of_pool(pool: PooledPairs, clusters: Array | None) -> Sample:
+def sample_of_pool(pool: Pool, clusters: Array | None) -> Sample:
     """What each unit adds to the value of one system, to be resampled by its pairs."""
     parts = pool.parts()
     if np.isnan(parts).any():
@@ -108,7 +119,7 @@ def sample_of_pool(pool: PooledPairs, clusters: Array | None) -> Sample:
     return Sample(parts, clusters, pool.statistic(clusters))
 
 
-def sample_of_pools(run: PooledPairs, baseline: PooledPairs, gains: Array, clusters: Array | None) -> Sample:
+def sample_of_pools(run: Pool, baseline: Pool, gains: Array, clusters: Array | None) -> Sample:
     """What each unit adds to the difference of two systems, to be resampled by the pairs of both."""
     ours, theirs = run.statistic(clusters), baseline.statistic(clusters)
     if ours is None or theirs is None:
@@ -117,10 +128,7 @@ def sample_of_pools(run: PooledPairs, baseline: PooledPairs, gains: Array, clust
 
 
 def bounds_of_pool(
-    pool: PooledPairs, clusters: Array | None, interval: Interval | None, level: float, ends: tuple[float, float], seed: int = 0,
+    pool: Pool, clusters: Array | None, interval: Interval | None, level: float, ends: tuple[float, float],
 ) -> Bounds:  # fmt: skip
-    """Return the interval of a value over resampled units (default: the percentile interval), within the range of values."""
-    from rankscope.inference.bootstrap import percentile
-
-    chosen = percentile(seed=seed) if interval is None else interval
-    return chosen.of(sample_of_pool(pool, clusters), level).clipped(*ends)
+    """Return the interval of a value (default: t over the contributions of units), within the range of values."""
+    return (interval or t()).of(sample_of_pool(pool, clusters), level).clipped(*ends)

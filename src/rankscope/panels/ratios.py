@@ -7,14 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import add
+from typing import NamedTuple
 
 import numpy as np
 
 from rankscope import words
+from rankscope.inference.base import Estimate, freedom_of_sizes, rest_of
+from rankscope.inference.dealing import Units
 from rankscope.lists import Array, exact_sum
 from rankscope.moments import Moments
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
+
+NEGLIGIBLE = 1e-4  # share of a unit in all denominators up to which its pull on the ratio does not matter
 
 
 def linearise_ratio(moments: Moments, above: int, below: int) -> tuple[float, Array]:
@@ -42,13 +47,14 @@ def panel_of(
     paired: bool = False,
     covariates: int = 0,
     clusters: Array | None = None,
+    every: bool = False,
 ) -> Panel:
     """Return a panel of ratios of sums, from the totals of each system: units x columns, or their moments.
 
     The columns are the numerator and the denominator of each unit, then the same of each covariate. The value of a system is the ratio
     of its sums. With ``paired`` all systems have the same units, in one order (policies on events, rankers on impressions), and ``clusters``
-    numbers the cluster of each unit; otherwise each system has units of its own, and its value is adjusted for ``covariates``: CUPED, with one
-    coefficient per covariate (see ``adjusted_ratios``).
+    numbers the cluster of each unit. Further pairs of columns are further ratios, and the value of a system is the sum of all. Otherwise each system has units of its own, and its value is adjusted for ``covariates``: CUPED, with one
+    coefficient per covariate (see ``adjusted_ratios``). ``every`` keeps the values of every unit, for tests of ranks.
     Source: Deng, Xu, Kohavi and Walker, Improving the sensitivity of online controlled experiments by utilizing pre-experiment data,
     WSDM 2013.
 
@@ -58,18 +64,53 @@ def panel_of(
     (True, {'A': 0.6667, 'B': 0.8333})
     """
     if paired:
-        values = np.stack([ratio_parts(np.asarray(table)[:, 0], np.asarray(table)[:, 1]) for table in totals.values()])
+        values = np.stack([_sum_of_ratios(np.asarray(table)) for table in totals.values()])
         units = tuple(map(str, range(values.shape[1])))
         errors = [float(np.std(row)) / math.sqrt(max(len(row), 1)) for row in values]
         return Panel(in_scale(measure, errors), tuple(totals), units, values, clusters=clusters)
-    held = {name: part if isinstance(part, Moments) else Moments.of_set(part) for name, part in totals.items()}
-    names, arms = list(held), list(held.values())
-    made = []
-    for arm, (value, factors) in zip(arms, adjusted_ratios(arms, covariates), strict=True):
-        variance = float(factors @ arm.covariance @ factors) if arm.count > 1 else math.nan
-        made.append(Moments(arm.count, np.array([value]), np.array([[max(variance, 0.0) * (arm.count - 1)]])))
-    errors = [math.sqrt(arm.variance[0] / arm.count) for arm in made]
-    return Panel.of_moments(in_scale(measure, errors), names, made)
+    arms = [part if isinstance(part, Moments) else Moments.of_set(part) for part in totals.values()]
+    ratios = adjusted_ratios(arms, covariates)
+    made = [estimate_of(*each, every=every) for each in zip(totals.values(), arms, ratios, strict=True)]
+    return Panel.of_estimates(in_scale(measure, [one.error for one in made]), dict(zip(totals, made, strict=True)))
+
+
+def _sum_of_ratios(table: Array) -> Array:
+    """Return one number per unit whose mean is the sum of the ratios of columns 0 and 1, 2 and 3 and so on."""
+    parts = (ratio_parts(above, below) for above, below in zip(table.T[::2], table.T[1::2], strict=True))
+    return np.asarray(reduce(add, parts))
+
+
+def estimate_of(table: Array | Moments, arm: Moments, ratio: Ratio, every: bool = False) -> Estimate:
+    """The value of a system with its error, from its units, their moments and its ratio. Moments as units hold no units.
+
+    If denominators are unequal the error is corrected for the pull of each unit on the ratio, as for clusters of unequal size (CR2).
+    """
+    found = Estimate.of(ratio.value, arm.variance_of(ratio.factors), arm.count)
+    if isinstance(table, Moments) or math.isnan(found.error):
+        return found
+    moved = pulls(table, arm, ratio.factors)
+    units = Units.of(table, arm, moved, ratio.coefficients, ratio.price, every)
+    shares = uneven_shares(table[:, 1]) if found.error else None
+    if shares is None:
+        return replace(found, units=(units,))
+    error = math.sqrt(exact_sum(moved**2 / rest_of(shares))) / arm.count
+    return replace(found, error=error, freedom=freedom_of_sizes(shares[shares > 0])[1], units=(units,))
+
+
+def pulls(table: Array, arm: Moments, factors: Array) -> Array:
+    """The amount by which each unit moves the value of its system, times the number of units. It depends on no other row."""
+    columns = zip(table.T, arm.mean.tolist(), factors.tolist(), strict=True)
+    return np.asarray(
+        sum(((column - mean) * factor for column, mean, factor in columns if factor), np.zeros(len(table)))
+    )
+
+
+def uneven_shares(denominators: Array) -> Array | None:
+    """The share of each unit in the denominators, or None: if they are equal, below 0, or so small that no unit pulls the ratio."""
+    low, high = denominators.min(), denominators.max()
+    if not 0 <= low < high or high <= NEGLIGIBLE * (whole := exact_sum(denominators)):
+        return None
+    return np.asarray(denominators / whole)
 
 
 def ratio_parts(numerators: Array, denominators: Array) -> Array:
@@ -92,7 +133,16 @@ def in_scale(measure: Measure, errors: Sequence[float]) -> Measure:
     return replace(measure, decimals=words.decimals_for(2 * math.hypot(*errors[:2])))
 
 
-def adjusted_ratios(arms: Sequence[Moments], covariates: int = 0) -> list[tuple[float, Array]]:
+class Ratio(NamedTuple):
+    """The value of a system, how much each column moves it, the coefficient of each covariate, and the factor of its error."""
+
+    value: float
+    factors: Array
+    coefficients: tuple[float, ...]
+    price: float
+
+
+def adjusted_ratios(arms: Sequence[Moments], covariates: int = 0) -> list[Ratio]:
     """The value of each variant, moved by what its covariates say of chance, and by how much each column moves it.
 
     The columns are those of ``panel_of``. The coefficient of one covariate is that over all units together, as Deng et al. have it.
@@ -117,7 +167,7 @@ def adjusted_ratios(arms: Sequence[Moments], covariates: int = 0) -> list[tuple[
             if coefficient:
                 value -= coefficient * (centre - centres[i])
                 factors = factors - coefficient * theirs
-        found.append((value, factors * price))
+        found.append(Ratio(value, factors * price, tuple(coefficients.tolist()), price))
     return found
 
 
@@ -131,7 +181,7 @@ def deviation_of_units(units: Moments, covariates: int = 0) -> tuple[float, floa
     value, factors = linearise_ratio(units, 0, 1)
     for i, coefficient in enumerate(_coefficients(units, covariates)[0].tolist()):
         factors = factors - coefficient * linearise_ratio(units, 2 + 2 * i, 3 + 2 * i)[1]
-    return value, math.sqrt(max(float(factors @ units.covariance @ factors), 0.0))
+    return value, math.sqrt(units.variance_of(factors))
 
 
 def _coefficients(whole: Moments, covariates: int) -> tuple[Array, int]:
@@ -148,3 +198,17 @@ def _coefficients(whole: Moments, covariates: int) -> tuple[Array, int]:
         return np.array([shared[0] / spread[0, 0] if spread[0, 0] > 0 else 0.0]), int(spread[0, 0] > 0)
     found, _, rank, _ = np.linalg.lstsq(spread, shared, rcond=1e-12)
     return np.asarray(found), int(rank)
+
+
+def error_shares(run: Array, baseline: Array, covariates: int = 0) -> Array:
+    """The share of each unit in the error of a difference, units of the run first; the sum of the squares is its variance.
+
+    >>> found = error_shares(np.array([[1.0, 1.0], [3.0, 1.0]]), np.array([[2.0, 1.0], [4.0, 1.0], [6.0, 1.0]]))
+    >>> abs(float(found @ found) - (2.0 / 2 + 4.0 / 3)) < 1e-12
+    True
+    """
+    arms = [Moments.of_set(table) for table in (run, baseline)]
+    ratios = adjusted_ratios(arms, covariates)
+    parts = [pulls(table, arm, ratio.factors) for table, arm, ratio in zip((run, baseline), arms, ratios, strict=True)]
+    scaled = [part / math.sqrt(max(len(part) - 1, 1) * len(part)) for part in parts]
+    return np.concatenate([scaled[0], -scaled[1]])

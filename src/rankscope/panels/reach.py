@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rankscope.inference.base import CLOSE, Sample
+from rankscope.inference.base import CLOSE, ROUNDED, Sample
 from rankscope.inference.power import Detectable, detectable, detectable_difference, power_of, queries_needed
 from rankscope.panels.panel import PairedValues, Panel
 
@@ -102,7 +102,7 @@ def reach_of(
     spread = _Spread(error * math.sqrt(units), sample.count / units, ends)
     future = units if goal.n is None else max(int(goal.n * units / sample.count + CLOSE), 2)
     targets = [spread.target(size, goal, future) for size in differences]
-    if observed and abs(sample.mean) > CLOSE * _scale(paired):
+    if observed and abs(sample.mean) > ROUNDED * _scale(paired):
         targets.append(spread.target(abs(sample.mean), goal, None, observed=True))
     detects = now if goal.n is None else spread.detectable(future, goal)
     return PairPower(*known, error * math.sqrt(sample.count), detects, tuple(targets))
@@ -150,11 +150,11 @@ def _no_spread(paired: PairedValues, panel: Panel, pair: tuple[str, str]) -> str
     both = f"both {run} and {baseline} on {panel.name}"
     if sample.count < 2:
         count = "no query has" if not sample.count else "only one query has"
-        return f"{count} a value for {both}; two or more are needed to see how queries vary"
+        return f"{count} a value for {both}: two or more are needed to see how queries vary"
     if not sample.freedom:
-        return f"all queries with a value for {both} are in one cluster; two or more are needed to see how they vary"
+        return f"all queries with a value for {both} are in one cluster: two or more are needed to see how they vary"
     scale = _scale(paired)
-    if np.ptp(sample.values) <= CLOSE * scale or sample.error <= CLOSE * scale:  # no more than rounding
+    if np.ptp(sample.values) <= ROUNDED * scale or sample.error <= ROUNDED * scale:  # no more than rounding
         same = "score the same" if not paired.differing else "differ by the same"
         return f"{run} and {baseline} {same} on all {sample.count:,} queries of {panel.name}: without spread nothing can be planned"
     return ""

@@ -13,7 +13,7 @@ from rankscope import words
 from rankscope.lists import Array, exact_sum
 from rankscope.metrics import Metric
 
-if TYPE_CHECKING:  # whoever takes means alone does not load how sure they are
+if TYPE_CHECKING:  # means do not need the code of intervals
     from rankscope.inference.base import Bounds, Interval, Sample
 
 FLOOR = 0.00001  # what a value of 0 counts as in a geometric mean, as in trec_eval
@@ -152,9 +152,8 @@ def sample_of(parts: Array, clusters: Array | None, weight: Array | None = None)
     from rankscope.inference.base import Sample
 
     kept = ~np.isnan(parts)
-    if clusters is None:
-        return Sample(parts[kept])
-    return Sample(parts[kept], number_clusters(clusters[kept]), weights=None if weight is None else weight[kept])
+    codes = None if clusters is None else number_clusters(clusters[kept])
+    return Sample(parts[kept], codes, weights=None if weight is None else weight[kept])
 
 
 def number_clusters(clusters: Array) -> Array:

@@ -17,7 +17,7 @@ MAX_VALUES = 30  # an attribute with more values makes no slices: it tells queri
 
 @dataclass(frozen=True, eq=False)
 class SliceContrast:
-    """A contrast on the queries of one slice: those whose ``attribute`` is ``name``."""
+    """A contrast on the queries of one slice: those with ``name`` as ``attribute``."""
 
     attribute: str
     name: str
@@ -47,7 +47,7 @@ class Slices:
 
 def too_many_values(attribute: str, count: int) -> str:
     """Return the note about an attribute that makes no slices."""
-    return f"{attribute} has {count:,} values, too many for slices (at most {MAX_VALUES}); it is left out"
+    return f"{attribute} has {count:,} values, too many for slices (at most {MAX_VALUES}), and is left out"
 
 
 def parts_of(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str, str, Array]], list[str]]:
@@ -90,6 +90,6 @@ def compare_within(panels: Mapping[tuple[str, str], Panel], family: Family) -> l
 
     correction = holm() if family.method.correction.joint else family.method.correction
     method = replace(family.method, family="all", correction=correction)
-    within = Family([*panels.values()], family.pairs, method, validity=family.validity)
+    within = Family([*panels.values()], family.pairs, method, validity=family.validity, looked=family.looked)
     labels = [label for label in panels for _ in family.pairs]
     return [SliceContrast(*label, c) for label, c in zip(labels, within.contrasts, strict=True)]

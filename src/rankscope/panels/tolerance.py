@@ -11,7 +11,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.inference.intervals import without_interval
+from rankscope.inference.intervals import largest_share, without_interval
 from rankscope.inference.permutation import permutation
 from rankscope.panels.contrast import Contrast, choose_test
 from rankscope.panels.margin import HasRange, Margin, read_tolerance
@@ -96,18 +96,14 @@ class LossEvidence:
 def evidence_of_loss(c: Contrast, tolerance: float = 0.0) -> LossEvidence:
     """Test whether a run loses more than a tolerance.
 
-    Without a tolerance it is the test of the contrast itself, with its p-value. With one, the same test is given the same sample, every
-    difference made better by the tolerance. Differences without spread have no error to divide by: where a test says nothing of
-    them, exact sign flips do; where units are of one system each, nothing does.
+    If there is no tolerance, it is the test of the contrast itself, with its p-value. With one, the same test is given the same sample, every
+    difference made better by the tolerance.
     """
     sign, test = c.panel.sign, choose_test(c.pair, c.method)
     sample = c.pair.sample_for(test, sign * tolerance)
     p_value = test.p_value(sample) if tolerance else c.p_value
-    even = bool(without_interval(sample))
-    if math.isnan(p_value) and sample.freedom and even and c.panel.by_unit:
-        test = permutation(seed=c.method.seed)
-        p_value = test.p_value(sample)
-    return LossEvidence(p_value, sign * test.direction(sample) < 0, even and isinstance(test, permutation))
+    by_flips = isinstance(test, permutation) and bool(without_interval(c.pair.means))
+    return LossEvidence(p_value, sign * test.direction(sample) < 0, by_flips)
 
 
 def losses_alone(c: Contrast) -> float:
@@ -121,6 +117,19 @@ def losses_alone(c: Contrast) -> float:
         for system, values in ((c.baseline, pair.baseline), (c.run, worse))
     )
     return max(0.0, panel.sign * (before - after))
+
+
+def largest_loss(c: Contrast) -> float:
+    """The largest loss of the mean that is not ruled out: Clopper and Pearson's bound for units that lose, times the range.
+
+    Clusters count as one unit each, all with the size of the largest. One-sided at half of alpha, as the interval of a check is.
+    """
+    sample, (low, high) = c.paired.means, c.panel.measure.range
+    worse = c.panel.sign * c.paired.gains < 0
+    count = int(np.count_nonzero(sample.sum_clusters(worse.astype(float))))
+    share = largest_share(count, sample.groups, c.method.alpha / 2)
+    uneven = 1.0 if sample.shares is None else float(sample.shares.max()) * sample.groups
+    return min(share * uneven, 1.0) * (high - low)
 
 
 def differing_clusters(c: Contrast) -> int | None:

@@ -134,17 +134,17 @@ class TradeOffs:
         small = f"per {STEP}: {self.price_in_words}"
         return [
             *out,
-            Paragraph(f"{small} · of means alone: whether a difference is real is another question", quiet=True),
+            Paragraph(f"{small} · from means only: whether a difference is real is another question", quiet=True),
         ]
 
     @property
     def price_in_words(self) -> str:
         """What the price of a run is."""
-        return f"what {STEP} of {self.metric} costs, against the next cheaper run on the front"
+        return f"the cost of {STEP} of {self.metric}, against the next cheaper run on the front"
 
     def cost_in_words(self, column: str) -> str:
         """What one of the costs is."""
-        return f"what a run costs: {column}"
+        return f"the cost of a run: {column}"
 
     def _good(self, run: str) -> float:
         return self.quality[run] if self.better == "higher" else -self.quality[run]
@@ -208,9 +208,9 @@ def tradeoffs(
     """
     known = {run: float(value) for run, value in quality.items() if not math.isnan(value)}
     if not known:
-        raise DataError(f"no run has a value of {metric}; there is nothing to weigh against {costs.label}")
+        raise DataError(f"runs have no value of {metric} to weigh against {costs.label}")
     if baseline is not None and baseline not in known:
-        raise InputError(f"no run {baseline!r} with a value of {metric}{words.hint(baseline, known)}")
+        raise InputError(f"unknown run {baseline!r} with a value of {metric}{words.hint(baseline, known)}")
     kept = Costs(costs.columns, costs.of(known), costs.label)
     plainly = TradeOffs(metric, better, known, kept, baseline)
     if not within:
@@ -234,9 +234,9 @@ def limits_of(text: str | Iterable[str]) -> dict[str, float]:
         except ValueError:
             limit = math.nan
         if not name or math.isnan(limit):
-            raise InputError(f"the limit {piece.strip()!r} cannot be read; write it like latency_ms=100")
+            raise InputError(f"the limit {piece.strip()!r} cannot be read: write it like latency_ms=100")
         if name in out:
-            raise InputError(f"{name} has two limits; keep one")
+            raise InputError(f"{name} has two limits: keep one")
         out[name] = limit
     return out
 

@@ -1,1 +1,1 @@
-"""Evaluation of runs against judgments: what was requested, what was read, values of queries, means, the state of the data."""
+"""Evaluation of runs against judgments: the request, the inputs, values of queries, means, the health of the data."""

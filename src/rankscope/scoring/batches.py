@@ -58,7 +58,7 @@ def labelled_batch(
         )
     if grade.ndim == 2:
         if group is not None:
-            raise InputError("two-dimensional labels have one query per row; group goes with flat arrays")
+            raise InputError("two-dimensional labels have one query per row: group goes with flat arrays")
         return _of_rows(grade, score, mask, lengths, notes)
     if grade.ndim != 1:
         raise InputError(f"labels has {words.counted(grade.ndim, 'dimension')}: {LAYOUTS}")
@@ -103,7 +103,7 @@ def _of_ids(grade: Array, score: Array, ids: Array, notes: list[str]) -> Labelle
     """Flat arrays with the query id of each row. Rows of a query are brought together in their order."""
     if ids.dtype.kind == "f" and np.isnan(ids).any():
         raise InputError(
-            f"group: the query id of row {int(np.flatnonzero(np.isnan(ids))[0]) + 1:,} is NaN; every row needs a query id"
+            f"group: the query id of row {int(np.flatnonzero(np.isnan(ids))[0]) + 1:,} is NaN, but rows need query ids"
         )
     if ids.dtype.kind == "O":
         ids = np.array([str(one) for one in ids.tolist()])
@@ -189,7 +189,7 @@ def _refuse_infinite(grade: Array) -> None:
             return
     beyond = np.flatnonzero(np.abs(flat) > HUGE)
     if len(beyond):
-        size = "infinite" if np.isinf(flat[beyond[0]]) else f"{flat[beyond[0]]:g}, too large to compute with"
+        size = "infinite" if np.isinf(flat[beyond[0]]) else f"{flat[beyond[0]]:g} (too large to compute with)"
         raise InputError(f"label {int(beyond[0]) + 1:,} is {size}; labels are finite numbers")
 
 
@@ -306,7 +306,7 @@ def mean_of_values(metric: Metric, values: Values, pooled: Mapping[Metric, float
 def board_of_values(
     request: Request, values_of_metrics: Sequence[Values], pooled: Mapping[Metric, float]
 ) -> list[Mean]:
-    """The means over all queries, each with its interval, which is computed on first use."""
+    """The means over all queries. Each interval is computed on first use."""
     out = []
     for m, values in zip(request.metrics, values_of_metrics, strict=True):
         value, undefined = values.value, int(np.count_nonzero(np.isnan(values.value)))

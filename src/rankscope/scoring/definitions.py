@@ -80,7 +80,7 @@ def family(metric: Metric) -> str:
 
 
 def dialect_metric_of(dialect: Dialect, metric: Metric) -> DialectMetric | None:
-    """A dialect's entry for a metric. None if it has no such metric."""
+    """A dialect's entry for a metric, None if it has no such metric."""
     return dialect.metric(family(metric), cut=_cut(metric))
 
 

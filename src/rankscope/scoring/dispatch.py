@@ -1,4 +1,4 @@
-"""Where runs are scored: here, or on the cluster where they lie."""
+"""Score runs on this machine, or on the Spark cluster that holds them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def evaluate_local_or_spark(
     progress: Callable[[str], None] | None = None,
     judging: Callable[[CleanInput, Request], Judge] | None = None,
 ) -> Scores:
-    """Score rankings as a request asks: Spark frames by Spark, all else here. ``judging`` is for the latter (see ``evaluate_request``)."""
+    """Score rankings as a request asks: Spark frames on Spark, all others here. ``judging`` is for local runs (see ``evaluate_request``)."""
     if "pyspark" not in sys.modules:  # whoever has a frame has loaded it
         return evaluate_request(qrels, runs, request, progress, judging)
     from rankscope.engines.spark import is_frame
@@ -29,7 +29,7 @@ def evaluate_local_or_spark(
         from rankscope.scoring.spark.evaluation import evaluate_frames
 
         if judging is not None:
-            raise InputError("resume keeps work on files; Spark keeps its own (checkpoint the frames): leave it out")
+            raise InputError("resume keeps work on files, and Spark has checkpoints of frames: leave it out")
 
         return evaluate_frames(qrels, runs, request, progress)
     if is_frame(qrels):

@@ -1,4 +1,4 @@
-"""Score rankings as a request asks: judge each run, compute its values, average those of the queries that count."""
+"""Score rankings as a request asks: judge each run, compute its values, average the queries that count."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -16,8 +16,8 @@ from rankscope.engines.base import Values, score
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Array, Ids, Judged
 from rankscope.panels.samples import mean
-from rankscope.scoring.health import examine
-from rankscope.scoring.input_checks import costs_of_empty_rankings, input_cautions
+from rankscope.scoring.health import Health, examine
+from rankscope.scoring.input_checks import costs_of_empty_rankings, input_cautions, looks_to_the_end
 from rankscope.scoring.inputs import CleanInput, clean, distinct_names, fraction_in, named_runs, read_any
 from rankscope.scoring.judging import JudgedRun, judge_run
 from rankscope.scoring.policies import OVER_ORDERS, POLICIES
@@ -43,18 +43,24 @@ def evaluate_request(
     request: Request,
     progress: Callable[[str], None] | None = None,
     judging: Callable[[CleanInput, Request], Judge] | None = None,
+    earlier: Scores | None = None,
 ) -> Scores:
     """Score rankings as a request asks. ``judging`` returns the function that judges each run; without it every run is judged anew.
 
-    Raises DataError if a run and the qrels share no query.
+    ``earlier`` are scores on the same judgments. Their runs come first, as they are. Raises DataError if a run and the qrels share
+    no query, InputError if the judgments have changed since the earlier scores.
     """
     grades = read_judgments(qrels, request)
+    if earlier is not None and earlier.judgments_sha256 != grades.content_sha256:
+        raise InputError("the judgments changed since these scores: evaluate all runs again")
     if request.facts or request.policies.dialect is not None:
         check_grades(grades, request)
     judge = judge_run if judging is None else judging(grades, request)
-    evaluations = []
+    known, evaluations = (
+        ([], []) if earlier is None or earlier.data is None else (list(earlier.data[1]), list(earlier.evaluations))
+    )
     given = list(named_runs(runs))
-    for number, (name, run) in enumerate(given, start=1):
+    for number, (name, run) in enumerate(given, start=len(known) + 1):
         found = judge(run, name, number, grades, request)
         evaluations.append(evaluate_judged(found, grades.duplicates, request))
         if progress is not None:
@@ -63,7 +69,7 @@ def evaluate_request(
         (request.policies.fold or request.policies.fold_by).refuse_unused()
     if request.policies.columns is not None:
         request.policies.columns.refuse_absent()
-    data = (qrels, given)
+    data = (qrels, [*known, *given])
     return scores_of(request, evaluations, grades.queries, grades.source, data, lambda: grades.content_sha256)
 
 
@@ -103,22 +109,22 @@ def scores_of(
     ]
     incomplete = any(run.health.missing_queries or run.health.empty_queries for run in scored)
     costs = costs_of_empty_rankings(evaluations, scored) if incomplete else {}
-    cautions = request.cautions({run.name: run.health for run in scored}, costs)
+    cautions = request.cautions(
+        {run.name: run.health for run in scored}, costs, partial(rescored, request, evaluations, names)
+    )
     kept = [columns.get("kept", columns) for columns in (vars(e.judged[0]) for e in evaluations)]  # in few bytes or not
     reach = {int(columns["retrieved"].max(initial=0)) for columns in kept}
-    strange = [  # a run that finds most judged documents writes ids as the judgments do, however few there are
-        max(run.health.unjudged_at_cutoff.values(), default=0.0) >= MOSTLY
-        and bool(2 * np.count_nonzero(columns["rank"]) < len(columns["rank"]))
-        for run, columns in zip(scored, kept, strict=True)
-    ]
+    strange = [_is_strange(run.health, columns["rank"]) for run, columns in zip(scored, kept, strict=True)]
+
     if (
         len({m.value for m in board[:: len(request.metrics)]}) < len(scored)
-        or (len(reach) > 1 and min(reach) < max(request.orders[0].cutoffs, default=0))
+        or (len(reach) > 1 and min(reach) < _deepest(request))
         or any(strange)
         or incomplete
         or any((columns["grade"] % 1).any() for columns in kept[:1])
     ):  # something is odd: a second look
-        second = input_cautions(request, evaluations, scored, strange, data, partial(_means_of, request))
+        again = partial(_means_of, request), partial(rescored, request, evaluations, names)
+        second = input_cautions(request, evaluations, scored, strange, data, *again)
         cautions += active_cautions(second, request.policies.ignore)
     sources = [s for s in (qrels, *(e.source for e in evaluations)) if s is not None]
     notes = [note for source in sources for note in source.notes]
@@ -129,6 +135,34 @@ def scores_of(
         warnings=cautions, inputs=sources, notes=notes,
         evaluations=evaluations, data=data, content=content,
     )  # fmt: skip
+
+
+def rescored(
+    request: Request, evaluations: Sequence[RunEvaluation], names: Sequence[str], metric: Metric, other: Metric,
+    ties: Literal["", "best", "worst"] = "",
+) -> dict[str, float]:  # fmt: skip
+    """Return the means of the runs on another metric, under the conventions and over the queries of one that was asked for.
+
+    Other ``ties`` order the judged documents again, if lists are not cut.
+    """
+    asked, place = request.of_metric(metric), request.place(metric)
+    convention = replace(asked.convention, ties=ties) if ties else asked.convention
+    here = request.with_metrics(replace(asked, metric=other, convention=convention))
+    runs = [replace(e, judged=[e.judged[place]], inside=[e.inside[place]]) for e in evaluations]
+    boards = [board_of("", here, replace(e, values=values_of(here, e.judged))) for e in runs]
+    return {name: board[0].value for name, board in zip(names, boards, strict=True)}
+
+
+def _is_strange(health: Health, rank: Array) -> bool:
+    """Return True if nearly all of the top is unjudged and most judged documents are missing: ids may be spelled differently."""
+    unjudged = max(health.unjudged_at_cutoff.values(), default=0.0)
+    return unjudged >= MOSTLY and bool(2 * np.count_nonzero(rank) < len(rank))
+
+
+def _deepest(request: Request) -> float:
+    """Return the last rank that a metric looks at (infinite without a cutoff)."""
+    to_the_end = any(looks_to_the_end(m.metric) for m in request.metrics)
+    return math.inf if to_the_end else max(request.orders[0].cutoffs, default=0)
 
 
 def _means_of(request: Request, qrels: Any, run: Any) -> dict[Any, float]:
@@ -150,7 +184,7 @@ def _interval_of(
 def bounds_of_pooled(
     request: Request, metric: Metric, e: RunEvaluation, queries: Sequence[str], clusters: Array | None
 ) -> Bounds:
-    """The interval of a pooled value of a run over these queries; ``clusters`` numbers the cluster of each."""
+    """The interval of a pooled value of a run over these queries. ``clusters`` has the number of each query's cluster."""
     from rankscope.panels.pooled import bounds_of_pool, pool_of
 
     order = sorted(range(len(queries)), key=queries.__getitem__)
@@ -160,18 +194,18 @@ def bounds_of_pooled(
         return request.intervals.of_mean(metric, np.empty(0), None, None)
     codes = None if clusters is None else np.unique(clusters[order], return_inverse=True)[1]
     intervals = request.intervals
-    return bounds_of_pool(pool, codes, intervals.interval, intervals.level, metric.range, request.policies.seed)
+    return bounds_of_pool(pool, codes, intervals.interval, intervals.level, metric.range)
 
 
 def check_grades(grades: CleanInput, request: Request) -> None:
-    """Refuse grades that are no whole numbers where a dialect or a fact takes no others."""
+    """Refuse fractional grades if a dialect or a metric needs whole numbers."""
     taker, dialect = next(iter(request.facts), ""), request.policies.dialect
     if dialect is not None:
         from rankscope.dialects import DIALECTS
 
         taker = f"dialect {dialect!r}" if DIALECTS[dialect].whole_grades else taker
     if taker and (where := fraction_in(grades)):
-        raise InputError(f"{where}, and {taker} takes whole grades only; round them, or leave it out")
+        raise InputError(f"{where}, and {taker} takes whole grades only: round them, or leave it out")
 
 
 def evaluate_judged(found: JudgedRun, qrels_duplicates: int, request: Request) -> RunEvaluation:
@@ -191,7 +225,7 @@ def evaluate_judged(found: JudgedRun, qrels_duplicates: int, request: Request) -
 
 
 def none_judged(label: str, ranked: Iterable[str], judged: Iterable[str]) -> str:
-    """What to say of a run and qrels that share no query."""
+    """The message about a run and qrels without a common query."""
     from rankscope.engines.pairs import queries_alike
 
     ranked, judged = list(ranked), sorted(judged)
@@ -242,7 +276,7 @@ def refuse_unjudged(listed: frozenset[str], judged: Iterable[str]) -> None:
 
 
 def mark_averaged(request: Request, runs: Sequence[RunEvaluation], judged: int) -> list[RunEvaluation]:
-    """The runs, each with the queries that each metric averages; ``judged`` counts the queries of the qrels, or of a part of them."""
+    """The runs, each with the queries that each metric averages. ``judged`` counts the queries of the qrels, or of a part of them."""
     # a query that any run lacks is in no population "both"
     lacking = frozenset[str]().union(*(run.missing for run in runs))
     queries = request.policies.queries
@@ -270,7 +304,7 @@ def _among(queries: Sequence[str], some: frozenset[str]) -> Array:
 
 
 def run_scores(name: str, e: RunEvaluation, request: Request) -> RunScores:
-    """What each query of a run scores, of those that are averaged."""
+    """The score of each query of a run that is averaged."""
     at = np.flatnonzero(np.logical_or.reduce(list(e.inside)))
     by_metric = list(zip(request.metrics, e.values, e.inside, strict=True))
     depth, all_kept = request.policies.depth, len(at) == len(e.query_id)
@@ -290,7 +324,7 @@ def run_scores(name: str, e: RunEvaluation, request: Request) -> RunScores:
 
 
 def first_ranks(judged: Judged, queries: Array, depth: int | None) -> Array:
-    """The rank of the first document of grade 1 or more of each of these queries; 0 if none was retrieved."""
+    """The rank of the first document of grade 1 or more for each of these queries, 0 if none was retrieved."""
     relevant = (judged.rank > 0) & (judged.grade >= 1)
     if depth is not None:
         relevant &= judged.rank <= depth
@@ -304,7 +338,7 @@ def first_ranks(judged: Judged, queries: Array, depth: int | None) -> Array:
 
 
 def relstrings(judged: Judged, queries: Array, depth: int) -> list[str]:
-    """The first documents of each query by their grades: a digit (``>`` above 9), ``.`` for a negative grade, ``-`` for one that nobody judged."""
+    """The first documents of each query by their grades: a digit (``>`` above 9), ``.`` for a negative grade, ``-`` for an unjudged document."""
     out = []
     for number in queries.tolist():
         at = int(judged.start[number])
@@ -326,13 +360,13 @@ def board_of(run: str, request: Request, evaluation: RunEvaluation) -> list[Mean
         if request.policies.weights is not None:
             weight = weight_of(m, values, e.query_id, at, request)
         known = ~np.isnan(value)
-        # a pooled value is made of the documents of all queries, also of those that have none alone
+        # a pooled value uses the documents of all queries, even queries without a value
         if m.metric.aggregate == "pooled":
             number, defined = m.metric.pool(judged if len(at) == len(kept) else judged.of(at)), len(value)
         else:
             number, defined = mean(m.metric, value, weight), int(np.count_nonzero(known))
         error = None
-        if values.error is not None:  # that of a mean, as far as it comes from sampling the orders of tied documents
+        if values.error is not None:  # the part of a mean's error that comes from sampling orders of tied documents
             whole = math.fsum(weight[known].tolist())
             squares = math.fsum(((weight * values.error[at])[known] ** 2).tolist())
             error = math.sqrt(squares) / whole if whole else math.nan
@@ -343,7 +377,7 @@ def board_of(run: str, request: Request, evaluation: RunEvaluation) -> list[Mean
 
 
 def weight_of(m: MetricRequest, values: Values, query_id: Sequence[str], at: Array, request: Request) -> Array:
-    """What the queries at these places weigh in the mean of a metric: by the metric and by the weights that were given."""
+    """The weights of the queries at these positions in the mean of a metric: its own weights times the given ones."""
     weight, weights = values.weight[at], request.policies.weights
     if weights is None or m.metric.aggregate == "sum":
         return weight

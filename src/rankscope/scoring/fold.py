@@ -1,4 +1,4 @@
-"""Chunks that are ranked in place of the documents that are judged: each stands for its document."""
+"""Chunks of documents: each ranked chunk counts for its document."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Fold:
     used: bool = False
 
     def document(self, chunk: str) -> str:
-        """The document of a chunk; what is no chunk is itself.
+        """The document of a chunk. An id that is no chunk is kept.
 
-        A pattern with a group says in its first what the document is; of one without, what it finds is left out.
+        The first group of a pattern is the document. If it has no group, the match is removed from the id.
 
         >>> Fold("#.*").document("d1#3"), Fold("^(.+)_p[0-9]+$").document("d_7_p12"), Fold("#.*").document("d1")
         ('d1', 'd_7', 'd1')
@@ -51,11 +51,11 @@ class Fold:
         """Raises InputError if no id was changed."""
         if not self.used:
             what = f"the pattern {self.label!r}" if self.documents is None else self.label
-            raise InputError(f"fold: {what} matches no id of a run; give what the chunks of the run are called")
+            raise InputError(f"fold: {what} matches no id of a run; give the ids of the chunks of the run")
 
 
 def fold_by(pattern: str) -> Fold:
-    """A fold by a pattern of ids. Raises InputError for what is no regular expression."""
+    """A fold by a pattern of ids. Raises InputError for an invalid regular expression."""
     try:
         re.compile(pattern)
     except re.error as error:
@@ -99,7 +99,7 @@ def _check(rows: Iterator[tuple[Any, Any]], label: str) -> dict[str, str]:
 
 
 def fold_run(data: Any, fold: Fold, score: str, cutoffs: str) -> Any:
-    """A run of documents, made of one of chunks, as ``score`` and ``cutoffs`` say."""
+    """A run of documents from a run of chunks, as ``score`` and ``cutoffs`` set."""
     if isinstance(data, dict):
         return {query: _fold_ranking(docs, fold, score, cutoffs) for query, docs in data.items()}
     import polars as pl
@@ -135,7 +135,7 @@ def _sum(scores: list[float]) -> float:
 
 
 def _fold_ranking(docs: Mapping[Any, float], fold: Fold, score: str, cutoffs: str) -> dict[str, float]:
-    """One ranking of a dict, to the bit as a table gives it; one with a score that is no number is left to be refused."""
+    """Fold one ranking of a dict, to the bit as a table is folded. A ranking with an invalid score is returned for the reader to refuse."""
     if not all(hasattr(value, "__float__") for value in docs.values()):
         return dict(docs)
     rows = [(str(chunk), fold.document(str(chunk)), float(value)) for chunk, value in docs.items()]
@@ -157,7 +157,7 @@ def _fold_ranking(docs: Mapping[Any, float], fold: Fold, score: str, cutoffs: st
 
 
 def count_again(run: Any, qrels: Qrels, order: Order) -> dict[int, int]:
-    """The number of later chunks of judged documents within each cutoff. They have no judgment of their own and earn nothing."""
+    """The number of later chunks of judged documents within each cutoff. They have no judgment of their own and earn 0."""
     import polars as pl
 
     from rankscope.engines.top import top

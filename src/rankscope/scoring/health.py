@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankscope.diagnostics import inputs
-from rankscope.diagnostics.metrics import RatingScale
+from rankscope.diagnostics.metrics import LooksSampled, RatingScale
 from rankscope.diagnostics.rankings import BREAKS_TIES, RankColumn, TiesAtCutoff, Unjudged, tied_ranks
 from rankscope.diagnostics.rule import Rule
 from rankscope.engines.base import DataFacts
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rankscope.metrics import Metric
 
 Numbers = Mapping[str, Any]
+Rescored = Callable[..., dict[str, float]]  # means by run: of a metric, computed as another one, maybe under other ties
 Raised = tuple[Rule, dict[str, Any]]  # a warning: its rule, and the numbers of its text
 LISTED = 10  # queries that a health entry names
 MIN_SHARE_NOT_RELEVANT = 0.05  # with fewer such judgments, documents without one are unknown, not unjudged
@@ -30,6 +31,8 @@ MIN_UNEVEN_SHARE = 0.05
 IGNORES_UNJUDGED = {"Judged", "Bpref", "infAP", "AUC", "_Count"}  # these metrics and their subclasses
 MIN_GRADES_OF_RATINGS = 5
 MAX_SHARE_OF_ZEROS = 0.01
+MIN_SAMPLED_QUERIES = 20
+SAMPLED_LENGTHS = (10, 1001)
 LIKED_FROM = 0.8  # of the top of a scale of ratings: four of five stars
 
 
@@ -41,7 +44,8 @@ class Health:
     in the qrels; ``tied_at_cutoff[k]``: the share that has the score of another document of the query. ``rank_disagreements``: the
     number of queries with a rank column that contradicts the scores (null without a rank column). ``empty_queries``: the number of
     judged queries with an empty ranking. ``judgments``: the judged documents of the queries; ``not_relevant``: those below grade 1.
-    ``ratings``: the lowest liked grade, if grades look like a scale of ratings; absent otherwise.
+    ``ratings``: the lowest liked grade, if grades look like a scale of ratings; absent otherwise. ``sampled``: the length of the lists, if they look
+    like samples of the candidates; absent otherwise.
     """
 
     rows: int
@@ -64,12 +68,14 @@ class Health:
     not_relevant: int = 0
     tied_at_cutoff: Mapping[int, float] = field(default_factory=dict)
     ratings: float | None = None
+    sampled: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, with keys as strings."""
         out = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
-        if self.ratings is None:
-            del out["ratings"]
+        for name in ("ratings", "sampled"):
+            if out[name] is None:
+                del out[name]
         return {
             n: {str(k): v for k, v in value.items()} if isinstance(value, Mapping) else value
             for n, value in out.items()
@@ -79,7 +85,7 @@ class Health:
 def examine(
     judged: Judged, seen: DataFacts, cutoffs: Sequence[int], judged_queries: int, ties: str = "", **removed: int
 ) -> Health:
-    """Return the health of a run; the first ``judged_queries`` rows of ``judged`` have judgments.
+    """Return the health of a run. The first ``judged_queries`` rows of ``judged`` have judgments.
 
     If ``ties`` takes all orders of equal scores, unjudged documents are counted over all orders: the expected number in the top k, the
     fewest (best) or the most (worst). ``removed`` counts rows that policies left out: ``duplicates``, ``self_matches``, ``qrels_duplicates``.
@@ -108,8 +114,17 @@ def examine(
         unjudged_at_cutoff=unjudged, rank_disagreements=seen.disagreeing,
         judgments=len(grade), not_relevant=len(grade) - int(np.count_nonzero(relevant)),
         empty_queries=max(int((retrieved == 0).sum()) - len(seen.missing), 0),
-        tied_at_cutoff=tied, ratings=_lowest_liked(judged.grade) if may_be_ratings else None, **removed,
+        tied_at_cutoff=tied, ratings=_lowest_liked(judged.grade) if may_be_ratings else None,
+        sampled=_sampled_length(retrieved, good, np.flatnonzero(relevant), rank), **removed,
     )  # fmt: skip
+
+
+def _sampled_length(retrieved: Array, queries: int, relevant: Array, rank: Array) -> int | None:
+    """Return the length of all lists if each holds the only relevant document of its query, as lists of sampled candidates do. Otherwise None."""
+    length = int(retrieved[0]) if len(retrieved) >= MIN_SAMPLED_QUERIES else 0
+    one_each = len(relevant) == queries == len(retrieved) and bool((rank[relevant] > 0).all())
+    low, high = SAMPLED_LENGTHS
+    return length if low < length <= high and one_each and bool((retrieved == length).all()) else None
 
 
 def _known_over_orders(judged: Judged, k: int, ties: str) -> float:
@@ -157,7 +172,7 @@ def _lowest_liked(grade: Array) -> float | None:
 def warnings_of_run(
     name: str, h: Health, population: str, ties: str, cost: Numbers = MappingProxyType({})
 ) -> Iterator[Raised]:
-    """Yield the warnings about a run under these policies; ``cost`` has the first metric over the queries with a ranking."""
+    """Yield the warnings about a run under these policies. ``cost`` has the first metric over the queries with a ranking."""
     if h.missing_queries and population == "judged":
         numbers = {"count": h.missing_queries, "judged": h.judged_queries, "queries": h.missing}
         yield inputs.MissingQueries, {"run": name, **numbers, **cost}
@@ -178,7 +193,7 @@ def warnings_of_run(
 
 
 def warnings_of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric]) -> Iterator[Raised]:
-    """Yield the warnings about the judgments for these metrics; for any metric if there are none."""
+    """Yield the warnings about the judgments for these metrics, or for any metric if there are none."""
     if repeated := max((h.qrels_duplicates for h in health.values()), default=0):
         yield inputs.JudgmentsDropped, {"count": repeated}
     if without := max((h.queries_without_relevant for h in health.values()), default=0):
@@ -189,6 +204,13 @@ def warnings_of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric
     below = [m for m in metrics if liked and m.relevance == "binary" and getattr(m, "level", liked[-1]) < liked[-1]]
     if below:
         yield RatingScale, {"metrics": below, "number": len(below), "level": below[0].level}  # type: ignore[attr-defined]
+    length = next((h.sampled for h in health.values() if h.sampled), None)
+    if length and (
+        told := [
+            m for m in metrics if not m.of_sample and m.relevance != "none" and (getattr(m, "cutoff", 0) or 0) < length
+        ]
+    ):
+        yield LooksSampled, {"length": length, "metrics": told, "number": len(told)}
     if all(h.not_relevant >= MIN_SHARE_NOT_RELEVANT * h.judgments for h in health.values()):
         yield from unjudged_in_top(health, metrics)
 
@@ -204,7 +226,7 @@ def unjudged_in_top(health: Mapping[str, Health], metrics: Sequence[Metric]) -> 
         and not IGNORES_UNJUDGED & {cls.__name__ for cls in type(m).__mro__}
     ]
     own = {getattr(m, "cutoff", None) for m in counting}
-    if metrics and None not in own:  # a metric without a cutoff counts unjudged documents at all of them
+    if metrics and None not in own:  # a metric without a cutoff counts unjudged documents at all cutoffs
         cutoffs &= own
     if not cutoffs:
         return

@@ -12,8 +12,18 @@ from typing import Any
 import numpy as np
 
 from rankscope.blocks import Caution
-from rankscope.diagnostics.inputs import DocIdsAlike, NothingJudgedRetrieved, QueryIdsAlike, SwappedByCaller, TwinRuns
+from rankscope.declared import parameters
+from rankscope.diagnostics.inputs import (
+    DocIdsAlike,
+    GradesFromClicks,
+    NothingJudgedRetrieved,
+    QueryIdsAlike,
+    SwappedByCaller,
+    TwinRuns,
+)
+from rankscope.diagnostics.metrics import ListsEnd
 from rankscope.diagnostics.rankings import ShortRun
+from rankscope.diagnostics.rule import MIN_PRINTED_CHANGE
 from rankscope.engines.base import Order
 from rankscope.engines.pairs import SameIds, documents_alike, fold_pattern, queries_alike
 from rankscope.engines.top import top
@@ -21,9 +31,11 @@ from rankscope.errors import RankscopeError
 from rankscope.files import qrels_of, run_of
 from rankscope.lists import Array
 from rankscope.lists.overlap import same_values
-from rankscope.metrics import Metric
+from rankscope.logs.pages import FROM_CLICKS
+from rankscope.metrics import LAUC, Metric
 from rankscope.panels.samples import mean
 from rankscope.scoring.fold import Fold, fold_run
+from rankscope.scoring.health import Rescored
 from rankscope.scoring.request import Request
 from rankscope.scoring.runs import RunEvaluation, RunScores
 from rankscope.tables import Run
@@ -31,21 +43,23 @@ from rankscope.tables import Run
 DEPTH_OF_IDS = 20  # ranks in which ids are compared
 MAX_ROWS_READ_AGAIN = 2_000_000
 MAX_FRACTIONAL_GRADES = 10  # more different fractions than this are scores
+USUALLY = 0.5  # the share of lists that end at the last rank of a run that was cut there
 ScoreAgain = Callable[[Any, Any], dict[Any, float]]
 
 
 def input_cautions(
     request: Request, evaluations: Sequence[RunEvaluation], runs: Sequence[RunScores], strange: Sequence[bool], data: Any,
-    score_again: ScoreAgain,
+    score_again: ScoreAgain, rescored: Rescored,
 ) -> Iterator[Caution]:  # fmt: skip
     """Yield the warnings about the input, each with the size of its effect.
 
-    ``strange`` marks runs with ids that may be spelled differently, ``data`` are qrels and named runs as they were passed, and
-    ``score_again`` scores other tables.
+    ``strange`` marks runs with ids that may be spelled differently, ``data`` are qrels and named runs as they were passed.
+    ``score_again`` scores other tables, ``rescored`` gives means of another metric.
     """
     names = [run.name for run in runs]
     if evaluations and looks_like_scores(evaluations[0].judged[0].grade):
-        yield SwappedByCaller.caution(run=names[0])
+        clicked = data is not None and grades_from_clicks(qrels_of(data[0]).frame)
+        yield GradesFromClicks.caution() if clicked else SwappedByCaller.caution(run=names[0])
     if data is not None:
         sources = dict(zip(names, (run for _, run in data[1]), strict=True))
         rows = {run.name: run.health.rows for run in runs}
@@ -55,6 +69,8 @@ def input_cautions(
     for numbers in short_runs(ends, [m.metric for m in request.metrics]) if request.policies.depth is None else ():
         if "deeper" in numbers:
             yield ShortRun.caution(**numbers)
+    if request.policies.depth is None:
+        yield from _uneven_depths(request, dict(zip(names, evaluations, strict=True)), rescored)
     if data is not None:
         qrels, named = data
         for (_, run), scores, e, odd in zip(named, runs, evaluations, strange, strict=True):
@@ -85,9 +101,14 @@ def costs_of_empty_rankings(
 
 
 def looks_like_scores(grades: Array) -> bool:
-    """Return True for many different grades, most of them fractions."""
+    """True for many different grades, most of them fractions."""
     fractions = grades[grades % 1 != 0]
     return len(fractions) > len(grades) / 2 and len(np.unique(fractions)) > MAX_FRACTIONAL_GRADES
+
+
+def grades_from_clicks(judgments: Any) -> bool:
+    """True if column 2 of judgments says that they are grades from clicks."""
+    return "iteration" in judgments.columns and bool((judgments["iteration"] == FROM_CLICKS).all())
 
 
 def twins(
@@ -123,6 +144,40 @@ def short_runs(ends: dict[str, int], metrics: Sequence[Metric]) -> Iterator[dict
             yield {"run": name, "count": end, "metrics": beyond, "number": len(beyond), **deeper}
 
 
+def looks_to_the_end(metric: Metric) -> bool:
+    """Return True for a metric of ranks without a cutoff that could have one."""
+    uncut = "cutoff" in parameters(type(metric)) and getattr(metric, "cutoff", None) is None
+    ranks = metric.positions and metric.better != "neither" and not metric.counts_ties
+    return uncut and ranks and metric.aggregate in {"mean", "geometric"} and not isinstance(metric, LAUC)
+
+
+def _uneven_depths(request: Request, runs: dict[str, RunEvaluation], rescored: Rescored) -> Iterator[Caution]:
+    """Warn of lists that were cut, if another run goes deeper and the same cutoff changes its value."""
+    ends = {name: int(e.judged[0].retrieved.max(initial=0)) for name, e in runs.items()}
+    end = min(ends.values(), default=0)
+    cut = [name for name, e in runs.items() if ends[name] == end and _ends_at(e.judged[0].retrieved, end)]
+    metrics = [m.metric for m in request.metrics if looks_to_the_end(m.metric)]
+    if not cut or end == max(ends.values()) or not metrics:
+        return
+    moves: dict[Metric, tuple[float, str]] = {}
+    for metric in metrics:
+        then, now = rescored(metric, metric.having(cutoff=end)), rescored(metric, metric)
+        moved = [(then[name] - now[name], name) for name in runs]
+        moves[metric] = max(moved, key=lambda move: abs(move[0]))
+    moved_metrics = [metric for metric in metrics if abs(moves[metric][0]) >= MIN_PRINTED_CHANGE]
+    if moved_metrics:
+        change, name = moves[moved_metrics[0]]
+        yield ListsEnd.caution(
+            runs=cut, depth=end, metrics=moved_metrics, number=len(moved_metrics), change=change, most_changed=f"{moved_metrics[0]} of {name}",
+            cut=[m.having(cutoff=end) for m in moved_metrics], named=moved_metrics[0].having(cutoff=end),
+        )  # fmt: skip
+
+
+def _ends_at(lengths: Array, end: int) -> bool:
+    filled = lengths[lengths > 0]
+    return bool(len(filled)) and float((filled == end).mean()) > USUALLY
+
+
 def alike_numbers(run: str, same: SameIds) -> dict[str, Any]:
     """Return the numbers of ids that differ from judged ones only in spelling."""
     ranked, judged = same.pairs["ranked"][0], same.pairs["judged"][0]
@@ -133,7 +188,7 @@ def alike_numbers(run: str, same: SameIds) -> dict[str, Any]:
 
 
 def _read_again(run: Any, rows: int) -> Run | None:
-    """Return a run as a table; None if it is too long to be read again, or cannot be."""
+    """Return a run as a table. None if it is too long to be read again, or cannot be."""
     in_memory = isinstance(run, dict) or hasattr(run, "frame") or hasattr(run, "columns")
     is_file = isinstance(run, str | os.PathLike) and os.path.isfile(run)
     if rows > MAX_ROWS_READ_AGAIN or not (in_memory or is_file):
@@ -173,7 +228,7 @@ def _documents_alike(qrels: Any, run: Any, scores: RunScores, score_again: Score
 
 
 def _score_under(scores: RunScores, score_again: ScoreAgain, qrels: Any, table: Run, name: str) -> dict[str, Any]:
-    """Return the first metric of a run with other ids; empty if it cannot be scored."""
+    """Return the first metric of a run with other ids, or nothing if it cannot be scored."""
     metric = next(iter(scores.values))
     try:
         return {"metric": metric, name: score_again(qrels, table).get(metric)}

@@ -1,4 +1,4 @@
-"""What a verb is given, made into tables or dicts that an engine can judge; faults become one clear line."""
+"""Convert the inputs of a verb to tables or dicts for an engine. Faults become one clear line."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _SEVERAL = {"aspects", "subtopics"}  # what takes several grades of one document
 
 
 class NumberedQueries(dict[str, Any]):
-    """A dict of queries whose ids were whole numbers, and are texts now."""
+    """A dict of queries with whole numbers as ids, converted to texts."""
 
 
 @dataclass(frozen=True, eq=False)
 class CleanInput:
-    """An input after the policies, and what they removed; ``chunks`` says that later chunks of a document are in it."""
+    """An input after the policies, and the documents they removed. ``chunks`` is true if it contains later chunks of a document."""
 
     data: Any
     duplicates: int = 0
@@ -49,19 +49,19 @@ class CleanInput:
 
     @property
     def source(self) -> Any:
-        """What was read; None for a dict."""
+        """The path of the input, None for a dict."""
         return None if isinstance(self.data, dict) else self.data.source
 
     @cached_property
     def table(self) -> Qrels:
-        """Judgments as a table, those of each query together."""
+        """Judgments as a table, with the rows of each query adjacent."""
         from rankscope.files import qrels_of
 
         return qrels_of(self.data).by_query()
 
     @property
     def content_sha256(self) -> str:
-        """The digest of what the judgments say."""
+        """The digest of the judgments' content."""
         return self.table.content_sha256
 
     @property
@@ -77,7 +77,7 @@ def named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:
             yield str(name), run
     elif isinstance(runs, list | tuple) and not (runs and hasattr(runs[0], "doc_id") and _is_one_run(runs)):
         if not runs:
-            raise InputError("no run was given: pass a path, a dict or a data frame, or a list of them")
+            raise InputError("no run was given: pass a path, a dict, a data frame or a list")
         for run in runs:
             pair = isinstance(run, tuple) and len(run) == 2 and (run[0] is None or isinstance(run[0], str))
             yield run if pair else (None, run)
@@ -139,7 +139,7 @@ def read_any(
 
         queries = {id_text(query, kind): documents for query, documents in source.items()}
         if len(queries) < len(source):
-            raise InputError(f"{kind}: a query is given both as a number and as a string; make the ids strings")
+            raise InputError(f"{kind}: a query is given both as a number and as a string: make the ids strings")
         return queries if isinstance(next(iter(source)), str) else NumberedQueries(queries)
     from rankscope.files import open_run, qrels_of, run_of
 
@@ -147,7 +147,7 @@ def read_any(
 
 
 def kinds_of_ids(sources: Iterable[Any], passed: Iterable[Any]) -> frozenset[str]:
-    """The roles (query_id, doc_id) whose ids were whole numbers in every data frame and dict of those that were ``passed``."""
+    """The roles (query_id, doc_id) with whole numbers as ids in every data frame and dict of ``passed``."""
     whole: dict[str, set[bool]] = {"query_id": set(), "doc_id": set()}
     for source in sources:
         for role, votes in whole.items() if source.kind == "data frame" else ():
@@ -212,7 +212,7 @@ def clean(data: Any, policies: Policies, kind: Kind, metrics: Sequence[Metric] |
 
 
 def taker_of_one_grade(metrics: Sequence[Metric]) -> str | None:
-    """The first of these metrics that takes a single grade of each document; None if there is none."""
+    """The first of these metrics that needs a single grade per document, or None."""
     several = any(m.needs & _SEVERAL for m in metrics)
     # what is blind to grades goes with either
     one = (m for m in metrics if not m.needs & _SEVERAL and not (several and m.relevance == "none"))
@@ -228,14 +228,14 @@ def _refuse_repeated(data: Any, row: int, kind: str, taker: str | None) -> None:
                 several += [cls.__name__] if cls().needs & _SEVERAL else []
         raise InputError(
             f"{data.source.at(row)}: document {doc} of query {query} has several grades (by subtopic or judge) and {taker} "
-            f"takes one; only {', '.join(several)} take several; --duplicates best keeps the highest"
+            f"takes one: only {', '.join(several)} take several; --duplicates best keeps the highest"
         )
     what = f"document {doc} of query {query} is {'ranked' if kind == 'run' else 'judged'} twice"
     raise InputError(f"{data.source.at(row)}: {what}; remove one, or choose --duplicates first or best")
 
 
 def fraction_in(qrels: CleanInput) -> str | None:
-    """The place of a fractional grade in words; None if all grades are whole."""
+    """The place of a fractional grade in words. None if all grades are whole."""
     if isinstance(qrels.data, dict):
         for query, grades in qrels.data.items():
             for doc, grade in grades.items():
@@ -252,7 +252,7 @@ def fraction_in(qrels: CleanInput) -> str | None:
 
 
 def label_of(data: Any, name: str | None, number: int) -> tuple[str, str, str]:
-    """A run's name; the path that it came from, if any; and a name by its number, if it has neither. What is given needs no other."""
+    """The name of a run: the name given, else the path it came from, else a number."""
     if name is not None:
         return name, "", ""
     if isinstance(data, dict):

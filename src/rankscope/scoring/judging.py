@@ -17,6 +17,7 @@ from rankscope.parallel import check_whole, map_parts
 from rankscope.scoring.inputs import CleanInput, clean, label_of, read_any
 from rankscope.scoring.policies import OVER_ORDERS, Policies
 from rankscope.scoring.request import Request
+from rankscope.scoring.shown import of_items, with_items
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,7 +31,7 @@ Findings = tuple[Judged, DataFacts]
 
 @dataclass(frozen=True, eq=False)
 class JudgedRun:
-    """A run as it was judged: ``by_order`` holds what was found under each order.
+    """A judged run: ``by_order`` holds what was found under each order.
 
     ``labels`` are what it may be called (see ``label_of``); ``source`` is where it came from, None for a dict. ``duplicates`` and ``self_matches``
     count the rows that the policies left out.
@@ -69,7 +70,7 @@ class ValuesAhead:
         self.lock = Lock()
 
     def add(self, judged: Judged, place: Array) -> None:
-        """Compute those of some queries, which have these places in the qrels."""
+        """Compute the values of queries at these positions in the qrels."""
         try:
             found = columns_of(judged, self.metrics, all_cores=False)
         except RankscopeError:
@@ -89,7 +90,7 @@ class ValuesAhead:
             self.columns[name][rows] = values
 
     def give(self, judged: Judged, without: Array) -> None:
-        """Let the judged documents of all queries have them; queries at the places ``without`` were in no part."""
+        """Store the judged documents of all queries. Queries at the positions ``without`` were in no part."""
         if len(without):
             self.add(judged.of(without), without)
         if self.metrics:
@@ -101,8 +102,9 @@ def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, reque
 
     Raises InputError for what no number can be made of.
     """
+    every_item = bool(of_items([m.metric for m in request.metrics]))
     data, orders = (
-        read_any("run", run, name, parts=True, reading=request.policies),
+        read_any("run", run, name, parts=not every_item, reading=request.policies),
         list(dict.fromkeys(request.orders)),
     )
     if hasattr(data, "reads"):
@@ -114,6 +116,8 @@ def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, reque
     labels = label_of(data, name, number)
     cleaned = clean(data, request.policies, "run")
     found = judge_clean(cleaned, grades, orders, labels[0])
+    if every_item:
+        found = with_items(found, cleaned, grades, request, labels[0])
     return JudgedRun(labels, cleaned.source, found, cleaned.duplicates, cleaned.self_matches)
 
 
@@ -125,7 +129,7 @@ def may_look_up(orders: Sequence[Order]) -> bool:
 def judge_clean(
     run: CleanInput, grades: CleanInput, orders: Sequence[Order], label: str = "run"
 ) -> dict[Order, Findings]:
-    """Judge what is clean already: dicts are looked up if that is enough, tables are joined."""
+    """Judge clean inputs: dicts are looked up if possible, tables are joined."""
     judge: Callable[[Order], Findings]
     if isinstance(run.data, dict) and may_look_up(orders):
         from rankscope.engines import mappings
@@ -149,7 +153,7 @@ def judge_clean(
 
 
 def with_chunks(run: CleanInput, found: Iterable[Findings], qrels: Qrels, orders: Sequence[Order]) -> list[Findings]:
-    """What was found under each order in a ranking that holds later chunks of documents, which are not unjudged if these are judged."""
+    """The judged lists under each order, if rankings contain later chunks of documents. A later chunk of a judged document is not unjudged."""
     from rankscope.scoring.fold import count_again
 
     return [

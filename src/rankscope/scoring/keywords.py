@@ -35,6 +35,9 @@ class PolicyOptions(TypedDict, total=False):
     dialect: str | None
     columns: Mapping[str, str] | str | None
     grades: Mapping[str, float] | str | None
+    items: Any
+    history: Any
+    candidates: Literal["sampled"] | None
     seed: int
     ignore: str | Iterable[str] | None
 

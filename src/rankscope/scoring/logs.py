@@ -1,19 +1,54 @@
-"""Logs from wherever they lie: files, folders and frames that are read here, and Spark frames, whose rows stay where they are."""
+"""Logs from any place: files, folders and frames are read here, rows of Spark frames stay on the cluster."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from datetime import date, datetime
+from typing import Any, Literal, TypedDict, Unpack
 
-from rankscope.errors import InputError
+import polars as pl
+
+from rankscope.errors import DataError, InputError
 from rankscope.files import logs
+from rankscope.files.assigned import read_assigned
+from rankscope.files.log_formats.inputs import Clock
 from rankscope.files.roles import said_columns
 from rankscope.impressions import Log
+from rankscope.interleavings.credits import usual_credit
+from rankscope.words import counted, hint, plain_name, quote
+
+KINDS = frozenset({"event", "eventname", "eventtype", "action", "actionname", "activity"})
+LOST = (
+    "this looks like events joined with variants: users without events are missing{}: "
+    "prefer two tables, --assignments and --events"
+)
+START = " start"  # no column of an input is called so
+TOP = 10_000  # rows that are searched for a unit with several events
 
 
-def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None, log_format: str | None = None) -> Log:
-    """Read a log: a row a shown item and what was done with it, or a row a user with numbers.
+class TimeOptions(TypedDict, total=False):
+    """How the times of a log are read, and its first and last day."""
+
+    time_format: str | None
+    time_zone: str | None
+    start: date | str | None
+    end: date | str | None
+
+
+TIME_OPTIONS = tuple(TimeOptions.__annotations__)
+OPTIONS_OF_TIMES = tuple(zip(TIME_OPTIONS, ("--time-format", "--time-zone", "--from", "--to"), strict=True))
+
+
+def read_log(
+    source: Any,
+    *,
+    columns: Mapping[str, str] | str | None = None,
+    log_format: str | None = None,
+    **times: Unpack[TimeOptions],
+) -> Log:
+    """Read a log: one row per shown item and what was done with it, or one row per user with numbers.
 
     ``source`` is a path (CSV, TSV, JSON lines, Parquet, compressed or not), a folder or pattern of such files, or a data frame of
     any library. Columns are known by their usual names, however these are spelled (``userId``, ``clicked``, ``rank``); ``columns``
@@ -27,6 +62,9 @@ def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None, log
     ``{"exposures": ..., "orders": ...}``) and events of interleaved searches (``interleaved``). ``log_format`` names one of these, or
     ``"table"`` where a table must not be taken for one.
 
+    ``time_format`` is the form of written times, as for strptime: ``"%d/%m/%Y"``. Days are calendar days in ``time_zone``, like
+    ``"Europe/Berlin"`` (UTC by default). Rows before the day ``start`` or after the day ``end`` are left out, and a note counts them.
+
     Raises InputError for what cannot be read: the first cell or line that is at fault is named with its row.
 
     >>> import polars as pl
@@ -39,7 +77,53 @@ def read_log(source: Any, *, columns: Mapping[str, str] | str | None = None, log
     >>> log.collect(log.frame.select("item_id", "position", "click")).rows()
     [('a', 1, 0.0), ('b', 2, 1.0)]
     """
-    return logs.read_log(_in_place(source, log_format), columns=columns, log_format=log_format)
+    clock, days = _clock_of(times), _days_of(times)
+    log = logs.read_log(_in_place(source, log_format), columns=columns, log_format=log_format, clock=clock)
+    return _within(log, *days)
+
+
+def _clock_of(times: Mapping[str, Any]) -> Clock | None:
+    """Return the clock that options set, None without any. Raises InputError for an unknown option."""
+    for name in times:
+        if name not in TIME_OPTIONS:
+            raise InputError(f"read_log takes no {name}{hint(name, TIME_OPTIONS)}")
+    if all(value is None for value in times.values()):
+        return None
+    zone = times.get("time_zone")
+    return Clock(times.get("time_format"), "UTC" if zone is None else zone)
+
+
+def _days_of(times: Mapping[str, Any]) -> tuple[date | None, date | None]:
+    """Return the first and the last day to keep. Raises InputError for another text, and for an end before the start."""
+    found: list[date | None] = []
+    for name, which in (("start", "first"), ("end", "last")):
+        value = times.get(name)
+        try:
+            found.append(date.fromisoformat(value) if isinstance(value, str) else value)
+        except ValueError:
+            found.append(datetime.min)  # refused below
+        if isinstance(found[-1], datetime) or not isinstance(found[-1], date | None):
+            raise InputError(f"{which} day {quote(str(value))}: a day is like 2024-05-01")
+    start, end = found
+    if start and end and end < start:
+        raise InputError(f"the last day, {end}, is before the first, {start}")
+    return start, end
+
+
+def _within(log: Log, start: date | None, end: date | None) -> Log:
+    """Return the rows from the first to the last day, with a note on the others. Raises DataError without any."""
+    if start is None and end is None:
+        return log
+    day, inside = pl.col("timestamp").dt.date(), pl.lit(value=True)
+    inside = inside if start is None else inside & (day >= start)
+    inside = (inside if end is None else inside & (day <= end)).fill_null(value=False)
+    kept = replace(log, frame=log.frame.filter(inside))
+    said = " ".join([*([f"from {start}"] if start else []), *([f"to {end}"] if end else [])])
+    if not kept.rows:
+        raise DataError(f"{log.label}: no row is {said}: its days are {' to '.join(map(str, log.days()))}")
+    lost = log.rows - kept.rows
+    noted = f"{counted(lost, 'row')} left out: days {said} are used"
+    return replace(kept, source=replace(log.source, notes=(*log.source.notes, noted))) if lost else kept
 
 
 def read_experiment(
@@ -48,28 +132,93 @@ def read_experiment(
     variant: str | None = None,
     columns: Mapping[str, str] | str | None = None,
     log_format: str | None = None,
+    assignments: Any = None,
+    events: Any = None,
+    window: Any = None,
+    **times: Unpack[TimeOptions],
 ) -> Log:
-    """Read the log of an experiment; ``variant`` is the column of variants, where it has an unusual name.
+    """Read the log of an experiment, or its ``assignments`` and ``events`` in two tables; ``variant`` is the column of variants.
 
-    Raises DataError where no column says which variant a unit was given.
+    Raises InputError for one table of the two, or a log next to them, DataError if no column has the variants of units.
     """
     said = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
     roles = {**said, **({variant: "variant"} if variant else {})}
-    log = read_log(source, columns=roles or None, log_format=log_format)
+    if assignments is not None or events is not None:
+        if source is not None or log_format is not None:
+            raise InputError("give a log, or --assignments and --events, not both")
+        if given := [option for name, option in OPTIONS_OF_TIMES if times.get(name) is not None]:
+            raise InputError(f"{given[0]} is for one log: leave it out for --assignments and --events")
+        return read_assigned(assignments, events, columns=roles or None, window=window)
+    if source is None:
+        raise InputError("give a log, or two tables with --assignments and --events")
+    if window is not None:
+        raise InputError(f"window={window!r}: it is for two tables, --assignments and --events")
+    log = read_log(source, columns=roles or None, log_format=log_format, **times)
     log.require(("variant",), "an experiment")
-    return log
+    log = apart_from_before(log)
+    lost = LOST.format("" if log.before is not None else ", and events before the assignment")
+    return replace(log, source=replace(log.source, notes=(*log.source.notes, lost))) if _is_of_events(log) else log
 
 
-def log_of(source: Any, *, columns: Mapping[str, str] | str | None = None, log_format: str | None = None) -> Log | None:
-    """A log, where the columns of what is given are those of one; None for judgments, rankings and all else.
+def apart_from_before(log: Log) -> Log:
+    """Return a log without the rows from before the first row of a unit with a variant: they become its time before the assignment."""
+    if log.elsewhere is not None or log.events is not None or not log.has("unit_id", "timestamp"):
+        return log
+    variant, time = pl.col("variant"), pl.col("timestamp")
+    if not log.gather(lambda frame: frame.select(variant.is_null().any().alias("some")))["some"].any():
+        return log
+    starts = log.frame.filter(variant.is_not_null()).group_by("unit_id").agg(time.min().alias(START))
+    frame = log.frame.join(starts, on="unit_id", how="left")
+    early = (variant.is_null() & (time < pl.col(START))).fill_null(value=False)
+    past, now = (replace(log, frame=frame.filter(rows).drop(START), parts=None) for rows in (early, ~early))
+    if not past.rows:
+        return log
+    noted = f"{counted(past.rows, 'row')} from before the assignment (without a variant): used as covariates"
+    return replace(now, before=past, source=replace(log.source, notes=(*log.source.notes, noted)))
+
+
+def _is_of_events(log: Log) -> bool:
+    """True for a table of events that was joined with the variants: several rows per unit, and a column of kinds."""
+    named = any(plain_name(name) in KINDS for name in log.attributes)
+    if not named or log.of_impressions or not log.has("unit_id"):
+        return False
+    facts = log.gather(
+        lambda frame: frame.select("unit_id").head(TOP).select(pl.len(), pl.col("unit_id").n_unique().alias("units"))
+    )
+    return bool(facts["units"].sum() < facts["len"].sum())
+
+
+def log_of(
+    source: Any,
+    *,
+    columns: Mapping[str, str] | str | None = None,
+    log_format: str | None = None,
+    target: Any = None,
+    **times: Unpack[TimeOptions],
+) -> Log | None:
+    """A log, where the columns of what is given are those of one, or a ``target`` policy asks for one. None for judgments, rankings and all else.
 
     Raises InputError for a log that cannot be read, and for a file that is not there.
     """
-    return logs.log_of(_in_place(source, log_format), columns=columns, log_format=log_format)
+    if target is not None:
+        return read_log(source, columns=columns, log_format=log_format, **times)
+    clock, days = _clock_of(times), _days_of(times)
+    log = logs.log_of(_in_place(source, log_format), columns=columns, log_format=log_format, clock=clock)
+    return None if log is None else _within(log, *days)
+
+
+def design_of(log: Log, target: Any = None) -> Literal["policies", "variants", "rankers", ""]:
+    """Return the systems that a log compares: policies if there is a target, variants of users, or rankers of interleaved lists; empty for none."""
+    if target is not None:
+        return "policies"
+    if log.has("variant"):
+        return "variants"
+    interleaved = log.has("merge_method") or usual_credit(log) is not None
+    return "rankers" if interleaved else ""
 
 
 def _in_place(source: Any, log_format: str | None) -> Any:
-    """The rows of a Spark frame as they lie; all else as it is."""
+    """The rows of a Spark frame on the cluster, any other input unchanged."""
     if "pyspark" not in sys.modules:  # whoever has a frame has loaded it
         return source
     from rankscope.engines.spark import is_frame
@@ -78,7 +227,7 @@ def _in_place(source: Any, log_format: str | None) -> Any:
         return source
     if log_format not in {None, "table"}:
         raise InputError(
-            f"log_format={log_format!r}: a Spark frame is taken as a table, with a row a shown item or a row a user"
+            f"log_format={log_format!r}: a Spark frame must be a table, with one row per shown item or per user"
         )
     from rankscope.scoring.spark.logs import rows_of
 

@@ -1,9 +1,9 @@
-"""What is compared: the panels of runs evaluated here, of a result of ``evaluate``, or of a table of scores."""
+"""The panels of a comparison: of runs evaluated here, of a result of ``evaluate``, or of a table of scores."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from pathlib import Path
@@ -16,7 +16,7 @@ from rankscope.errors import DataError, InputError
 from rankscope.inference.anova import Replicates, average
 from rankscope.metrics import DEFAULT, Metric, in_order, parse
 from rankscope.panels.panel import Panel
-from rankscope.panels.pooled import PooledPairs, pool_of
+from rankscope.panels.pooled import Pool, pool_of
 from rankscope.panels.samples import UNKNOWN, Measure
 from rankscope.scoring.policies import POLICIES, refuse_unknown
 from rankscope.scoring.scores import Scores
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 USUAL = tuple(name for name in DEFAULT if not name.startswith("Judged"))
 OPTIONS = (
     "baseline", "all_pairs", "primary", "test", "interval", "correction", "family", "alpha", "margin", "bayes", "clusters",
-    "slices", "costs", "limits", "systems", "tried", "progress",
+    "slices", "costs", "limits", "systems", "tried", "progress", "predicted", "references",
 )  # fmt: skip
-CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100)  # where it is looked whether the winner changes with k
+Scorer = Callable[..., Scores]
+CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100)  # to check if the winner changes with k
 LARGEST = 1e150  # beyond it squares are infinite
 
 
@@ -52,11 +53,11 @@ class Measurements:
     ignored: frozenset[str] = frozenset()
 
     def ignoring(self) -> dict[str, str]:
-        """What a result states of the warnings that it leaves out; nothing where it leaves out none."""
+        """The statement of a result about the warnings it leaves out, empty if it leaves out none."""
         return {"ignore": POLICIES["ignore"].statement(self.ignored, ())} if self.ignored else {}
 
 
-def measure(
+def measure(  # noqa: PLR0913 - the options of compare
     qrels: Any,
     runs: Any,
     metrics: Any,
@@ -65,19 +66,23 @@ def measure(
     clusters: Any = None,
     systems: Mapping[str, str] | str | None = None,
     as_given: bool = False,
+    score: Scorer | None = None,
     **policies: Any,
 ) -> Measurements:
     """Panels of runs, of a result or of a table, as ``compare`` takes them.
 
-    Queries are sorted by id unless their order matters to what follows (``as_given``).
+    ``score`` scores runs in another way than ``evaluate``. Queries are sorted by id unless their order matters to what follows (``as_given``).
     """
     refuse_unknown(policies, "compare", OPTIONS)
     if runs is None:
+        pairs = list(qrels.values()) if isinstance(qrels, Mapping) else []
+        if pairs and all(isinstance(one, tuple) and len(one) == 2 for one in pairs):
+            raise InputError("these are collections (judgments and runs by name): give them to rs.compare_collections")
         _refuse_policies(policies)
     elif isinstance(qrels, Scores) or (isinstance(runs, str) and not Path(runs).exists() and is_metric(runs)):
-        raise InputError(f"{runs!r} stands where runs do: name metrics with metrics={runs!r}")
+        raise InputError(f"{runs!r} was given as a run: name metrics with metrics={runs!r}")
     if runs is not None:
-        out = _of_runs(qrels, runs, metrics, primary, as_given, policies)
+        out = _of_runs(qrels, runs, metrics, primary, as_given, policies, score)
     elif isinstance(qrels, Scores):
         out = _of_scores(qrels, metrics, primary, as_given)
     else:
@@ -96,7 +101,8 @@ def measure(
 
 def panels_of(scores: Scores, metrics: Sequence[Metric] | None = None, as_given: bool = False) -> list[Panel]:
     """The metrics of a result, each over all its runs and the union of their queries, sorted by id unless they stay ``as_given``."""
-    known = dict.fromkeys(query for run in scores.runs for query in run.query_ids)
+    model = [] if scores.predictions is None else scores.predictions.runs
+    known = dict.fromkeys(query for run in (*scores.runs, *model) for query in run.query_ids)
     ids = tuple(known if as_given else sorted(known))
     places = {query: i for i, query in enumerate(ids)}
     at = [np.array([places[query] for query in run.query_ids], dtype=int) for run in scores.runs]
@@ -109,18 +115,23 @@ def panels_of(scores: Scores, metrics: Sequence[Metric] | None = None, as_given:
             values[row, at[row]] = run.values[metric]
             if weights is not None and metric in run.weights:
                 weights[row, at[row]] = np.nan_to_num(run.weights[metric])
+        predicted = np.full_like(values, np.nan) if model else None
+        for row, run in enumerate(model):
+            predicted[row, [places[query] for query in run.query_ids]] = run.values[metric]  # type: ignore[index]
+        if predicted is not None:
+            values[:, np.isnan(predicted).any(axis=0)] = np.nan
         pools = pools_of(scores, metric, places) if metric.aggregate == "pooled" else ()
         if pools:
             values = np.stack([pool.parts() for pool in pools])
-        out.append(Panel(Measure.of(metric), names, ids, values, weights, pools=pools))
+        out.append(Panel(Measure.of(metric), names, ids, values, weights, pools=pools, predicted=predicted))
     return out
 
 
-def pools_of(scores: Scores, metric: Metric, places: Mapping[str, int]) -> tuple[PooledPairs, ...]:
-    """The documents of a pooled metric, run by run, queries numbered by their places; none if they are not kept."""
+def pools_of(scores: Scores, metric: Metric, places: Mapping[str, int]) -> tuple[Pool, ...]:
+    """The documents of a pooled metric by run, queries numbered by their positions. Empty if they are not kept."""
     if len(scores.evaluations) != len(scores.runs) or not any(m.metric == metric for m in scores.request.metrics):
         return ()
-    at, out = scores.request.place(metric), list[PooledPairs]()
+    at, out = scores.request.place(metric), list[Pool]()
     for run, e in zip(scores.runs, scores.evaluations, strict=True):
         counted = frozenset(run.query_ids)
         pool = pool_of(
@@ -133,7 +144,7 @@ def pools_of(scores: Scores, metric: Metric, places: Mapping[str, int]) -> tuple
 
 
 def is_metric(name: str) -> bool:
-    """True if a name is that of a metric."""
+    """True if this is the name of a metric."""
     try:
         parse(name)
     except InputError:
@@ -145,7 +156,7 @@ def lead_first(metrics: Any, primary: Any = None) -> list[Metric]:
     """Metrics with the one that leads first: the one declared, or the first that is asked for."""
     given = [metrics] if isinstance(metrics, str | Metric | type) else list(metrics)
     if not given:
-        raise InputError("no metric was given: name one, like nDCG@10, or leave metrics out")
+        raise InputError("metrics is empty: name one, like nDCG@10, or leave metrics out")
     asked = [metric for _, metric in in_order(given)]
     first = asked[0] if primary is None else parse(primary)
     return list(dict.fromkeys([first, *asked]))
@@ -157,11 +168,11 @@ def lead_first(metrics: Any, primary: Any = None) -> list[Metric]:
 def _refuse_policies(policies: Iterable[str]) -> None:
     for name in policies:
         if name in POLICIES and name not in {"seed", "ignore"}:
-            raise InputError(f"{name} says how rankings become scores, and these are scores already: leave it out")
+            raise InputError(f"{name} turns rankings into scores, and these are scores already: leave it out")
 
 
 def check_comparison(metrics: Any, options: Mapping[str, Any]) -> None:
-    """Refuse, before runs are read, what ``compare`` would refuse whatever they hold: ``options`` are those of ``compare``."""
+    """Refuse, before runs are read, options that ``compare`` refuses for any run. ``options`` are the options of ``compare``."""
     from rankscope.panels.method import method_of
     from rankscope.scoring.request import Request
 
@@ -176,16 +187,16 @@ def check_comparison(metrics: Any, options: Mapping[str, Any]) -> None:
 def check_limits(limits: Any, costs: Any) -> Mapping[str, float]:
     """Limits on costs, checked before anything is read."""
     if costs is None:
-        raise InputError("a limit is on a cost: say what each run costs, with a table of runs and costs")
+        raise InputError("a limit is on a cost: give the cost of each run, with a table of runs and costs")
     from rankscope.panels.tradeoffs import limits_of
 
     return limits if isinstance(limits, Mapping) else limits_of(limits)
 
 
 def _of_runs(
-    qrels: Any, runs: Any, metrics: Any, primary: Any, as_given: bool, policies: dict[str, Any]
+    qrels: Any, runs: Any, metrics: Any, primary: Any, as_given: bool, policies: dict[str, Any], score: Scorer | None
 ) -> Measurements:
-    """Runs, evaluated; where it costs little also at other cutoffs of the primary metric."""
+    """Runs, evaluated, also at other cutoffs of the primary metric if that costs little."""
     from rankscope.scoring.dispatch import evaluate_local_or_spark
     from rankscope.scoring.request import Request, at_level
 
@@ -199,14 +210,16 @@ def _of_runs(
     others = [] if policies.get("dialect") else [m for k in cutoffs if (m := first.having(cutoff=k)) not in asked]
     progress = policies.pop("progress", None)
     intervals = {name: policies.pop(name) for name in ("interval", "level") if name in policies}
-    scores = evaluate_local_or_spark(qrels, runs, Request.of(wanted, policies, **intervals), progress)
+    scores = (score or evaluate_local_or_spark)(qrels, runs, Request.of(wanted, policies, **intervals), progress)
     panels = panels_of(scores, scores.metrics if policies.get("dialect") else wanted, as_given=as_given)
-    curve = _curve_of(scores, first, others) if others and scores.evaluations else []  # Spark keeps no judged documents
+    curve = (
+        _curve_of(scores, first, others) if others and scores.evaluations and scores.predictions is None else []
+    )  # Spark keeps no judged documents
     return Measurements(panels, scores, curve, list(scores.notes))
 
 
 def _curve_of(scores: Scores, first: Metric, others: Sequence[Metric]) -> list[Panel]:
-    """The first metric of a result next to others like it, computed on what was judged for it; by cutoff."""
+    """The first metric of a result with others like it, by cutoff, computed on the judged lists of the result."""
     from rankscope.scoring.evaluation import run_scores, values_of
 
     like = scores.request.metrics[0]
@@ -236,7 +249,7 @@ def _of_scores(scores: Scores, metrics: Any, primary: Any, as_given: bool) -> Me
 
 
 def in_clusters(panels: Sequence[Panel], source: Any) -> list[Panel]:
-    """The same panels, their queries numbered by the cluster they belong to; as they are without a source."""
+    """The same panels with the cluster of each query, unchanged without a source of clusters."""
     if source is None:
         return list(panels)
     from rankscope.files.side_tables import clusters_of
@@ -245,7 +258,7 @@ def in_clusters(panels: Sequence[Panel], source: Any) -> list[Panel]:
     codes, names = clusters_of(source, list(ids))
     if len(names) < 2:
         raise DataError(
-            f"clusters: all {len(ids)} queries are in one cluster; two or more are needed to tell how clusters vary"
+            f"clusters: all {len(ids)} queries are in one cluster: two or more are needed to see how clusters vary"
         )
     return [replace(panel, clusters=codes) for panel in panels]
 
@@ -258,7 +271,7 @@ def _where(systems: Any) -> Any:
         return "auto"
     if systems not in {"rows", "columns"}:
         raise InputError(
-            f"systems={systems!r}: say 'rows' or 'columns', where a table has its systems, or which runs are of one system"
+            f"systems={systems!r}: write 'rows' or 'columns', the place of systems in a table, or name the runs of each system"
         )
     return systems
 
@@ -281,7 +294,7 @@ def _of_table(source: Any, metrics: Any, primary: Any, as_given: bool, systems: 
         panels.sort(key=lambda panel: panel.name not in names)
     notes = [table.note] if table.note else []
     notes += [
-        f"{panel.name} is no metric known here: higher is taken as better"
+        f"{panel.name} is not a metric of rankscope: higher is taken as better"
         for panel in panels
         if not is_metric(panel.name) and panel.name != NAMELESS
     ]
@@ -314,12 +327,12 @@ def _choose(table: ScoreTable, names: Sequence[str] | None) -> list[str]:
     for name in names:
         if name not in table.values:
             hint = words.hint(name, table.values)
-            raise InputError(f"metric {name!r}: the scores hold no such metric{hint}")
+            raise InputError(f"metric {name!r}: not among the metrics of the scores{hint}")
     return list(names)
 
 
 def _panel_of(table: ScoreTable, name: str, as_given: bool) -> Panel:
-    """One metric of a table of scores; its direction and range are known where its name is that of a metric."""
+    """One metric of a table of scores. Its direction and range are known if its name is the name of a metric."""
     places = range(len(table.query_ids))
     order = list(places) if as_given else sorted(places, key=lambda i: table.query_ids[i])
     values = table.values[name][:, order]

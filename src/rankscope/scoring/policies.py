@@ -1,6 +1,6 @@
 """What a user can choose about scoring: each policy once, with its values, their words, and what it does to values.
 
-Whatever else speaks of a policy takes it from here: the check of a value, the option of the command line and its help, the setting of a
+Everything about a policy comes from here: the check of a value, the option of the command line and its help, the setting of a
 project, ``conventions`` in JSON, the small print, the paragraph for a paper, and whether a stored baseline may be compared.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rankscope.lists import Judged
     from rankscope.metrics import Metric
 
-MIXED = "as the dialect says"  # what is stated where a dialect has another convention for each metric
+MIXED = "as in the dialect"  # stated if a dialect has another convention for each metric
 OVER_ORDERS = frozenset({"expected", "best", "worst"})  # of all orders of equal scores; drawn where these are too many
 POLICIES: dict[str, Policy] = {}
 
@@ -33,12 +33,12 @@ class Policy:
     """One thing a user can choose about scoring.
 
     ``name`` is its keyword and option, ``default`` what holds unless chosen, ``values`` what it can be, each with its meaning as it
-    reads after ``title``; or it is a whole number of ``least`` or more, or in settings and on the command line a name (``metavar``
-    FILE: that of a file). ``sentences`` say a value in the past tense, for a paper; small print has the same. ``help`` is the help of
+    reads after ``title``, or it is a whole number of ``least`` or more, or in settings and on the command line a name (``metavar``
+    FILE: that of a file). ``sentences`` say a value in the past tense, for a paper. Small print has the same. ``help`` is the help of
     the option, ``metavar`` its placeholder if values are no list of words. ``changes_values`` tells whether it can change the
     value of a query, or which queries have one: then a stored baseline with another value cannot be compared. ``acts_on`` are the
     counts of ``Health`` that tell whether there was something for it to do, if that has to be looked up.
-    A class statement declares a policy. One that changes values says how in ``apply``; its default changes none.
+    A class statement declares a policy. One that changes values says how in ``apply``. Its default changes none.
     """
 
     name: ClassVar[str]
@@ -66,7 +66,7 @@ class Policy:
         syntax.VALUES[cls.name] = tuple(map(str, cls.values))
 
     def accepts(self, value: Any) -> bool:
-        """True if this can be a value; in a file of settings nothing else can."""
+        """True if this can be a value. Settings in a file accept no other."""
         if self.least is not None:
             return hasattr(value, "__index__") and not isinstance(value, bool) and self.least <= value <= self.most
         if self.values:
@@ -74,7 +74,7 @@ class Policy:
         return isinstance(value, str) and bool(value.strip())
 
     def check(self, value: Any) -> Any:
-        """The value as scoring takes it. Raises InputError for what cannot be one."""
+        """The value in its own type. Raises InputError for an invalid value."""
         if value is None and self.default is None:
             return None
         if not self.accepts(value):
@@ -84,11 +84,11 @@ class Policy:
         return value if self.least is None else int(value)
 
     def conflict(self, value: Any, policies: Policies) -> str:
-        """Why this value does not go with the other policies; empty if it does."""
+        """The reason that this value conflicts with other policies, empty if it does not."""
         return ""
 
     def refuses(self, value: Any, metric: Metric) -> str:
-        """Why a metric cannot be computed with this value; empty if it can."""
+        """The reason that a metric cannot be computed with this value, empty if it can."""
         return ""
 
     def apply(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
@@ -100,25 +100,25 @@ class Policy:
         return not self.acts_on or any(getattr(h, name) for h in health for name in self.acts_on)
 
     def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
-        """The value as JSON has it; None if it could not change a number."""
+        """The value in JSON, None if it cannot change a number."""
         return value
 
     def words(self, stated: Any) -> str:
-        """What a stated value means."""
+        """The meaning of a stated value."""
         return "none" if stated is None else self.values.get(stated, str(stated))
 
     def sentence(self, stated: Any) -> str:
-        """The value in a sentence for a paper; empty if there is nothing to say."""
+        """The value in a sentence for a paper, empty if there is nothing to report."""
         return self.sentences.get(stated, "")
 
     def brief(self, stated: Any) -> str:
-        """The value in the small print; empty if there is nothing to say."""
+        """The value in the small print, empty if there is nothing to report."""
         sentence = self.sentence(stated).removesuffix(".")
         return sentence[:1].lower() + sentence[1:]
 
 
 class Ties(Policy):
-    """Which document stands first among equal scores."""
+    """The order of documents with equal scores."""
 
     name, default, title = "ties", "trec", "equal scores"
     with_words = by_metric = True
@@ -135,14 +135,16 @@ class Ties(Policy):
         name: f"Equal scores{' were ordered by' if name in {'trec', 'docid', 'input'} else ':'} {text}."
         for name, text in values.items()
     }
-    help = "How ties are ordered: document id descending (trec_eval), id ascending, file order or rank column; or over all orders: mean, best or worst."
+    help = "How ties are ordered: document id descending (trec_eval), id ascending, file order or rank column, or over all orders: mean, best or worst."
 
     def refuses(self, value: Any, metric: Metric) -> str:
+        if value in OVER_ORDERS and "items" in metric.needs:
+            return f"ties={value!r}: {metric} looks at the items shown, in one order; choose trec, docid, input or rank"
         ordered = metric.positions or getattr(metric, "cutoff", None) is not None
         if value not in {"best", "worst"} or metric.better != "neither" or not ordered:
             return ""  # any other order goes without knowing what is better
         return (
-            f"ties={value!r}: {metric} is neither better nor worse when it is higher, so no order of equal scores is "
+            f"ties={value!r}: {metric} has no better direction, so no order of equal scores is "
             f"{value} for it; leave it out, or use ties='expected'"
         )
 
@@ -156,11 +158,11 @@ class Queries(Policy):
     name, default, title = "queries", "judged", "queries"
     with_words = by_metric = True
     values = {
-        "judged": "all judged queries; one missing from a run scores as empty",
-        "run": "all queries of the run; one without judgments scores as if nothing were relevant",
+        "judged": "all judged queries (one missing from a run scores as empty)",
+        "run": "all queries of the run (one without judgments scores as if nothing were relevant)",
         "both": "queries judged and in every run",
         "either": "all queries that are judged or in the run",
-        "list": "the queries listed; one missing from a run scores as empty",
+        "list": "the queries listed (one missing from a run scores as empty)",
     }
     sentences = {name: f"Queries: {text}." for name, text in values.items()}
     expects = "one of 'judged', 'run', 'both', 'either', or a list of query ids"
@@ -190,7 +192,7 @@ class Queries(Policy):
 
 
 class Depth(Policy):
-    """Where every ranking is cut before anything else."""
+    """The depth at which every ranking is cut before anything else."""
 
     name, title, least, metavar = "depth", "depth", 1, "N"
     help = "Cut every ranking at N documents first."
@@ -203,13 +205,13 @@ class Depth(Policy):
 
 
 class Duplicates(Policy):
-    """What is done with a document that is ranked twice for a query."""
+    """The treatment of a document that is ranked twice for a query."""
 
     name, default, title = "duplicates", "error", "repeated documents"
     values = {"error": "refused", "first": "the first row counts", "best": "the best row counts"}
     sentences = {
-        "first": "Of repeated documents the first row counts.",
-        "best": "Of repeated documents the best row counts.",
+        "first": "If a document is repeated, the first row counts.",
+        "best": "If a document is repeated, the best row counts.",
     }
     help = "How to treat a document ranked twice for a query: reject it, or keep its first or best rank."
     acts_on = ("duplicates", "qrels_duplicates")
@@ -221,7 +223,7 @@ class Duplicates(Policy):
 
 
 class SelfMatch(Policy):
-    """What is done with a document that has the id of its query."""
+    """The treatment of a document that has the id of its query."""
 
     name, default, title = "self_match", "keep", "self-matches"
     values = {"keep": "kept", "drop": "left out: documents that are their own query"}
@@ -231,14 +233,14 @@ class SelfMatch(Policy):
 
 
 class _Read(Policy):
-    """What is read once, by ``read``, from a file, a text or an object; None stays None."""
+    """A value that ``read`` reads once from a file, a text or an object. None stays None."""
 
     def check(self, value: Any) -> Any:
         return None if value is None else self.read(value)
 
     def read(self, value: Any) -> Any:
-        """The value as scoring takes it. Raises InputError for what cannot be one."""
-        raise TypeError(f"{type(self).__name__} does not say how it is read")
+        """The value in its own type. Raises InputError for an invalid value."""
+        raise TypeError(f"{type(self).__name__} needs a method that reads it")
 
 
 class FoldTable(_Read):
@@ -246,7 +248,7 @@ class FoldTable(_Read):
 
     name, title, metavar = "fold", "chunks", "FILE"
     expects = "a file of chunks and their documents, like 'chunks.csv'"
-    help = "For rankings of chunks: a file with one chunk and its document per line; or use --fold-by."
+    help = "For rankings of chunks: a file with one chunk and its document per line. Or use --fold-by."
 
     def read(self, value: Any) -> Any:
         from rankscope.scoring.fold import fold_of
@@ -270,7 +272,7 @@ class FoldPattern(FoldTable):
 
     name, title, metavar = "fold_by", "chunks by their ids", "PATTERN"
     expects = "a regular expression, like '#.*'"
-    help = "For rankings of chunks: a regular expression that is cut off their ids, '#.*', or whose group is the document, '^(.+)_[0-9]+$'."
+    help = "For rankings of chunks: a regular expression to cut off their ids, '#.*', or with the document as its group, '^(.+)_[0-9]+$'."
 
     def read(self, value: Any) -> Any:
         if not isinstance(value, str):
@@ -280,7 +282,7 @@ class FoldPattern(FoldTable):
         return fold_by(value)
 
     def conflict(self, value: Any, policies: Policies) -> str:
-        return "" if policies.fold is None else "fold and fold_by both say the document of a chunk: choose one"
+        return "" if policies.fold is None else "fold and fold_by both set the document of a chunk: choose one"
 
     def words(self, stated: Any) -> str:
         return f"are of the documents that {stated!r} leaves of their ids" if stated else "none"
@@ -290,22 +292,22 @@ class FoldPattern(FoldTable):
 
 
 class FoldScore(Policy):
-    """What a document scores whose chunks are ranked."""
+    """The score of a document with ranked chunks."""
 
     name, title = "fold_score", "documents of chunks"
     values = {
         "max": "score as the best chunk", "sum": "score as all their chunks together",
-        "first": "stand where their first chunk does in the file",
+        "first": "are in the order of their first chunks in the file",
     }  # fmt: skip
     sentences = {
         "max": "A document scores as its best chunk.", "sum": "A document scores as its chunks together.",
-        "first": "A document stands where its first chunk does in the file.",
+        "first": "Documents are in the order of their first chunks in the file.",
     }  # fmt: skip
     help = "Score of a document with several chunks: their best, their sum, or the first in the file. Default: max."
 
     def conflict(self, value: Any, policies: Policies) -> str:
         if policies.fold is None and policies.fold_by is None:
-            return f"{self.name}={value!r} is of chunks: say with fold or fold_by which documents they are of"
+            return f"{self.name}={value!r} is about chunks: set their documents with fold or fold_by"
         if policies.ties == "rank" and policies.fold_score in {"max", "sum"}:
             return f"fold_score={value!r} goes by score and ties='rank' does not: choose fold_score='first'"
         if policies.fold_score == "sum" and policies.fold_cutoffs == "chunks":
@@ -314,7 +316,7 @@ class FoldScore(Policy):
 
 
 class FoldCutoffs(FoldScore):
-    """What a cutoff counts if chunks are ranked."""
+    """The things that a cutoff counts if chunks are ranked."""
 
     name, title = "fold_cutoffs", "cutoffs of chunks"
     expects = "one of 'documents' or 'chunks'"
@@ -335,7 +337,7 @@ class RelevanceLevel(Policy):
         return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
     def words(self, stated: Any) -> str:
-        return "as each metric says" if stated is None else f"from {words.amount(stated)} on"
+        return "set by each metric" if stated is None else f"from {words.amount(stated)} on"
 
     def sentence(self, stated: Any) -> str:
         return "" if stated is None else f"Documents of grade {words.amount(stated)} or more count as relevant."
@@ -349,7 +351,7 @@ class NoRelevant(Policy):
 
     name, default, title = "no_relevant", "metric", "queries without relevant documents"
     by_metric = True
-    values = {"metric": "as each metric says", 0: "score 0", 1: "score 1", "skip": "left out"}
+    values = {"metric": "set by each metric", 0: "score 0", 1: "score 1", "skip": "left out"}
     sentences = {
         0: "Queries without a relevant document score 0.",
         1: "Queries without a relevant document score 1.",
@@ -371,14 +373,14 @@ class NoRelevant(Policy):
 
 
 class NothingFound(Policy):
-    """What becomes of a query with nothing relevant in its ranking."""
+    """The treatment of a query without a relevant document in its ranking."""
 
     name, default, title = "nothing_found", "metric", "queries with nothing relevant found"
     by_metric = True
     values = {
-        "metric": "as each metric says",
-        "skip": "left out where nothing relevant stands in the top k",
-        "skip_list": "left out where nothing relevant stands in the whole list",
+        "metric": "set by each metric",
+        "skip": "left out if nothing relevant is in the top k",
+        "skip_list": "left out if nothing relevant is in the whole list",
     }
     sentences = {
         "skip": "Queries with nothing relevant in the top k were left out.",
@@ -400,11 +402,11 @@ class NothingFound(Policy):
 
 
 class Weighting(_Read):
-    """What each query weighs in the mean."""
+    """The weight of each query in the mean."""
 
     name, title, metavar, changes_values = "weights", "weights", "FILE", False
     expects = "a file of weights of queries, like 'weights.csv'"
-    help = "Weigh queries in the mean: a file with one query and its weight per line."
+    help = "Weigh queries in the mean: a file with one query and its weight per line. With a column user_id or session_id each user or session weighs the same."
 
     def read(self, value: Any) -> Any:
         from rankscope.scoring.weights import weights_of
@@ -423,12 +425,12 @@ class Weighting(_Read):
 
 
 class Averaging(Policy):
-    """How the values of the queries become one number."""
+    """The way the values of queries become one number."""
 
     name, default, title = "mean", "macro", "means"
     by_metric = True
     values = {
-        "macro": "of the queries' values, weighted where there are weights",
+        "macro": "of the queries' values, weighted if there are weights",
         "micro": "all that the queries earn, out of all that they are worth",
     }
     sentences = {"micro": "Means are micro means: all that the queries earn, out of all that they are worth."}
@@ -448,7 +450,7 @@ class Averaging(Policy):
 
 
 class DialectChoice(Policy):
-    """The tool whose conventions are followed."""
+    """The tool whose conventions apply."""
 
     name, title, metavar = "dialect", "dialect", "TOOL"
     expects = "the name of a tool, like 'lightgbm'"
@@ -475,19 +477,26 @@ class DialectChoice(Policy):
             return ""
         from rankscope.dialects import DIALECTS
 
-        tool = " ".join(filter(None, (DIALECTS[stated].tool, DIALECTS[stated].version)))
-        return f"All values are computed by the conventions of {tool}."
+        dialect = DIALECTS[stated]
+        tool = " ".join(filter(None, (dialect.tool, dialect.version)))
+        return f"All values are computed by the conventions of {tool}{_caution(dialect.caution)}."
 
     def brief(self, stated: Any) -> str:
-        return f"dialect: {stated}"
+        from rankscope.dialects import DIALECTS
+
+        return f"dialect: {stated}{_caution(DIALECTS[stated].caution)}"
+
+
+def _caution(text: str) -> str:
+    return f" ({text})" if text else ""
 
 
 class ColumnNames(_Read):
-    """What columns of other names are: roles by name, ``{"user": "query_id", "sku": "doc_id"}``."""
+    """Other names of columns: roles by name, ``{"user": "query_id", "sku": "doc_id"}``."""
 
     name, title, metavar, changes_values, several = "columns", "columns", "NAME=ROLE,...", False, True
     expects = "the roles of columns of other names, like {'user': 'query_id'}"
-    help = "Roles of columns with other names, like user=query_id,sku=doc_id; roles are query_id, doc_id, score, rank, tag, grade and iteration."
+    help = "Roles of columns with other names, like user=query_id,sku=doc_id. Roles are query_id, doc_id, score, rank, tag, grade and iteration."
 
     def accepts(self, value: Any) -> bool:
         return isinstance(value, str | dict) and bool(value)
@@ -502,10 +511,10 @@ class ColumnNames(_Read):
 
 
 class NamedGrades(ColumnNames):
-    """What grades are worth that are words: ``"Perfect=4,Good=2,Bad=0"``, or a dict."""
+    """The grades of words: ``"Perfect=4,Good=2,Bad=0"``, or a dict."""
 
     name, title, metavar = "grades", "grades that are words", "NAME=GRADE,..."
-    expects = "what grades are worth that are words, like 'Perfect=4,Good=2,Bad=0'"
+    expects = "the value of grades that are words, like 'Perfect=4,Good=2,Bad=0'"
     help = "Values of grades that are words: Perfect=4,Good=2,Bad=0."
 
     def read(self, value: Any) -> Any:
@@ -514,15 +523,74 @@ class NamedGrades(ColumnNames):
         return grades_by_name(value)
 
 
+class ItemFeatures(_Read):
+    """Features of items, for metrics of every item shown."""
+
+    name, title, metavar = "items", "items", "FILE"
+    expects = "a file of items and their features, like 'items.csv'"
+    help = "For metrics of items (ILD, Coverage, Gini ...): a file with one item per row and its features (labels as a|b, or numbers)."
+
+    def read(self, value: Any) -> Any:
+        from rankscope.files.items import items_of
+
+        return items_of(value)
+
+    def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
+        return value.label
+
+    def words(self, stated: Any) -> str:
+        return "given in memory" if stated == self.name else f"of {stated}" if stated else "none"
+
+    def brief(self, stated: Any) -> str:
+        return "" if stated is None else f"{self.title} of {stated}"
+
+
+class History(ItemFeatures):
+    """The items that users had before, in the training data of a recommender."""
+
+    name, title = "history", "histories"
+    expects = "a file of users and their items, like 'train.csv'"
+    help = (
+        "For metrics of items (Novelty, Popularity, Miscalibration ...): the training data, a file of users and items."
+    )
+
+    def check(self, value: Any) -> Any:
+        """The interactions, which are read with the items."""
+        from rankscope.files.side_tables import Interactions
+
+        if value is None or isinstance(value, Interactions):
+            return value
+        if isinstance(value, str | dict) or hasattr(value, "__arrow_c_stream__") or hasattr(value, "__fspath__"):
+            return Interactions(value)
+        raise InputError(f"history is {self.expects}, a frame, or {{user: [item, ...]}}")
+
+
+class SampledCandidates(Policy):
+    """Which candidates a list was chosen from, if not all."""
+
+    name, title = "candidates", "candidates"
+    values = {"sampled": "the relevant items and a uniform sample of the others"}
+    sentences = {"sampled": "Lists hold the relevant items and a uniform sample of the others."}
+    help = "For lists with a random sample of the candidates: print only metrics whose name shows it, like Sampled(metric='nDCG@10', items=10000)."
+
+    def refuses(self, value: Any, metric: Metric) -> str:
+        if value is None or metric.of_sample or metric.relevance == "none":
+            return ""
+        return (
+            f"candidates={value!r}: {metric} of sampled candidates is another number than {metric}; write Sampled(metric={str(metric)!r}, items=N) "
+            "with the number of all candidates"
+        )
+
+
 class Seed(Policy):
-    """Where random numbers start, for orders of equal scores that are too many to be tried."""
+    """The seed of random numbers, for equal scores with too many orders to try."""
 
     name, default, title, least, metavar = "seed", 0, "seed", 0, "N"
     most = math.inf
     help = "Seed for orders of ties that are too many to count."
 
     def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
-        return value if any(c.ties in OVER_ORDERS for c in conventions) else None  # else none are drawn
+        return value if any(c.ties in OVER_ORDERS for c in conventions) else None  # otherwise no draws
 
 
 class Ignored(Policy):
@@ -530,7 +598,7 @@ class Ignored(Policy):
 
     name, title, metavar, changes_values, several = "ignore", "ignored warnings", "CODES", False, True
     expects = "codes of warnings, like 'RS203' or ['RS203', 'RS204']"
-    help = "Skip these warnings: RS203, or RS2 for a family (rankscope check --list); may be repeated."
+    help = "Skip these warnings: RS203, or RS2 for a family (rankscope check --list). May be repeated."
 
     def accepts(self, value: Any) -> bool:
         several = isinstance(value, list | tuple | set | frozenset) and all(isinstance(one, str) for one in value)
@@ -549,7 +617,7 @@ class Ignored(Policy):
 
 
 class Policies(SimpleNamespace):
-    """The value of every policy, checked; those that are not named have their defaults.
+    """The value of every policy, checked. A policy that is not named has its default.
 
     >>> Policies(depth=10).depth, Policies().nothing_found
     (10, 'metric')
@@ -568,6 +636,19 @@ class Policies(SimpleNamespace):
     fold_score: str | None
     fold_cutoffs: str | None
     folding: Callable[[Any], Any] | None = None  # makes a run of documents of one of chunks
+    items: Any
+    history: Any
+
+    @property
+    def item_table(self) -> Any:
+        """All that is known of items: features and histories, read once. None without either."""
+        if self.items is None and self.history is None:
+            return None
+        if "table" not in (kept := vars(self).setdefault("_items", {})):
+            from rankscope.files.items import with_history
+
+            kept["table"] = self.items if self.history is None else with_history(self.items, self.history)
+        return kept["table"]
 
     def _settle_fold(self) -> None:
         from rankscope.scoring.fold import fold_run
@@ -582,6 +663,7 @@ class Policies(SimpleNamespace):
         refuse_unknown(changes, "evaluate")
         out = copy(self)
         vars(out).update((name, POLICIES[name].check(value)) for name, value in changes.items())
+        vars(out).pop("_items", None)
         if out.folding is not None:
             out._settle_fold()
         return out
@@ -591,8 +673,8 @@ BY_METRIC = tuple(policy for policy in POLICIES.values() if policy.by_metric)  #
 
 
 def refuse_unknown(options: Iterable[str], verb: str, own: Iterable[str] = ()) -> None:
-    """One line for an option that neither the verb nor ``evaluate`` has, with the nearest that there is."""
+    """One line for an option that neither the verb nor ``evaluate`` has, with the nearest known option."""
     for name in options:
         if name not in (known := [*own, *POLICIES]):
-            hint = words.hint(name, known, otherwise="; it takes those of evaluate")
+            hint = words.hint(name, known, otherwise="; it takes the options of evaluate")
             raise InputError(f"{verb} has no option {name!r}{hint}")

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def one_order(ties: str, metric: Metric) -> Ties:
-    """The one order of equal scores in which documents are shown: as said, else (for trec, and all orders together) the metric's own."""
+    """The one order of equal scores in which documents are shown: the order asked for, else (for trec, and all orders together) the metric's own."""
     found: Ties = ties if ties in {"docid", "input", "rank"} else metric.trec_ties  # type: ignore[assignment]
     return found
 
 
 def part_of(data: Any, queries: Sequence[str]) -> Any:
-    """Only these queries of a table, or of a dict; those that are not in it have nothing there."""
+    """These queries of a table or of a dict. A query that is not in it has no rows."""
     if isinstance(data, dict):
         return {query: data[query] for query in queries if query in data}
     import polars as pl
@@ -37,7 +37,7 @@ def part_of(data: Any, queries: Sequence[str]) -> Any:
 
 
 def order_of(scores: Scores, metric: Metric) -> Order:
-    """The order in which the documents of a result stand: as they were scored; under all orders of equal scores, as trec_eval has them."""
+    """The order of the documents of a result: the order in which they were scored, or trec_eval's if all orders of equal scores counted."""
     request = scores.request
     return Order(one_order(request.of_metric(metric).convention.ties, metric), request.policies.depth)
 
@@ -50,7 +50,7 @@ def top_of(
     queries: Sequence[str] | None = None,
     label: str = "run",
 ) -> pl.DataFrame:
-    """The first ``k`` documents of a run that was scored, of all queries or of these: ``query_id``, ``doc_id`` and ``rank``."""
+    """The first ``k`` documents of a scored run, of all queries or of these: ``query_id``, ``doc_id`` and ``rank``."""
     from rankscope.engines.top import top
 
     part = run if queries is None else part_of(run, queries)
@@ -60,14 +60,14 @@ def top_of(
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """The documents of one query, best first, cut at the depth; and the grade of each that was judged."""
+    """The documents of one query, best first, cut at the depth, and the grade of each that was judged."""
 
     query_id: str
     doc_ids: tuple[str, ...]
     grades: Mapping[str, float]
 
     def rank_of(self, doc: str) -> int | None:
-        """The rank of a document; None if it was not retrieved."""
+        """The rank of a document. None if it was not retrieved."""
         return self._places.get(doc)
 
     @cached_property
@@ -87,7 +87,7 @@ def ranking_of(run: CleanInput, qrels: CleanInput, query: str, order: Order) -> 
     if part is None and grades is None:
         known = list(qrels.queries)
         hint = words.hint(query, known, otherwise=f"; the qrels have ids like {words.choices(known[:3])}")
-        raise InputError(f"query {query!r}: neither judged nor in the run{hint}")
+        raise InputError(f"query {query!r}: not judged and not in the run{hint}")
     docs = () if part is None else tuple(top(part, order)["doc_id"].to_list())
     return Ranking(query, docs, grades or {})
 

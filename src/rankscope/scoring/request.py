@@ -1,4 +1,4 @@
-"""What a call asks for, checked once: metrics with their conventions, policies, intervals."""
+"""The request of a call, checked once: metrics with their conventions, policies, intervals."""
 
 from __future__ import annotations
 
@@ -8,17 +8,21 @@ import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rankscope import syntax, words
 from rankscope.blocks import Caution
-from rankscope.dialects.base import Convention
+from rankscope.diagnostics.rankings import TiesAtCutoff, TiesMove, tied_ranks
+from rankscope.diagnostics.rule import MIN_PRINTED_CHANGE
+from rankscope.dialects.base import Convention, Dialect
 from rankscope.engines.base import Order
+from rankscope.engines.tie_orders import depends_on_order
 from rankscope.errors import InputError
 from rankscope.lists import Array
 from rankscope.metrics import DEFAULT, Metric, in_order, is_foreign
-from rankscope.scoring.health import Health, Raised, warnings_of_judgments, warnings_of_run
+from rankscope.scoring.health import Health, Raised, Rescored, warnings_of_judgments, warnings_of_run
 from rankscope.scoring.policies import BY_METRIC, MIXED, OVER_ORDERS, POLICIES, Policies, Policy
 from rankscope.syntax import in_caller_syntax
 
@@ -39,7 +43,7 @@ class Intervals:
     clusters: Any = None
 
     def of_mean(self, metric: Metric, values: Array, weights: Array | None, codes: Array | None) -> Bounds:
-        """The interval of the mean of these values; without one, the reason."""
+        """The interval of the mean of these values, or the reason that there is none."""
         from rankscope.inference.base import Bounds
         from rankscope.panels.samples import bounds_of
 
@@ -52,7 +56,7 @@ class Intervals:
         return bounds
 
     def codes(self, runs: Sequence[Sequence[str]]) -> list[Array]:
-        """The number of the cluster of each query, for the queries of each run; there are clusters."""
+        """The number of the cluster of each query, for the queries of each run. Needs clusters."""
         from rankscope.files.side_tables import clusters_of
 
         ids = sorted({query for queries in runs for query in queries})
@@ -61,7 +65,7 @@ class Intervals:
         return [codes[[place[query] for query in queries]] for queries in runs]
 
     def statement(self) -> dict[str, Any]:
-        """What a result states of it."""
+        """The statement of a result about it."""
         source = self.clusters
         label = None if source is None else str(source) if isinstance(source, str | Path) else "clusters"
         interval = USUAL if self.interval is None else str(self.interval)
@@ -70,7 +74,7 @@ class Intervals:
 
 @dataclass(frozen=True)
 class MetricRequest:
-    """A metric as it was spelled, what it means here, and the conventions it is computed under."""
+    """A metric in its original spelling, its parsed form, and the conventions under which it is computed."""
 
     spelling: str
     metric: Metric
@@ -107,18 +111,24 @@ class Request:
         chosen = Policies(**(policies or {}))
         metrics, facts = _without_facts(metrics)
         if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 < level < 1:
-            raise InputError(f"level={level!r}: a level is a number between 0.5 and 1, like 0.95")
+            raise InputError(f"level={level!r}: a level must be a number between 0.5 and 1, like 0.95")
         if interval is not None:
             from rankscope.inference import find_method
             from rankscope.inference.base import Interval
 
             interval = find_method(Interval, interval, chosen.seed)
         intervals = Intervals(interval, float(level), clusters)
-        return cls(tuple(_requests(metrics, chosen)), chosen, facts, intervals)
+        asked = tuple(_requests(metrics, chosen))
+        for m in asked:
+            if "items" in m.metric.needs and chosen.items is None and chosen.history is None:
+                raise InputError(
+                    f"{m.metric} looks at every item shown: add --items with one row per item, or --history with users and items"
+                )
+        return cls(asked, chosen, facts, intervals)
 
     @cached_property
     def orders(self) -> list[Order]:
-        """How an engine is to order documents for each metric; what holds over all orders starts from trec_eval's."""
+        """The order in which an engine puts documents for each metric. A mean over all orders starts from trec_eval's."""
         needs = frozenset[str]().union(*(m.metric.needs for m in self.metrics))
         extra = any(m.convention.queries in {"run", "either"} for m in self.metrics)  # queries without judgments count
         # at which the state of the data is of interest
@@ -133,17 +143,17 @@ class Request:
         return out
 
     def place(self, metric: Metric) -> int:
-        """The place of a metric among those asked for; the first, if a dialect has one metric under two names."""
+        """The place of a metric among those asked for. The first, if a dialect has one metric under two names."""
         return next(i for i, m in enumerate(self.metrics) if m.metric == metric)
 
     def of_metric(self, metric: Metric) -> MetricRequest:
-        """What was asked for under a metric."""
+        """The request for one metric."""
         return self.metrics[self.place(metric)]
 
     def with_metrics(self, *metrics: Metric | MetricRequest, like: Metric | None = None) -> Request:
         """The same with other metrics.
 
-        A metric that was asked for keeps its conventions; another has those of ``like``, or of the first.
+        A metric that was asked for keeps its conventions. Another has those of ``like``, or of the first.
         """
         known = {m.metric: m for m in reversed(self.metrics)} if like is None else {}
         model = self.metrics[0] if like is None else self.of_metric(like)
@@ -165,7 +175,7 @@ class Request:
         return differing(other.conventions(), self.conventions())
 
     def statement_of(self, name: str) -> Any:
-        """The value of a policy as results state it: what holds for all metrics, or that they differ."""
+        """The value of a policy as results state it: one value for all metrics, or a note that they differ."""
         conventions = [m.convention for m in self.metrics]
         own = {getattr(c, name, None) for c in conventions} if POLICIES[name] in BY_METRIC else set()
         if len(own) > 1:
@@ -176,7 +186,7 @@ class Request:
         return None if value is None else POLICIES[name].statement(value, conventions)
 
     def conventions(self) -> dict[str, Any]:
-        """All conventions of a result: shared ones once, those of a dialect also metric by metric."""
+        """All conventions of a result: shared ones once, those of a dialect per metric."""
         out: dict[str, Any] = {}
         for name, policy in POLICIES.items():
             out[name] = self.statement_of(name)
@@ -190,7 +200,7 @@ class Request:
     def raised(
         self, health: Mapping[str, Health], costs: Mapping[str, Mapping[str, Any]] | None = None
     ) -> list[Raised]:
-        """Return the warnings about these runs: each rule with its numbers; ``costs`` of queries that score as empty, by run."""
+        """Return the warnings about these runs: each rule with its numbers. ``costs`` has the queries that score as empty, by run."""
         queries, ties = self.statement_of("queries"), self.statement_of("ties")
         of_runs = (
             one
@@ -200,15 +210,50 @@ class Request:
         return [*of_runs, *warnings_of_judgments(health, [m.metric for m in self.metrics])]
 
     def cautions(
-        self, health: Mapping[str, Health], costs: Mapping[str, Mapping[str, Any]] | None = None
-    ) -> list[Caution]:
-        """Return the warnings about these runs that are not ignored."""
-        return active_cautions(
-            (rule.caution(**numbers) for rule, numbers in self.raised(health, costs)), self.policies.ignore
-        )
+        self, health: Mapping[str, Health], costs: Mapping[str, Mapping[str, Any]] | None = None, rescored: Rescored | None = None,
+    ) -> list[Caution]:  # fmt: skip
+        """Return the warnings about these runs that are not ignored.
+
+        With ``rescored``, the means of the runs under other orders of ties, one warning has the size of all ties that move a printed digit.
+        """
+        raised = self.raised(health, costs)
+        tied = [numbers["run"] for rule, numbers in raised if rule is TiesAtCutoff]
+        of_ties = self._ties_that_move(tied, health, rescored) if tied and rescored is not None else None
+        if of_ties is not None:
+            raised = [(rule, numbers) for rule, numbers in raised if rule is not TiesAtCutoff] + of_ties
+        return active_cautions((rule.caution(**numbers) for rule, numbers in raised), self.policies.ignore)
+
+    def _ties_that_move(
+        self, tied: Sequence[str], health: Mapping[str, Health], rescored: Rescored
+    ) -> list[Raised] | None:
+        """Return one warning if ties move a metric, with the largest range, or None if a range has to be searched."""
+        metrics = [m.metric for m in self.metrics if m.metric.better != "neither" and depends_on_order(m.metric)]
+        if self.policies.depth is not None or not all(
+            m.settled_by_grade and not m.needs and m.aggregate == "mean" for m in metrics
+        ):
+            return None
+        ends = {m: [rescored(m, m, ties) for ties in ("worst", "best")] for m in metrics}
+        ranges: list[tuple[float, str, Metric, float, float]] = [
+            (abs(b[run] - a[run]), run, m, min(a[run], b[run]), max(a[run], b[run]))
+            for m, (a, b) in ends.items()
+            for run in tied
+        ]
+        wide = [one for one in ranges if one[0] >= MIN_PRINTED_CHANGE]
+        if not wide:
+            return []
+        _, run, metric, low, high = max(wide, key=itemgetter(0))
+        ranks = tied_ranks({k: n for k, n in health[run].ties_at_cutoff.items() if n})
+        more = len({one[1] for one in wide}) - 1 or None
+        return [(TiesMove, {"run": run, "ranks": ranks, "metric": metric, "low": low, "high": high, "more": more})]
+
+    def version_notes(self) -> list[str]:
+        """The metrics whose values depend on the version of trec_eval, with the version followed; empty without any."""
+        differing = any(getattr(m.metric, "compat", None) == 10 for m in self.metrics)
+        note = "IPrec: levels of recall rounded as trec_eval 10 does, other than 9.x and pytrec_eval (compat=9)"
+        return [note] if differing else []
 
     def small_print(self) -> str:
-        """What was assumed, in one line: only what the metrics at hand depend on, and not what their names say."""
+        """The assumptions on which the metrics depend and which their names do not state, in one line."""
         stated = [(policy, self.statement_of(name)) for name, policy in POLICIES.items()]
         told = [
             policy.brief(value)
@@ -218,55 +263,60 @@ class Request:
         metrics = [m.metric for m in self.metrics]
         gains = [m.gain for m in metrics if hasattr(m, "gain")]
         if "linear" in gains:
-            told.append("linear gain" + ("" if all(gain == "linear" for gain in gains) else " unless named"))
+            told.append("linear gain" + ("" if all(gain == "linear" for gain in gains) else " by default"))
         if any(getattr(m, "ideal", None) == "judged" for m in metrics):
             told.append("ideal from all judged")
         levels = sorted({m.level for m in metrics if hasattr(m, "level") and m.relevance == "binary"})
         if levels:
-            told.append(f"relevant: grade ≥ {words.amount(levels[0])}" + (" unless named" if len(levels) > 1 else ""))
+            told.append(f"relevant: grade ≥ {words.amount(levels[0])}" + (" by default" if len(levels) > 1 else ""))
         graded = [m for m in metrics if m.relevance == "graded" and "max_grade" not in str(m)]
         if scaled := [str(m) for m in graded if getattr(m, "max_grade", None) == 4.0]:
             told.append(f"top grade for {', '.join(scaled)}: 4")
         if geometric := [str(m) for m in metrics if m.aggregate == "geometric"]:
             told.append(f"geometric mean: {', '.join(geometric)}")
-        if any(getattr(m, "compat", None) == 10 for m in metrics):
-            told.append(
-                "IPrec: levels of recall rounded as trec_eval 10 does, other than 9.x and pytrec_eval (compat=9)"
-            )
+        told += self.version_notes()
         if within := [m for m in metrics if getattr(m, "pooled", None) is False]:
             curve = f"the area under one curve for all queries, as of a classifier, is {within[0].having(pooled=True)}"
             told.append(f"{', '.join(map(str, within))}: pairs within each query; {curve}")
-        if together := [str(m) for m in metrics if m.aggregate == "pooled"]:
+        if together := [str(m) for m in metrics if m.aggregate == "pooled" and "items" not in m.needs]:
             told.append(f"{', '.join(together)}: all pairs of documents of all queries")
+        told += [f"{m}: {m.assumption}" for m in metrics if m.assumption]
+        if shown := [str(m) for m in metrics if "items" in m.needs]:
+            told.append(f"{', '.join(shown)}: every item shown, judged or not")
         return " · ".join(filter(None, told))
 
     def sentences(self, health: Sequence[Health] = ()) -> Iterator[str]:
-        """A sentence for each policy that a paper should tell: those that depart from the default and had something to do."""
+        """A sentence for a paper for each policy that departs from its default and changed something."""
         for name, policy in POLICIES.items():
             sentence = policy.sentence(self.statement_of(name))
             if sentence and (not health or policy.had_work(health)):
                 yield sentence
 
     def in_words(self) -> Iterator[tuple[str, str]]:
-        """Each policy and what it is, a default or not."""
+        """Each policy with its value, default or not."""
         for name, policy in POLICIES.items():
             if policy.title:
                 yield policy.title, policy.words(self.statement_of(name))
 
     def options(self) -> str:
         """The options of the command line that ask for the same policies: `` --ties docid --depth 10``."""
+        values = {name: "@FILE" if value == "list" else shlex.quote(str(value)) for name, value in self._asked()}
+        return "".join(f" --{name.replace('_', '-')} {text}" for name, text in values.items())
+
+    def keywords(self) -> str:
+        """The keywords of Python that ask for the same policies: ``, ties='docid', depth=10``."""
+        return "".join(f", {name}={value!r}" for name, value in self._asked())
+
+    def _asked(self) -> Iterator[tuple[str, Any]]:
         brought = {p.name for p in BY_METRIC} if self.policies.dialect is not None else set()
-        out = ""
         for name, policy in POLICIES.items():
             value = self.statement_of(name)
             if name not in brought and value not in {None, policy.default}:
-                text = "@FILE" if value == "list" else shlex.quote(str(value))
-                out += f" --{name.replace('_', '-')} {text}"
-        return out
+                yield name, value
 
 
 def active_cautions(cautions: Iterable[C], ignored: Collection[str] | None = None) -> list[C]:
-    """The warnings that are not ignored, in the words of who calls: keywords in Python, options on the command line."""
+    """The warnings that are not ignored, in the caller's syntax: keywords in Python, options on the command line."""
     kept = [caution for caution in cautions if caution.code not in (ignored or ())]
     if syntax.MESSAGE_STYLE["options"]:
         return kept
@@ -274,28 +324,35 @@ def active_cautions(cautions: Iterable[C], ignored: Collection[str] | None = Non
 
 
 def at_level(metric: Metric, level: float) -> Metric:
-    """A metric whose lowest relevant grade is this, unless it names one itself."""
+    """The metric with this lowest relevant grade, unless it sets one itself."""
     return metric.having(level=float(level)) if getattr(metric, "level", None) == 1 else metric
 
 
+def _dialect_of(policies: Policies) -> Dialect | None:
+    if policies.dialect is None:
+        return None
+    from rankscope.dialects import DIALECTS
+
+    return DIALECTS[policies.dialect]
+
+
 def _requests(metrics: Any, policies: Policies) -> Iterator[MetricRequest]:
-    """The metrics of a call, each with its conventions; in a dialect both are the dialect's."""
+    """The metrics of a call, each with its conventions. In a dialect both are the dialect's."""
     if metrics is not None and not isinstance(metrics, Iterable | Metric | type):
         if is_foreign(metrics):
             yield from _requests([metrics], policies)
             return
         raise InputError(f"metrics are names like 'nDCG@10' or objects like nDCG @ 10, not {metrics!r}")
     several: Any = [metrics] if isinstance(metrics, str | Metric | type) else metrics
-    named = in_order(DEFAULT if metrics is None else several)
+    dialect = _dialect_of(policies)
+    named = in_order(DEFAULT if metrics is None else several, dialect.names if dialect else None)
     if not named:
-        raise InputError("no metric was given: name one, like nDCG@10, or leave metrics out for the usual ones")
+        raise InputError("metrics is empty: name one, like nDCG@10, or leave metrics out for the usual ones")
     if (level := policies.relevance_level) is not None:  # what has a level of its own keeps it
         named = [(said, at_level(metric, level)) for said, metric in named]
-    if policies.dialect is not None:
-        from rankscope.dialects import DIALECTS
+    if dialect is not None:
         from rankscope.scoring.definitions import computes, convention_of, translate
 
-        dialect = DIALECTS[policies.dialect]
         for spelling, metric in named:
             if metrics is not None or computes(dialect, metric):
                 yield MetricRequest(spelling, translate(dialect, metric, spelling), convention_of(dialect, metric))
@@ -331,7 +388,7 @@ def _without_facts(metrics: Any) -> tuple[Any, dict[str, int]]:
     if "all_trec" in [one for one in rest if isinstance(one, str)]:
         facts.setdefault("relstring", RELSTRING)
     if facts and not rest:
-        raise InputError("relstring is a fact of each query beside its metrics: name a metric, too, like P@10")
+        raise InputError("relstring is a fact of each query, printed with a metric: also name one, like P@10")
     return (rest, facts) if facts else (metrics, {})
 
 

@@ -1,4 +1,4 @@
-"""Other metrics on what was judged: by the machinery of ``evaluate``, under the same request, without reading or judging again."""
+"""Other metrics on judged lists, by the code of ``evaluate`` under the same request, without reading or judging again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rankscope.scoring.scores import Scores
 
 
 def why_not(scores: Scores, metric: Metric, like: Metric) -> str:
-    """Why a metric cannot be computed under the conventions of one that was asked for; empty if it can."""
+    """The reason that a metric cannot be computed under the conventions of a requested one, empty if it can."""
     request, policies = scores.request, scores.request.policies
     if policies.dialect is not None and type(metric) is not type(like):
         return f"{policies.dialect} has conventions of its own for each metric"
@@ -70,14 +70,14 @@ def values_on(request: Request, judged: Judged) -> Array:
 
 
 def judged_of(scores: Scores, run: str, metric: Metric) -> tuple[Judged, Array]:
-    """The judged documents of a run as a metric sees them, and the places there of the queries that the run's scores show."""
+    """The judged documents of a run as a metric needs them, and the positions of the queries that the run's scores show."""
     place = next(i for i, one in enumerate(scores.runs) if one.name == run)
     e = scores.evaluations[place]
     return e.judged[scores.request.place(metric)], places_of(scores.runs[place].query_ids, e)
 
 
 def places_of(query_ids: Sequence[str], evaluation: RunEvaluation) -> Array:
-    """Where queries stand among all that were judged."""
+    """The positions of queries among all judged ones."""
     if len(query_ids) == len(evaluation.query_id):
         return np.arange(len(evaluation.query_id))
     places = {query: i for i, query in enumerate(evaluation.query_id)}

@@ -1,4 +1,4 @@
-"""One run: as it was judged, its value for every query, and its numbers on the scoreboard and on slices of the queries."""
+"""One run: its judged lists, its value for every query, and its means over all queries and over slices."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Mean:
 
     @cached_property
     def bounds(self) -> Bounds:
-        """The interval of the value; without one its ends are NaN, and there is a reason."""
+        """The interval of the value. Without one the ends are NaN, and a reason is given."""
         if self.interval is not None:
             return self.interval()
         from rankscope.inference.base import Bounds
@@ -96,7 +96,7 @@ class Mean:
 
 @dataclass(frozen=True)
 class SliceMean:
-    """The value of a metric over the queries of a run that are in one slice: those whose ``attribute`` is ``name``."""
+    """The value of a metric over the queries of a run in one slice: the queries whose ``attribute`` is ``name``."""
 
     attribute: str
     name: str
@@ -142,6 +142,6 @@ def trec_queries(run: RunScores) -> Iterator[tuple[str, str, str]]:
 
 
 def trec_value(metric: Metric, query: str, value: float) -> tuple[str, str, str]:
-    """Name, query and value as trec_eval prints them; no text if there is no value."""
+    """Name, query and value in trec_eval's format. Empty without a value."""
     text = f"{value:.0f}" if metric.aggregate == "sum" else f"{value:6.4f}"
     return metric.trec_name() or str(metric), query, "" if math.isnan(value) else text

@@ -14,7 +14,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Heading, Paragraph, Table, Value, ValueRange
+from rankscope.blocks import (
+    EMPTY,
+    Block,
+    Caution,
+    Chart,
+    Column,
+    Heading,
+    NumberText,
+    Paragraph,
+    Table,
+    Value,
+    ValueRange,
+)
 from rankscope.errors import InputError
 from rankscope.metrics import Metric, parse, parse_many
 from rankscope.scoring import spread
@@ -30,14 +42,14 @@ from rankscope.scoring.runs import (
     trec_value,
 )
 from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_block, own_ids
-from rankscope.show.text import as_csv
+from rankscope.show.text import as_csv, as_latex
 
 if TYPE_CHECKING:
     import polars as pl
 
     from rankscope.inference.base import Bounds
 
-UNRANGED = "there is no room for the other intervals: a wider terminal shows them, --format csv has them"
+UNRANGED = "the other intervals do not fit: a wider terminal shows them, --format csv has them"
 FEW = 3  # as many runs are named, as many notes of readers shown one by one
 
 MEAN = (
@@ -66,7 +78,7 @@ SPREAD = (
 
 
 class Records(View):
-    """A view whose rows are records already, as there may be millions."""
+    """A view with rows that are records already, as there may be millions."""
 
     def records(self, result: Any) -> Iterator[dict[str, Any]]:
         """The rows as they are."""
@@ -77,7 +89,7 @@ class Records(View):
 class Scores(Result):
     """What ``evaluate`` found.
 
-    ``scores["bm25", "nDCG@10"]`` is a number, ``scores["bm25", "q1", "nDCG@10"]`` that of a query; metrics may be spelled in any way
+    ``scores["bm25", "nDCG@10"]`` is a number, ``scores["bm25", "q1", "nDCG@10"]`` that of a query. Metrics may be spelled in any way
     (``"ndcg_cut_10"``). With one run ``scores["nDCG@10"]`` is enough, and ``bounds_of`` takes the same
     to tell its interval. ``means``, ``per_query``, ``distribution`` and ``first_relevant`` are Polars frames. ``request`` is what
     was asked for, and ``conventions`` states what was assumed, ``data_health`` what is odd about the data, ``warnings`` what that
@@ -87,6 +99,7 @@ class Scores(Result):
 
     schema: ClassVar[str] = "evaluate/1"
     formats: ClassVar[tuple[str, ...]] = (*FORMATS, "trec")
+    of_latex: ClassVar[tuple[str, ...]] = ("caption", "label", "digits")
     header: ClassVar[tuple[str, ...]] = ("conventions", "inputs", "judgments", "data_health")
     views: ClassVar[tuple[View, ...]] = (
         View("results", MEANS, lambda scores: scores.board),
@@ -132,6 +145,7 @@ class Scores(Result):
     data: tuple[Any, Sequence[tuple[str | None, Any]]] | None = None
     slices: Sequence[SliceMean] = ()
     content: Callable[[], str | None] | None = None
+    predictions: Scores | None = None
 
     @property
     def judgments(self) -> dict[str, str | None]:
@@ -140,7 +154,7 @@ class Scores(Result):
 
     @cached_property
     def judgments_sha256(self) -> str | None:
-        """The digest of the judgments, the same for a file, packed or not, a frame and a dict of them; None if they are not at hand."""
+        """The digest of the judgments, equal for a file, packed or not, a frame and a dict. None if they are unavailable."""
         return None if self.content is None else self.content()
 
     def __getitem__(self, key: Any) -> float:
@@ -156,9 +170,10 @@ class Scores(Result):
         return float(scored.values[mean.metric][scored.query_ids.index(text)])
 
     def to_dict(self, run: str | None = None) -> dict[str, Any]:
-        """The values of the queries as ``{query: {metric: value}}``, as pytrec_eval gives them, under the names that were asked for.
+        """The values of queries as ``{query: {metric: value}}``, as pytrec_eval gives them, under the names that were asked for.
 
-        Of several runs ``{run: {query: {metric: value}}}``, unless one ``run`` is named. A value that is undefined is NaN.
+        Of several runs ``{run: {query: {metric: value}}}``, unless one ``run`` is named. A value that is undefined is NaN. Queries are
+        numbers if all inputs are frames with numbers as ids.
 
         >>> import rankscope as rs
         >>> rs.evaluate({"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}, ["recip_rank", "P_5"]).to_dict()["q1"]
@@ -170,12 +185,19 @@ class Scores(Result):
         by_run = {
             scored.name: {
                 query: {names[m]: float(values[i]) for m, values in scored.values.items()}
-                for i, query in enumerate(scored.query_ids)
+                for i, query in enumerate(self._own_queries(scored))
             }
             for scored in self.runs
             if run in (None, scored.name)
         }
         return by_run if len(by_run) > 1 or (run is None and len(self.runs) > 1) else next(iter(by_run.values()))
+
+    def _own_queries(self, run: RunScores) -> list[Any]:
+        if "query_id" not in self.whole_ids:
+            return list(run.query_ids)
+        import polars as pl
+
+        return own_ids(pl.DataFrame({"query_id": run.query_ids}), self.whole_ids)["query_id"].to_list()
 
     def bounds_of(self, key: Any) -> Bounds:
         """The interval of a number, which is named as in ``scores[key]``.
@@ -190,11 +212,11 @@ class Scores(Result):
         return self.mean_of(key).bounds
 
     def mean_of(self, key: Any) -> Mean:
-        """The entry of the board that is named as in ``scores[key]``. Raises KeyError if there is none."""
+        """The entry of the board for ``scores[key]``. Raises KeyError if there is none."""
         run, metric = key if isinstance(key, tuple) else (None, key)
         names = [scored.name for scored in self.runs]
         if run is None and len(names) > 1:
-            raise KeyError(f"there are {len(names)} runs, say which: scores[{names[0]!r}, {str(metric)!r}]")
+            raise KeyError(f"there are {len(names)} runs, name one: scores[{names[0]!r}, {str(metric)!r}]")
         if run is not None and run not in names:
             raise KeyError(f"no run is called {run!r}: there are {', '.join(names)}")
         board = [mean for mean in self.board if run in (None, mean.run)]
@@ -216,19 +238,48 @@ class Scores(Result):
         return list(dict.fromkeys(mean.metric for mean in self.board))
 
     def by_merit(self, metric: Metric) -> list[str]:
-        """The runs by their value on a metric, the best first, those without one last; as given if neither high nor low is better."""
+        """The runs by their value on a metric, best first, undefined last. The order is unchanged if neither high nor low is better."""
         sign = {"higher": -1.0, "lower": 1.0, "neither": 0.0}[metric.better]
         values = {mean.run: sign * mean.value for mean in self.board if mean.metric == metric}
         return sorted(values, key=lambda run: math.inf if math.isnan(values[run]) else values[run])
 
+    def sorted_by(self, metric: Any) -> Scores:
+        """Return the same scores with the best run on a metric first. Raises InputError for a metric that was not evaluated.
+
+        >>> import rankscope as rs
+        >>> runs = {"low": {"q": ["b", "a"]}, "high": {"q": ["a", "b"]}}
+        >>> [run.name for run in rs.evaluate({"q": {"a": 1}}, runs, "RR").sorted_by("RR").runs]
+        ['high', 'low']
+        """
+        wanted = metric_to_sort_by(metric, self.metrics)
+        places = {run: place for place, run in enumerate(self.by_merit(wanted))}
+        order = sorted(range(len(self.runs)), key=lambda i: places[self.runs[i].name])
+        board = sorted(self.board, key=lambda mean: places[mean.run])
+        evaluations = [self.evaluations[i] for i in order] if self.evaluations else ()
+        return replace(self, runs=[self.runs[i] for i in order], board=board, evaluations=evaluations)
+
     @cached_property
     def conventions(self) -> Mapping[str, Any]:
-        """What was assumed: every policy, and what metrics assume of their own."""
-        return self.request.conventions()
+        """The assumptions: every policy, and the assumptions of each metric."""
+        corrected = {} if self.predictions is None else {"predicted": "PPI++: people correct the model, query by query"}
+        return {**self.request.conventions(), **corrected}
+
+    @property
+    def methods(self) -> str:
+        """The statement of method for a paper, then its sources as BibTeX."""
+        from rankscope.scoring.methods import Cites, of_means, of_values
+
+        intervals, health = self.request.intervals, [run.health for run in self.runs]
+        cites = Cites(intervals.clusters is not None)
+        queries = len({query for run in self.runs for query in run.query_ids})
+        metrics, runs = [(str(metric), metric) for metric in self.metrics], words.counted(len(self.runs), "run")
+        text = [*of_values(metrics, runs, queries, cites, self.request, health)]
+        text += of_means([mean.bounds for mean in self.board], intervals.level, cites, "clusters", "")
+        return cites.statement(text)
 
     @property
     def data_health(self) -> dict[str, dict[str, Any]]:
-        """What each run's data look like, as plain values."""
+        """The health of the data of each run, as plain values."""
         return {run.name: run.health.as_dict() for run in self.runs}
 
     @cached_property
@@ -246,7 +297,7 @@ class Scores(Result):
 
     @cached_property
     def first_relevant(self) -> pl.DataFrame:
-        """run, rank (1 to 10, 11-100, 101+, none), queries: where rankings show their first document of grade 1 or more."""
+        """run, rank (1 to 10, 11-100, 101+, none), queries: the ranks of the first document of grade 1 or more."""
         return self.to_polars("first_relevant")
 
     @cached_property
@@ -259,7 +310,7 @@ class Scores(Result):
 
     @cached_property
     def per_query(self) -> pl.DataFrame:
-        """run, query_id (a whole number where those passed are), metric, value (null: undefined): one row per query and metric; with weights that were given also weight."""
+        """run, query_id (whole numbers stay whole), metric, value (null: undefined), any weight: one row per query and metric."""
         return own_ids(self._query_rows, self.whole_ids)
 
     @cached_property
@@ -287,19 +338,17 @@ class Scores(Result):
         return self.per_query if table == "per_query" else super().to_polars(table)
 
     def json_header(self) -> dict[str, Any]:
-        """Return the declared header; the key ``per_query`` is always there, and filled on request."""
+        """Return the declared header. The key ``per_query`` is always there, and filled on request."""
         return {**super().json_header(), "per_query": []}
 
     def write(
         self, form: str, *, width: int = 80, colour: bool = False, table: str = "", **options: Any
     ) -> Iterable[str]:
-        """The result in one of ``formats``, in pieces; ``per_query`` and ``distribution`` say what is shown next to the means."""
+        """The result in one of ``formats``, in pieces. ``per_query`` and ``distribution`` add views next to the means."""
         per_query = bool(options.get("per_query"))
         if form == "trec":
             if self.slices:
-                raise InputError(
-                    "the lines of trec_eval have no room for slices: leave them out, or choose another format"
-                )
+                raise InputError("the lines of trec_eval cannot hold slices: leave them out, or choose another format")
             return self.trec_lines(per_query)
         table = table or ("per_query" if per_query else "")
         return super().write(form, width=width, colour=colour, table=table, **options)
@@ -331,7 +380,7 @@ class Scores(Result):
         return as_csv(self.view("slices").header(self), [*self.to_dicts(), *self.to_dicts("slices")])
 
     def trec_lines(self, per_query: bool = False) -> Iterator[str]:
-        """The lines that trec_eval prints: name, query and value; runs one after the other, each under its id."""
+        """The lines that trec_eval prints: name, query and value. Runs one after the other, each under its id."""
         several = len(self.runs) > 1
         for run in self.runs:
             lines = [("runid", "all", run.name)] if several else []
@@ -360,7 +409,7 @@ class Scores(Result):
     def blocks(
         self, *, per_query: bool = False, distribution: bool = False, next_step: str = "", **_: Any
     ) -> list[Shown]:
-        """The answer, what to doubt about it, and the conventions it rests on."""
+        """The answer, its cautions, and its conventions."""
         each: list[Shown] = [self.table("per_query"), EMPTY] if per_query else []
         return [
             *each,
@@ -375,7 +424,7 @@ class Scores(Result):
         ]
 
     def document_blocks(self, *, per_query: bool = False, distribution: bool = False, **_: Any) -> list[Shown]:
-        """What goes into a document: the tables, and in the small print the queries and conventions."""
+        """The blocks of a document: the tables, and queries and conventions in the small print."""
         small = " · ".join([*self.queries_in_words(), self.request.small_print()])
         alone = f"{self.runs[0].name}: " if len(self.runs) == 1 else ""
         each: list[Shown] = [Heading(f"{alone}each query"), self.table("per_query"), Heading("all queries")]
@@ -389,7 +438,7 @@ class Scores(Result):
         ]
 
     def table(self, name: str = "", *, most: int | None = None) -> Table:
-        """A table as it is printed: the scoreboard, unless another is named."""
+        """A printed table: by default the scoreboard."""
         if name in {"", "results"}:
             return self._scoreboard()
         return self._query_table(most) if name == "per_query" else super().table(name, most=most)
@@ -408,6 +457,45 @@ class Scores(Result):
             yield replace(spread.distribution_chart(_column(lead), values, sign, lead.range), order=order)
             yield replace(spread.first_relevant_chart(shown[: spread.BARS]), order=order)
 
+    def to_latex(
+        self, *, per_query: bool = False, distribution: bool = False, caption: str = "", label: str = "", digits: int | None = None, **_: Any
+    ) -> str:  # fmt: skip
+        """Return the table of a paper: systems by metrics, the best in bold, in one column of two if it fits.
+
+        ``per_query`` adds an appendix: for each metric a table of any length, queries by systems. It needs the packages booktabs,
+        threeparttable and (for the appendix) longtable. Raises InputError for an invalid ``label`` or ``digits``.
+        """
+        from rankscope.show.latex import PaperCell, PaperTable, check_digits, long_table
+
+        places, best, names = check_digits(digits, 4), self._scoreboard().best, [run.name for run in self.runs]
+        means, metrics, tag = (
+            {(m.run, m.metric): m.value for m in self.board},
+            list(self._columns),
+            label or "tab:systems",
+        )
+
+        def text(run: str, metric: Metric) -> str:
+            parts = [metric, *filter(None, [self._columns[metric]])]
+            return " + ".join(_in_paper(means[run, part], part, places) for part in parts)
+
+        table = PaperTable(
+            [str(m) for m in metrics], [m.better for m in metrics], names, [""] * len(names),
+            [[PaperCell(text(run, m), best=(i, place) in best) for place, m in enumerate(metrics, start=1)] for i, run in enumerate(names)],
+            caption or f"{words.counted(len(names), 'system')} on {words.counted(len(self.runs[0].query_ids), 'query')}.", tag,
+            f"{', '.join(self.queries_in_words())}. {self.request.small_print()}.",
+        )  # fmt: skip
+        lines = [*table.lines(), ""]
+        for number, metric in enumerate(self.metrics if per_query else (), start=1):
+            by_run = [dict(zip(run.query_ids, run.values[metric].tolist(), strict=True)) for run in self.runs]
+            queries = dict.fromkeys(query for values in by_run for query in values)
+            rows = [
+                [query, *(_in_paper(values.get(query, math.nan), metric, places) for values in by_run)]
+                for query in queries
+            ]
+            lines += [*long_table(["query", *names], rows, f"{metric} of every query.", f"{tag}-queries-{number}"), ""]
+        more = [*(self.spread_blocks() if distribution else []), *self._slice_blocks()]
+        return "\n".join([*lines, *([as_latex(more)] if more else [])])
+
     def queries_in_words(self) -> Iterator[str]:
         """The number of queries the values are made of, and which metrics leave some out, or have no interval."""
         queries = len(self.runs[0].query_ids)
@@ -418,7 +506,7 @@ class Scores(Result):
             "both": f"{number} judged and in every run",
             "either": "all queries judged or in the run" if vary else f"{number} judged or in the run",
             "list": f"{number} of the list",
-        }.get(self.request.statement_of("queries"), f"{number}; the dialect decides which of them count")
+        }.get(self.request.statement_of("queries"), f"{number}, counted by the rules of the dialect")
         if (weights := self.request.policies.weights) is not None:
             yield weights.in_words(dict.fromkeys(query for run in self.runs for query in run.query_ids))
         for metric in self.metrics:
@@ -460,7 +548,7 @@ class Scores(Result):
             yield f"{metric} ({which})" if len(runs) < len(self.runs) else str(metric)
 
     def reader_notes(self) -> list[str]:
-        """What the readers said: line by line for a few runs, summed up for many."""
+        """The notes of readers: line by line for a few runs, summed up for many."""
         if len(self.runs) <= FEW:
             return list(self.notes)
         qrels, runs = self.inputs[: -len(self.runs)], self.inputs[-len(self.runs) :]
@@ -468,7 +556,7 @@ class Scores(Result):
         kind = f" as {kinds.pop()}s" if len(kinds) == 1 else ""
         rows, queries = (_span([getattr(run.health, of) for run in self.runs]) for of in ("rows", "queries"))
         more = [note for source in runs for note in source.notes[1:]]
-        rest = f"and {len(more) - FEW:,} more such notes: evaluate a run alone to see its own"
+        rest = f"and {len(more) - FEW:,} more notes like these: evaluate a single run to see its own"
         own = {note for source in self.inputs for note in source.notes}
         return [
             *(note for source in qrels for note in source.notes),
@@ -483,18 +571,37 @@ class Scores(Result):
         return len({len(run.query_ids) for run in self.runs}) > 1
 
     def _scoreboard(self) -> Table:
-        means = {(mean.run, mean.metric): mean for mean in self.board}
-        columns = [Column("run"), *map(_column, self.metrics)]
-        rows = [(run.name, *(_with_interval(means[run.name, metric]) for metric in self.metrics)) for run in self.runs]
+        means, metrics = {(mean.run, mean.metric): mean for mean in self.board}, self._columns
+        columns = [Column("run"), *map(_column, metrics)]
+        rows = [
+            (
+                run.name,
+                *(
+                    _with_interval(means[run.name, m], means[run.name, beside] if beside else None)
+                    for m, beside in metrics.items()
+                ),
+            )
+            for run in self.runs
+        ]
         if self._queries_vary:
             columns.append(Column("queries", "count"))
             rows = [(*row, len(run.query_ids)) for row, run in zip(rows, self.runs, strict=True)]
         best = frozenset(
             (row, place)
-            for place, metric in enumerate(self.metrics, start=1)
+            for place, metric in enumerate(metrics, start=1)
             for row in best_rows(metric.better, [words.finite(means[run.name, metric].value) for run in self.runs])
         )
         return Table(tuple(columns), tuple(rows), best=best, turns=True, note=self._legend(), unranged=UNRANGED)
+
+    @cached_property
+    def _columns(self) -> dict[Metric, Metric | None]:
+        """The metrics of the scoreboard, each with the residual that its cell shows as well."""
+        residuals = {m: getattr(m, "residual", None) for m in self.metrics}
+        shared = {
+            m: next((other for other in self.metrics if residual and _alike(residual, other)), None)
+            for m, residual in residuals.items()
+        }
+        return {m: beside for m, beside in shared.items() if m not in shared.values()}
 
     def _legend(self) -> str:
         known = [mean for mean in self.board if mean.bounds.known]
@@ -502,7 +609,12 @@ class Scores(Result):
         intervals = self.request.intervals
         clustered = " in clusters" if intervals.clusters is not None else ""
         which = f"the {words.percent(intervals.level)} {methods} interval over queries{clustered}"
-        return ValueRange.note([ValueRange(mean.value, mean.bounds.lower, mean.bounds.upper) for mean in known], which)
+        apart = {metric for pair in self._columns.items() if pair[1] for metric in pair}
+        ranges = [ValueRange(m.value, m.bounds.lower, m.bounds.upper) for m in known if m.metric not in apart]
+        residual = [
+            f"+ in {m}: the possible gain by unjudged documents" for m, beside in self._columns.items() if beside
+        ]
+        return "; ".join(filter(None, [ValueRange.note(ranges, which), *residual]))
 
     def _query_table(self, most: int | None = None) -> Table:
         several, weights = len(self.runs) > 1, self.request.policies.weights
@@ -542,8 +654,28 @@ class Scores(Result):
         ]
 
 
-def _with_interval(mean: Mean) -> Value:
+def metric_to_sort_by(named: Any, metrics: Iterable[Metric]) -> Metric:
+    """Return the named metric among the evaluated ones. Raises InputError for another."""
+    wanted = parse(named)
+    if wanted not in metrics:
+        raise InputError(f"sort={str(named)!r}: sort by one of {', '.join(map(str, metrics))}")
+    return wanted
+
+
+def _in_paper(value: float, metric: Metric, digits: int) -> str:
+    """Return a value in the table of a paper."""
+    return "-" if math.isnan(value) else words.number(value, digits=0 if metric.aggregate == "sum" else digits)
+
+
+def _alike(residual: Metric, other: Metric) -> bool:
+    """True if another metric is this residual, with any rule for ranks below the end of a list."""
+    return type(residual) is type(other) and residual.having(tail=getattr(other, "tail", None)) == other
+
+
+def _with_interval(mean: Mean, residual: Mean | None = None) -> Value:
     bounds = mean.bounds
+    if residual is not None and not math.isnan(mean.value + residual.value):
+        return NumberText(f"{words.cell(mean.value)} + {words.cell(residual.value)}", mean.value)
     return ValueRange(mean.value, bounds.lower, bounds.upper) if bounds.known else words.finite(mean.value)
 
 
@@ -552,7 +684,7 @@ def _column(metric: Metric) -> Column:
 
 
 def best_rows(better: str, values: Sequence[float | None]) -> list[int]:
-    """The rows with the best value, as far as four decimals tell; none if all are the same."""
+    """The rows with the best value to four decimals, none if all are equal."""
     rounded = [None if value is None else round(value, 4) for value in values]
     known = [value for value in rounded if value is not None]
     if better == "neither" or len(known) < 2 or len(set(known)) == 1:
@@ -573,17 +705,17 @@ def _span(numbers: Sequence[int]) -> str:
 
 
 class OfScores(Result):
-    """A result that rests on scores: it has their conventions, and what is to be known of their data."""
+    """A result made of scores: it has their conventions and the health of their data."""
 
     if TYPE_CHECKING:
 
         @property
         def scores(self) -> Scores:
-            """What it rests on."""
+            """The scores of the result."""
 
     conventions = property(attrgetter("scores.conventions"), doc="The policies under which the numbers were computed.")
-    notes = property(attrgetter("scores.notes"), doc="What was said while reading.")
-    warnings = property(attrgetter("scores.warnings"), doc="What to know before believing the numbers.")
+    notes = property(attrgetter("scores.notes"), doc="Notes from reading the inputs.")
+    warnings = property(attrgetter("scores.warnings"), doc="Warnings about the data and the numbers.")
     inputs = property(attrgetter("scores.inputs"), doc="The files and tables that were read.")
     data_health = property(attrgetter("scores.data_health"), doc="The state of the data, by run.")
     header: ClassVar[tuple[str, ...]] = ("conventions", "inputs")

@@ -42,7 +42,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_loss(value: Any, *, above_zero: bool = False) -> bool:
-    """True for a number, or a percentage as text, that a gate can accept as a loss; above 0 for a margin."""
+    """True for a number, or a percentage as text, that a gate can accept as a loss, and above 0 for a margin."""
     from rankscope.panels.margin import read_margin, read_tolerance
 
     if isinstance(value, str) and not value.strip().endswith("%"):
@@ -65,7 +65,7 @@ SETTINGS: dict[str, Setting] = {
     "primary": Setting(_is_text, "the main metric, like 'nDCG@10'", experiments=True),
     "metrics": Setting(
         lambda v: all(map(_is_text, v)) and bool(v) if isinstance(v, list) else _is_text(v),
-        "a metric or a list of them, like ['nDCG@10', 'AP']",
+        "a metric or a list of metrics, like ['nDCG@10', 'AP']",
         experiments=True,
     ),
     "alpha": Setting(
@@ -76,13 +76,15 @@ SETTINGS: dict[str, Setting] = {
     ),
     "tolerance": Setting(
         lambda v: all(map(_is_loss, _each(v))),
-        "a number of at least 0 like 0.01, a percentage like '2%', or a table of these by metric",
+        "a number of at least 0 like 0.01, a percentage like '2%', or a table with one per metric",
         only=("gate",),
     ),
     "fail_on": Setting(lambda v: v in ("loss", "tolerance"), "one of 'loss', 'tolerance'", only=("gate",), logs=True),
     "test": Setting(_is_text, "the name of a test, like 't'", experiments=True),
     "interval": Setting(_is_text, "the name of an interval, like 't'", experiments=True),
     "correction": Setting(_is_text, "the name of a correction, like 'holm'", only=("compare",), experiments=True),
+    "alternative": Setting(_is_text, "a side to test, like 'better'", only=("experiment",), experiments=True),
+    "all_pairs": Setting(lambda v: isinstance(v, bool), "true or false", only=("experiment",), experiments=True),
     "tried": Setting(
         lambda v: _is_number(v) and isinstance(v, int) and v >= 1,
         "the number of systems that were tried, a whole number of at least 1",
@@ -90,7 +92,7 @@ SETTINGS: dict[str, Setting] = {
     ),
     "margin": Setting(
         lambda v: all(_is_loss(one, above_zero=True) for one in _each(v)),
-        "a negligible difference above 0, like 0.01, a percentage like '1%', or a table of these by metric",
+        "a negligible difference above 0, like 0.01, a percentage like '1%', or a table with one per metric",
         only=("compare",),
         experiments=True,
     ),
@@ -140,9 +142,9 @@ class Settings:
 
 
 def settings_of(path: str | None = None, start: str | Path | None = None, verb: str | None = None) -> Settings:
-    """The settings in a TOML file, or in the nearest pyproject.toml from the folder ``start`` upwards; or those that a ``verb`` uses.
+    """The settings in a TOML file, or in the nearest pyproject.toml from the folder ``start`` upwards, or those that a ``verb`` uses.
 
-    A file that is named holds them in ``[tool.rankscope]`` or at its top; a pyproject.toml that was looked for holds them in
+    A file that is named holds them in ``[tool.rankscope]`` or at its top. A pyproject.toml that was looked for holds them in
     ``[tool.rankscope]``, and without that table nothing is set. ``[tool.rankscope.gate]``, ``[tool.rankscope.compare]``
     and ``[tool.rankscope.experiment]`` hold for one verb. Files are named from the folder of the settings.
 

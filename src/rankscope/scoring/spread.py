@@ -1,4 +1,4 @@
-"""How the values of the queries are spread, and how far systems are apart on each, and where rankings show their first relevant document."""
+"""The spread of query values, the differences of systems per query, and the ranks of first relevant documents."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ TOGETHER = {
     "1": ("1",), "2": ("2",), "3": ("3",), "4-5": ("4", "5"), "6-10": ("6", "7", "8", "9", "10"), "11-100": ("11-100",),
     "101+": ("101+",), NONE: (NONE,),
 }  # fmt: skip
-LINES = 8  # runs whose lines can be told apart
-BARS = 4  # runs whose bars can stand side by side
+LINES = 8  # runs with distinguishable lines
+BARS = 4  # runs with bars side by side
 STEPS = 200  # steps of a line
 HEAT = 60  # queries that can be told apart in a picture
 SHARE = "share of queries"
@@ -43,14 +43,14 @@ def spread_of(values: Array) -> dict[str, Any]:
 
 
 def rank_counts(run: RunScores) -> dict[str, int]:
-    """In how many queries of a run the first relevant document stands at each rank."""
+    """The number of queries of a run with their first relevant document at each rank."""
     at = run.first_relevant
     counts = {name: int(np.count_nonzero((at >= low) & (at <= high))) for name, (low, high) in RANKS.items()}
     return {**counts, NONE: int(np.count_nonzero(at == 0))}
 
 
 def rank_table(runs: Sequence[RunScores]) -> Table:
-    """In how many queries of each run the first relevant document stands at each rank."""
+    """The number of queries of each run with their first relevant document at each rank."""
     columns = (Column("run"), *(Column(rank, "count") for rank in (*RANKS, NONE)))
     return Table(columns, tuple((run.name, *rank_counts(run).values()) for run in runs), turns=True)
 
@@ -85,7 +85,7 @@ def cumulative(
 def distribution_chart(
     column: Column, values: Mapping[str, Array], sign: int, bounds: tuple[float, float], note: str = ""
 ) -> Chart:
-    """The share of queries that score at most so much: one line per run. ``sign`` is 1 if higher values are better, -1 if lower are."""
+    """The share of queries at or below each score: one line per run. ``sign`` is 1 if higher values are better, -1 if lower ones are."""
     header = other_than(column.header, SHARE, "run")
     read = {
         1: "The further right and the lower a line, the better",
@@ -97,13 +97,13 @@ def distribution_chart(
         "distribution", f"Distribution of {column.header} over queries", "steps",
         (Column(header, "value", hint=column.hint), Column(SHARE, "value"), Column("run")), rows, x=header, y=SHARE,
         series="run",
-        caption=f"The share of queries that score at most the value on the axis. {read}; where lines cross, neither run is better throughout.{note}",
+        caption=f"The share of queries that score at most the value on the axis. {read}. If lines cross, neither run is better throughout.{note}",
         limits=(0.0, 1.0), axes=((header, column.header), (SHARE, f"{SHARE} that score at most this")),
     )  # fmt: skip
 
 
 def first_relevant_chart(runs: Sequence[RunScores], note: str = "", told: bool = False) -> Chart:
-    """In how many queries the first relevant document stands at each rank: bars for each run."""
+    """The number of queries with their first relevant document at each rank: bars for each run."""
     counts = {run.name: rank_counts(run) for run in runs}
     parts = TOGETHER if len(runs) > 1 else {rank: (rank,) for rank in (*RANKS, NONE)}
     rows = tuple(
@@ -112,18 +112,18 @@ def first_relevant_chart(runs: Sequence[RunScores], note: str = "", told: bool =
         for label, ranks in parts.items()
     )
     first, none = runs[0].name, counts[runs[0].name][NONE]
-    never = f"{first} shows none on {words.counted(none, 'query')}." if none else f"{first} shows one on every query."
+    never = f"{first} has none on {words.counted(none, 'query')}." if none else f"{first} shows one on every query."
     return Chart(
         "first-relevant", "Queries by the rank of their first relevant document", "bars",
         (Column("rank"), Column("queries", "count"), Column("run")), rows, x="rank", y="queries",
         series="run" if len(runs) > 1 else "",
-        caption=f"Where a reader meets the first document of grade 1 or more. {never}{note}", told=told,
+        caption=f"The rank at which a reader meets the first document of grade 1 or more. {never}{note}", told=told,
         axes=(("rank", "rank of the first relevant document"),),
     )  # fmt: skip
 
 
 def gaps(panel: Panel) -> Array:
-    """How far the systems are apart on each query; 0 if they differ by rounding alone, or if fewer than two have a value."""
+    """The range of the systems' values on each query, 0 if they differ by rounding or if fewer than two have a value."""
     high = np.where(np.isnan(panel.values), -np.inf, panel.values).max(axis=0)
     low = np.where(np.isnan(panel.values), np.inf, panel.values).min(axis=0)
     known = np.isfinite(high) & np.isfinite(low)
@@ -152,7 +152,7 @@ def heat_map_chart(panel: Panel, order: Sequence[str], column: Column) -> Chart:
         "heatmap", f"{panel.name} by run and query", "heat",
         (Column("query", queries=True), Column("run"), replace(column, header=header)), tuple(rows),
         x="query", y="run", colour=header, query="query", limits=(low, high) if math.isfinite(low) and math.isfinite(high) else None,
-        caption=f"{which}, {ordered}. A column of one colour is a query that is equally hard for all; a cell that stands out is worth a look.{holes}",
+        caption=f"{which}, {ordered}. A column in one colour is a query that is equally hard for all. A cell in a different colour is worth a look.{holes}",
     )  # fmt: skip
 
 

@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankscope import words
 from rankscope.errors import HUGE, DataError, InputError
-from rankscope.lists import Array
+from rankscope.lists import Array, each
+
+if TYPE_CHECKING:
+    from rankscope.files.sheets import Sheet
 
 EXPECTED = "weights are a table of two columns, query and weight, or {query: weight}"
+UNITS = (
+    "session_id",
+    "session",
+    "user_id",
+    "user",
+    "customer_id",
+)  # that weigh the same, however many queries each has
+LATER = 4.0  # sDCG's base of the logarithm: the fourth query of a session counts half of the first
 
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """The weight of each query, and where the weights came from."""
+    """The weight of each query, and the source of the weights."""
 
     by_query: Mapping[str, float]
     label: str
 
     def of(self, queries: Sequence[str]) -> Array:
-        """The weights of these queries; every one must have one."""
+        """Return the weights of these queries. Every query must have one."""
         without = [query for query in queries if query not in self.by_query]
         if without:
             raise DataError(
-                f"{self.label}: query {without[0]!r} has no weight ({len(without)} of {len(queries)} queries have none); "
+                f"{self.label}: query {without[0]!r} has no weight ({len(without)} of {len(queries)} queries lack one): "
                 "give every scored query one, 0 leaves it out"
             )
         return np.array([self.by_query[query] for query in queries], dtype=float)
@@ -47,7 +60,7 @@ class Weights:
         return f"weights of {self.label}: {low} to {high}, half of the weight on {many:,} of {words.counted(len(weights), 'query')}"
 
     def note_unused(self, scored: Set[str]) -> list[str]:
-        """What to say of weights whose query is not scored."""
+        """The note about weights for queries that are not scored."""
         left = sorted(set(self.by_query) - scored)
         what = words.counted(len(left), "weight is of a query", "weights are of queries")
         return [f"{self.label}: {what} that no run is scored on ({words.sample(left)})"] if left else []
@@ -56,7 +69,8 @@ class Weights:
 def weights_of(source: Any) -> Weights:
     """Read weights: ``{query: weight}``, a data frame or a file with a query and a weight in each row.
 
-    A file may be compressed, and of any format that tables come in; one of text needs no header.
+    A file may be compressed, and of any format that tables come in. One of text needs no header. With a column of sessions or users each
+    of them weighs the same.
     """
     if isinstance(source, Weights):
         return source
@@ -70,14 +84,57 @@ def weights_of(source: Any) -> Weights:
 
     if is_path(source):
         raw = open_raw(source, EXPECTED)
-        if kind_of(raw) not in {"json", "jsonl", "parquet"}:
+        heading = re.split(r"[,;\t]", raw.head.split(b"\n", 1)[0].decode("utf-8-sig", "replace"))
+        if kind_of(raw) not in {"json", "jsonl", "parquet"} and not _unit_in(heading):
             return _check(_rows_of_text(raw.read(), raw.label), raw.label)
     found = open_sheet(source, "weights", EXPECTED, QUERY)
     label = str(source) if is_path(source) else "weights"
     if isinstance(found, Mapping):
         return _check(list(found.items()), label)
+    if unit := _unit_in(found.frame.columns):
+        return _of_units(found, unit, label)
     key, weight = found.pair(EXPECTED)
     return _check(list(zip(found.ids(key, "query"), found.frame[weight], strict=True)), label)
+
+
+def _unit_in(columns: Sequence[str]) -> str:
+    """The column of sessions or users next to a column of queries. Empty if there is none."""
+    from rankscope.files.sheets import QUERY
+
+    units, queries = ({words.plain_name(name) for name in names} for names in (UNITS, QUERY))
+    plain = {words.plain_name(name.strip().strip('"')): name for name in columns}
+    return next((plain[name] for name in plain if name in units), "") if (queries - units) & plain.keys() else ""
+
+
+def _of_units(found: Sheet, unit: str, label: str) -> Weights:
+    """Weights under which each session or user counts the same, however many queries it has.
+
+    Within it, queries weigh by the column ``weight``, by 1 / (1 + log4 of the column ``place``), or the same.
+
+    Source: Järvelin, Price, Delcambre and Nielsen, Discounted cumulated gain based evaluation of multiple-query IR sessions, ECIR 2008.
+    """
+    from rankscope.files.sheets import QUERY
+
+    key = found.role([name for name in QUERY if name not in UNITS])
+    assert key is not None, "a unit stands next to a query"
+    weight, place = found.role(("weight",)), found.role(("place", "position"))
+    own = np.ones(len(found.frame))
+    if weight:
+        own = found.numbers(weight)
+    elif place:
+        own = found.numbers(place)
+        if not (own >= 1).all():
+            raise InputError(
+                f"{label}: a {place} is not a number of 1 or more: number the queries of each {unit} from 1"
+            )
+        own = each(lambda m: 1.0 / (1.0 + math.log(m, LATER)), own)
+    plain = _check(list(zip(found.distinct(key, "query"), own.tolist(), strict=True)), label)
+    code = found.ids(unit, unit).rank("dense").to_numpy().astype(np.int64) - 1
+    whole = np.bincount(code, own)
+    if not whole.all():
+        raise InputError(f"{label}: the queries of a {unit} have no weight together: give one a weight above 0")
+    shares = own / whole[code]
+    return Weights(dict(zip(plain.by_query, shares.tolist(), strict=True)), label)
 
 
 def _rows_of_text(content: bytes, label: str) -> list[tuple[str, str]]:
@@ -88,7 +145,7 @@ def _rows_of_text(content: bytes, label: str) -> list[tuple[str, str]]:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError(f"{label}: is no UTF-8 text; {EXPECTED}") from None
+        raise InputError(f"{label}: not UTF-8 text; {EXPECTED}") from None
     rows: list[tuple[str, str]] = []
     heading: list[str] | None = None
     queries = set(map(plain_name, QUERY))
@@ -120,10 +177,10 @@ def _check(rows: Sequence[tuple[Any, Any]], label: str) -> Weights:
     for query, value in rows:
         weight = words.as_number(value)
         if weight is None or not 0 <= weight <= HUGE:
-            raise InputError(f"{label}: query {query!s} weighs {value!r}; a weight is a number of at least 0")
+            raise InputError(f"{label}: query {query!s} weighs {value!r}: a weight must be a number of at least 0")
         if str(query) in out:
-            raise InputError(f"{label}: query {query!s} has two weights; keep one")
+            raise InputError(f"{label}: query {query!s} has two weights: keep one")
         out[str(query)] = weight
     if not any(out.values()):
-        raise InputError(f"{label}: no query weighs anything; give at least one a weight above 0")
+        raise InputError(f"{label}: no query weighs anything: give at least one a weight above 0")
     return Weights(out, label)

@@ -1,4 +1,4 @@
-"""A partial result: what a share of a run gave, with the request in full, kept in a file until all shares are there."""
+"""A partial result: the values of one share of a run and its whole request, kept in a file until all shares are there."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ASPECT_FIELDS = ("count", "aspect", "group", "grade")
 
 @dataclass(frozen=True)
 class QrelsFacts:
-    """The judgments of a partial result: the digest of what they say, where they came from (None for a dict), and rows left out."""
+    """The judgments of a partial result: their digest, their source (None for a dict), and the number of rows left out."""
 
     sha256: str
     source: Source | None
@@ -54,14 +54,14 @@ class QrelsFacts:
         return cls(told, source, grades.duplicates, file, table.content_sha256)
 
     def as_source(self) -> Source | None:
-        """Where they came from, as far as a result tells of it."""
+        """Their sources, as a result reports them."""
         digest = self.file_sha256
         return self.source and replace(self.source, sha256=None if digest is None else lambda: digest)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PartialScores:
-    """The part of an evaluation that one partition of a run gave; no result, until ``rs.merge`` has all parts.
+    """The part of an evaluation that one partition of a run gave. No result, until ``rs.merge`` has all parts.
 
     It is the ``number``-th of so many (``of``; None if that is not known before the run is read). ``save`` writes it to a file.
     ``request`` is what was asked for, ``terms`` the same as plain values.
@@ -85,7 +85,7 @@ class PartialScores:
 
     def __repr__(self) -> str:
         queries = words.counted(len(self.share.queries), "query")
-        return f"{self.title} of {self.share.run.label}: {queries}; rankscope merge makes the result of all parts"
+        return f"{self.title} of {self.share.run.label}: {queries} (rankscope merge combines all parts)"
 
     def save(self, path: str | Path) -> None:
         """Write it to a Parquet file, which is there in full or not at all. Raises InputError if that cannot be."""
@@ -102,7 +102,7 @@ class PartialScores:
         write_partial(frame, facts, path)
 
     def differences(self, other: PartialScores) -> Iterator[str]:
-        """In what another part is none of the same evaluation, in words."""
+        """The differences from another part, in words, if the two are not of the same evaluation."""
         here, there = f"in {self.place}", f"in {other.place}"
         if self.version != other.version:
             yield f"rankscope was {self.version} {here}, {other.version} {there}"
@@ -159,12 +159,12 @@ def partition_of(text: Any) -> tuple[int, int]:
 
 
 def evaluate_partition(qrels: Any, runs: Any, request: Request, partition: str) -> PartialScores:
-    """Judge one partition of a run. Raises InputError for several runs, and for what cannot be kept in a file."""
+    """Judge one partition of a run. Raises InputError for several runs, and for inputs that cannot be stored in a file."""
     number, of = partition_of(partition)
     given = list(named_runs(runs))
     if len(given) > 1:
         raise InputError(
-            f"a partition is one of a run, and there are {words.counted(len(given), 'run')}: evaluate each apart"
+            f"partitions are made of a single run, and there are {words.counted(len(given), 'run')}: evaluate each apart"
         )
     terms = terms_of(request)  # so that what cannot be kept is refused before any work
     grades = read_judgments(qrels, request)
@@ -180,7 +180,9 @@ def evaluate_partition(qrels: Any, runs: Any, request: Request, partition: str) 
 
 
 def terms_of(request: Request) -> dict[str, Any]:
-    """A request as plain values that make it again. Raises InputError for what only lies in memory."""
+    """A request as plain values from which it can be made again. Raises InputError for inputs that exist only in memory."""
+    if request.policies.items is not None or request.policies.history is not None:
+        raise InputError("items and histories are of all users together: evaluate the run as a whole")
     policies: dict[str, Any] = {}
     for name, policy in POLICIES.items():
         value = getattr(request.policies, name)
@@ -225,7 +227,7 @@ def _digest_of_clusters(source: Any) -> str | None:
 
 
 def check_clusters(terms: Mapping[str, Any]) -> None:
-    """Raise InputError where the file of the clusters is no longer the one that it was."""
+    """Raise InputError if the file of clusters has changed."""
     if _digest_of_clusters(terms["clusters"] if terms["clusters_sha256"] else None) != terms["clusters_sha256"]:
         raise InputError(
             f"{terms['clusters']}: the clusters have changed since the parts were made: make all parts again"
@@ -233,7 +235,7 @@ def check_clusters(terms: Mapping[str, Any]) -> None:
 
 
 def request_of(terms: Mapping[str, Any]) -> Request:
-    """The request that these plain values say."""
+    """The request that these plain values describe."""
     policies = dict(terms["policies"])
     if "weights" in policies:
         policies["weights"] = Weights(policies["weights"]["by_query"], policies["weights"]["label"])
@@ -302,12 +304,12 @@ def _facts(told: Mapping[str, Any]) -> DataFacts:
 
 
 def _made(kind: type[T], told: Mapping[str, Any], **more: Any) -> T:
-    """Return a dataclass from its fields as JSON holds them, some of them replaced."""
+    """Build a dataclass from its fields in JSON, some of them replaced."""
     return kind(**{n: tuple(value) if isinstance(value, list) else value for n, value in {**told, **more}.items()})
 
 
 def read_part(path: str | Path) -> PartialScores:
-    """The partial result in a file. Raises InputError for what is none, or not all of one."""
+    """Read the partial result in a file. Raises InputError for another or an incomplete file."""
     frame, told = read_partial(path)
     if told["rankscope"] != __version__:
         raise InputError(

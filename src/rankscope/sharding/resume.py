@@ -1,4 +1,4 @@
-"""Go on where an interrupted evaluation stopped: what was judged is kept in a folder, group by group of the pieces of a run."""
+"""Continue an interrupted evaluation: judged groups of the pieces of a run are stored in a folder."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GROUP = 32  # pieces of a run in a file: all that is lost when work is interrupt
 def check_parent(folder: str | Path) -> None:
     """Refuse, before anything is read, a folder to keep work in that cannot be made."""
     if not Path(folder).parent.is_dir() or (Path(folder).exists() and not Path(folder).is_dir()):
-        why = "it is a file" if Path(folder).exists() else f"there is no folder {Path(folder).parent} to make it in"
+        why = "a file has this name" if Path(folder).exists() else f"the folder {Path(folder).parent} does not exist"
         raise InputError(f"{folder}: no folder to keep work in: {why}")
 
 
@@ -48,7 +48,7 @@ class KeptWork:
             raise InputError(f"{folder}: no folder to keep work in: {error.strerror or error}") from None
 
     def judge(self, run: Any, name: str | None, number: int, grades: CleanInput, request: Request) -> JudgedRun:
-        """Judge the ``number``-th run of a call as ``judge_run`` does; only what is not in the folder is read and judged."""
+        """Judge the run of this ``number`` as ``judge_run`` does, reading and judging only groups that are not in the folder."""
         data = read_any("run", run, name, parts=True, reading=request.policies)
         if not hasattr(data, "reads"):  # read whole: there is nothing to go on from
             return judge_run(data, name, number, grades, request)
@@ -62,7 +62,7 @@ class KeptWork:
         return replace(found, source=replace(found.source, sha256=source.sha256, same=source.same))
 
     def _shares(self, data: RunParts, name: str | None, number: int, sharer: ShareJudge) -> list[JudgedShare] | None:
-        """What was judged of each group of pieces; None if only who has all rows can read them."""
+        """The judged lists of each group of pieces, or None if the format needs all rows at once."""
         changed = _changed(data.label)
         shares: list[JudgedShare] = []
         for start, group in _groups(data.reads(1)):
@@ -84,7 +84,7 @@ class KeptWork:
         return shares
 
     def _kept(self, place: Path, data: RunParts, name: str | None, changed: int) -> JudgedShare | None:
-        """What is kept in a file; None if there is none, or a damaged one.
+        """What is kept in a file. None if there is none, or a damaged one.
 
         Raises InputError if it is of another job.
         """

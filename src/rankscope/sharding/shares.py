@@ -1,4 +1,4 @@
-"""A share of a run: some of its whole queries, judged on their own, and the shares of a run put together again."""
+"""A share of a run: some whole queries, judged by themselves, and the union of shares."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class JudgedShare:
 
 
 def judge_share(run: Any, name: str | None, grades: CleanInput, request: Request, number: int, of: int) -> JudgedShare:
-    """Judge the ``number``-th of so many shares of a run; of a file that has parts nothing else is read.
+    """Judge the ``number``-th of so many shares of a run. Of a file that has parts nothing else is read.
 
     Raises InputError for what no number can be made of, and for a file that only who has all rows can read.
     """
@@ -100,7 +100,7 @@ def judge_share(run: Any, name: str | None, grades: CleanInput, request: Request
 
 
 def facts_of(data: RunParts, name: str | None, numbers: Sequence[int], parts: Sequence[JudgedPart]) -> ShareFacts:
-    """What was told of a run while these parts of it were read, each with the number of its piece."""
+    """The facts of a run from reading these parts, each with the number of its piece."""
     pieces = tuple((n, len(p.queries), p.facts) for n, p in zip(numbers, parts, strict=True))
     removed = [sum(part.removed[i] for part in parts) for i in (0, 1)]
     return ShareFacts(data.label, data.size, name, data.source().path, data.head(), pieces, None, None, *removed)
@@ -110,7 +110,7 @@ def _refuse_to_share(data: RunParts, policies: Policies) -> NoReturn:
     check_whole(data.label, data.size)
     clean(data.whole(), policies, "run")  # which says what is at fault, and where
     raise InputError(
-        f"{data.label}: cannot be read in partitions, as the rows of a query stand apart or its lines differ in form: evaluate it as a "
+        f"{data.label}: cannot be read in partitions, as the rows of a query are apart or its lines differ in form: evaluate it as a "
         "whole, or sort it by query"
     )
 
@@ -123,11 +123,11 @@ class ShareJudge:
         self.by_dicts = False
 
     def each(self, reads: Iterable[Callable[[], tuple[Run, PartFacts]]], policies: Policies) -> list[JudgedPart]:
-        """Judge each of these parts of a file; as ``judge_reads``, it raises InputError."""
+        """Judge each of these parts of a file. Raises InputError, like ``judge_reads``."""
         return judge_reads(reads, self.grades.table, self.orders, policies)
 
     def part(self, run: CleanInput, number: int, of: int) -> JudgedPart:
-        """Judge the ``number``-th of so many shares of a run that was read whole: the same number of queries for each."""
+        """Judge the share of this ``number`` of a run that was read whole. Shares have equal numbers of queries."""
         import polars as pl
 
         if isinstance(run.data, dict):
@@ -173,7 +173,7 @@ def _ends(count: int, number: int, of: int) -> tuple[int, int]:
 
 
 def join_shares(shares: Sequence[JudgedShare], number: int = 1) -> JudgedRun:
-    """The run that all these shares are of, the ``number``-th of a call. Raises InputError for a query that two of them have."""
+    """Join the shares of the run of this ``number``. Raises InputError for a query that is in two shares."""
     shares = [*shares]
     _refuse_queries_apart(shares)
     nothing = next(share.nothing for share in shares if share.nothing)
@@ -224,7 +224,7 @@ def _run_of(shares: Sequence[JudgedShare]) -> Run | None:
 
 
 def has_query_twice(shares: Sequence[JudgedShare]) -> bool:
-    """True if rows of one query stand in several shares."""
+    """True if rows of one query are in several shares."""
     return len({query for share in shares for query in share.queries}) < sum(len(share.queries) for share in shares)
 
 
@@ -235,5 +235,5 @@ def _refuse_queries_apart(shares: Sequence[JudgedShare]) -> None:
     seen: set[str] = set()
     twice = list(dict.fromkeys(query for query in queries if query in seen or seen.add(query)))  # type: ignore[func-returns-value]
     run = shares[0].run.label
-    what = f"rows of {words.counted(len(twice), 'query')} ({words.sample(twice)}) stand in several partitions of {run}"
+    what = f"rows of {words.counted(len(twice), 'query')} ({words.sample(twice)}) are in several partitions of {run}"
     raise InputError(f"{what}: evaluate it as a whole, or sort it by query and make all parts again")

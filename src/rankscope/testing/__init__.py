@@ -32,7 +32,7 @@ def check_cases(metric: Metric, cases: Sequence[Case]) -> None:
     taken = [case for case, ok in zip(cases, accepts(metric, cases), strict=True) if ok]
     if cases and 2 * len(taken) < len(cases):
         refused = f"{len(cases) - len(taken)} of {len(cases)} queries"
-        raise AssertionError(f"{metric} refuses {refused}, too many to check it")
+        raise AssertionError(f"{metric} refuses too many to check it: {refused}")
     for law in LAWS:
         if taken and law.about(metric):
             _check(law, metric, taken)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -12,7 +13,9 @@ import numpy as np
 
 from rankscope.declared import plain
 from rankscope.errors import InputError
-from rankscope.lists import Array, Judged, RankedBatch
+from rankscope.lists import Array, ItemTable, Judged, RankedBatch, Shown
+from rankscope.lists.items import table_of
+from rankscope.lists.judged import with_shown
 from rankscope.metrics import Metric
 from rankscope.metrics.single import Grade, PlainList, end_to_end
 
@@ -27,6 +30,9 @@ SCALES: tuple[tuple[float | None, ...], ...] = (
     (None, 0, -1),
     (0, 1),
 )
+
+SCALE: tuple[float | None, ...] = (None, -2, -1, 0, 0.5, 1, 1.5, 2, 2.25, 2.5, 3, 4)
+CATALOGUE = 211  # items
 
 
 @dataclass(frozen=True)
@@ -105,7 +111,40 @@ def made_up(examples: int, seed: int, top: float) -> tuple[Case, ...]:
 def judged(cases: tuple[Case, ...]) -> Judged:
     """The cases as the output of an engine."""
     parts = ((_with_aspects(case.ranking), np.asarray(case.scores), _with_aspects(case.missing)) for case in cases)
-    return RankedBatch(end_to_end([PlainList(*part) for part in parts])).flat
+    return with_shown(RankedBatch(end_to_end([PlainList(*part) for part in parts])).flat, _shown(cases))
+
+
+@lru_cache(maxsize=1)
+def _table() -> ItemTable:
+    labels: dict[str, dict[str, Any]] = {
+        str(n): {"x": [label for label in "xyz" if n % ord(label) % 3]} for n in range(CATALOGUE)
+    }
+    for number, features in enumerate(labels.values()):
+        features |= {"length": 1 + number % 7, "propensity": 1 / (1 + number % 5), "exposures": 1 + number % 3}
+    return table_of(labels, {"u": ["1", "2"], "v": ["2"]})
+
+
+def _shown(cases: Sequence[Case]) -> Shown:
+    """Every document as an item of a small catalogue: the item follows from the grade, and from how often it came before."""
+    code, grade, wanted = [], [], []
+    for number, case in enumerate(cases):
+        met: Counter[float | None] = Counter()
+        for one in case.ranking:
+            code.append((SCALE.index(one if one in SCALE else None) * 7 + met[one]) % CATALOGUE)
+            grade.append(math.nan if one is None else one)
+            met[one] += 1
+            wanted += [(number, code[-1], one)] if one is not None and one > 0 else []
+    count = np.array([len(case.ranking) for case in cases], dtype=np.int64)
+    columns = np.array(wanted, dtype=float).reshape(-1, 3).T
+    user = np.zeros(len(cases), dtype=np.int64)
+    return Shown(
+        count,
+        np.array(code, dtype=np.int64),
+        np.array(grade, dtype=float),
+        user,
+        _table(),
+        lambda: (columns[0], columns[1], columns[2]),
+    )
 
 
 def _with_aspects(grades: Iterable[float | None]) -> list[Grade]:
@@ -113,7 +152,7 @@ def _with_aspects(grades: Iterable[float | None]) -> list[Grade]:
 
 
 def aspects_of(grade: float) -> dict[int, float]:
-    """The subtopics of a document by its grade: 3 is about the first two of them, 4 about the third."""
+    """The subtopics of a document by its grade: grade 3 covers the first two, grade 4 the third."""
     if grade <= 0:
         return {0: grade}
     bits = math.ceil(min(grade, 7.0))

@@ -133,7 +133,7 @@ def parts(metric: Metric, cases: Sequence[Case]) -> Violation | None:
 
 
 def _first(cases: Sequence[Case], wrong: Array, text: Callable[[int], str]) -> Violation | None:
-    """Return the first wrong case as a violation, with the values that it gives; None if all are right."""
+    """Return the first wrong case as a violation, with the values that it gives. None if all are right."""
     return next((Violation(cases[i], f"gives {text(i)}") for i in np.flatnonzero(wrong).tolist()), None)
 
 
@@ -166,9 +166,9 @@ def alone(metric: Metric, cases: Sequence[Case]) -> Violation | None:
     return None
 
 
-@law(lambda m: "identities" not in m.needs)
+@law(lambda m: not m.needs & {"identities", "items"})
 def renaming(metric: Metric, cases: Sequence[Case]) -> Violation | None:
-    """Without ties, the ids of documents do not matter, nor does the choice of unjudged documents."""
+    """The ids of documents do not matter without ties, nor does the choice of unjudged documents."""
     apart = [Case(case.ranking, case.missing) for case in cases]
     plainly = values(metric, apart)
     for turn in range(2):
@@ -289,7 +289,7 @@ def blind_to_degree(metric: Metric, cases: Sequence[Case]) -> Violation | None:
     return compare_changes(metric, cases, lambda case: [flatten(case, level), flatten(case, high)], same)
 
 
-@law(lambda m: m.relevance == "none")
+@law(lambda m: m.relevance == "none" and "items" not in m.needs)
 def blind_to_grades(metric: Metric, cases: Sequence[Case]) -> Violation | None:
     """Relevance='none': grades do not matter."""
 
@@ -315,7 +315,7 @@ def blind_after_first(metric: Metric, cases: Sequence[Case]) -> Violation | None
     return compare_changes(metric, cases, only_first, same)
 
 
-@law(lambda m: m.aggregate != "pooled")
+@law(lambda m: m.aggregate != "pooled" and "items" not in m.needs)
 def over_all_orders(metric: Metric, cases: Sequence[Case]) -> Violation | None:
     """Under expected, best and worst ties, the value is the mean, the best and the worst over all orders."""
     return next((b for depth in (None, 2) if (b := _over_all_orders(metric, cases, depth))), None)

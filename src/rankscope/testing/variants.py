@@ -50,7 +50,7 @@ def _with_others(base: Metric, changes: dict[str, Any], choices: dict[str, list[
 
 
 def _make(of: Any, changes: dict[str, Any]) -> list[Metric]:
-    """The class or metric with these changes as a list of one. Empty if they exclude each other."""
+    """The class or metric with these changes as a list of one, empty if they exclude each other."""
     try:
         if isinstance(of, Metric):
             return [of.having(**changes).ready()]
@@ -74,6 +74,8 @@ def _values(hint: Any, param: Param) -> Iterable[Any]:
         return (None,)
     if hint is Lookup:
         return TABLES
+    if hint is str:
+        return ("x",)
     numbers = {int: WHOLE, float: NUMBERS}.get(hint, ())
     return [value for value in numbers if _is_within(value, param)]
 

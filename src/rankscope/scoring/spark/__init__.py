@@ -1,1 +1,1 @@
-"""Runs and judgments that are Spark frames: scored where they lie, by the same functions as all others."""
+"""Runs and judgments that are Spark frames: scored on the cluster, by the same functions as all others."""

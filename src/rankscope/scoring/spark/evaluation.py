@@ -1,4 +1,4 @@
-"""Score runs that are Spark frames: a board made of sums, and per-query values that stay where they are."""
+"""Score Spark frames: a board made of sums, and per-query values that stay on the cluster."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class ValueFrame:
 
     @cached_property
     def here(self) -> pl.DataFrame:
-        """All values, brought to the driver; queries in the order of their ids."""
+        """All values, brought to the driver. Queries in the order of their ids."""
         return spark.collect(self.frame.where("run is not null").drop("also")).sort("run", "query_id")
 
     def of_run(self, number: int) -> pl.DataFrame:
@@ -117,7 +117,7 @@ class FetchedArrays(Mapping[Metric, Array]):
 
 
 def fetched_run(name: str, number: int, tag: str | None, health: Any, count: int, values: ValueFrame) -> RunScores:
-    """A run whose values are fetched when they are first looked at."""
+    """A run with values that are fetched on first use."""
     metrics = list(values.metrics)
 
     def column_of(name: str) -> pl.Series:
@@ -154,7 +154,7 @@ class SparkScores(Scores):
         return self.values.long([run.name for run in self.runs])
 
     def collect(self) -> Scores:
-        """The same scores with the values of all queries here; what looks at single queries takes them without asking Spark again."""
+        """The same scores with the values of all queries on this machine, so that later calls need no Spark."""
         runs = [
             RunScores(
                 run.name, list(run.query_ids), dict(run.values), run.health, run.tag,
@@ -165,7 +165,7 @@ class SparkScores(Scores):
         return Scores(self.request, runs, self.board, self.warnings, self.inputs, self.notes)
 
     def to_polars(self, table: str = "") -> pl.DataFrame:
-        """A table as a Polars frame; ``per_query`` is brought to the driver."""
+        """A table as a Polars frame. ``per_query`` is brought to the driver."""
         return self.collect().per_query if table == "per_query" else super().to_polars(table)
 
     def reader_notes(self) -> list[str]:
@@ -180,7 +180,7 @@ class SparkScores(Scores):
 def evaluate_frames(
     qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None
 ) -> SparkScores:
-    """Score runs that are Spark frames as a request asks; the rows of all runs go to the same place by their query, once.
+    """Score runs that are Spark frames as a request asks. The rows of all runs go to the same place by their query, once.
 
     Raises InputError for what cannot be used, and DataError if a run and the qrels share no query.
     """
@@ -221,6 +221,10 @@ def evaluate_frames(
 
 def _refuse_pooled(request: Request) -> None:
     for m in request.metrics:
+        if "items" in m.metric.needs:
+            raise InputError(
+                f"{m.metric} looks at every item shown, which Spark does not keep: evaluate it on this machine, or leave it out"
+            )
         if m.metric.aggregate == "pooled":
             raise InputError(
                 f"{m.metric} is made of the documents of all queries together, which Spark does not bring together: leave it out"
@@ -259,7 +263,7 @@ def _tally_of(values: ValueFrame) -> Tally:
 
 
 def _refuse(request: Request, tally: Tally, gathered: Gathered) -> None:
-    """Raise what is wrong with all parts together."""
+    """Raise the faults of all parts together."""
     for layout, run in zip((source.layout for source in gathered.runs), tally.runs, strict=False):
         if not run.counts.rows:
             raise InputError(f"{layout.label}: the data frame has no rows")
@@ -300,7 +304,7 @@ def _by_sums(request: Request) -> bool:
 
 def _bounds(request: Request, run: RunScores, metric: Metric, tally: MetricTally) -> Bounds:
     intervals = request.intervals
-    if not _by_sums(request):
+    if tally.uneven or not _by_sums(request):
         codes = None if intervals.clusters is None else intervals.codes([run.query_ids])[0]
         return intervals.of_mean(metric, run.values[metric], run.weights.get(metric), codes)
     bounds = tally.bounds(metric, intervals.interval, intervals.level)
@@ -310,7 +314,7 @@ def _bounds(request: Request, run: RunScores, metric: Metric, tally: MetricTally
 
 
 def _notes(request: Request, gathered: Gathered, tally: Tally, names: Sequence[str]) -> Iterator[str]:
-    """What was read, and what was assumed in reading it."""
+    """The notes about the inputs and about assumptions in reading them."""
     if gathered.source is None:
         rows, queries = words.counted(tally.judgments, "judgment"), words.counted(tally.judged, "query")
         yield f"read qrels as a Spark frame: {rows}, {queries}"
@@ -324,8 +328,10 @@ def _notes(request: Request, gathered: Gathered, tally: Tally, names: Sequence[s
             yield f"{words.counted(run.infinite, 'score is', 'scores are')} infinite"
     weights = request.policies.weights
     if weights is not None and (left := len(weights.by_query) - tally.weighted) > 0:
-        yield f"{weights.label}: {words.counted(left, 'weight is of a query', 'weights are of queries')} that no run is scored on"
-    if not _by_sums(request):
+        yield f"{weights.label}: {words.counted(left, 'weight is of a query', 'weights are of queries')}, on which no run is scored"
+    uneven = any(metric.uneven for run in tally.runs for metric in run.metrics)
+    if uneven or not _by_sums(request):
         numbers = words.counted(sum(run.scored for run in tally.runs), "query")
-        why = "clusters" if request.intervals.clusters is not None else str(request.intervals.interval)
+        interval = "weights" if _by_sums(request) else str(request.intervals.interval)
+        why = interval if request.intervals.clusters is None else "clusters"
         yield f"intervals by {why} look at single queries: the values of {numbers} are brought to the driver"

@@ -1,4 +1,4 @@
-"""What is given as Spark frames: which columns are used, whether their types will do, and how all of it becomes one frame."""
+"""Spark frames as inputs: the columns used, their types, and one frame of all of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FAULT = "fault"  # a column that says what is wrong with a row, as readers of te
 
 @dataclass(frozen=True)
 class SparkSource:
-    """A run or judgments as a Spark frame: the columns that play a role in it, and what was assumed."""
+    """A run or judgments as a Spark frame: its columns by role, and the assumptions made."""
 
     layout: Layout
     frame: Any
@@ -34,11 +34,11 @@ class SparkSource:
     def of(
         cls, frame: Any, kind: Kind, number: int, label: str, ordered: bool, given: ColumnRoles | None
     ) -> SparkSource:
-        """A frame whose columns were found and whose types will do. Raises InputError for others, with no row looked at."""
+        """A frame with known columns of valid types. Raises InputError for others, without a look at any row."""
         notes: list[str] = []
         if not spark.is_frame(frame):
             raise InputError(
-                f"{label}: some runs are Spark frames and this one is not: give all as Spark frames, or none"
+                f"{label}: some runs are Spark frames and this one is not: give either all or no runs as Spark frames"
             )
         kinds = spark.kinds_of(frame)
         roles = roles_of([column for column in kinds if column != FAULT], kind, label, notes, given, graded=True)
@@ -97,7 +97,7 @@ class Gathered:
 def gather(qrels: Any, runs: Sequence[tuple[str | None, Any]], request: Request) -> Gathered:
     """All inputs as frames of Spark.
 
-    Judgments that are not Spark's own are read here. Those that are few are sent to all executors; others are brought together with
+    Judgments that are not Spark's own are read here. A small table is sent to all executors. A larger one is brought together with
     the rows of the runs, as rows are with one another.
     """
     ordered = _needs_order(request)

@@ -27,7 +27,7 @@ HERE = "bring it here, as log.toArrow()"
 
 
 def rows_of(frame: Any) -> LogRows:
-    """The rows of a Spark frame, of which no one was looked at yet."""
+    """The rows of a Spark frame, none of which was read yet."""
     spark.functions()
     schema = spark.schema_of(frame)
     rows = queries.stand_in(schema)
@@ -45,13 +45,13 @@ def rows_of(frame: Any) -> LogRows:
 
 
 def _refuse(_: pl.LazyFrame) -> pl.DataFrame:
-    message = f"{LABEL}: this needs all rows in one place, and they lie on Spark: {HERE}"
+    message = f"{LABEL}: this needs all rows in one place, and they are on Spark: {HERE}"
     raise InputError(message)
 
 
 @dataclass(frozen=True, eq=False)
 class FrameRows:
-    """The rows of a Spark frame, with its columns as in ``given``; ``reading`` makes of them what a log has, with the columns of ``schema``."""
+    """The rows of a Spark frame, with its columns as in ``given``. ``reading`` converts them to a log with the columns of ``schema``."""
 
     frame: Any
     given: Mapping[str, pl.DataType]
@@ -59,7 +59,7 @@ class FrameRows:
     schema: Mapping[str, pl.DataType]
 
     def gather(self, query: pl.LazyFrame, within: str) -> pl.DataFrame:
-        """What a query gives for each part, end to end; rows of one value of the column ``within`` are in one part."""
+        """The answers of a query for each part, end to end. Rows with one value of the column ``within`` are in one part."""
         wanted = queries.columns_read(query, self.schema)
         wanted = [within, *(name for name in wanted if name != within)] if within else wanted
         reading = self.reading.select(wanted)
@@ -104,7 +104,7 @@ class LogQuery:
     polars: str = pl.__version__
 
     def rows_answered(self, batches: Iterable[Any]) -> Iterator[pl.DataFrame]:
-        """The answers of a partition whose rows are not ready."""
+        """The answers of a partition with rows that are not ready."""
         return self._checked(self._answer(self.reading.read(rows)) for rows in queries.frames_of(batches, self.rows))
 
     def parts_answered(self, parts: PartStream) -> Iterator[pl.DataFrame]:

@@ -1,4 +1,4 @@
-"""Files and folders that Spark reads: the formats that all others are read in, told by the same signs."""
+"""Files and folders that Spark reads, recognised as all other files are."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ENDINGS = {".parquet": "parquet", ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl
 def evaluate_paths(
     master: str | None, qrels: str, runs: Sequence[tuple[str | None, str]], request: Request, progress: Any = None
 ) -> SparkScores:
-    """Score runs that are files or folders by Spark, at this master; each run with the name given to it or None."""
+    """Score files or folders on Spark, at this master. Each run has the name given to it, or None."""
     for path in (qrels, *(path for _, path in runs)):
         if path == "-":
             raise InputError("- is standard input, which Spark cannot read: give a file or a folder")
@@ -51,7 +51,7 @@ def evaluate_paths(
 
 
 def read_path(session: Any, path: str, kind: str, what: str, given: ColumnRoles | None = None) -> Any:
-    """A run or qrels as a Spark frame, under the names that its file has for columns; ``given`` are roles that were given to some."""
+    """Read a run or qrels as a Spark frame with the column names of its file. ``given`` has the roles that the user named."""
     if kind == "parquet":
         return spark.read_parquet(session, path)
     if kind in SEPARATORS:
@@ -66,7 +66,7 @@ def read_path(session: Any, path: str, kind: str, what: str, given: ColumnRoles 
         for line in spark.head_of(session, path, 200):
             keys |= dict.fromkeys(_keys(line))
         if not keys:
-            raise InputError(f"{path}: the first lines are no JSON objects; JSONL has one object per line")
+            raise InputError(f"{path}: the first lines are not JSON objects; JSONL has one object per line")
         return spark.read_jsonl(session, path, list(keys))
     columns, width, line = (RUN_COLUMNS, 6, RUN_LINE) if what == "run" else (QRELS_COLUMNS, 4, QRELS_LINE)
     return spark.read_lines(session, path, columns, width, line)

@@ -1,4 +1,4 @@
-"""Parts of whole queries, judged and scored on executors, and their tallies: counts, exact sums and moments that add up to those of the whole."""
+"""Parts of whole queries, judged and scored on executors, and their tallies: counts, exact sums and moments that add up over parts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Layout:
 
 
 def row_place(label: str, query: str | None) -> str:
-    """Where a row stands, by its query."""
+    """The position of a row, by its query."""
     return label if query is None else f"{label} query {query}"
 
 
@@ -77,7 +77,7 @@ class Scoring:
     token: str = field(default_factory=lambda: f"{os.getpid()} {time.time_ns()}")
 
     def parts(self, parts: PartStream) -> Iterator[pl.DataFrame]:
-        """One frame per part, one row per run and query, and last a row with the tally of them all; or, alone, what is wrong with the data."""
+        """One frame per part, with one row per run and query, and a last row with the tally of all, or with the faults of the data."""
 
         def answers() -> Iterator[pl.DataFrame]:
             tally = Tally()
@@ -145,7 +145,7 @@ class Scoring:
         return evaluate_judged(judged, grades.duplicates, request), extra
 
     def _frame(self, number: int, run: RunScores, e: RunEvaluation) -> pl.DataFrame:
-        """The values of a run: null for a query that a metric does not average, NaN if it is undefined."""
+        """The values of a run: null if a metric does not average the query, NaN if the value is undefined."""
         at = np.flatnonzero(np.logical_or.reduce(list(e.inside)))
         columns: dict[str, Any] = {
             "run": pl.Series([number], dtype=pl.Int32).new_from_index(0, len(at)),
@@ -237,7 +237,7 @@ NO_ENDS = (math.inf, -math.inf)
 
 
 class Mergeable:
-    """What is added up field by field: numbers and sums by ``+``, mappings key by key; a subclass says what is not."""
+    """A tally that is merged field by field: numbers and sums by ``+``, mappings key by key. A subclass names its exceptions."""
 
     def __add__(self, other: Self) -> Self:
         """Both together."""
@@ -278,7 +278,7 @@ class MetricTally(Mergeable):
 
     @classmethod
     def of(cls, metric: Metric, value: Array, weight: Array, error: Array | None, sampled_queries: int) -> MetricTally:
-        """The tally of the queries that a metric averages; NaN is a value that is undefined."""
+        """The tally of the queries that a metric averages. NaN is an undefined value."""
         known = ~np.isnan(value)
         v, w = value[known], weight[known]
         if metric.aggregate == "geometric":
@@ -301,11 +301,11 @@ class MetricTally(Mergeable):
         )
 
     def merged(self, name: str, one: Any, other: Any) -> Any:
-        """Keep the farther ends, and add everything else."""
+        """Keep the outer ends, and add everything else."""
         return (min(one[0], other[0]), max(one[1], other[1])) if name in {"values", "weights"} else _add(one, other)
 
     def mean(self, metric: Metric) -> float:
-        """The value of the metric over all queries: that of ``panels.samples.mean``, to the bit."""
+        """The value of the metric over all queries, equal to ``panels.samples.mean`` to the bit."""
         if not self.defined:
             return math.nan
         if metric.aggregate == "sum":
@@ -316,11 +316,16 @@ class MetricTally(Mergeable):
 
     @property
     def error(self) -> float | None:
-        """The standard error of the mean that comes from sampling the orders of tied documents; None if none was sampled."""
+        """The standard error of the mean from sampled orders of tied documents, None if none was sampled."""
         if not self.sampled:
             return None
         whole = self.weight.value
         return math.sqrt(self.squares.value) / whole if whole else math.nan
+
+    @property
+    def uneven(self) -> bool:
+        """True if queries weigh differently, so that the interval needs the weight of each."""
+        return bool(self.weights[0] < self.weights[1])
 
     def bounds(self, metric: Metric, interval: Any, level: float) -> Bounds:
         """The interval of the mean, as ``panels.samples.bounds_of`` chooses it: by moments, or of a share of queries."""
@@ -328,8 +333,7 @@ class MetricTally(Mergeable):
             return Bounds.none(NO_SAMPLE[metric.aggregate])
         low, high = metric.range
         geometric = metric.aggregate == "geometric"
-        uneven = self.weights[0] < self.weights[1]
-        shares = not geometric and not uneven and 0 < self.binary == self.moments.count
+        shares = not geometric and not self.uneven and 0 < self.binary == self.moments.count
         if interval is None and shares and self.moments.count > 1 and high <= 1 and not -math.inf < low < 0:
             interval = wilson()
         if isinstance(interval, wilson):
@@ -393,7 +397,7 @@ class RunTally(Mergeable):
         return cls(tuple(metrics), replace(health, ratings=None, **counts), shown, **more)
 
     def merged(self, name: str, one: Any, other: Any) -> Any:
-        """Metrics and counts add up one by one; of names the first few are kept."""
+        """Metrics and counts add up one by one, and the first few names are kept."""
         if name == "counts":
             return Health(
                 **{field: self.merged(field, value, getattr(other, field)) for field, value in vars(one).items()}

@@ -47,7 +47,7 @@ def advise(
     unjudged, and how their scores vary. ``task`` is one of known-item, question-answering, web, exploratory, recall, entity,
     candidates, re-ranking, feed, next-item, clicks, rag, benchmark (or another name of it); without one, the task that fits the
     data best is taken, and ``sure`` tells how sure that is. ``k`` is how many results people see, or the next stage takes.
-    ``duplicates`` is as in ``evaluate``: "best" keeps the highest grade of documents with several; and so are ``columns`` and ``grades``.
+    ``duplicates`` is as in ``evaluate``: "best" keeps the highest grade of documents with several, and so are ``columns`` and ``grades``.
 
     Raises InputError for what cannot be used (an unknown task, k below 1, judgments that cannot be read), DataError where no
     document is relevant, or no query of a run is judged.
@@ -90,7 +90,7 @@ def advise(
 
 
 def _stated(policies: Policies, name: str) -> str:
-    """Return the value of a policy as an option takes it; empty if it is not used."""
+    """Return the value of a policy as an option takes it. Empty if it is not used."""
     value = getattr(policies, name)
     return "" if value is None else str(POLICIES[name].statement(value, ()))
 
@@ -173,7 +173,7 @@ def _path(read: Any) -> str | None:
 
 
 def _run_argument(name: str | None, read: Any) -> str:
-    """A run as the command line takes it; empty for one that was read from no file."""
+    """A run as the command line takes it. Empty for one that was read from no file."""
     path = _path(read)
     return path or "" if name is None or path is None else f"{name}={path}"
 

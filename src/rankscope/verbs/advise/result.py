@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from rankscope import words
@@ -73,7 +73,7 @@ class Advice(Result):
             "recommended",
             (
                 METRIC,
-                Col("why", head="why", cell=lambda m: f"{m.why} ({m.rests_on})", wraps=True),
+                Col("why", head="why", cell=lambda m: f"{m.why} ({m.rests_on})" if m.rests_on else m.why, wraps=True),
                 Col("rests_on"),
                 Col("primary"),
             ),
@@ -131,7 +131,7 @@ class Advice(Result):
         """The reason for the cutoff."""
         k = self.situation.k
         ends = f", and the lists of your runs end at {k}" if self.situation.reach == k else ""
-        reason = self.task.reason if self.own_cutoff is None else f"as you say, in place of {self.task.k} for this task"
+        reason = self.task.reason if self.own_cutoff is None else f"set by you, instead of {self.task.k} for this task"
         return f"Cutoff {k}: {reason}{ends}."
 
     @property
@@ -142,8 +142,8 @@ class Advice(Result):
             return "How large a difference these queries can detect is not known: two runs that differ would show it."
         how = {
             "pairs": f"the median of {words.counted(seen.pairs, 'pair')} of your runs" if seen.pairs > 1 else "as your two runs differ",
-            "scores": "if another run's scores correlate with these at 0.5; with two runs it is measured",
-            "assumed": "if the differences of two runs have a standard deviation of 0.2; with two runs it is measured",
+            "scores": "if another run's scores correlate with these at 0.5 (measured if there are two runs)",
+            "assumed": "if the differences of two runs have a standard deviation of 0.2 (measured if there are two runs)",
         }[seen.spread_from]  # fmt: skip
         low, high = primary.range
         queries_at_hand = words.counted(seen.queries, "query")
@@ -153,14 +153,14 @@ class Advice(Result):
         return f"{queries_at_hand} can detect a difference of about {size} in {primary} with 80% power ({how})."
 
     def doubts(self) -> Iterator[str]:
-        """Yield doubts: a guessed task, the level, unjudged documents, ties, queries without an answer."""
+        """Yield cautions: a guessed task, the level, unjudged documents, ties, queries without an answer."""
         yield from map(in_caller_syntax, self._doubts())
 
     def _doubts(self) -> Iterator[str]:
         if self.sure != "said":
             first, second = self.likeliest
             yield (
-                f"No --task was given. The data look like {first.task} ({_because(first)}); this is {SURE[self.sure]}. "
+                f"No --task was given. The data look like {first.task} ({_because(first)}). This is {SURE[self.sure]}. "
                 f"Next comes {second.task} ({_because(second)}). Name the task with --task."
             )
         yield from self._doubts_of_grades()
@@ -177,7 +177,7 @@ class Advice(Result):
         if missing := len(data.relevant) - len(data.with_relevant):
             yield (
                 f"{words.count(missing)} of {words.counted(data.queries, 'query')} {words.agree(missing, 'has')} no relevant document: P, "
-                "R, AP, RR and Success are 0 for them, whatever is returned (--no-relevant skip leaves them out)."
+                "R, AP, RR and Success are 0 for them, for any ranking (--no-relevant skip leaves them out)."
             )
 
     def _doubts_of_grades(self) -> Iterator[str]:
@@ -202,7 +202,7 @@ class Advice(Result):
             )
 
     def sentences(self) -> Iterator[str]:
-        """The answer, the cutoff, what the queries can detect, and the doubts."""
+        """The answer, the cutoff, the difference that the queries can detect, and the cautions."""
         yield self.verdict
         yield self.cutoff
         yield self.detection
@@ -216,7 +216,7 @@ class Advice(Result):
 
     @property
     def next(self) -> list[str]:
-        """The next commands; calls if the input was not read from files."""
+        """The next commands. Calls if the input was not read from files."""
         primary, directed, runs = str(self.primary), self.comparison_metrics, self.runs
         if self.qrels is None or "" in runs:
             kept = "".join(f", {name}={value!r}" for name, value in self._kept)
@@ -242,19 +242,26 @@ class Advice(Result):
         return "\n".join(lines) + "\n"
 
     def blocks(self, **_: Any) -> list[Shown]:
-        """The answer, the doubts, what fits, what does not, and what to do next."""
-        out: list[Shown] = [*map(Paragraph, self.sentences())]
-        out += [EMPTY, Heading("what fits"), self.table("recommended")]
+        """The answer, the cautions, the data, metrics that fit, metrics to avoid, and next steps. Each fact of the data is printed once."""
+        facts = [RESTS[fact](self.situation) for fact in ("queries", "relevant", "grades", "depth")]
+        first, *others = self.sentences()
+        out: list[Shown] = [Paragraph(_without(facts, first)), *map(Paragraph, others)]
+        out += [EMPTY, Paragraph("data: " + " · ".join(facts), quiet=True)]
+        told, fitting = set(facts), []
+        for one in self.recommended:
+            fitting.append(replace(one, rests_on="") if one.rests_on in told else one)
+            told.add(one.rests_on)
+        out += [EMPTY, Heading("what fits"), replace(self, recommended=fitting).table("recommended")]
         if self.avoid:
-            out += [EMPTY, Heading("what not to use"), self.table("avoid")]
-        data = " · ".join(RESTS[fact](self.situation) for fact in ("queries", "relevant", "grades", "depth"))
-        out += [EMPTY, Paragraph(data, quiet=True), Paragraph("next:")]
+            avoid = [replace(one, why=_without(facts, one.why)) for one in self.avoid]
+            out += [EMPTY, Heading("not recommended"), replace(self, avoid=avoid).table("avoid")]
+        out += [EMPTY, Paragraph("next:")]
         out.append(Code(tuple(line for command in self.next for line in fold(command))))
         out.append(Paragraph("or as settings in pyproject.toml, for all commands and the pytest fixture:"))
         return [*out, Code(tuple(self.settings.splitlines()))]
 
     def json_document(self, **_: Any) -> dict[str, Any]:
-        """All of the advice; keys are added to it but never renamed."""
+        """All of the advice. Keys are added to it but never renamed."""
         whole = super().json_document()
         return {key: whole[key] for key in whole if key not in {"results", "warnings"}}
 
@@ -279,12 +286,19 @@ class Advice(Result):
         }  # fmt: skip
 
 
+def _without(facts: Sequence[str], text: str) -> str:
+    """Return a text without the facts that it has in brackets."""
+    for fact in facts:
+        text = text.replace(f" ({fact})", "")
+    return text
+
+
 def _because(guess: Guess) -> str:
-    return ", ".join(guess.because[:2]) or "nothing speaks against it"
+    return ", ".join(guess.because[:2]) or "the data fit it"
 
 
 def fold(command: str) -> list[str]:
-    r"""A long command over several lines, which still works when it is pasted; an option stays with its value.
+    r"""A long command over several lines, which still works when it is pasted. An option stays with its value.
 
     >>> fold("rankscope evaluate qrels.txt my.run -m AP")
     ['rankscope evaluate qrels.txt my.run -m AP']

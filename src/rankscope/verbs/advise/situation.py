@@ -20,7 +20,7 @@ from rankscope.tables import Qrels
 ROUND = re.compile(r"-?\d*\.\d+")
 USER = re.compile(r"(user|usr|uid|u|customer|cust|visitor|session|playlist|pid)[-_:#]?\d+", re.IGNORECASE)
 ENTITY = re.compile(r"<?dbpedia:|Q\d+$|https?://\S*(dbpedia|wikidata|wikipedia)\.|enwiki:|wd:Q\d+")
-SHARED = 3  # queries a document is judged for: few in search, many where users rate the same items
+SHARED = 3  # queries per judged document: few in search, many where users rate the same items
 HOLES = 0.1  # the share of unjudged documents in the top k that matters
 LOW = 0.9  # a ceiling below this is worth a word
 LONGEST_TABLE = 12  # grades in a table of gains
@@ -112,12 +112,12 @@ class Situation:
 
     @property
     def reach(self) -> int:
-        """The depth of the shallowest run; 0 without runs."""
+        """The depth of the shallowest run, 0 without runs."""
         return min((run.deepest for run in self.runs), default=0)
 
     @property
     def answerable(self) -> float:
-        """The share of queries with a relevant document: no metric of the mean can exceed it."""
+        """The share of queries with a relevant document: the mean of a metric cannot exceed it."""
         return len(self.with_relevant) / self.queries
 
     def precision_ceiling(self, k: int) -> float:
@@ -129,7 +129,7 @@ class Situation:
         return math.fsum((np.minimum(self.relevant, k) / k).tolist()) / self.queries
 
     def recall_ceiling(self, k: int) -> float:
-        """R@k of a perfect ranking; a query without relevant documents scores 0, as in R."""
+        """R@k of a perfect ranking. A query without relevant documents scores 0, as in R."""
         known = np.maximum(self.relevant, 1)
         return math.fsum((np.minimum(self.relevant, k) / known).tolist()) / self.queries
 
@@ -158,7 +158,7 @@ class Situation:
 
     @property
     def gain(self) -> str:
-        """The gain for ratings or counts; empty if the grade itself is the gain."""
+        """The gain for ratings or counts. Empty if the grade itself is the gain."""
         if self.holds("counts"):
             return "'binary'"
         below = [grade for grade in self.positive if grade < self.level]
@@ -226,11 +226,11 @@ CONDITIONS: Mapping[str, tuple[str, Callable[[Situation], bool]]] = {
     "counts": ("The grades are too large for grades: how often something was played, bought or clicked", lambda data: data.top > 100),
     "stars": ("The grades are a scale without a 0, as of ratings, in which the low ones mean no", lambda data: looks_like_ratings(data.grades)),
     "negative": ("Documents have a negative grade: pooled, but not judged", lambda data: data.negative > 0),
-    "odd_top": ("Grades that do not end at 4, which ERR takes for the top unless told otherwise", lambda data: data.holds("graded") and data.top != 4),
+    "odd_top": ("Grades that do not end at 4, which ERR takes as the top by default", lambda data: data.holds("graded") and data.top != 4),
     "both": ("Half of the queries or more have judged documents that are relevant and others that are not", lambda data: 2 * data.both_kinds >= data.queries),
     "some_both": ("A query has judged documents of both kinds", lambda data: data.both_kinds > 0),
-    "past_3": ("More than three results are looked at", lambda data: data.k > 3),
-    "within_50": ("Fewer than 50 results are looked at", lambda data: data.k < 50),
+    "past_3": ("Users see more than three results", lambda data: data.k > 3),
+    "within_50": ("Users see fewer than 50 results", lambda data: data.k < 50),
     "aspects": ("Documents are judged by subtopic or judge", lambda data: data.subtopics[1] > 0),
     "thousands": ("A thousand queries or more", lambda data: data.queries >= 1000),
     "shared": ("A document is judged for three queries or more on average", lambda data: data.shared >= SHARED),
@@ -238,13 +238,13 @@ CONDITIONS: Mapping[str, tuple[str, Callable[[Situation], bool]]] = {
     "entities": ("The documents look like entities", lambda data: data.entities),
     "with_runs": ("Runs were given", lambda data: bool(data.runs)),
     "short": ("No list of some run is longer than ten", lambda data: bool(data.runs) and data.reach <= 10),
-    "long": ("Every run has a list of a thousand or more", lambda data: data.reach >= 1000),
+    "long": ("Every run has lists of a thousand or more", lambda data: data.reach >= 1000),
     "all_judged": ("Everything that the runs return is judged", lambda data: bool(data.runs) and all(1 - run.unjudged_in_all >= 0.999 for run in data.runs)),
     "holes": ("A run's top k is unjudged for a tenth or more, though documents that are not relevant were judged",
         lambda data: data.both_kinds > 0 and any(run.unjudged >= HOLES for run in data.runs)),
     "capped": ("A perfect ranking stays well below 1 on R@k: queries have more relevant documents than k", lambda data: data.recall_ceiling(data.k) < LOW * data.answerable),
     "capped_deep": ("The same at the deeper rank", lambda data: data.recall_ceiling(data.deep) < LOW * data.answerable),
-    "cut": ("Runs end at one rank above a thousand, or at different ones: a metric without cutoff means what they happen to hold",
+    "cut": ("Runs end at one rank above a thousand, or at different ones: a metric without cutoff depends on their length",
         lambda data: any(run.cut and (run.deepest < 1000 or len({other.deepest for other in data.runs}) > 1) for run in data.runs)),
 }  # fmt: skip
 
@@ -268,7 +268,7 @@ def relevant_in_words(data: Situation) -> str:
         return f"every query that has any has {words.counted(low, 'relevant document')}"
     level = "" if data.level == 1 else f" (grade {words.amount(data.level)} or more)"
     noun = words.plural("relevant document") if data.median != 1 else "relevant document"
-    return f"the median query has {words.amount(data.median)} {noun}{level}; range {words.count(low)} to {words.count(high)}"
+    return f"the median query has {words.amount(data.median)} {noun}{level}, range {words.count(low)} to {words.count(high)}"
 
 
 def _depth(data: Situation) -> str:

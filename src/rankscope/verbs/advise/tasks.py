@@ -107,17 +107,17 @@ PLACES = Pick("nDCG", "k", "it rewards higher ranks, relative to the best rankin
 FIRST = Pick("RR", "k", "there is one right document, and only its rank counts", "singles", ("one",))
 FIRST_OF_MANY = Pick("RR", "k", "the first right document ends the search, and only its rank counts", "relevant", ("not one", "not graded"))
 FIRST_TOP = Pick("RR", "k", "people look for a document of the top grade, and only its rank counts", "tops", ("not one", "graded"), "level={top}")
-SOON = Pick("RR", "k", "where one good answer is enough it shows how soon that comes; nDCG is its companion", "relevant", ("not one",))
+SOON = Pick("RR", "k", "if one good answer is enough, it shows how soon that comes. nDCG is its companion", "relevant", ("not one",))
 AT_ONCE = Pick("Success", "1", "it shows how often the first result is right", "queries")
 FOUND = Pick("Success", "k", "it shows how often the answer is among the results that people see", "queries")
-RECALL = Pick("R", "deep", "it shows what is found at all: no later stage can rank what is missing", "relevant", ("not capped_deep",))
+RECALL = Pick("R", "deep", "it shows which documents are found at all: no later stage can rank a missing one", "relevant", ("not capped_deep",))
 CAPPED = Pick("R", "deep", "many queries have more than {deep} relevant documents, so it divides by the smaller of both", "ceiling_deep", ("capped_deep",), "denominator='min_k_relevant'")
 RECALL_K = Pick("R", "k", "it shows which share of the relevant documents is passed on", "relevant", ("not capped",))
 CAPPED_K = Pick("R", "k", "many queries have more than {k} relevant documents, so it divides by the smaller of both", "ceiling", ("capped",), "denominator='min_k_relevant'")
 EVERY = Pick("AP", "uncut", "it rewards every relevant document found, the higher the better", "relevant", ("not graded", "not one"))
 SHARE = Pick("P", "k", "it is easy to explain: the share of the results shown that is relevant", "relevant", ("not one", "many"))
-STOPS = Pick("ERR", "k", "it models readers who stop at the first good document, on the scale of your grades", "grades", ("graded",))
-FITS = Pick("Rprec", "", "its cutoff fits each query: as many documents as are relevant", "relevant", ("not one",))
+STOPS = Pick("ERR", "k", "it models readers stopping at the first good document, on the scale of your grades", "grades", ("graded",))
+FITS = Pick("Rprec", "", "its cutoff fits each query: its number of relevant documents", "relevant", ("not one",))
 # fmt: on
 
 SHARED_LAST = (
@@ -126,20 +126,20 @@ SHARED_LAST = (
 )  # fmt: skip
 
 WITH_ASPECTS = (
-    Pick("alpha_nDCG", "k", "it counts a subtopic less each time it is repeated", "aspects"),
-    Pick("ERR_IA", "k", "it models readers who want one of the subtopics and stop when it is covered", "aspects"),
+    Pick("alpha_nDCG", "k", "it counts a subtopic less with each repetition", "aspects"),
+    Pick("ERR_IA", "k", "it models readers with one subtopic in mind, who stop at a document about it", "aspects"),
     Pick("StRecall", "k", "it shows which share of the subtopics the results cover", "aspects"),
 )  # fmt: skip
 
 
 TASKS = (
-    Task("known-item", "people look for one document that they know exists: a home page, a file, a mail", 10, "people look for it on the first page",
+    Task("known-item", "people look for one document that they have seen before: a home page, a file, a mail", 10, "people look for it on the first page",
         (FIRST, FIRST_OF_MANY, FIRST_TOP, AT_ONCE, FOUND),
         ("navigational", "homepage", "known item", "named page", "navigation")),
     Task("question-answering", "people look for a passage that answers a question", 10, "the answer is read from the first page",
         (FIRST, FIRST_OF_MANY, GRADES, PLACES, FIRST_TOP, SOON, AT_ONCE, FOUND, RECALL, CAPPED),
         ("qa", "questions", "answers", "passages", "faq", "manuals", "help desk", "help center", "customer support", "support tickets")),
-    Task("web", "people read the results of a search engine from the top, a page at a time", 10, "ten results make a page; a phone shows three",
+    Task("web", "people read the results of a search engine from the top, a page at a time", 10, "ten results make a page, and a phone shows three",
         (GRADES, PLACES, FIRST,
         Pick("nDCG", "3", "a phone shows about three results at once", "queries", ("not one", "past_3")),
         SOON, STOPS, SHARE, AT_ONCE),
@@ -147,7 +147,7 @@ TASKS = (
     Task("exploratory", "people explore a subject, and all its aspects are of interest", 20, "people read about two pages",
         (GRADES, PLACES, FIRST, SHARE, RECALL, CAPPED),
         ("exploratory search", "diversity", "browsing", "research", "discovery")),
-    Task("recall", "everything relevant must be found: law, patents, systematic reviews", 1000, "as many documents as people review",
+    Task("recall", "everything relevant must be found: law, patents, systematic reviews", 1000, "the number of documents that people review",
         (RECALL_K, CAPPED_K,
         Pick("AP", "uncut", "it shows how early in the review all the relevant documents come", "relevant", ("not one",)),
         FITS,
@@ -158,20 +158,20 @@ TASKS = (
         Pick("AP", "uncut", "a list of entities should be complete and clean", "relevant", ("not graded", "not one")),
         RECALL, CAPPED),
         ("entities", "entity search", "entity ranking", "entity linking", "people search", "expert search")),
-    Task("candidates", "a first stage passes documents on to a re-ranker", 100, "as many documents as the next stage takes; set it with --k",
+    Task("candidates", "a first stage passes documents on to a re-ranker", 100, "the number of documents for the next stage (set it with --k)",
         (RECALL_K, CAPPED_K,
         Pick("Success", "k", "without a relevant document no re-ranker can help the query", "queries", ("not one",))),
         ("candidate stage", "candidate", "first stage", "retrieval", "recall stage", "candidate generation", "ann")),
-    Task("re-ranking", "a second stage puts the documents of a first stage in a better order", 10, "the top is what the re-ranker is for",
+    Task("re-ranking", "a second stage puts the documents of a first stage in a better order", 10, "the re-ranker is for the top",
         (GRADES, PLACES, FIRST, STOPS, AT_ONCE,
-        Pick("R", "deep", "no order of these candidates can find more, so it must be the same for all re-rankers compared", "depth", ("with_runs",))),
+        Pick("R", "deep", "no order of the candidates can find more, so it must be equal in the re-rankers compared", "depth", ("with_runs",))),
         ("reranking", "rerank", "re-ranker", "reranker", "second stage", "ranking stage", "cross-encoder", "learning to rank", "ltr")),
     Task("feed", "people scroll through recommended items", 20, "people scroll through about 20 items, sometimes 50",
         (Pick("nDCG", "k", "it rewards liked items more, the higher they are ranked", "relevant"),
         RECALL_K, CAPPED_K,
         Pick("Success", "k", "it shows how many people get at least one item they like", "queries"),
-        Pick("R", "50", "it shows what a longer scroll adds", "relevant", ("not capped", "within_50")),
-        Pick("AP", "k", "it rewards tops without misses, relative to what fits into the list", "relevant", ("not one",), "denominator='min_k_relevant'")),
+        Pick("R", "50", "it shows the gain from a longer scroll", "relevant", ("not capped", "within_50")),
+        Pick("AP", "k", "it rewards tops without misses, relative to the best list of this length", "relevant", ("not one",), "denominator='min_k_relevant'")),
         ("recommendation", "recommendations", "recommendation feed", "recommender", "recsys", "top-n", "homepage feed", "news feed", "ratings", "movie ratings", "movielens", "movies", "books", "collaborative filtering"), deep=50, taste=True),
     Task("next-item", "a model predicts the next item of a session, a basket, a playlist", 20, "about 20 suggestions are shown or queued",
         (Pick("RR", "k", "there is one next item, and only its rank counts", "singles", ("one",)),
@@ -184,19 +184,19 @@ TASKS = (
         (Pick("GAUC", "", "it compares scores within each list only, and busy lists count for more", "both", ("some_both",)),
         Pick("AUC", "", "the same, with every list counting equally", "both", ("some_both",)),
         Pick("Accuracy", "", "it counts unjudged documents as not clicked, as no impression without a click is listed", "both", ("not some_both",)),
-        Pick("nDCG", "k", "it looks at the top, where AUC gives the bottom as much weight", "relevant")),
+        Pick("nDCG", "k", "it looks at the top, while AUC weighs the bottom equally", "relevant")),
         ("click-through", "click through", "ctr", "click model", "clickthrough", "pointwise", "ads", "advertising")),
-    Task("rag", "passages go into the context of a language model", 5, "as many passages as the context holds; set it with --k",
+    Task("rag", "passages go into the context of a language model", 5, "the number of passages in the context (set it with --k)",
         (RECALL_K, CAPPED_K,
         Pick("Success", "k", "without a relevant passage the model can only guess", "queries"),
         Pick("P", "k", "irrelevant passages distract the model and cost tokens", "relevant", ("not one",)),
         Pick("nDCG", "k", "better passages should come first, in case the context is cut", "grades", ("graded",)),
-        Pick("RR", "k", "models make most use of what comes first", "singles", ("one",)),
+        Pick("RR", "k", "models make most use of the first passages", "singles", ("one",)),
         SOON, PLACES),
         ("rag chatbot", "knowledge base", "llm", "retrieval for language models", "retrieval augmented generation", "context", "agents", "chatbot")),
-    Task("benchmark", "systems are compared in public, by numbers that others can compare with theirs", 10, "what most leaderboards report",
+    Task("benchmark", "systems are compared in public, by numbers that others can compare with theirs", 10, "the cutoff of most leaderboards",
         (FIRST, GRADES, PLACES,
-        Pick("nDCG", "k", "many leaderboards (BEIR, MTEB) report it, whatever the data", "queries", ("one",)),
+        Pick("nDCG", "k", "many leaderboards (BEIR, MTEB) report it for any data", "queries", ("one",)),
         EVERY, RECALL, CAPPED, SHARE),
         ("leaderboard", "shared task", "trec", "beir", "mteb", "paper")),
 )  # fmt: skip
@@ -234,7 +234,7 @@ def task_called(name: Any) -> Task:
         return BY_NAME[next(iter(said.values()))]
     if said:
         each = " or ".join(f"{task} ({known})" for task, known in said.items())
-        raise InputError(f"no task is called {name!r}: it may be {each}; name one")
+        raise InputError(f"no task is called {name!r}: it may be {each}: name one")
     names = [name for task in TASKS for name in (task.name, *task.also)]
     raise InputError(f"no task is called {name!r}{words.hint(name.casefold(), names, ':')} there are {there}")
 
@@ -262,7 +262,7 @@ TASK_SIGNALS = (
     TaskSignal("re-ranking", 5, ("all_judged", "both", "graded"), "everything returned is judged: fixed candidates are reordered"),
     TaskSignal("re-ranking", 2, ("all_judged", "both", "not graded"), "everything returned is judged: fixed candidates are reordered"),
     TaskSignal("recall", 3, ("hundreds", "not users"), "a hundred relevant documents or more for the median query"),
-    TaskSignal("recall", 2, ("many", "not graded", "not users"), "many relevant documents per query, none better than the others"),
+    TaskSignal("recall", 2, ("many", "not graded", "not users"), "many relevant documents per query, all equally good"),
     TaskSignal("recall", 1, ("many", "not users"), "many relevant documents per query"),
     TaskSignal("entity", 5, ("entities",), "the documents look like entities"),
     TaskSignal("rag", 3, ("short", "not users"), "lists of ten documents or fewer"),
@@ -291,7 +291,7 @@ def _precision(data: Situation) -> str:
 def _recall(data: Situation) -> str:
     ceiling = data.recall_ceiling(data.k)
     return (
-        f"an ideal ranking scores only {words.number(ceiling, digits=2)}: queries have more than {data.k} relevant documents; "
+        f"an ideal ranking scores only {words.number(ceiling, digits=2)}: queries have more than {data.k} relevant documents: "
         "divide by the smaller of both"
     )
 
@@ -310,7 +310,7 @@ def _err(data: Situation) -> str:
     now, then = (words.number((2**top - 1) / 2**end, digits=2) for end in (4, top))
     return (
         f"it assumes that 4 is the top grade, but yours is {grade}: the best document would satisfy a reader with probability "
-        f"{now} instead of {then}; {use}"
+        f"{now} instead of {then}. {use}"
     )
 
 
@@ -331,7 +331,7 @@ def _uncut(data: Situation) -> str:
     if len(ends) > 1:
         return (
             f"runs go to different depths, {words.count(ends[0])} to {words.count(ends[-1])}: without a cutoff the longer one has an "
-            "advantage; cut all at one rank"
+            "advantage: cut all at one rank"
         )
     name = data.metric("AP", str(ends[0]))
     return f"all lists are cut at {words.count(ends[0])}, so without a cutoff it is {name} by another name: name the cutoff"
@@ -341,8 +341,8 @@ def _pooled_auc(data: Situation) -> str:
     shares = [r / (r + n) for r, n in zip(data.relevant.tolist(), data.not_relevant.tolist(), strict=True) if r + n]
     who = "users" if data.users else "lists"
     return (
-        f"it compares scores across {who}, and {who} differ: between {words.share(min(shares))} and {words.share(max(shares))} of what "
-        "is judged for each is relevant; GAUC stays within each"
+        f"it compares scores across {who}, and {who} differ: between {words.share(min(shares))} and {words.share(max(shares))} of the documents "
+        "judged for each are relevant. GAUC stays within each"
     )
 
 
@@ -350,22 +350,22 @@ ONE_IS_ENOUGH = ("rag", "web", "question-answering")  # where RR is reported, an
 PITFALLS = (
     Pitfall("RR({level})", lambda data: f"it stops at the first relevant document and ignores grades, but {relevant_in_words(data)}", ("graded", "not one", "not aspects"), apart=("known-item", "candidates", *ONE_IS_ENOUGH)),
     Pitfall("RR({level})", lambda data: f"it stops at the first of many: {relevant_in_words(data)}", ("not graded", "many", "not aspects"), apart=("known-item", "candidates", *ONE_IS_ENOUGH)),
-    Pitfall("RR({level})@{k}", lambda _: "what matters is whether documents are passed on, not their order", tasks=("candidates",), when=("not one",)),
+    Pitfall("RR({level})@{k}", lambda _: "documents are passed on or not, and their order does not matter", tasks=("candidates",), when=("not one",)),
     Pitfall("nDCG@10", lambda _: "it is about the order of the top, which the next stage changes anyway", tasks=("candidates",)),
     Pitfall("AP", lambda data: f"it treats grades {words.amount(data.positive[0])} and {words.amount(data.top)} alike ({grades_in_words(data)})", ("graded", "not stars", "not aspects"), apart=("recall", "candidates", "rag", "clicks")),
     Pitfall("P({level})@{k}", _precision, ("not aspects",), apart=("clicks",)),
     Pitfall("R({level})@{k}", _recall, ("capped", "not aspects"), apart=("clicks",)),
-    Pitfall("nDCG at different k", lambda data: f"the ideal ranking is cut at k, too, so nDCG@{data.k} and nDCG@{2 * data.k} are not comparable: compare runs at one k", ("not aspects",), beside="nDCG"),
+    Pitfall("nDCG at different k", lambda data: f"the ideal ranking is also cut at k, so nDCG@{data.k} and nDCG@{2 * data.k} are not comparable: compare runs at one k", ("not aspects",), beside="nDCG"),
     Pitfall("DCG@{k}", _dcg, ("not aspects",), apart=("clicks",)),
     Pitfall("ERR@{k}", _err, ("odd_top", "not aspects", "not stars"), apart=("recall", "candidates", "feed", "next-item", "clicks")),
     Pitfall("nDCG(gain='exponential')@{k}", _exponential, ("graded", "not aspects")),
-    Pitfall("nDCG(ideal='retrieved_topk')@{k}", lambda _: "an ideal made of retrieved documents hides what was missed (some tools for language models and machine learning compute it)", ("not aspects",), ("rag", "re-ranking")),
+    Pitfall("nDCG(ideal='retrieved_topk')@{k}", lambda _: "an ideal made of retrieved documents hides missed documents (some tools for language models and machine learning compute it)", ("not aspects",), ("rag", "re-ranking")),
     Pitfall("AP", _uncut, ("cut", "not aspects"), apart=("clicks", "candidates")),
     Pitfall("AUC({level}, pooled=True)", _pooled_auc, ("some_both", "not aspects"), ("clicks",)),
     Pitfall("AUC({level}, pooled=True)", _pooled_auc, ("some_both", "users", "not aspects"), apart=("clicks",)),
     Pitfall("AUC", lambda data: f"it needs documents judged as not relevant: {words.count(data.both_kinds)} of {words.count(data.queries)} queries have both kinds", ("not some_both", "not aspects"), ("clicks", "feed")),
     Pitfall("Bpref", lambda _: "no document is judged as not relevant, so every relevant document found scores as if it were ranked first", ("not some_both", "not aspects"), apart=("clicks", "feed", "next-item", "rag")),
-    Pitfall("Judged@{k}", lambda _: "only relevant documents are listed, so it counts what P counts", ("not some_both", "not aspects"), ("benchmark", "web", "question-answering")),
+    Pitfall("Judged@{k}", lambda _: "only relevant documents are listed, so it counts the same as P", ("not some_both", "not aspects"), ("benchmark", "web", "question-answering")),
     Pitfall("alpha_nDCG@{k}", lambda _: "the judgments name no subtopics, so it cannot see whether results differ", ("not aspects",), ("exploratory",)),
     Pitfall("nDCG@{k}", lambda data: f"like P, R, AP and RR it takes one grade per document, and {words.count(data.several)} have several: --duplicates best keeps the highest" if data.several else "like P, R, AP and RR it does not see that results are all of one subtopic", ("aspects",)),
 )  # fmt: skip

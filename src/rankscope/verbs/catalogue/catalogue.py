@@ -16,7 +16,7 @@ def catalogue(name: str | Sequence[str] | None = None) -> Catalogue | OnlineCata
     """Explain metrics: formula, pitfalls, parameters, a worked example and the source; by default list all metrics.
 
     ``name`` is a metric, an alias, any spelling like ``ndcg_cut_10``, a set like ``official``, or a family like
-    ``diversity``; or several of these. Online metrics like ``CTR`` work, and ``online`` lists them. Raises InputError
+    ``diversity``, or several of these. Online metrics like ``CTR`` work, and ``online`` lists them. Raises InputError
     for a name that no metric has.
 
     >>> import rankscope as rs
@@ -47,14 +47,12 @@ def _together(names: Sequence[str], found: Sequence[Catalogue | OnlineCatalogue]
     """Join several catalogues. Raises InputError for a mix of offline and online metrics, which have different traits."""
     ours, online = ([one for one in found if isinstance(one, kind)] for kind in (Catalogue, OnlineCatalogue))
     if ours and online:
-        raise InputError(
-            f"{online[0].name} is a metric of logs, and {ours[0].name} of judgments: ask for one at a time"
-        )
+        raise InputError(f"{online[0].name} is for logs, and {ours[0].name} for judgments: ask for one at a time")
     return type(found[0])(tuple(dict.fromkeys(cls for one in found for cls in one.metrics)), " ".join(names))
 
 
 def find_metric(name: str) -> type[Metric]:
-    """Return the metric of a name, an alias or any spelling like ``ndcg_cut_10``; an error suggests the nearest."""
+    """Return the metric of a name, an alias or any spelling like ``ndcg_cut_10``. An error suggests the nearest."""
     try:
         return Metric.catalogue.get(name) or class_like(Metric, name, name)  # type: ignore[no-any-return]
     except InputError:
@@ -63,7 +61,7 @@ def find_metric(name: str) -> type[Metric]:
 
 
 def find_usual(spelling: str) -> Metric:
-    """The metric that a spelling means; one that needs parameters has those it is mostly used with.
+    """The metric that a spelling means. One that needs parameters has those it is mostly used with.
 
     >>> find_usual("P"), find_usual("RBP(p=0.5)")
     (P@10, RBP(p=0.5))
@@ -78,7 +76,7 @@ def find_usual(spelling: str) -> Metric:
 
 
 def find_set(name: str) -> list[tuple[str, Metric]]:
-    """Return the metrics of a set like ``official``, each with its name in the set; empty for other names."""
+    """Return the metrics of a set like ``official``, each with its name in the set. Empty for other names."""
     return parse_many(name) if name in NICKNAMES else []
 
 
@@ -97,6 +95,7 @@ def spellings(cutoffs: Sequence[int]) -> Iterator[tuple[str, str]]:
         if "cutoff" not in needed:
             yield str(cls(**others)), about
         if "cutoff" in parameters(cls):
-            yield from ((str(cls(**others, cutoff=k)), about) for k in cutoffs)
+            most = parameters(cls)["cutoff"][1].high
+            yield from ((str(cls(**others, cutoff=k)), about) for k in cutoffs if k <= most)
     if cutoffs:
         yield from ((name, "trec_eval's set of this name") for name in NICKNAMES)

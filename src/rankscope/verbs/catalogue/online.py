@@ -64,11 +64,11 @@ def usual_spelling(cls: type[OnlineMetric]) -> str:
 
 
 def formula(cls: type[OnlineMetric]) -> str:
-    """Return the numerator and the denominator; for a quantile, which has neither, its definition."""
+    """Return the numerator and the denominator. For a quantile, which has neither, its definition."""
     return f"{cls.above} / {cls.below}" if cls.below else cls.above
 
 
 def direction(cls: type[OnlineMetric]) -> str:
     """Return the better direction, and the parameter that changes it."""
-    way = "neither way" if cls.better == "neither" else cls.better
+    way = "neither way" if cls.better == "neither" else cls.better or "higher"
     return f"{way} is better{', unless better= changes it' if 'better' in parameters(cls) else ''}"

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, ClassVar, Literal, Union, get_args, get_origin
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Block, Chart, Code, Facts, Heading, Paragraph
+from rankscope.blocks import EMPTY, Block, Caution, Chart, Code, Facts, Heading, Paragraph
 from rankscope.declared import Lookup, parameters, plain, required_parameters
 from rankscope.metrics import DEFAULT, NICKNAMES, Example, Metric, describe_family, families, family_of, parse
 from rankscope.metrics.description import DIRECTIONS, rewards, unfit_for
@@ -28,8 +28,8 @@ OVER_QUERIES = {
     "pooled": "one value over all queries together",
 }
 COLUMNS = (
-    "order: no if only the documents in the top k matter, not their order; metrics of pairs, "
-    "such as AUC, see only the order, not how far apart scores are · counts: one if the first relevant document settles the value"
+    "order: no if only the documents in the top k matter, not their order. Metrics of pairs, "
+    "such as AUC, see only the order, not score differences · counts: one if the first relevant document settles the value"
 )
 GRADES = {"binary": "relevant or not", "graded": "graded relevance", "none": "needs no relevance"}
 
@@ -76,7 +76,7 @@ def _list(groups: Mapping[str, Sequence[type[Metric]]]) -> list[Block]:
     usually = f"Without -m, evaluate computes {', '.join(DEFAULT)}. Sets: {', '.join(NICKNAMES)}."
     step = _next(
         "rankscope metrics ERR explains one · rankscope metrics --table compares them",
-        'rs.catalogue("ERR") tells one in full · rs.catalogue().to_polars() compares them',
+        'rs.catalogue("ERR") explains one in full · rs.catalogue().to_polars() compares them',
     )
     return [*blocks, *_online_list(), Paragraph(usually, quiet=True), step]
 
@@ -102,7 +102,7 @@ def _explained(cls: Any, text: str, facts: Mapping[str, str], facts_of_parameter
 
 
 def _in_full(cls: type[Metric]) -> list[Block]:
-    """Return all there is to know about one metric."""
+    """Return everything about one metric."""
     m = usual(cls)
     blind = "blind to the order within the top k" if "cutoff" in parameters(cls) else "blind to the order"
     traits = (
@@ -134,7 +134,7 @@ def _in_full(cls: type[Metric]) -> list[Block]:
 
 
 def _online_in_full(cls: Any) -> list[Block]:
-    """Return all there is to know about one online metric."""
+    """Return everything about one online metric."""
     from rankscope.impressions import COLUMNS
 
     columns = [f"{name} ({COLUMNS[name].about})" for name in cls.needs]
@@ -152,13 +152,15 @@ def _online_in_full(cls: Any) -> list[Block]:
     needed = required_parameters(cls)
     names = sorted(parameters(cls), key=lambda name: name not in needed)
     spelling = usual_spelling(cls)
-    asked = f'"{spelling}"' if "(" in spelling else spelling
-    step = _next(f"rankscope online log.csv -m {asked}", f'rs.online("log.csv", "{spelling}")')
+    quoted = '"' + spelling.replace('"', '\\"') + '"'
+    step = _next(
+        f"rankscope online log.csv -m {quoted if '(' in spelling else spelling}", f'rs.online("log.csv", {quoted})'
+    )
     return [*_explained(cls, meaning(cls), facts, [_parameter(cls, name, 7) for name in names]), EMPTY, step]
 
 
 def _parameter(cls: Any, name: str, at: float | None = None) -> tuple[str, str]:
-    """Return a parameter with its default and its meaning; ``at`` is the value after the @ of an online metric."""
+    """Return a parameter with its default and its meaning. ``at`` is the value after the @ of an online metric."""
     param, needed = parameters(cls)[name][1], name in required_parameters(cls)
     parts = [param.about, takes(cls, name) if at is None else "", param.bounds.replace("at least -inf", "")]
     parts += ["must be given"] if needed else []
@@ -178,7 +180,8 @@ def takes(cls: type[Metric], name: str) -> str:
 def _example_lines(cls: type[Metric]) -> Iterator[str]:
     """Return the examples as arithmetic, with their values."""
     for example in cls.examples:
-        yield f"{example.metric} of grades {grades_of(example)}"
+        ids = bool(example.grades) and isinstance(example.grades[0], str | list)
+        yield f"{example.metric} of {'items' if ids else 'grades'} {grades_of(example)}"
         yield f"  = {example.value}"
         yield f"  = {words.number(value_of(example), digits=4)}"
 
@@ -195,11 +198,13 @@ def _grade_in_words(grade: Any) -> str:
         same = set(grade.values()) == {1}
         parts = (str(name) if same else f"{name}={words.amount(value)}" for name, value in grade.items())
         return f"{{{' '.join(parts)}}}"
+    if isinstance(grade, str | list):
+        return grade if isinstance(grade, str) else f"({' '.join(grade)})"
     return "?" if grade is None else words.amount(grade)
 
 
 def value_of(example: Example) -> float:
-    """Return the value of a worked example; a law checks its arithmetic."""
+    """Return the value of a worked example. A law checks its arithmetic."""
     return float(parse(example.metric).of(list(example.grades), **(example.more or {})))
 
 
@@ -265,6 +270,9 @@ class _Explained(Result):
 
     schema = "metrics/1"
     formats = ("table", "json", "jsonl", "csv", "markdown")
+    conventions: ClassVar[Mapping[str, Any]] = {}
+    notes: ClassVar[Sequence[str]] = ()
+    warnings: ClassVar[Sequence[Caution]] = ()
 
     def json_document(self, **_: Any) -> dict[str, Any]:
         """Return the metrics for other programs, under ``metrics``."""
@@ -359,7 +367,7 @@ class Catalogue(_Explained):
     )  # fmt: skip
 
     def json_document(self, **_: Any) -> dict[str, Any]:
-        """Return the metrics under ``metrics``; with all, online metrics under ``online_metrics``."""
+        """Return the metrics under ``metrics``, and with all of them online metrics under ``online_metrics``."""
         whole = super().json_document()
         return whole if self.name else {**whole, "online_metrics": OnlineCatalogue(tuple(online_metrics())).to_dicts()}
 

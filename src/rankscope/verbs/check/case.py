@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from rankscope import words
+from rankscope.analysis.ceilings import why_not
 from rankscope.blocks import Caution
 from rankscope.diagnostics.rankings import BREAKS_TIES
 from rankscope.diagnostics.rule import MAX_EXAMPLES, Finding, Rule
@@ -21,11 +22,12 @@ from rankscope.engines.pairs import PAIR, Frame
 from rankscope.engines.tie_orders import score_under_ties
 from rankscope.engines.top import top
 from rankscope.errors import InputError, RankscopeError
+from rankscope.files.items import with_history
 from rankscope.files.long import named_grades
-from rankscope.files.side_tables import interactions_of
+from rankscope.files.side_tables import interactions_of, timed_interactions
 from rankscope.files.texts import Texts, texts_of
 from rankscope.impressions import Log
-from rankscope.lists import Array, Judged, Lists
+from rankscope.lists import Array, ItemTable, Judged, Lists
 from rankscope.logs.health import LogHealth, examine
 from rankscope.metrics import Metric
 from rankscope.panels.cautions import comparison_cautions
@@ -40,6 +42,7 @@ from rankscope.scoring.input_checks import DEPTH_OF_IDS
 from rankscope.scoring.inputs import clean
 from rankscope.scoring.measurements import CUTOFFS, panels_of
 from rankscope.scoring.ranking import one_order
+from rankscope.scoring.references import depth_of, reference_lists
 from rankscope.scoring.request import Request
 from rankscope.scoring.rescore import places_of, rescore
 from rankscope.scoring.runs import RunEvaluation, RunScores
@@ -215,6 +218,7 @@ class CheckCase:
     scale: tuple[float, float] | None = None
     train: Any = None
     docs_text: Any = None
+    test: Any = None  # the source of the qrels
 
     of: ClassVar[str] = "judgments"
 
@@ -468,6 +472,33 @@ class CheckCase:
         """The training interactions: ``query_id`` (the user), ``doc_id`` (the item), ``time``; read when first needed."""
         with named_grades(self.request.policies.grades):
             return interactions_of(self.train, self.request.policies.columns)
+
+    @cached_property
+    def timed_test(self) -> Frame | None:
+        """The test interactions with their times, None if they or the training interactions have none."""
+        return None if self.interactions["time"].is_null().all() else timed_interactions(self.test)
+
+    @cached_property
+    def bounds(self) -> dict[Metric, float]:
+        """The highest means that lists of items that can be shown reach, by metric; empty if there are none."""
+        kept = tuple(m for m in self.request.metrics if m.metric.better == "higher" and not why_not(m.metric))
+        with suppress(RankscopeError, ValueError):  # no metric is left
+            lists = reference_lists(self.qrels.sound.mapping, self.known_items, depth_of([m.metric for m in kept]))
+            request = replace(self.request, metrics=kept).with_policies(queries="judged")
+            board = evaluate_request(self.qrels.sound, [("oracle", lists["oracle"])], request).board
+            return {one.metric: one.value for one in board if not math.isnan(one.value)}
+        return {}
+
+    @property
+    def items(self) -> ItemTable | None:
+        """The catalogue with the features of items, None without one."""
+        table: ItemTable | None = self.request.policies.items
+        return table
+
+    @cached_property
+    def known_items(self) -> ItemTable:
+        """The items that a recommender can show (the catalogue, or those of the training data) and the users that had them."""
+        return with_history(self.items, self.interactions)
 
     @cached_property
     def judgments(self) -> Frame:

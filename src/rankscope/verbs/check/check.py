@@ -9,7 +9,8 @@ from typing import Any
 from rankscope.diagnostics.codes import all_rules, rule_named
 from rankscope.errors import InputError
 from rankscope.files import qrels_of, run_of
-from rankscope.scoring.inputs import distinct_names, label_of, read_inputs
+from rankscope.logs.sums import refuse_rows
+from rankscope.scoring.inputs import distinct_names, label_of, read_any, read_inputs
 from rankscope.scoring.logs import log_of
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request, active_cautions
@@ -19,8 +20,8 @@ from rankscope.verbs.check.result import Inspection, RuleBook
 from rankscope.verbs.check.rules import applies, findings_of, select_rules
 
 SINGLE = (
-    "no run was given: rankscope check QRELS RUN..., like rankscope check qrels.txt my.run; one file alone is looked at as a log, "
-    "with columns such as item, user and click, and this has none"
+    "no run was given: rankscope check QRELS RUN..., like rankscope check qrels.txt my.run; a single file is read as a log, "
+    "with columns such as item, user and click, and this file lacks them"
 )
 NUMBER = r"[+-]?\d+(?:\.\d+)?"
 
@@ -41,7 +42,8 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     """Find problems that make the numbers of these rankings wrong, unfair or misleading, by rules with stable codes.
 
     The inputs are those of ``evaluate``, but malformed lines, repeated documents and NaN scores are all listed at once. ``select`` and ``ignore`` take codes or the start of a family's codes (``"RS101"``, ``"RS1"``). ``scale`` is the intended
-    scale of the grades (``"0-3"`` or a pair), ``train`` the interactions that a recommender was trained on (read like qrels),
+    scale of the grades (``"0-3"`` or a pair), ``train`` the interactions that a recommender was trained on (``history`` by default),
+    with which the split is audited, also without runs,
     ``docs_text`` the texts of documents: ``{id: text}``, a data frame, or a file (JSONL, TSV, CSV, Parquet, TREC documents ...).
     Policies are those of ``evaluate``, under the same names.
 
@@ -55,23 +57,28 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     >>> [(f.code, f.severity, f.effect) for f in found], found.exit_code
     ([('RS101', 'warning', {'RR': -0.5})], 1)
     """
-    if runs is None:
+    train = policies.get("history") if train is None else train
+    if runs is None and train is None:
         asked = policies if metrics is None else {**policies, "metrics": metrics}
         return _check_log(qrels, select, ignore, covariates, asked)
     if covariates:
         remedy = "leave them out, or give a log without runs"
-        raise InputError(f"covariates are columns of a log, which is given alone: {remedy}")
+        raise InputError(f"covariates are columns of a log, given without runs: {remedy}")
     select_rules(select, ignore)  # an unknown rule is refused before anything is read
     policies["ignore"] = ignore
     refuse_unknown(policies, "check")
     lenient = {} if policies.get("duplicates", "error") != "error" else {"duplicates": "first"}
     request = Request.of(metrics, {**policies, **lenient})
     span = scale_of(scale)
-    judgments, read = read_inputs(qrels, runs, request.policies)
+    read: list[tuple[str | None, Any]] = []
+    if runs is None:  # only the split
+        judgments = read_any("qrels", qrels, reading=request.policies)
+    else:
+        judgments, read = read_inputs(qrels, runs, request.policies)
     grades = qrels_of(judgments)
     labels = [label_of(data, name, number) for number, (name, data) in enumerate(read, start=1)]
     tables = [InputTable(name, run_of(data)) for name, (_, data) in zip(distinct_names(labels), read, strict=True)]
-    case = CheckCase(InputTable(grades.source.label, grades), tables, request, span, train, docs_text)
+    case = CheckCase(InputTable(grades.source.label, grades), tables, request, span, train, docs_text, qrels)
     return _inspection(case, select, ignore)
 
 
@@ -92,6 +99,7 @@ def _check_log(
     log = log_of(source, columns=policies.pop("columns", None))
     if log is None:
         raise InputError(SINGLE)
+    refuse_rows(log, "check")
     refuse_unknown({name: value for name, value in policies.items() if name != "metrics"}, "check")
     if policies:
         name = option_named(next(iter(policies)))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, ClassVar
 
 from rankscope import words
 from rankscope.blocks import EMPTY, Caution, Code, Facts, Paragraph
 from rankscope.diagnostics.rule import Finding, Rule
-from rankscope.show.result import Col, Result, Shown, View
+from rankscope.show.result import MAX_WARNINGS_OF_A_KIND, Col, Result, Shown, View
 from rankscope.syntax import by_caller, in_caller_syntax
 from rankscope.tables import Source
 
@@ -28,10 +29,26 @@ def _message(finding: Finding) -> str:
     return f"{finding.message}: {' · '.join(places)}{rest}"
 
 
+def _grouped(findings: Sequence[Finding]) -> list[Finding]:
+    """Return one finding for many of one kind about runs: the largest effect or count, with the number of the others."""
+    out = []
+    for _, group in groupby(findings, key=lambda f: (f.code, f.severity, f.run is None)):
+        alike = list(group)
+        if alike[0].run is None or len(alike) <= MAX_WARNINGS_OF_A_KIND:
+            out += alike
+            continue
+        worst = max(alike, key=lambda f: (max(map(abs, f.effect.values()), default=0.0), f.count or 0))
+        more = in_caller_syntax(
+            f"{worst.message} (and {words.counted(len(alike) - 1, 'more run')} like it, which --format json lists)"
+        )
+        out.append(replace(worst, message=more))
+    return out
+
+
 def _why_not(rule: Rule, of: str = "") -> str:
     if of and rule.of != of:
         about_runs = "about judgments and runs: rankscope check QRELS RUN..."
-        return "about a log alone: rankscope check LOG" if rule.of == "log" else about_runs
+        return "for a log: rankscope check LOG" if rule.of == "log" else about_runs
     needs = in_caller_syntax(f"needs --{rule.needs.replace('_', '-')}")
     return f"reported by {rule.other_verb}" if rule.other_verb else needs
 
@@ -150,7 +167,7 @@ class Inspection(Result):
             return [*summary]
         code = self.findings[0].code
         step = by_caller(f"next: rankscope check --explain {code}", f'next: rs.rules("{code}")')
-        return [self.table(), EMPTY, *summary, Paragraph(step, quiet=True)]
+        return [replace(self, findings=_grouped(self.findings)).table(), EMPTY, *summary, Paragraph(step, quiet=True)]
 
     def __str__(self) -> str:
         return "\n".join(f"{f.code} {f.severity}: {f.message}" for f in self.findings) or "no findings"
@@ -169,7 +186,7 @@ class RuleBook(Result):
             (
                 Col("code", head="code"), Col("rule", of=lambda rule: rule.name),
                 Col("severity", head="severity", cell=lambda rule: SHORT[rule.severity]),
-                Col("what", head="what is wrong", wraps=True), Col("why"), Col("remedy", of=lambda rule: in_caller_syntax(rule.remedy)),
+                Col("what", head="problem", wraps=True), Col("why"), Col("remedy", of=lambda rule: in_caller_syntax(rule.remedy)),
             ),
             lambda book: book.rules,
         ),

@@ -21,7 +21,7 @@ from rankscope.verbs.compare.tables import FEW, ROOM, how, value_range
 LARGE = 2.0  # differences on a metric of a wider range have a scale of their own
 MOST = 30  # queries of a table: as many as are shown without folding
 LONGEST = 120  # characters of a query's text in a table
-CLEARLY = Column("clear", "count", hint="1 where the difference is clear")
+CLEARLY = Column("clear", "count", hint="1 if the difference is clear")
 PLACE = Column("place", "count", hint="queries, sorted by difference")
 BARS = 6000  # bars of a chart; of more queries those that differ least are left out
 
@@ -66,7 +66,7 @@ def forests(family: Family) -> Iterator[Chart]:
 
 
 def _wide(panel: Panel) -> bool:
-    """Whether differences may be far beyond those of a share; scores of an unknown range tell by their values."""
+    """True if differences may far exceed the range of a share; an unknown range is judged by the values."""
     low, high = panel.measure.range
     if math.isfinite(high - low):
         return high - low > LARGE
@@ -99,7 +99,7 @@ def _forest(family: Family, panels: Sequence[Panel], name: str, by_metric: bool 
     several = len(panels) > 1 and not by_metric
     yield Chart(
         name, f"{title}, other metrics" if several else title, "intervals", columns, tuple(rows),
-        x="difference", y=heads[0], panel="metric" if several else "", marked="clear", guide="zero",
+        x="difference", y=heads[0], panel="metric" if several else "", series="verdict", marked="clear", guide="zero",
         caption=_how_to_read(family, panels), axes=(("difference", _on_the_axis(family, panels, by_metric)),),
     )  # fmt: skip
 
@@ -118,7 +118,7 @@ def _difference(family: Family) -> str:
 
 
 def _on_the_axis(family: Family, panels: Sequence[Panel], by_metric: bool) -> str:
-    """Of what and from what the differences are, as an axis says it where no title does."""
+    """The metric and the baseline of the differences, as the label of an axis."""
     c = family.of(panels[0].name)[0]
     of = "difference" if len(panels) > 1 else f"{panels[0].name}: difference"
     if family.each_pair:
@@ -128,7 +128,7 @@ def _on_the_axis(family: Family, panels: Sequence[Panel], by_metric: bool) -> st
 
 def _how_to_read(family: Family, panels: Sequence[Panel]) -> str:
     left = len(family.of(panels[0].name)) - ROOM
-    more = f" The {ROOM} largest differences; {left:,} more are not drawn." if family.each_pair and left > 0 else ""
+    more = f" The {ROOM} largest differences. {left:,} more are not drawn." if family.each_pair and left > 0 else ""
     return (
         f"Difference of the means, {_difference(family)}, with {interval_in_words(family)}. {side_of(panels)} "
         f"An interval that includes 0 is drawn fainter: no clear difference.{more}"
@@ -143,7 +143,7 @@ def side_of(panels: Sequence[Panel]) -> str:
     return {
         1: "Right of 0 is better.",
         -1: "Left of 0 is better, as lower is.",
-        0: f"{panels[0].name}: neither high nor low is better.",
+        0: f"{panels[0].name}: no direction is better.",
     }[ways.pop()]
 
 
@@ -151,7 +151,7 @@ def side_of(panels: Sequence[Panel]) -> str:
 
 
 def outcome_counts(family: Family) -> Iterator[Chart]:
-    """Queries better, same and worse: a row a metric for one rival, else a row a run on the primary metric."""
+    """Queries better, same and worse: one row per metric for one rival, else one row per run on the primary metric."""
     alone = len(family.of(family.primary.name)) == 1
     mine = family.contrasts if alone else _in_order(family, family.primary)
     rows: list[tuple[Value, ...]] = []
@@ -177,7 +177,7 @@ def outcome_counts(family: Family) -> Iterator[Chart]:
 
 
 def waterfall(c: Contrast, name: str) -> Chart:
-    """The difference of every query, the best first; a bar a query, to be looked into."""
+    """The difference of every query, the best first; one bar per query, to be looked into."""
     ids, gains, which = query_ids(c), c.paired.gains, outcomes(c)
     order = best_first(c).tolist()
     places = list(enumerate(order, start=1))
@@ -187,7 +187,7 @@ def waterfall(c: Contrast, name: str) -> Chart:
     rows = tuple((place, float(gains[i]), which[i], ids[i]) for place, i in places)
     left = len(order) - len(rows)
     more = (
-        f" {words.counted(left, 'query')} with smaller differences, or none, {words.agree(left, 'is')} left out."
+        f" {words.counted(left, 'query')} with smaller or no differences {words.agree(left, 'is')} left out."
         if left
         else ""
     )
@@ -202,7 +202,7 @@ def waterfall(c: Contrast, name: str) -> Chart:
 
 
 def scatter(c: Contrast, name: str) -> Chart:
-    """One run against the other, a point a pair of values; queries of equal values are one point that tells how many they are."""
+    """One run against the other, one point per pair of values; queries of equal values are one point that tells how many they are."""
     ids, which = query_ids(c), outcomes(c)
     x, y = f"{c.metric} of {c.baseline}", f"{c.metric} of {c.run}"
     at: dict[tuple[float, float], list[int]] = {}
@@ -213,7 +213,7 @@ def scatter(c: Contrast, name: str) -> Chart:
         for pair, here in sorted(at.items())
     ]  # fmt: skip
     most = max(len(here) for here in at.values())
-    crowd = f" One mark may stand for several queries (up to {most:,})." if most > 1 else ""
+    crowd = f" One mark may be several queries (up to {most:,})." if most > 1 else ""
     above = {1: "better", -1: "worse", 0: "higher"}[c.panel.sign]
     columns = (
         Column(x, "value"), Column(y, "value"), Column("outcome"), Column("queries", "count"), Column("query", queries=True),
@@ -222,7 +222,7 @@ def scatter(c: Contrast, name: str) -> Chart:
     return Chart(
         f"scatter-{name}", f"{c.run} against {c.baseline} on {c.metric}", "points", columns, tuple(rows),
         x=x, y=y, series="outcome", query="query", guide="equal", pair=(c.baseline, c.run), limits=_limits(c),
-        caption=f"Each mark is a query: above the line {c.run} is {above} than {c.baseline}, on the line both are equal.{crowd}",
+        caption=f"Each mark is a query: {c.run} is {above} than {c.baseline} above the diagonal, and equal on it.{crowd}",
     )  # fmt: skip
 
 
@@ -316,7 +316,7 @@ def pair_differences(order: Sequence[str], contrasts: Sequence[Contrast]) -> Cha
     panel = contrasts[0].panel
     columns = (
         Column("run"), Column("against"), Column("difference", "value", hint="run minus the one it is against"),
-        Column("p", "value", hint="after the correction, where there is one"), CLEARLY,
+        Column("p", "value", hint="after the correction, if there is one"), CLEARLY,
     )  # fmt: skip
     return Chart(
         "pairs-differences", f"Differences on {panel.name}", "heat", columns, tuple(rows), x="against", y="run", colour="difference",
@@ -364,15 +364,13 @@ def is_corrected(family: Family) -> bool:
 def method_in_words(family: Family) -> str:
     """The test, its correction, and the clusters that queries come in."""
     codes = family.primary.clusters
-    return how(family) + ("" if codes is None else f"; queries in {words.counted(int(codes.max()) + 1, 'cluster')}")
+    return how(family) + ("" if codes is None else f", queries in {words.counted(int(codes.max()) + 1, 'cluster')}")
 
 
 def unevenness(panel: Panel) -> str:
     """What a picture of single queries does not show of the mean; nothing for a plain one."""
     if panel.measure.aggregate == "pooled":
-        return (
-            f" {panel.name} over all is computed from the documents of all queries together; it is not a mean of these."
-        )
+        return f" {panel.name} over all is computed from the documents of all queries together, not as a mean of the slices."
     if panel.measure.aggregate == "geometric":
         return " The mean is geometric: values near 0 weigh more in it than this shows."
     return " Queries have different weights in the mean, which this does not show." if panel.weights is not None else ""

@@ -6,27 +6,23 @@ import math
 from string import ascii_lowercase
 
 from rankscope import words
-from rankscope.errors import InputError
 from rankscope.panels.families import Family
 from rankscope.panels.panel import Panel
-from rankscope.show.latex import PaperCell, PaperTable
+from rankscope.show.latex import PaperCell, PaperTable, check_digits
 from rankscope.verbs.compare.tables import MARKS, how
-
-DIGITS = 3
 
 
 def paper_table(family: Family, caption: str = "", label: str = "", digits: int | None = None) -> PaperTable:
     """Every metric of every system, in the order in which they were given.
 
-    Where each system is compared with each, it is marked with the letters of those that it is significantly better than; where all are
-    compared with one, with what stands for better and worse. Raises InputError for digits that no table has, and for a label that
+    If each system is compared with each, it is marked with the letters of systems that it is significantly better than. If all are
+    compared with one, with signs for better and worse. Raises InputError for digits that no table has, and for a label that
     LaTeX does not take.
     """
-    if isinstance(digits, bool) or (digits is not None and (not isinstance(digits, int) or not 1 <= digits <= 9)):
-        raise InputError(f"digits={digits!r}: digits after the decimal point are a whole number from 1 to 9")
+    places = check_digits(digits)
     systems = family.primary.systems
     letters = dict(zip(systems, map(_letter, range(len(systems))), strict=True)) if family.baseline is None else {}
-    columns = [_column(family, panel, letters, DIGITS if digits is None else digits) for panel in family.panels]
+    columns = [_column(family, panel, letters, places) for panel in family.panels]
     units = words.counted(max(len(panel.units) for panel in family.panels), "query")
     return PaperTable(
         header=family.metrics,

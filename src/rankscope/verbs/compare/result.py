@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankscope import words
-from rankscope.blocks import Caution, Chart, Heading, Paragraph, Table
+from rankscope.blocks import Caution, Chart, Heading, Paragraph, Table, Value, ValueRange
 from rankscope.metrics import spelled
 from rankscope.panels.cautions import comparison_cautions
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.contrast_result import ContrastResult, column_at, p_cell
 from rankscope.panels.families import Family, TopGroup, anova_of, discriminative_power
 from rankscope.panels.panel import Panel
+from rankscope.panels.risk import NOTE, Risk, risks_of
 from rankscope.panels.slices import SliceContrast, Slices
 from rankscope.scoring.measurements import Measurements
 from rankscope.scoring.policies import POLICIES
@@ -42,6 +43,13 @@ if TYPE_CHECKING:
 NAMED = 12  # runs of a top group that a table names
 
 # --- the views -------------------------------------------------------------------------------------------
+
+
+def _risk_interval(risk: Risk) -> Value:
+    """The interval of a risk for a table; None if there is none."""
+    lower, upper = risk.bounds.lower, risk.bounds.upper
+    text = words.in_table(words.interval(lower, upper, sign=True, apart=(0.0,)))
+    return ValueRange(risk.value, lower, upper, text) if risk.bounds.known else None
 
 
 def _slice_columns(found: Comparison) -> tuple[Col, ...]:
@@ -120,6 +128,17 @@ VIEWS = (
         labels=2,
     ),
     View(
+        "risk",
+        (
+            Col("run", head="run"), Col("baseline"), Col("metric", head="metric"), Col("urisk", of=lambda risk: risk.value, kind="value", head="U_risk"),
+            Col("ci_lower", "ci_upper", of=lambda risk: (risk.bounds.lower, risk.bounds.upper), kind="value", head="interval", cell=_risk_interval),
+            Col("lost", kind="value", head="of losses"), Col("trisk", of=lambda risk: risk.t, kind="value", head="T_risk"),
+            Col("georisk", of=lambda risk: risk.geo, kind="value", head="GeoRisk"), Col("queries", kind="count"),
+        ),
+        lambda found: found.risks,
+        labels=3,
+    ),
+    View(
         "replicates",
         (
             Col("run", head="run"), Col("metric", head="metric"), Col("runs", of=lambda row: row["of"].runs, kind="count", head="runs"),
@@ -154,6 +173,8 @@ class Comparison(ContrastResult):
     tradeoffs: TradeOffs | None = None
     candidates_tried: int | None = None
     primary_declared: bool = False
+    baselines: Sequence[str] = ()
+    risk: float | None = None
 
     schema = "compare/1"
     views = VIEWS
@@ -170,12 +191,17 @@ class Comparison(ContrastResult):
     @property
     def all_pairs(self) -> bool:
         """Whether every run is compared with every other."""
-        return self.family.baseline is None
+        return self.family.baseline is None and len(self.baselines) < 2
 
     @property
     def scores(self) -> Scores | None:
         """What ``evaluate`` found, where runs were compared and not scores."""
         return self.measurements.scores
+
+    @cached_property
+    def risks(self) -> list[Risk]:
+        """The risk of each run on each metric, if it was asked for."""
+        return [] if self.risk is None else list(risks_of(self.family, self.risk))
 
     @property
     def groups(self) -> Sequence[TopGroup]:
@@ -194,6 +220,26 @@ class Comparison(ContrastResult):
         found = [*cautions, *comparison_cautions(self.family, self.slices, self.measurements.curve)]
         return active_cautions(found, self.measurements.ignored)
 
+    @property
+    def changing(self) -> Mapping[str, Any]:
+        """The policies that change values, if runs were scored."""
+        stated = {} if self.scores is None else self.scores.conventions
+        return {name: stated.get(name) for name, policy in POLICIES.items() if policy.changes_values and stated}
+
+    @property
+    def judgments_sha256(self) -> str | None:
+        """The digest of the judgments; None for scores computed elsewhere."""
+        return None if self.scores is None else self.scores.judgments_sha256
+
+    @property
+    def methods(self) -> str:
+        """The statement of method for a paper, then its sources as BibTeX."""
+        from rankscope.verbs.compare.methods import Compared
+
+        against = "every other" if self.all_pairs else words.listing(self.baselines or [self.baseline])
+        sliced, tried = self.slices is not None, self.candidates_tried
+        return Compared(self.family, self.measurements, against, sliced, self.primary_declared, tried).statement()
+
     def spelling(self, metric: Any) -> str:
         """Return the canonical spelling of a metric."""
         return spelled(metric)
@@ -204,13 +250,11 @@ class Comparison(ContrastResult):
     def conventions(self) -> dict[str, Any]:
         """Under which policies runs were scored, and how they were compared."""
         method = self.method
-        usual = "paired t test; where fewer than 6 queries differ, the exact sign-flip test"
-        if pooled := [panel.name for panel in self.panels if panel.pools]:
-            by = "bootstrap over queries" if self.panels[0].clusters is None else "bootstrap over clusters"
-            usual = by if len(pooled) == len(self.panels) else f"{usual}; {by} for {words.listing(pooled)}"
+        usual = "paired t test, or if fewer than 6 queries differ, the exact sign-flip test"
         return {
             **(self.scores.conventions if self.scores is not None else {}),
-            "baseline": self.family.baseline,
+            "baseline": list(self.baselines) if len(self.baselines) > 1 else self.family.baseline,
+            "baseline_chosen_as_best": self.family.looked,
             "primary": self.primary,
             "primary_declared": self.primary_declared,
             "test": None if method.test is None else str(method.test),
@@ -224,6 +268,7 @@ class Comparison(ContrastResult):
             "clustered": self.panels[0].clusters is not None,
             "compared": len(self.systems),
             "candidates_tried": self.candidates_tried,
+            "risk_alpha": self.risk,
             "compare_seed": method.seed,
             **self.measurements.ignoring(),
         }
@@ -246,7 +291,7 @@ class Comparison(ContrastResult):
         """The views that JSON holds beside the contrasts: means, top groups, and what was asked for."""
         yield from ("means", "top_groups")
         asked = {
-            "anova": self.all_pairs, "slices": self.slices, "tradeoffs": self.tradeoffs, "replicates": self.measurements.replicates,
+            "anova": self.all_pairs, "slices": self.slices, "tradeoffs": self.tradeoffs, "risk": self.risks, "replicates": self.measurements.replicates,
         }  # fmt: skip
         yield from (name for name, wanted in asked.items() if wanted)
 
@@ -276,6 +321,11 @@ class Comparison(ContrastResult):
         if budget is not None:
             yield budget.sentence
         family = self.family
+        if len(self.baselines) > 1:
+            for baseline in self.baselines:
+                if against := [run for run, other in family.pairs if other == baseline]:
+                    yield from _of_many(family, baseline, against)
+            return
         if family.each_pair:
             yield from _of_pairs(family)
             return
@@ -322,18 +372,21 @@ class Comparison(ContrastResult):
             yield from self._slice_parts(self.slices.contrasts, details)
         if self.tradeoffs is not None:
             yield self.tradeoffs.blocks()
+        if self.risk is not None:
+            note = NOTE.format(times=words.amount(1 + self.risk))
+            yield [Heading(f"risk{against}"), replace(self.table("risk"), note=note)]
 
     def document_blocks(self, **_: Any) -> list[Shown]:
         """What goes into a document: runs and metrics, significance marks, and what the marks mean."""
         blocks: list[Shown] = [*map(Paragraph, self.sentences())]
-        if self.all_pairs:
+        if self.family.baseline is None:
             for panel in self.panels:
                 table = contrast_table(self.family, panel, every=True)
                 blocks += [Heading(f"{panel.name}{self._lead(panel)}"), replace(table, note=self._marks())]
         else:
             marks = (
                 f"* better, † worse than {self.baseline} at {words.percent(self.method.alpha)}: {how(self.family)}; "
-                f"{words.counted(len(self.panels[0].units), 'query')}"
+                f"{self.panels[0].counted}"
             )
             blocks.append(replace(board(self.family), note=marks))
         blocks += [Paragraph(group.sentence()) for group in self.groups]
@@ -373,7 +426,7 @@ class Comparison(ContrastResult):
         for group in family.groups:
             if group.metric == primary or len(family.panels) <= 3:
                 yield group.sentence()
-        if family.each_pair:
+        if family.each_pair and self.all_pairs:
             shares = ", ".join(f"{m} {words.share(discriminative_power(self.of(m)))}" for m in self.metrics)
             yield f"pairs with a clear difference (discriminative power): {shares}"
         if method.correction.anova:
@@ -384,8 +437,8 @@ class Comparison(ContrastResult):
                 yield f"two-way ANOVA of {row['metric']}: F({freedom}) = {f_value}, {words.p_value(anova.p_value)}"
         for system, r in self.measurements.replicates.get(primary, {}).items():
             yield (
-                f"{system}: mean of {r.runs} runs; the variance of {primary} is {words.number(r.between_queries, digits=4)} between "
-                f"queries and {words.number(r.between_runs, digits=4)} between runs of a query; more runs would remove "
+                f"{system}: mean of {r.runs} runs. The variance of {primary} is {words.number(r.between_queries, digits=4)} between "
+                f"queries and {words.number(r.between_runs, digits=4)} between runs of a query. More runs would remove "
                 f"{words.share(r.removable)} of the variance of the mean"
             )
         if method.margin is not None or method.bayes:
@@ -394,7 +447,7 @@ class Comparison(ContrastResult):
         if self.candidates_tried is not None:
             yield (
                 f"{words.counted(self.candidates_tried, 'system')} {words.agree(self.candidates_tried, 'was')} tried on these judgments: the best of many "
-                "looks better than it is; fresh queries tell by how much"
+                "looks better than it is, and fresh queries show by how much"
             )
 
     def _slice_parts(self, contrasts: Sequence[SliceContrast], details: bool) -> Iterator[Sequence[Shown]]:
@@ -411,19 +464,15 @@ class Comparison(ContrastResult):
     def small_print(self) -> Iterator[str]:
         """Yield the number of queries and the method."""
         method, panel = self.family.method, self.family.panels[0]
-        yield words.counted(len(panel.units), "query")
+        yield panel.counted
         if panel.clusters is not None:
             yield f"in {int(panel.clusters.max()) + 1:,} clusters"
-        if self.family.size > 1:
-            yield "p and interval are corrected"
         if pooled := [one.name for one in self.family.panels if one.pools]:
-            units = "clusters" if panel.clusters is not None else "queries"
-            usual = "" if method.test or method.interval else f"by the bootstrap over {units}; "
-            yield f"{', '.join(pooled)}: {usual}queries count as better or worse by what they add, as they have no value of their own"
-        if method.test is not None:
+            yield f"{', '.join(pooled)}: queries count as better or worse by their contributions, as they have no value of their own"
+        if method.test is not None and str(method.test) != "t":
             yield f"{method.test} tests that {method.test.hypothesis}"
-            if str(method.test) != "t" and not method.every_look:
-                yield "intervals are of the mean difference, and may disagree with such a test"
+            if not method.every_look:
+                yield "intervals are of the mean difference"
         if method.correction.joint and method.correction.calibration:
             yield f"{method.correction.name} {method.correction.calibration}"
         if self.measurements.scores is not None:
@@ -447,7 +496,7 @@ OTHERWISE = {
 def _of_many(family: Family, baseline: str, runs: Sequence[str]) -> Iterator[str]:
     """How many of many runs are better or worse than the baseline, metric by metric."""
     for i, metric in enumerate(family.metrics):
-        mine = family.of(metric)
+        mine = [c for c in family.of(metric) if c.baseline == baseline]
         better = [c.run for c in sorted(mine, key=lambda c: -abs(c.difference)) if c.verdict == "better"]
         worse = [c.run for c in mine if c.verdict == "worse"]
         counts = [(len(better), "better", better), (len(worse), "worse", worse if len(worse) <= 6 else [])]
@@ -493,8 +542,8 @@ def _margins(c: Contrast) -> Iterator[str]:
     margin = c.margin_in_words
     within = "" if c.margin is None else f"within ±{margin}"
     if c.equivalence is not None:
-        worse = "" if c.not_worse is None else f"; not worse by {margin} or more: {words.p_value(c.not_worse)}"
-        yield f"{pair}: {within}: {words.p_value(c.equivalence.p_value)} (two one-sided t tests){worse}"
+        worse = "" if c.not_worse is None else f"; not worse by {margin} or more: {c.p_of_margin(c.not_worse)}"
+        yield f"{pair}: {within}: {c.p_of_margin(c.equivalence.p_value)} (two one-sided t tests){worse}"
     if c.chances is not None:
         better, worse, equal = (words.number(chance) for chance in c.chances.values())
         yield (

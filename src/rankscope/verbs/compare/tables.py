@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -129,9 +130,9 @@ COLUMNS = {
 }
 COUNTS = {False: ("W/L/T",), True: ("better", "worse", "same")}  # of queries, in one column or in a column each
 LEGEND = {
-    "flip p": "flip p: Fisher's sign-flip test, corrected in the same way",
-    "W/L/T": "W/L/T: queries better, worse, unchanged",
-    "detects": "detects: the difference that so many queries can detect with 80% power, in one comparison",
+    "flip p": "flip p: sign-flip test",
+    "W/L/T": "W/L/T: queries better, worse, same",
+    "detects": "detects: the difference that these queries detect with 80% power",
 }
 
 
@@ -151,10 +152,13 @@ def _detects(c: Contrast | None) -> Value:
 def how(family: Family) -> str:
     """The test and the correction in words."""
     method, size = family.method, family.size
-    test = "paired t test" if method.test is None or str(method.test) == "t" else f"{method.test}"
-    if method.test is None and (pooled := [panel.name for panel in family.panels if panel.pools]):
-        by = f"bootstrap over {'queries' if family.panels[0].clusters is None else 'clusters'}"
-        test = by if len(pooled) == len(family.panels) else f"{test} ({by} for {words.listing(pooled)})"
+    names = {"t": "paired t test", "permutation": "sign-flip test"}
+    ran = [names.get(c.test.partition("(seed")[0], c.test) for c in family.contrasts if c.differing]
+    usual = str(method.test or "t")
+    test = names.get(usual, usual) if len(set(ran)) != 1 else ran[0]
+    if len(set(ran)) > 1:
+        other = Counter(one for one in ran if one != test)
+        test += f" ({', '.join(f'{one} for {count:,} of {len(ran):,}' for one, count in other.items())})"
     if size == 1:
         return test
     if not method.correction.corrects:
@@ -207,7 +211,7 @@ def pair_table(family: Family, panel: Panel, every: bool, parted: bool = False) 
     clear = [c for c in contrasts if c.verdict in CLEAR]
     shown = contrasts if every else clear[:ROOM]
     left = len(contrasts) - len(shown)
-    note = f"{left:,} more pairs, {len(clear) - len(shown):,} of them clear: --details shows all" if left else ""
+    note = f"{left:,} more pairs, {len(clear) - len(shown):,} clear: --details shows all" if left else ""
     rows = [Row.of(c, ahead=True) for c in shown]
     return _table(family, [COLUMNS[name] for name in columns_of(family, parted)], rows, labels=2, note=note)
 
@@ -279,13 +283,13 @@ def slice_board(family: Family, contrasts: Sequence[SliceContrast]) -> Table:
 EFFECTS = (
     Col(head="run", cell=lambda c: c.run),
     Col(head="against", cell=lambda c: c.baseline),
-    Col(head="relative", kind="value", hint="the difference relative to the mean of the run it is compared with",
+    Col(head="relative", kind="value", hint="the difference relative to the mean of the baseline",
         cell=lambda c: number_cell(words.relative(c.relative[0]), c.relative[0])),
-    Col(head="interval", kind="value", hint="of the relative difference (Fieller), of this comparison alone: not corrected for others",
+    Col(head="interval", kind="value", hint="of the relative difference (Fieller), of this comparison only: not corrected for others",
         cell=lambda c: lift_interval_cell(c, c.relative)),
     Col(head="in sd", kind="value", hint="the difference in standard deviations of the differences of the queries",
         cell=lambda c: number_cell(words.cell(c.effect, 2, sign=True), c.effect)),
-    Col(head="queries better", kind="value", hint="share of the queries on which the run is better (or higher, where neither is better)",
+    Col(head="queries better", kind="value", hint="share of the queries on which the run is better (or higher, if the metric has no better direction)",
         cell=lambda c: NumberText(words.share(c.wins / c.queries, 1), c.wins / c.queries) if c.queries and c.pair.by_unit else None),
     Col(head="carried by", kind="value",
         hint="how many of the queries that favour the run ahead most must go for its lead to vanish, whichever of the two it is",
@@ -296,8 +300,8 @@ EFFECTS = (
 def effects_table(family: Family, panel: Panel) -> Table:
     """How large each difference is, in other units: relative to the baseline, in standard deviations, in queries."""
     note = (
-        "in sd: standard deviations of the differences · queries better: their share of all, the unchanged ones included · "
-        "carried by: the lead is gone without so many of the queries that favour it most"
+        "in sd: standard deviations of the differences · queries better: their share of all, also unchanged ones · "
+        "carried by: the lead is gone without this number of the queries that favour it most"
     )
     uncorrected = family.size > 1 and family.method.correction.corrects
     return _table(family, EFFECTS, family.of(panel.name), 2, note, more=", not corrected" if uncorrected else "")
@@ -311,7 +315,7 @@ def _table(
     note: str = "",
     more: str = "",
 ) -> Table:
-    """A table of contrasts, whose header says of which level its intervals are, and what ``more`` is to be known of them."""
+    """A table of contrasts with the level of the intervals, and ``more`` about them, in its header."""
     table = table_of(columns, rows, labels, note)
     header = f"{words.percent(family.method.level)} interval{more}"
     return replace(

@@ -50,7 +50,7 @@ def copy_files(to: str) -> list[Path]:
 
 
 def introduction(scores: Scores, brief: bool = False) -> list[Block]:
-    """Return the demo: its data, its numbers, how to read them, and the next commands; only the numbers if ``brief``."""
+    """Return the demo: its data, its numbers, how to read them, and the next commands, or only the numbers if ``brief``."""
     if brief:
         return [scores.table()]
     nDCG, RR, recall = ({run: scores[run, name] for run in RUNS} for name in ("nDCG@10", "RR@10", "R@100"))
@@ -60,9 +60,9 @@ def introduction(scores: Scores, brief: bool = False) -> list[Block]:
         f"hybrid by a fusion of the two. {len(scores.runs[0].query_ids)} queries, up to 100 documents each. {UNJUDGED}"
     )
     reading = (
-        f"nDCG@10: how close the first ten come to the best ten that were possible; {max(nDCG, key=nDCG.__getitem__)} is ahead. "
-        f"RR@10: one over the rank of the first good answer; {words.number(best, digits=2)} is as good as rank {words.number(1 / best, digits=1)} "
-        f"for every query. R@100: the share of the known good answers among the first 100; {max(recall, key=recall.__getitem__)} "
+        f"nDCG@10: how close the first ten come to the best possible ten, and {max(nDCG, key=nDCG.__getitem__)} is ahead. "
+        f"RR@10: one over the rank of the first good answer, and {words.number(best, digits=2)} is as good as rank {words.number(1 / best, digits=1)} "
+        f"for every query. R@100: the share of the known good answers among the first 100, and {max(recall, key=recall.__getitem__)} "
         f"finds {words.share(max(recall.values()))}. Judged@10 measures how reliable they are: {words.share(min(unjudged))} to {words.share(max(unjudged))} of the "
         f"first ten were never judged and count as wrong."
     )
@@ -84,5 +84,5 @@ def introduction(scores: Scores, brief: bool = False) -> list[Block]:
         Paragraph(reading),
         EMPTY,
     ]
-    blocks += [Heading("The same on your own files"), own, EMPTY, Heading("On these files, or on a copy of them"), copy]
+    blocks += [Heading("The same on your own files"), own, EMPTY, Heading("On these files, or on a copy"), copy]
     return [*blocks, EMPTY, Paragraph(scores.request.small_print(), quiet=True)]

@@ -12,6 +12,7 @@ from rankscope import words
 from rankscope.analysis.ceilings import ceilings
 from rankscope.declared import whole_number
 from rankscope.errors import InputError
+from rankscope.files.texts import texts_of
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import read_inputs
 from rankscope.scoring.request import Request
@@ -28,6 +29,7 @@ def diagnose(
     metric: Any = "nDCG@10",
     *,
     queries_shown: int = 10,
+    queries_text: Any = None,
     progress: Callable[[str], None] | None = None,
     **policies: Any,
 ) -> Diagnosis:
@@ -35,7 +37,7 @@ def diagnose(
 
     Each query's loss against an ideal ranking has two parts: documents never retrieved, and documents ranked too low. The value with
     all that was retrieved in the best order is the ceiling of a re-ranker. Every query is of one kind of ``KINDS``.
-    ``queries_shown`` is how many of the worst queries are listed; further ``policies`` (``ties``, ``queries``, ``depth`` ...) are
+    ``queries_shown`` is how many of the worst queries are listed, with their ``queries_text`` if it is given. Further ``policies`` (``ties``, ``queries``, ``depth`` ...) are
     those of ``evaluate``. Raises InputError for several metrics at once, and for invalid input of ``evaluate``.
 
     >>> import rankscope as rs
@@ -52,13 +54,17 @@ def diagnose(
     scores = evaluate_request(grades, read, request, progress)
     if len(scores.metrics) != 1:
         metrics = words.sample(map(str, scores.metrics))
-        raise InputError(f"a diagnosis is of one metric at a time, like nDCG@10; this asks for {metrics}")
+        raise InputError(f"a diagnosis is of one metric at a time, like nDCG@10: this asks for {metrics}")
     by_name = {run.name: data for run, (_, data) in zip(scores.runs, read, strict=True)}
-    return diagnosis_of(scores, grades, by_name, int(queries_shown))
+    found = diagnosis_of(scores, grades, by_name, int(queries_shown))
+    if queries_text is None:
+        return found
+    shown = {one.query_id for one in (*found.hardest, *found.regrets)}
+    return replace(found, texts=texts_of(queries_text, shown, "query"))
 
 
 def diagnosis_of(scores: Scores, qrels: Any, runs: Mapping[str, Any], queries_shown: int = 10) -> Diagnosis:
-    """Diagnose scores on their first metric; ``qrels`` and ``runs`` (by name) are only read for documents."""
+    """Diagnose scores on their first metric. ``qrels`` and ``runs`` (by name) are read only for documents."""
     diagnoses = [_diagnose_run(run, scores) for run in scores.runs]
     return Diagnosis(scores.metrics[0], diagnoses, scores, queries_shown, Examples(qrels, runs, scores))
 

@@ -27,7 +27,7 @@ FEW = 3  # examples of each thing
 
 @dataclass(frozen=True, eq=False)
 class QueryFacts:
-    """Facts of each query; all arrays have one entry per query.
+    """Facts of each query. All arrays have one entry per query.
 
     ``known`` relevant documents exist, ``relevant_retrieved`` of them were retrieved anywhere and ``in_top`` within rank ``k``;
     ``first`` is the rank of the first (0: none retrieved). ``retrieved`` counts all documents, ``top`` those within rank k, and ``unjudged``
@@ -46,7 +46,7 @@ class QueryFacts:
 
     @property
     def perfect(self) -> Array:
-        """True if nothing is lost; for an unknown loss, if the top k starts with a relevant document and holds all the relevant ones it can."""
+        """True if nothing is lost. For an unknown loss, if the top k starts with a relevant document and holds all the relevant ones it can."""
         packed = self.in_top >= np.minimum(self.known, self.k)
         return np.asarray(np.where(np.isnan(self.loss), packed & self.leads, self.loss <= EQUAL))
 
@@ -60,7 +60,7 @@ class QueryFacts:
 class FailureKind:
     """A way to fail: its ``name`` for programs, and the ``label`` that people read.
 
-    ``rule`` returns one boolean per query; of several rules that hold, the first of ``KINDS`` counts.
+    ``rule`` returns one boolean per query. If several rules hold, the first of ``KINDS`` counts.
     """
 
     name: str
@@ -77,7 +77,7 @@ KINDS = (
     ),
     FailureKind("perfect", "perfect", "no ranking scores better", "nothing to do", lambda f: f.perfect),
     FailureKind(
-        "nothing returned", "nothing returned", "the ranking is empty, or the run has none",
+        "nothing returned", "nothing returned", "the ranking is empty or missing",
         "find out why: a filter, a timeout, an id that differs", lambda f: f.retrieved == 0,
     ),
     FailureKind(
@@ -86,7 +86,7 @@ KINDS = (
         lambda f: (f.in_top == 0) & (2 * f.unjudged >= f.top),
     ),
     FailureKind(
-        "nothing relevant retrieved", "nothing relevant retrieved", "relevant documents exist, but the ranking has none at any rank",
+        "nothing relevant retrieved", "nothing relevant retrieved", "relevant documents exist, but not in the ranking",
         "a re-ranker cannot help: check the wording of query and documents, the filters, the depth", lambda f: f.relevant_retrieved == 0,
     ),
     FailureKind(
@@ -197,7 +197,7 @@ class RankCounts:
 
 
 def at_ranks(metric: Metric, judged: Judged) -> list[RankCounts]:
-    """Count the documents at the first ranks; documents that were pooled and left without a grade count as unjudged."""
+    """Count the documents at the first ranks. Documents that were pooled and left without a grade count as unjudged."""
     relevant = worthy(metric, judged.grade)
     out = []
     for rank in HIGH:
@@ -251,7 +251,7 @@ class Loss:
 
     @property
     def share(self) -> float | None:
-        """The share of the loss that was never retrieved; None without a loss."""
+        """The share of the loss that was never retrieved. None without a loss."""
         return self.never_retrieved / self.total if self.total > 0 else None
 
 
@@ -282,7 +282,7 @@ class RunDiagnosis:
     """One run: its losses over all queries, and the kinds of failures.
 
     ``whole`` is the value over all queries, as ``evaluate`` gives it. Arrays have one entry a query: those that the metric averages,
-    the undefined among them; for a pooled metric the values of the queries are those of each query on its own.
+    the undefined among them. For a pooled metric the values of the queries are those of each query on its own.
     """
 
     name: str
@@ -315,7 +315,7 @@ class RunDiagnosis:
 
     @cached_property
     def kinds(self) -> dict[str, int]:
-        """The number of queries of each kind; they sum to the queries."""
+        """The number of queries of each kind. They sum to the queries."""
         count = np.bincount(self.kind, minlength=len(KINDS)).tolist()
         return dict(zip((kind.name for kind in KINDS), count, strict=True))
 
@@ -336,7 +336,7 @@ class RunDiagnosis:
 
     @cached_property
     def typical(self) -> tuple[float, float]:
-        """The typical ranks of the first relevant document: the harmonic mean, which is 1 / RR, and the lower median; infinite if at least half of the queries have no relevant document."""
+        """The typical ranks of the first relevant document: the harmonic mean, which is 1 / RR, and the lower median. Infinite if at least half of the queries have no relevant document."""
         first = self.facts.first
         if isinstance(self.metric, RR):  # below its cutoff nothing is found, and a query without a value does not count
             first = np.where(first > (self.metric.cutoff or np.inf), 0, first)[~np.isnan(self.value)]
@@ -344,7 +344,7 @@ class RunDiagnosis:
 
     @property
     def worst_first(self) -> Array:
-        """The numbers of the queries, those that lose most first; without a known loss by their values."""
+        """The numbers of the queries by their losses, largest first, or by their values if losses are unknown."""
         loss = -self.sign * self.value if self.ceilings.reason else self.facts.loss
         return np.argsort(-np.nan_to_num(loss, nan=-np.inf), kind="stable")
 

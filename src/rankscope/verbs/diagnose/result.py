@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from rankscope import words
 from rankscope.blocks import Chart, Column, Heading, Table, Value
+from rankscope.files.texts import Texts
 from rankscope.metrics import RR, Metric
 from rankscope.scoring.policies import OVER_ORDERS
 from rankscope.scoring.scores import OfScores, Scores
@@ -31,6 +32,7 @@ from rankscope.verbs.diagnose.losses import (
     RunDiagnosis,
 )
 
+READ = 80  # characters of the text of a query
 FEW = 3  # runs that have a sentence, or a column, each
 
 
@@ -56,15 +58,43 @@ QUERY, RUN = Col(head="query", cell=attrgetter("query_id")), Col(head="run", cel
 HOW = Col(head="how", cell=lambda q: LABELS[q.kind])
 
 
+def _text(diagnosis: Diagnosis) -> tuple[Col, ...]:
+    """The beginnings of the texts of queries, if they were given."""
+    if diagnosis.texts is None:
+        return ()
+    by_id = diagnosis.texts.by_id
+    return (
+        Col(
+            "text", of=lambda q: words.short(" ".join(by_id.get(q.query_id, "").split()), READ), head="text", wraps=True
+        ),
+    )
+
+
 def _query_columns(diagnosis: Diagnosis) -> tuple[Col, ...]:
     losses = {} if diagnosis.reason else {"ceiling": "ceiling", "ideal": "best", "lost": "total"}
     numbers = ({"value": "value"} | losses).items()
-    return (*_query_record(diagnosis), QUERY, *([RUN] if diagnosis.several else []), *starmap(_number, numbers), HOW)
+    return (
+        *_query_record(diagnosis),
+        QUERY,
+        *_text(diagnosis),
+        *([RUN] if diagnosis.several else []),
+        *starmap(_number, numbers),
+        HOW,
+    )
 
 
 def _regret_columns(diagnosis: Diagnosis) -> tuple[Col, ...]:
     best = Col(head="best run", cell=attrgetter("best_run"))
-    return (*_query_record(diagnosis), QUERY, RUN, _number("value", "value"), best, _number("regret", "regret"), HOW)
+    return (
+        *_query_record(diagnosis),
+        QUERY,
+        *_text(diagnosis),
+        RUN,
+        _number("value", "value"),
+        best,
+        _number("regret", "regret"),
+        HOW,
+    )
 
 
 def _run_columns(diagnosis: Diagnosis) -> tuple[Col, ...]:
@@ -122,6 +152,7 @@ class Diagnosis(OfScores):
     scores: Scores
     queries_shown: int
     examples: Examples
+    texts: Texts | None = None
 
     schema = "diagnose/1"
     main = "per_query"
@@ -147,7 +178,7 @@ class Diagnosis(OfScores):
 
     @property
     def reason(self) -> str:
-        """The reason why no ceiling is known; empty if one is."""
+        """The reason why no ceiling is known. Empty if one is."""
         return self.runs[0].ceilings.reason
 
     @cached_property
@@ -169,7 +200,7 @@ class Diagnosis(OfScores):
 
     @cached_property
     def hardest(self) -> list[QueryDiagnosis]:
-        """The queries with the largest losses, each once; without a known loss those with the worst values."""
+        """The queries with the largest losses, each once, or with the worst values if losses are unknown."""
         chosen = [q for q in self.queries if q.best_run in ("", q.run) and not math.isnan(q.value)]
         chosen = [q for q in chosen if self.metric.better != "neither" and (self.reason or q.total > EQUAL)]
         chosen.sort(key=lambda q: q.sign * q.value if self.reason else -q.total)
@@ -177,7 +208,7 @@ class Diagnosis(OfScores):
 
     @cached_property
     def regrets(self) -> list[QueryDiagnosis]:
-        """The queries on which a run is furthest below the best run; empty for one run."""
+        """The queries on which a run is furthest below the best run, empty for one run."""
         return sorted((q for q in self.queries if q.regret > EQUAL), key=lambda q: -q.regret)[: self.queries_shown]
 
     def json_header(self) -> dict[str, Any]:
@@ -186,7 +217,7 @@ class Diagnosis(OfScores):
         return {**super().json_header(), "no_ceiling": self.reason or None, "kinds": kinds}
 
     def sentences(self) -> Iterator[str]:
-        """Yield the losses and causes of each run or, for many, of the best; the failures of queries; the typical first rank."""
+        """Yield the losses and causes of each run or, for many, of the best, the failures of queries, and the typical first rank."""
         runs = list(self.runs) if len(self.runs) <= FEW else [self._leader()]
         yield from map(self._loss, runs)
         if len(runs) == 1:
@@ -194,7 +225,7 @@ class Diagnosis(OfScores):
         if self.reason:
             yield f"No ceiling is known: {self.reason}."
         if self.metric.aggregate == "pooled":
-            yield "The values of single queries are those of each query on its own; their mean is another number."
+            yield "The values of single queries are computed per query. Their mean is another number."
 
     def _leader(self) -> RunDiagnosis:
         if self.metric.better == "neither":
@@ -205,7 +236,7 @@ class Diagnosis(OfScores):
         metric, loss, value = self.metric, run.loss, words.number(run.loss.value)
         has = f"{run.name} has {metric} {words.amount(loss.value) if metric.aggregate == 'sum' else value}"
         if run.kinds[HOPELESS] == len(run.query_ids):
-            return f"{has}: no judged document is relevant, so there is nothing to gain or lose."
+            return f"{has}: no judged document is relevant, so no value can be gained or lost."
         if math.isnan(loss.value):
             return f"{run.name} has no value of {metric} on any query."
         if self.reason or math.isnan(loss.total):
@@ -213,8 +244,8 @@ class Diagnosis(OfScores):
         if loss.total <= EQUAL:
             return f"{run.name} loses nothing of {metric} ({value}): no ranking scores better."
         return (
-            f"{run.name} loses {words.number(loss.total)} of {metric}: {_why(run)}. A perfect re-ranker of what it retrieved would "
-            f"reach {words.number(loss.ceiling)} (now {value}; an ideal ranking scores {words.number(loss.best)})."
+            f"{run.name} loses {words.number(loss.total)} of {metric}: {_why(run)}. A perfect re-ranker of its documents would "
+            f"reach {words.number(loss.ceiling)} (now {value}, an ideal ranking scores {words.number(loss.best)})."
         )
 
     def body(self, **_: Any) -> Iterator[Sequence[Shown]]:
@@ -256,7 +287,7 @@ class Diagnosis(OfScores):
         return _counts("", heads, rows, Column("that is", wraps=True))
 
     def _meaning(self, kind: FailureKind) -> str:
-        """Return the meaning of a kind, with the cutoff in numbers; without a known ideal ranking, perfect is a good top k."""
+        """Return the meaning of a kind, with the cutoff in numbers. Without a known ideal ranking, perfect means a good top k."""
         meaning = kind.meaning
         if kind.name == "perfect" and self.reason:
             meaning = "a relevant document is first, and the top k holds all it can"
@@ -292,7 +323,7 @@ class Diagnosis(OfScores):
         yield policies
 
     def next_step(self) -> str:
-        """Return the command that explains the worst query; empty if there is none."""
+        """Return the command that explains the worst query, empty if there is none."""
         worst = next(iter(self.hardest or self.regrets), None)
         if worst is None:
             return ""
@@ -323,7 +354,7 @@ def _counts(label: str, heads: Iterable[str], rows: Sequence[tuple[Any, ...]], *
 
 def _why(run: RunDiagnosis) -> str:
     loss = run.loss
-    never, order = "because of which documents were returned", "because of their order"
+    never, order = "because of the returned documents", "because of their order"
     if run.ceilings.missing_only:
         never, order = "because relevant documents were never retrieved", "because they are ranked too low"
     if loss.ordered_badly <= EQUAL:
@@ -341,10 +372,10 @@ def _failures(run: RunDiagnosis) -> str:
     first = run.high[0].not_relevant
     begin = f"{words.count(first) if first else 'none'} {'start' if first > 1 else 'starts'} with a document judged not relevant"
     if not empty:
-        return f"Every query has a relevant result in the top {k}; of {queries}, {begin}."
+        return f"Every query has a relevant result in the top {k}. Of {queries}, {begin}."
     show = f"{words.count(empty)} {words.agree(empty, 'shows')} nothing relevant in the top {k}"
     if hopeless:
-        show += f" ({words.count(hopeless)} of them {words.agree(hopeless, 'has')} no known relevant document)"
+        show += f" ({words.count(hopeless)} {words.agree(hopeless, 'has')} no known relevant document)"
     return f"Of {queries}, {show}, and {begin}."
 
 

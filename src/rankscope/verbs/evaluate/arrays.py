@@ -70,10 +70,10 @@ def request_of(metrics: Any, ties: str | None, policies: dict[str, Any], taker: 
     """What is asked for: equal scores in the order given, unless something else is said, or the dialect says it."""
     for name in sorted(set(policies) - set(POLICIES)):
         refuse_unknown([name], taker)
-        raise InputError(f"{taker} has no option {name!r}: it goes by ids, which arrays do not have; evaluate has it")
+        raise InputError(f"{taker} has no option {name!r}: it goes by ids, which arrays do not have. evaluate has it")
     if ties is not None or policies.get("dialect") is None:
         policies = policies | {"ties": "input" if ties is None else ties}
     request = Request.of(metrics, policies)
     if request.facts:
-        raise InputError(f"{next(iter(request.facts))} is a string for each query and no number; evaluate tells it")
+        raise InputError(f"{next(iter(request.facts))} is a string for each query, not a number. evaluate reports it")
     return request

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from rankscope.errors import InputError
 from rankscope.scoring.dispatch import evaluate_local_or_spark
 from rankscope.scoring.keywords import PolicyOptions, with_policies
+from rankscope.scoring.predicted import check_predicted
 from rankscope.scoring.request import Request
-from rankscope.scoring.scores import Scores
+from rankscope.scoring.scores import Scores, metric_to_sort_by
 
 HIGHEST = 10  # a level from 1 to here is that of grades: no interval has it, and a percentage is above
 
@@ -22,33 +23,24 @@ if TYPE_CHECKING:
 
 @overload
 def evaluate(
-    qrels: Any, runs: Any, metrics: Any = None, *, interval: Any = None, level: float = 0.95, clusters: Any = None, slices: Any = None,
-    partition: None = None, resume: str | Path | None = None, progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
+    qrels: Any, runs: Any, metrics: Any = None, *, interval: Any = None, level: float = 0.95, clusters: Any = None, slices: Any = None, sort: Any = None,
+    predicted: Any = None, references: bool = False, partition: None = None, resume: str | Path | None = None, progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
 ) -> Scores: ...  # fmt: skip
 
 
 @overload
 def evaluate(
-    qrels: Any, runs: Any, metrics: Any = None, *, interval: Any = None, level: float = 0.95, clusters: Any = None, slices: Any = None,
+    qrels: Any, runs: Any, metrics: Any = None, *, interval: Any = None, level: float = 0.95, clusters: Any = None, slices: Any = None, sort: Any = None,
     partition: str, progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
 ) -> PartialScores: ...  # fmt: skip
 
 
 @with_policies
 def evaluate(  # noqa: PLR0913
-    qrels: Any,
-    runs: Any,
-    metrics: Any = None,
-    *,
-    interval: Any = None,
-    level: float = 0.95,
-    clusters: Any = None,
-    slices: Any = None,
-    partition: str | None = None,
-    resume: str | Path | None = None,
-    progress: Callable[[str], None] | None = None,
-    **policies: Unpack[PolicyOptions],
-) -> Scores | PartialScores:
+    qrels: Any, runs: Any, metrics: Any = None, *, interval: Any = None, level: float = 0.95, clusters: Any = None, slices: Any = None,
+    sort: Any = None, predicted: Any = None, references: bool = False, partition: str | None = None, resume: str | Path | None = None,
+    progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
+) -> Scores | PartialScores:  # fmt: skip
     """Score one or more rankings against judgments.
 
     ``qrels`` and ``runs`` are paths, dicts, data frames, ``Qrels`` and ``Run``; ``runs`` may also be a list or a dict of named runs.
@@ -57,8 +49,12 @@ def evaluate(  # noqa: PLR0913
     ``interval`` (``"t"``, ``"bca(rounds=20000)"``, ``"wilson"`` ...) says how sure each mean is, at a ``level`` below 1; without
     one it is t, and wilson for scores of 0 and 1. ``clusters`` maps queries that belong together to their user or topic.
     A ``level`` of 1 to 10 is the ``relevance_level``. ``slices`` is a table of query attributes: ``scores.table("slices")`` has the
-    means on the queries of each of their values. ``progress`` is called with the name of each run that is done.
+    means on the queries of each of their values. With ``sort`` the best run on that metric comes first. ``progress`` is called with the
+    name of each run that is done. If ``qrels`` is the result of an earlier call, its runs are kept, and only
+    ``runs`` are scored, under the same metrics and policies.
 
+    ``references=True`` adds a random, a popular and an oracle list of items for every user, to give numbers a scale.
+    ``predicted`` are judgments by a model of many queries. ``qrels``, by people, correct them (PPI++).
     ``partition="3/8"`` reads and judges the third of eight parts of one run, and gives ``PartialScores``: ``save`` writes them to a
     file, and ``rs.merge`` makes the result of all eight. ``resume`` is a folder: what is judged of large files is kept there, and
     the same call goes on from it after an interruption. The policies say what no metric says:
@@ -74,23 +70,63 @@ def evaluate(  # noqa: PLR0913
     >>> rs.evaluate({"q1": {"a": 1}}, {"q1": {"a": 1.0, "b": 1.0}}, "RR", ties="expected")["RR"]
     0.75
     """
+    whole = {"slices": slices, "resume": resume, "predicted": predicted}
+    if isinstance(qrels, Scores):
+        options = {"interval": interval, "clusters": clusters, "partition": partition, **whole}
+        return extend(qrels, runs, {"metrics": metrics, **options, **policies}, sort, progress)
     if _is_grade(level) and "relevance_level" not in policies:
         policies["relevance_level"], level = level, 0.95
     request = Request.of(metrics, policies, interval=interval, level=level, clusters=clusters)
-    if partition is not None:
-        if resume is not None:
-            raise InputError("a partition is kept in its own file: leave out resume, or partition")
-        if slices is not None:
-            raise InputError("a partition has no means yet: leave out slices, or partition")
-        from rankscope.sharding.partial import evaluate_partition
+    if references:
+        from rankscope.scoring.references import with_references
 
-        return evaluate_partition(qrels, runs, request, partition)
+        runs = with_references(qrels, runs, [m.metric for m in request.metrics], request.policies)
+    if sort is not None:
+        metric_to_sort_by(sort, [m.metric for m in request.metrics])
+    if partition is not None:
+        return _judge_partition(qrels, runs, request, partition, {**whole, "sort": sort})
+    if score := check_predicted(predicted, slices=slices, resume=resume, clusters=clusters):
+        found = score(qrels, runs, request, progress)
+        return found if sort is None else found.sorted_by(sort)
     scores = evaluate_local_or_spark(qrels, runs, request, progress, None if resume is None else _judging_in(resume))
+    scores = scores if sort is None else scores.sorted_by(sort)
     if slices is None:
         return scores
     from rankscope.verbs.evaluate.slices import with_slices
 
     return with_slices(scores, slices)
+
+
+def extend(
+    scores: Scores, runs: Any, asked: Mapping[str, Any], sort: Any = None, progress: Callable[[str], None] | None = None
+) -> Scores:
+    """Return scores with further runs, judged as the first were. Earlier runs are kept.
+
+    Raises InputError if other options are ``asked`` for, or if the scores were read from a file.
+    """
+    from rankscope.scoring.evaluation import evaluate_request
+
+    if name := next((name for name, value in asked.items() if value is not None), None):
+        said = "further runs keep the metrics and policies of the first: leave it out, or evaluate all runs again"
+        raise InputError(f"{name}: {said}")
+    if scores.data is None or scores.slices or scores.predictions is not None:
+        raise InputError(
+            "scores with slices or predictions, or read from a file, cannot take further runs: evaluate all runs"
+        )
+    whole = evaluate_request(scores.data[0], runs, scores.request, progress, earlier=scores)
+    return whole if sort is None else whole.sorted_by(sort)
+
+
+def _judge_partition(
+    qrels: Any, runs: Any, request: Request, partition: str, asked: Mapping[str, Any]
+) -> PartialScores:
+    for name, value in asked.items():
+        if value is not None:
+            reason = "is kept in its own file" if name == "resume" else "has no means yet"
+            raise InputError(f"a partition {reason}: leave out {name}, or partition")
+    from rankscope.sharding.partial import evaluate_partition
+
+    return evaluate_partition(qrels, runs, request, partition)
 
 
 def _judging_in(folder: str | Path) -> Callable[[CleanInput, Request], Judge]:

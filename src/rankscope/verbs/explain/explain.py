@@ -13,6 +13,7 @@ from rankscope import words
 from rankscope.analysis.bands import bands_of, by_rank
 from rankscope.engines.base import TIES
 from rankscope.errors import DataError, InputError
+from rankscope.files.texts import texts_of
 from rankscope.lists import Array
 from rankscope.metrics import Metric, parse
 from rankscope.scoring.evaluation import evaluate_request
@@ -30,15 +31,15 @@ from rankscope.verbs.explain.result import Difference, DocumentChange, Explanati
 def explain(qrels: Any, runs: None = None, metric: Any = "nDCG@10", *, known: int | None = None) -> Explanation: ...
 @overload
 def explain(
-    qrels: Any, runs: Any, metric: Any = "nDCG@10", *, query: str, ties: str = "trec", docs_text: Any = None, **policies: Any,
+    qrels: Any, runs: Any, metric: Any = "nDCG@10", *, query: str, ties: str = "trec", docs_text: Any = None, queries_text: Any = None, **policies: Any,
 ) -> Explanation | Difference: ...  # fmt: skip
 @overload
 def explain(
-    qrels: Any, runs: Any, metric: Any = "nDCG@10", *, query: None = None, ties: str = "trec", docs_text: Any = None, **policies: Any,
+    qrels: Any, runs: Any, metric: Any = "nDCG@10", *, query: None = None, ties: str = "trec", docs_text: Any = None, queries_text: Any = None, **policies: Any,
 ) -> Origin: ...  # fmt: skip
-def explain(
+def explain(  # noqa: PLR0913 - the options of the command line
     qrels: Any, runs: Any = None, metric: Any = "nDCG@10", *, query: str | None = None, ties: str = "trec",
-    known: int | None = None, docs_text: Any = None, **policies: Any,
+    known: int | None = None, docs_text: Any = None, queries_text: Any = None, **policies: Any,
 ) -> Explanation | Difference | Origin:  # fmt: skip
     """Explain the score of a ranking, or the difference of two.
 
@@ -51,6 +52,7 @@ def explain(
     A plain list of grades in rank order, None for unjudged documents, is explained without a run: ``rs.explain([1, 0, 1], metric="AP")``.
     ``known`` is the number of relevant documents that exist, if there are more than in the list.
     ``docs_text`` are texts of documents as ``report`` takes them: the explanation shows the beginning of each ranked document.
+    ``queries_text`` are texts of queries: the text of the ``query`` is shown, or the texts of the queries with the largest differences.
 
     Takes what ``evaluate`` takes; ``ties`` is one order (``trec``, ``docid``, ``input`` or ``rank``). Raises InputError for a query
     that is neither judged nor ranked, for more than two runs, and for invalid input of ``evaluate``.
@@ -65,27 +67,34 @@ def explain(
     if runs is None:
         qrels, runs, query = _of_list(qrels, parse(metric), known)
     elif known is not None:
-        raise InputError("known goes with a plain list of grades; of judgments it is known how many are relevant")
+        raise InputError("known goes with a plain list of grades: judgments contain the number of relevant documents")
     if ties not in TIES:
         raise InputError(f"ties={ties!r}: an explanation is of one order: one of {words.listing(TIES, last='or')}")
     if query is None and docs_text is not None:
         raise InputError("docs_text shows documents of one ranking: name its query, or leave it out")
     parsed = parse(metric)
+    if parsed.aggregate == "pooled" and "items" in parsed.needs:
+        raise InputError(
+            f"{parsed} is of all lists together, so a single list has no value to explain; name another metric"
+        )
     request = Request.of([parsed], {"ties": ties, **policies})
     grades, read = read_inputs(qrels, runs, request.policies)
     if len(read) > 2:
         raise InputError(f"there are {len(read)} runs: give one to explain its value, or two for their difference")
     if query is None and len(read) == 1:
-        raise InputError("name a query to explain, or give two runs; diagnose explains one run over all queries")
+        raise InputError("name a query to explain, or give two runs. diagnose explains one run over all queries")
     scores = evaluate_request(grades, read, request)
     if query is not None:
-        found = _explain_query(scores, grades, [run for _, run in read], str(query))
+        found: Any = _explain_query(scores, grades, [run for _, run in read], str(query))
+        found = found if queries_text is None else replace(found, queries=texts_of(queries_text, {str(query)}, "query"))
         return found if docs_text is None else _with_texts(found, docs_text)
     metric = scores.metrics[0]
     if reason := why_not_by_rank(metric):
-        raise InputError(f"{reason}; name a query, or another metric")
+        raise InputError(f"{reason}: name a query, or another metric")
     before, after = (run.name for run in scores.runs)
-    return explain_origin(scores, before, after, metric)
+    origin = explain_origin(scores, before, after, metric)
+    differing = {query for query, difference in origin.by_query if difference}
+    return origin if queries_text is None else replace(origin, queries=texts_of(queries_text, differing, "query"))
 
 
 def _of_list(grades: Any, metric: Metric, known: int | None) -> tuple[Any, Any, str]:
@@ -94,7 +103,7 @@ def _of_list(grades: Any, metric: Metric, known: int | None) -> tuple[Any, Any, 
     listed = isinstance(plain, list | tuple) and len(plain) > 0
     if not listed or any(isinstance(one, list | tuple | str | dict) for one in plain):
         raise InputError(
-            "without a run a list of grades in rank order is explained, like [1, 0, 1]; for judgments give a run as well"
+            "without a run, explain takes a list of grades in rank order, like [1, 0, 1]. For judgments give a run as well"
         )
     judged = {f"d{n}": grade for n, grade in enumerate(plain, 1) if grade is not None and not math.isnan(grade)}
     level = getattr(metric, "level", None) or 1
@@ -102,7 +111,7 @@ def _of_list(grades: Any, metric: Metric, known: int | None) -> tuple[Any, Any, 
         there = sum(grade >= level for grade in judged.values())
         if isinstance(known, bool) or not isinstance(known, int) or known < there:
             raise InputError(
-                f"known={known!r}: the list has {words.counted(there, 'relevant document')}; known counts all, these included"
+                f"known={known!r}: the list has {words.counted(there, 'relevant document')}. known counts all, these included"
             )
         judged |= {f"missing{n}": max(level, 1) for n in range(1, known - there + 1)}
     return {"list": judged}, {"list": [f"d{n}" for n in range(1, len(plain) + 1)]}, "list"
@@ -110,8 +119,6 @@ def _of_list(grades: Any, metric: Metric, known: int | None) -> tuple[Any, Any, 
 
 def _with_texts(found: Explanation | Difference, docs_text: Any) -> Explanation | Difference:
     """The same with the texts of the documents that it ranks."""
-    from rankscope.files.texts import texts_of
-
     parts = [found] if isinstance(found, Explanation) else [found.before, found.after]
     return replace(found, texts=texts_of(docs_text, {doc for part in parts for doc in part.ranking.doc_ids}))
 
@@ -124,13 +131,11 @@ def _explain_query(scores: Scores, grades: Any, runs: Sequence[Any], query: str)
     for run, evaluation, data in zip(scores.runs, scores.evaluations, runs, strict=True):
         ranking = ranking_of(clean(data, policies, "run"), judgments, query, order)
         if query not in evaluation.query_id:
-            raise DataError(
-                f"query {query!r} is not judged, so its rankings have no value; --queries run scores such queries"
-            )
+            raise DataError(f"query {query!r} is not judged, so its rankings have no value. --queries run scores them")
         judged = evaluation.judged[0].of(np.array([list(evaluation.query_id).index(query)]))
         part = Explanation(run=run.name, metric=metric, ranking=ranking, judged=judged, scores=scores)
         if math.isnan(part.value):
-            raise DataError(f"query {query!r}: {metric} has no value for {part.run}; {metric.convention}")
+            raise DataError(f"query {query!r}: {metric} has no value for {part.run}: {metric.convention}")
         parts.append(part)
     return parts[0] if len(parts) == 1 else explain_difference(*parts)
 
@@ -161,7 +166,7 @@ def _change(doc: str, before: Explanation, after: Explanation) -> DocumentChange
 
 
 def why_not_by_rank(metric: Metric) -> str:
-    """Return the reason why the difference of two means cannot be split by rank; empty if it can."""
+    """Return the reason why the difference of two means cannot be split by rank. Empty if it can."""
     if metric.aggregate in {"pooled", "sum", "geometric"}:
         return f"{metric} is not a plain mean over queries, so its difference cannot be split by rank"
     return ""
@@ -177,7 +182,7 @@ def explain_origin(scores: Scores, before: str, after: str, metric: Metric) -> O
     (panel,) = panels_of(replace(scores, runs=[scores.runs[i] for i in at]), [metric])
     pair = panel.pair(after, before)
     if not pair.queries:
-        raise DataError(f"no query has a value of {metric} for both runs")
+        raise DataError(f"no query is scored on {metric} for both runs")
     ids = [query for query, kept in zip(panel.units, pair.inside.tolist(), strict=True) if kept]
     place = scores.request.place(metric)
 

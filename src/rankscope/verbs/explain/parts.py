@@ -106,7 +106,13 @@ class ValueParts:
 
     @cached_property
     def _cells(self) -> dict[int, int]:
-        return {int(self._lists.rank[0, j]): j for j in np.flatnonzero(self._lists.shown[0]).tolist()}
+        lists = self.terms.lists if self._of_items else self._lists
+        return {int(lists.rank[0, j]): j for j in np.flatnonzero(lists.shown[0]).tolist()}
+
+    @property
+    def _of_items(self) -> bool:
+        """True if the cells of the metric are all items shown, not the judged documents."""
+        return "items" in self.metric.needs
 
     @cached_property
     def by_rank(self) -> dict[int, float]:
@@ -115,7 +121,7 @@ class ValueParts:
         return {rank: float(shares[j]) if counts[j] else 0.0 for rank, j in self._cells.items()}
 
     def adds_of(self, rank: int | None) -> float:
-        """Return the share of the document at a rank; 0 if it was not retrieved."""
+        """Return the share of the document at a rank, 0 if it was not retrieved."""
         return 0.0 if rank is None else self.by_rank.get(rank, 0.0)
 
     @cached_property
@@ -128,7 +134,7 @@ class ValueParts:
 
     @cached_property
     def ideal(self) -> tuple[float, Sequence[tuple[float, float]]] | None:
-        """The value of the best ranking, and the grade and share of each rank; None if no order is known to be best."""
+        """The value of the best ranking, and the grade and share of each rank. None if no order is known to be best."""
         metric, sign = self.metric, -1.0 if self.metric.better == "lower" else 1.0
         if why_not(metric):
             return None
@@ -179,7 +185,7 @@ class ValueParts:
 
     @cached_property
     def largest_loss(self) -> Position | None:
-        """The position with the largest loss against an ideal ranking; None without a loss."""
+        """The position with the largest loss against an ideal ranking. None without a loss."""
         sign = -1.0 if self.metric.better == "lower" else 1.0
         worst = max(self.positions, key=lambda position: sign * (position.lost or 0.0), default=None)
         return worst if worst is not None and sign * (worst.lost or 0.0) > ROUNDING else None
@@ -188,6 +194,8 @@ class ValueParts:
     def unjudged(self) -> tuple[int, float]:
         """Count the unjudged documents that the metric considers, and compute the value if all had the top grade of the query."""
         judged = self.judged
+        if self._of_items:
+            return 0, self.value
         retrieved = int(judged.retrieved[0])
         depth = min(retrieved, getattr(self.metric, "cutoff", None) or retrieved)
         missing = np.setdiff1d(np.arange(1, depth + 1), judged.rank)
@@ -203,12 +211,12 @@ class ValueParts:
 
     @cached_property
     def swap(self) -> Swap | None:
-        """Return the exchange of two retrieved documents with the largest gain; None without a gain."""
+        """Return the exchange of two retrieved documents with the largest gain, None without a gain."""
         metric, judged, value = self.metric, self.judged, self.value
         ranks = judged.rank[: int(judged.in_run[0])]
         count = min(len(ranks), MOST)
         sign = {"higher": 1.0, "lower": -1.0, "neither": 0.0}[metric.better]
-        if not sign or math.isnan(value):
+        if not sign or math.isnan(value) or self._of_items:
             return None
         limit = min(getattr(metric, "cutoff", None) or FEW, len(self.ranking.doc_ids))
         places = sorted({*range(1, limit + 1), *ranks[:count].tolist()})

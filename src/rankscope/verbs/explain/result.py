@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from rankscope import words
 from rankscope.analysis.bands import Band
-from rankscope.blocks import EMPTY, Caution, Chart, Column, Facts, Heading, Paragraph
+from rankscope.blocks import EMPTY, Caution, Chart, Column, Facts, Heading, Kind, Paragraph
 from rankscope.diagnostics.rankings import Unjudged, UnjudgedNewcomers
 from rankscope.diagnostics.rule import MIN_PRINTED_CHANGE
 from rankscope.files.texts import Texts
@@ -19,7 +19,7 @@ from rankscope.metrics import Metric
 from rankscope.scoring.health import warnings_of_judgments
 from rankscope.scoring.request import active_cautions
 from rankscope.scoring.scores import OfScores, Scores
-from rankscope.show.result import Col, Kind, Shown, View, caution_block
+from rankscope.show.result import Col, Shown, View, caution_block
 from rankscope.verbs.explain.parts import ROUNDING, Position, Rest, ValueParts
 
 LISTED = 20  # documents, or queries, that a table shows
@@ -39,15 +39,26 @@ class _Explain(OfScores):
 
     scores: Scores = field(kw_only=True)
     texts: Texts | None = field(default=None, kw_only=True)
+    queries: Texts | None = field(default=None, kw_only=True)
 
     @property
     def notes(self) -> Sequence[str]:
         """Messages of readers."""
-        return [*self.scores.notes, *(() if self.texts is None else self.texts.notes)]
+        return [*self.scores.notes, *(note for texts in (self.queries, self.texts) if texts for note in texts.notes)]
+
+    def query_text(self, query_id: str, most: int = READ) -> str:
+        """Return the beginning of the text of a query, or an empty text."""
+        text = "" if self.queries is None else self.queries.by_id.get(query_id, "")
+        return words.short(" ".join(text.split()), most)
 
     def text_of(self, doc_id: str | None) -> str | None:
-        """Return the text of a document; None if it has none or texts are missing."""
+        """Return the text of a document, or None if it is unknown."""
         return None if self.texts is None else self.texts.by_id.get(doc_id or "")
+
+    @property
+    def _quoted(self) -> str:
+        text = self.query_text(getattr(self, "query_id", ""))
+        return f" ({text})" if text else ""
 
     def _text_column(self) -> tuple[Col, ...]:
         """The texts of documents, for programs."""
@@ -60,7 +71,7 @@ class _Explain(OfScores):
         return [EMPTY, Heading("document texts"), Facts(known)] if known else []
 
     def _more(self, left: int, noun: str) -> list[Shown]:
-        return [Paragraph(f"{words.counted(left, noun)}; --format json has all", quiet=True)] if left > 0 else []
+        return [Paragraph(f"{words.counted(left, noun)} (--format json has all)", quiet=True)] if left > 0 else []
 
     def __str__(self) -> str:
         return self.to_text()
@@ -123,7 +134,7 @@ def _lost(p: Position) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation(_Explain, ValueParts):
-    """The value of one query taken apart: the ``adds`` of ``positions`` and ``rest`` sum to it."""
+    """The value of one query in parts: the ``adds`` of ``positions`` and ``rest`` sum to it."""
 
     run: str
 
@@ -152,15 +163,15 @@ class Explanation(_Explain, ValueParts):
     def _headline(self) -> str:
         value = words.number(self.value, digits=4)
         if not self.ranking.doc_ids:
-            return f"{self.run} has no ranking for query {self.query_id}: {self.metric} = {value}."
+            return f"{self.run} has no ranking for query {self.query_id}{self._quoted}: {self.metric} = {value}."
         parts = ""
         if not self.rest and self.worth not in {0.0, 1.0}:
             parts = f" = {words.amount(self.earned)} / {words.amount(self.worth)}"
-        return f"{self.run}, query {self.query_id}: {self.metric} = {value}{parts}."
+        return f"{self.run}, query {self.query_id}{self._quoted}: {self.metric} = {value}{parts}."
 
     def _remarks(self) -> Iterator[str]:
         if self.metric.aggregate == "pooled":
-            yield f"{self.metric} pools the documents of all queries into one value; this is its value for this query only."
+            yield f"{self.metric} pools the documents of all queries into one value. This is its value for this query only."
         worst = self.largest_loss
         if worst is not None:
             grade = "unjudged" if worst.grade is None else f"grade {words.amount(worst.grade)}"
@@ -176,11 +187,13 @@ class Explanation(_Explain, ValueParts):
     def _unjudged(self) -> Iterator[str]:
         (count, value), cutoff = self.unjudged, getattr(self.metric, "cutoff", None)
         lower = self.metric.better == "higher" and value < self.value - ROUNDING
+        ideal = any(p.ideal_adds is not None for p in self.positions)
+        rises = f" (lower, because {'the ideal rises' if ideal else 'more documents are relevant'})"
         if count:
             yield (
-                f"? marks {words.counted(count, 'unjudged document')} in {f'the top {cutoff}' if cutoff else 'the ranking'}; "
-                f"if {'it' if count == 1 else 'all'} had the top grade, {self.metric} would be "
-                f"{words.number(value, digits=3)}{' (lower, because the ideal rises)' if lower else ''}."
+                f"? marks {words.counted(count, 'unjudged document')} in {f'the top {cutoff}' if cutoff else 'the ranking'}. "
+                f"If {'it' if count == 1 else 'all'} had the top grade, {self.metric} would be "
+                f"{words.number(value, digits=3)}{rises if lower else ''}."
             )
 
     def blocks(self, **_: Any) -> list[Shown]:
@@ -201,7 +214,7 @@ class Explanation(_Explain, ValueParts):
 class DocumentChange:
     """One document in two rankings: its old and new rank, and its share of the difference.
 
-    A rank is None where the ranking does not hold the document; it may lie below what the metric looks at. ``factors`` are those of
+    A rank is None where the ranking does not hold the document. It may lie below what the metric looks at. ``factors`` are those of
     the second ranking.
     """
 
@@ -317,10 +330,10 @@ class Difference(_Explain):
         before, after, metric = self.before, self.after, self.before.metric
         old, new = (words.number(e.value, digits=4) for e in (before, after))
         if not self.largest and not self.rest:
-            yield f"query {self.query_id}: {metric} is {old} for both {before.run} and {after.run}; no document adds to a difference."
+            yield f"query {self.query_id}{self._quoted}: {metric} is {old} for both {before.run} and {after.run}. No document adds to a difference."
             return
         change = words.number(self.value, sign=True, digits=4)
-        yield f"query {self.query_id}: {metric} goes from {old} ({before.run}) to {new} ({after.run}): {change}."
+        yield f"query {self.query_id}{self._quoted}: {metric} goes from {old} ({before.run}) to {new} ({after.run}): {change}."
         yield from (f"{document}." for document in self.largest[:SENTENCES])
 
     def blocks(self, **_: Any) -> list[Shown]:
@@ -374,8 +387,9 @@ class Origin(_Explain):
         ),
         View(
             "by_query",
-            (
+            lambda origin: (
                 Col("query_id", of=itemgetter(0), head="query", queries=True),
+                *([Col("text", of=lambda pair: origin.query_text(pair[0]), head="text", wraps=True)] if origin.queries else []),
                 Col("difference", of=itemgetter(1), head="difference", kind="value",
                     cell=lambda pair: words.in_table(words.number(pair[1], sign=True))),
             ),
@@ -396,7 +410,7 @@ class Origin(_Explain):
 
     @property
     def _differing(self) -> int:
-        """The number of queries that differ; they come first in ``by_query``."""
+        """The number of queries that differ. They come first in ``by_query``."""
         return sum(bool(difference) for _, difference in self.by_query)
 
     def sentences(self) -> Iterator[str]:

@@ -22,6 +22,7 @@ from rankscope.scoring.request import differing
 from rankscope.scoring.runs import RunScores
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import input_record
+from rankscope.syntax import by_caller
 
 SCHEMA = "rankscope/evaluate/1"
 ROUNDING = 1e-9  # values beyond the range of their metric by less are right
@@ -59,14 +60,18 @@ class StoredBaseline:
     def beside(self, scores: Scores) -> Scores:
         """The scores of a candidate with this baseline as the first of two runs.
 
-        Raises DataError where the two were made under different conventions, from different judgments, by different versions or
-        of other queries, or where values cannot be right; InputError where the baseline has no values of a metric.
+        Raises DataError if the two have different conventions, judgments, versions or
+        queries, or impossible values. Raises InputError if the baseline lacks a metric.
         """
         if scores.request.policies.mean == "micro":
             raise InputError(
-                f"mean='micro' needs what each query is worth, which {self.label} does not hold: give the baseline as a run"
+                f"mean='micro' needs the worth of each query, which {self.label} does not contain: give the baseline as a run"
             )
-        again = f"rankscope evaluate QRELS RUN {' '.join(f'-m {shlex.quote(str(metric))}' for metric in scores.metrics)} --per-query{scores.request.options()} -o baseline.json"
+        asked = " ".join(f"-m {shlex.quote(str(metric))}" for metric in scores.metrics)
+        again = by_caller(
+            f"rankscope evaluate QRELS RUN {asked} --per-query{scores.request.options()} -o baseline.json",
+            f"rs.evaluate(qrels, run, {list(map(str, scores.metrics))}{scores.request.keywords()}).to_json(per_query=True)",
+        )
         if reasons := list(self._differences(scores)):
             raise DataError(
                 f"{self.label} cannot be the baseline here: {'; '.join(reasons)}. To compare like with like, store it again: {again}"
@@ -74,10 +79,10 @@ class StoredBaseline:
         for metric in map(str, scores.metrics):
             if metric not in self.values:
                 raise InputError(
-                    f"{self.label} has no {metric}, only {', '.join(self.values)}: name one of these, or store it again: {again}"
+                    f"{self.label} has no {metric}, only {', '.join(self.values)}: name one, or store it again: {again}"
                 )
         if wrong := next(self._faults(scores), ""):
-            raise DataError(f"{self.label} cannot be what rankscope evaluate wrote: {wrong}; store it again: {again}")
+            raise DataError(f"{self.label} was not written by rankscope evaluate: {wrong}; store it again: {again}")
         (run,) = scores.runs
         return replace(scores, runs=(self._scores(run), run))
 
@@ -231,10 +236,11 @@ def _read(document: Mapping[str, Any], label: str, name: str | None) -> StoredBa
             f"{label} is not as rankscope evaluate writes it ({type(error).__name__}: {error}): store it again"
         ) from None
     if not values:
-        raise InputError(f"{label} has no values of queries: store it with rankscope evaluate --per-query -o {label}")
+        how = by_caller(f"rankscope evaluate --per-query -o {label}", f"scores.save({label!r})")
+        raise InputError(f"{label} has no values of queries: store it with {how}")
     run = str(name) if name in values else next(iter(values))
     if name not in values and len(values) > 1:
-        what = f"no run called {name}" if name is not None else f"{len(values)} runs"
+        what = f"other runs than {name}" if name is not None else f"{len(values)} runs"
         raise InputError(f"{label} holds {what}: there is {', '.join(values)}; choose one as {run}={label}")
     mine = {metric: count for (of, metric), count in counts.items() if of == run}
     return StoredBaseline(label, name or run, values[run], mine, conventions, inputs, version, content)
@@ -253,7 +259,7 @@ def _values(rows: Iterable[Any], label: str) -> dict[str, Values]:
 
 def _of_kind(value: Any, kind: Any, what: str) -> Any:
     if isinstance(value, bool) or not isinstance(value, kind):
-        raise TypeError(f"{words.short(json.dumps(value, default=str))} is no {what}")
+        raise TypeError(f"{words.short(json.dumps(value, default=str))}: expected {what}")
     return value
 
 

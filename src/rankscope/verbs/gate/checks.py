@@ -11,7 +11,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.inference.base import CLOSE, Bounds, is_significant
+from rankscope.inference.base import Bounds, is_significant
 from rankscope.logs.base import OnlineMetric
 from rankscope.metrics import Metric
 from rankscope.panels.contrast import Contrast
@@ -23,6 +23,7 @@ from rankscope.panels.tolerance import (
     LossEvidence,
     differing_clusters,
     evidence_of_loss,
+    largest_loss,
     losses_alone,
     queries_to_settle,
 )
@@ -40,7 +41,7 @@ class Check:
     ``difference`` is the gain of the candidate over the baseline: below 0 for a loss, also if lower is better. ``lower`` and
     ``upper`` are the ends of its interval, by which a check passes; ``lower_adjusted`` and ``upper_adjusted`` are corrected as
     ``p_value_adjusted`` is, by which it fails. They are NaN if no interval was used. ``loss`` is the loss of the mean if only the
-    queries that got worse count. ``p_value`` is that of the test behind a failure, and ``loses`` is true if the test sees a loss.
+    queries that got worse count, ``loss_upper`` the largest one that is not ruled out if too few queries differ for an interval. ``p_value`` comes from the test behind a failure, and ``loses`` is true if the test sees a loss.
     ``left_out`` counts the queries that have a value in one run only, ``differing_clusters`` the clusters in which a query differs,
     if there are clusters. ``queries_needed`` is the number that would settle the check if the difference stayed as it is, None if it
     is settled or no number would.
@@ -60,6 +61,7 @@ class Check:
     lower: float
     upper: float
     loss: float
+    loss_upper: float
     tolerance: float
     tolerance_said: str
     test: str
@@ -97,7 +99,12 @@ class Check:
         """The distance of the largest loss that is not ruled out from the tolerance; below 0 beyond it."""
         if not math.isnan(self.lower):
             return self.tolerance + self.lower
-        return -math.inf if math.isnan(self.loss) else self.tolerance - self.loss
+        return -math.inf if math.isnan(self.loss) else self.tolerance - self.possible_loss
+
+    @property
+    def possible_loss(self) -> float:
+        """The loss that counts without an interval: the largest possible one, or the loss that all units had."""
+        return self.loss_upper if self.method == LOSSES else self.loss
 
     @property
     def deciding(self) -> tuple[float, float]:
@@ -129,11 +136,11 @@ def draft_check(c: Contrast, allowance: Margin, fail_on: FailOn, part: str | Non
     lower, upper = _gains(bounds, panel.sign)
     return Check(
         c, panel.name, part, variant, panel.better, c.baseline_value, c.value, panel.sign * c.difference, lower, upper,
-        loss=losses_alone(c) if by_unit else math.nan, tolerance=tolerance, tolerance_said=str(allowance), test=c.test,
+        loss=losses_alone(c) if by_unit else math.nan, loss_upper=largest_loss(c) if by_unit else math.nan, tolerance=tolerance, tolerance_said=str(allowance), test=c.test,
         p_value=evidence.p_value, loses=evidence.loses, queries=c.queries, differing=c.differing, differing_clusters=clusters,
         wins=c.wins, losses=c.losses, ties=c.queries - c.differing, left_out=c.pair.undefined_for_one,
         method=_method_of(c, bounds, evidence), digits=DIGITS if panel.measure.decimals is None else panel.measure.decimals,
-        reason=f"there is no interval ({bounds.reason})",
+        reason=f"the interval is missing ({bounds.reason})",
         queries_needed=queries_to_settle(c, tolerance, beyond) if bounds.known else None,
     )  # fmt: skip
 
@@ -152,7 +159,7 @@ def _method_of(c: Contrast, bounds: Bounds, evidence: LossEvidence) -> str:
         return f"{bounds.method} interval"
     if c.pair.by_unit:
         return FLIPS if evidence.by_flips else LOSSES
-    return NO_SPREAD if c.queries >= FEWEST and means.error <= CLOSE * means.largest else "no interval"
+    return NO_SPREAD if c.queries >= FEWEST and means.error <= means.rounding else "no interval"
 
 
 # --- the rule ---------------------------------------------------------------------------------------------
@@ -161,7 +168,7 @@ def _method_of(c: Contrast, bounds: Bounds, evidence: LossEvidence) -> str:
 def refuse_undirected(metric: Metric | OnlineMetric) -> None:
     """Refuse a metric without a better direction, in which nothing can be lost. Raises InputError."""
     if metric.better == "neither":
-        raise InputError(f"{metric} is neither better nor worse when it is higher: leave it out of the gate")
+        raise InputError(f"{metric} has no better direction: leave it out of the gate")
 
 
 def settle_checks(drafts: Sequence[Check], fail_on: FailOn, method: Method) -> list[Check]:
@@ -176,7 +183,7 @@ def settle_checks(drafts: Sequence[Check], fail_on: FailOn, method: Method) -> l
     checks = [_settle_check(*each, fail_on, method) for each in zip(drafts, adjusted, levels, strict=True)]
     if fail_on == "tolerance" or all(check.status == "pass" for check in checks):
         return checks
-    reason = "a loss is proved; it is within the tolerance, but not every check passes"
+    reason = "a loss is proved, within the tolerance, but not every check passes"
     return [
         replace(c, status="fail", reason=reason) if c.status == "pass" and _is_proved(c, 0.0, method) else c
         for c in checks
@@ -211,24 +218,30 @@ def _status(check: Check, fail_on: FailOn, floor: float, method: Method) -> tupl
     """Return the status of one check by the rule, and its reason."""
     proved = _is_proved(check, floor, method)
     if check.method == NOTHING:
-        return "pass", "nothing changed" if math.isnan(check.loss) else "no query changed"
+        return "pass", "nothing changed" if math.isnan(
+            check.loss
+        ) else f"no {check.contrast.panel.measure.unit} changed"
     if check.method == NO_SPREAD and check.difference > -check.tolerance:
         return "pass", "all units of a variant have the same value, and no loss is above the tolerance"
     if math.isnan(check.lower) and math.isnan(check.loss):  # no user of a variant is known to have lost
         return ("fail", "a loss is proved") if proved else ("cannot tell", check.reason)
     if math.isnan(check.lower):
-        within = check.loss <= check.tolerance + ROUNDING
-        if proved and not within:
-            return "fail", "every query lost the same" if check.method == FLIPS else "the loss is proved"
-        side = "within" if within else "above"
-        reason = f"ignoring gains, the loss is {side} the tolerance; no interval was used"
-        return "pass" if within else "cannot tell", reason
+        if proved and check.loss > check.tolerance + ROUNDING:
+            return (
+                "fail",
+                f"every {check.contrast.panel.measure.unit} lost the same"
+                if check.method == FLIPS
+                else "the loss is proved",
+            )
+        within = check.possible_loss <= check.tolerance + ROUNDING
+        ruled = "ruled out" if within else "not ruled out"
+        return "pass" if within else "cannot tell", f"a loss above the tolerance is {ruled} without an interval"
     if check.lower > -check.tolerance:
         return "pass", f"a loss above the tolerance is ruled out ({words.percent(method.level)} interval)"
     if proved:
         return "fail", "a loss is proved" if fail_on == "loss" else "a loss above the tolerance is proved"
     if fail_on == "tolerance":
-        return "cannot tell", "the tolerance lies inside the interval"
+        return "cannot tell", "the tolerance is inside the interval"
     return "cannot tell", "the interval reaches beyond the tolerance, and no loss is proved"
 
 

@@ -24,12 +24,12 @@ from rankscope.scoring.request import Request
 from rankscope.verbs.gate.baseline import as_pair, stored_baseline
 from rankscope.verbs.gate.checks import Check, FailOn, draft_check, refuse_undirected, settle_checks
 from rankscope.verbs.gate.log import error_of_judgments, error_of_metrics, gate_of_log, log_to_gate, refuse_experiments
-from rankscope.verbs.gate.result import ExperimentGate, Gate
+from rankscope.verbs.gate.result import Gate, LogGate
 
 USUAL = "nDCG@10"
 OPTIONS = (
     "tolerance", "fail_on", "alpha", "slices", "clusters", "interval", "test", "variant", "split", "covariates", "strata", "winsorise",
-    "log_format", "metrics", "progress",
+    "target", "reward", "logging", "model", "examination", "force", "log_format", "time_format", "metrics", "progress",
 )  # fmt: skip
 
 
@@ -39,9 +39,10 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     qrels: Any, baseline: Any = None, candidate: Any = None, metrics: Any = None, *,
     tolerance: Any = None, fail_on: FailOn = "loss", alpha: float = 0.05, slices: Any = None, clusters: Any = None,
     test: Any = None, interval: Any = None, variant: str | None = None, split: Any = None, covariates: Any = None,
-    strata: str | None = None, winsorise: float | None = None, log_format: str | None = None,
+    strata: str | None = None, winsorise: float | None = None, target: Any = None, reward: str | None = None, logging: Any = None,
+    model: Any = None, examination: Any = None, force: bool = False, log_format: str | None = None, time_format: str | None = None,
     progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
-) -> Gate | ExperimentGate:
+) -> Gate | LogGate:
     """Say whether a candidate may replace a baseline: pass, fail, or cannot tell.
 
     ``qrels``, ``baseline`` and ``candidate`` are as for ``evaluate``; the baseline may also be what ``evaluate`` stored with the values
@@ -49,23 +50,21 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
 
     Each metric, on all queries and on each slice, is one check. It passes if the lower end of the interval of the difference lies above
     minus the tolerance, or if nothing changed. It fails if a loss is proved: the mean is below 0, by a test whose p-values are corrected
-    over all checks (Holm). If fewer than six queries differ, no interval is used: it passes if the losses alone stay within the
-    tolerance, and never fails. All checks must pass.
-
+    over all checks (Holm). If fewer than six queries differ, no interval is used: it passes if an exact bound of the loss is within
+    the tolerance, and never fails. All checks must pass.
     ``tolerance``: how much worse the candidate may be: a number, ``"2%"`` of the baseline, or a mapping of these by metric. Default 0.01.
     ``fail_on``: "loss", or "tolerance" to fail only a proved loss of more than the tolerance.
     ``alpha``: the level; 0.05 means 95% intervals.
     ``slices``: a table of query attributes, each of whose values must hold, too.
-    ``clusters``: the user, session or topic of each query.
+    ``clusters``: the user, session or topic of each query; for a log as for ``experiment``.
     ``test``, ``interval``: as in ``compare``, which gives the same p-value for the same two runs. Default t.
     ``progress``: called with the name of each run that is read.
     {policies}
-
-    In place of ``qrels`` may stand the log of an experiment: every variant is gated against the baseline, with the p-value of ``experiment``. There ``baseline``
-    and ``candidate`` are names of variants, ``metrics`` are online ones (CTR, or what the columns allow), the default ``tolerance`` is ``"1%"``,
-    ``slices`` names columns, and ``variant``, ``split``, ``covariates``, ``strata``, ``winsorise`` and ``log_format`` are as for ``experiment``.
-    Where users were not split as planned, the verdict is withheld, and ``exit_code`` is 3.
-
+    ``qrels`` may be a log. Of an experiment every variant is gated against the baseline, with the p-value of ``experiment``; of interleaved lists every
+    ranker against the last; with a ``target`` every policy against the one that ran, by the first estimator of ``estimate``. ``baseline`` and ``candidate``
+    are names of these, ``metrics`` are online metrics, a credit or estimators, the default ``tolerance`` is ``"1%"`` (of a preference 0.01), ``slices``
+    names columns. ``variant`` to ``winsorise`` are as for ``experiment``, ``target`` to ``force`` as for ``estimate``. The verdict is withheld if users were not
+    split as planned, lists were not mixed fairly (``exit_code`` 3), or the log does not support an estimate (4).
     Raises InputError for what cannot be used, DataError if nothing can be compared or a stored baseline was made otherwise.
 
     >>> import rankscope as rs
@@ -84,12 +83,14 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     one_of("fail_on", fail_on, ("loss", "tolerance"))
     method = method_of(test=test, interval=interval, alpha=alpha, seed=policies.get("seed", 0))
     of_variants = {"split": split, "covariates": covariates, "strata": strata, "winsorise": winsorise}
-    if (log := log_to_gate(qrels, baseline, candidate, variant, policies.get("columns"), log_format)) is not None:
+    form = {"log_format": log_format, "time_format": time_format}
+    of_policies = {"reward": reward, "logging": logging, "model": model, "examination": examination, "force": force}
+    if (log := log_to_gate(qrels, baseline, candidate, variant, policies.get("columns"), target=target, **form)) is not None:
         return gate_of_log(
             log, metrics, baseline=baseline, candidate=candidate, tolerance=tolerance, fail_on=fail_on, method=method, slices=slices,
-            clusters=clusters, policies=policies, **of_variants,
+            policies=policies, target=target, of_variants={**of_variants, "clusters": clusters}, of_policies=of_policies,
         )
-    refuse_experiments({"variant": variant, **of_variants, "log_format": log_format})
+    refuse_experiments({"variant": variant, **of_variants, "target": target, **of_policies, **form})
     return _gate_of_runs(
         qrels, baseline, candidate, metrics, tolerance=tolerance, fail_on=fail_on, method=method, slices=slices, clusters=clusters,
         progress=progress, policies=policies,
@@ -102,7 +103,7 @@ def _gate_of_runs(  # noqa: PLR0913 - the options that rankings have a use for
 ) -> Gate:
     """The gate of two runs."""
     if candidate is None:
-        error = InputError("a gate takes judgments and two runs, the baseline and the candidate; or the log of an experiment")
+        error = InputError("a gate takes judgments and two runs, the baseline and the candidate, or the log of an experiment")
         raise error_of_judgments(qrels, policies.get("columns"), error)
     try:
         request = Request.of(USUAL if metrics is None else metrics, policies)
@@ -143,7 +144,7 @@ def _refuse_ungated(metrics: Sequence[Metric], stored: bool) -> None:
     for metric in metrics:
         if stored and metric.aggregate == "pooled":
             raise InputError(
-                f"{metric} is made of the documents of all queries together, which a stored baseline lacks: give the baseline as a run, "
+                f"{metric} needs the documents of all queries together, which a stored baseline lacks: give the baseline as a run, "
                 "or leave it out"
             )
         refuse_undirected(metric)
@@ -163,7 +164,7 @@ def _drafts(
             if c.queries:
                 checks.append(draft_check(c, allowances[panel.metric], fail_on, name))
             elif name is None:
-                raise DataError(f"no query has a value of {panel.name} in both runs: there is nothing to compare")
+                raise DataError(f"no query is scored on {panel.name} in both runs: they cannot be compared")
             else:
-                notes.append(f"{name}: no query has a value of {panel.name} in both runs, so it is not gated")
+                notes.append(f"{name}: no query is scored on {panel.name} in both runs, so it is not gated")
     return checks, notes

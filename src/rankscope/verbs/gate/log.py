@@ -1,4 +1,4 @@
-"""A gate on the log of an experiment: each variant against the baseline, on each metric and slice."""
+"""A gate on a log: each variant, policy or ranker against the baseline, on each metric and slice."""
 
 from __future__ import annotations
 
@@ -11,22 +11,26 @@ from typing import Any
 from rankscope import words
 from rankscope.diagnostics.codes import codes_of
 from rankscope.errors import InputError, RankscopeError
+from rankscope.estimators.base import Estimator
 from rankscope.experiments.covariates import covariate_pairs
-from rankscope.experiments.variants import Variants, check_winsorise, shares_of, variants_of
+from rankscope.experiments.interleaved import Interleaved
+from rankscope.experiments.split import name_of_test
+from rankscope.experiments.variants import check_winsorise, shares_of, variants_of
 from rankscope.files.roles import said_columns
 from rankscope.impressions import Log
+from rankscope.interleavings.credits import Credit
 from rankscope.logs.base import parse_online, parse_online_metrics
 from rankscope.logs.cuts import attribute_columns
-from rankscope.logs.metrics import require_deciding
+from rankscope.logs.metrics import require_deciding, require_direction
 from rankscope.panels.contrast import contrast
 from rankscope.panels.margin import Margin
-from rankscope.panels.method import Method
-from rankscope.panels.panel import Panel
+from rankscope.panels.method import Method, require_own_units
 from rankscope.panels.tolerance import USUAL, tolerances_of
-from rankscope.scoring.logs import log_of, read_experiment
+from rankscope.scoring.counterfactual import Counterfactual
+from rankscope.scoring.logs import apart_from_before, design_of, log_of, read_experiment
 from rankscope.syntax import option_named
-from rankscope.verbs.gate.checks import FailOn, draft_check, refuse_undirected, settle_checks
-from rankscope.verbs.gate.result import ExperimentGate
+from rankscope.verbs.gate.checks import FailOn, draft_check, settle_checks
+from rankscope.verbs.gate.result import Gated, GatedKind, GatedLog, LogGate
 
 READING = ("columns", "ignore")  # options of rankings that a log takes
 
@@ -39,17 +43,20 @@ def check_of_variants(split: Any = None, covariates: Any = None, winsorise: Any 
 
 
 def log_to_gate(
-    source: Any, baseline: Any, candidate: Any, variant: str | None, columns: Any, log_format: str | None = None
-) -> Log | None:
-    """Return the log of an experiment if ``source`` is one, None for judgments.
+    source: Any, baseline: Any, candidate: Any, variant: str | None, columns: Any, *, target: Any = None, **form: str | None
+) -> Log | None:  # fmt: skip
+    """Return the log of an experiment, of interleaved lists, or of a policy if ``target`` names another; None for judgments.
 
-    A source with a ``log_format`` is a log. ``baseline`` and ``candidate`` of a log are names of variants: an existing file is a run.
+    A source with a ``log_format`` (in ``form``) is a log. ``baseline`` and ``candidate`` of a log are names of variants: an existing file is a run.
     Raises InputError if there are no runs and no log.
     """
     if not (_is_name(baseline) and _is_name(candidate)) or (candidate is not None and _is_name(source)):
         return None  # the reader reports a missing file, after all other checks
-    if log_format is not None:
-        return read_experiment(source, variant=variant, columns=columns, log_format=log_format)
+    if target is not None and source is not None:
+        return log_of(source, columns=columns, target=target, **form)
+    time_format = form.get("time_format")
+    if form.get("log_format") is not None or (time_format is not None and not isinstance(source, Log)):
+        return read_experiment(source, variant=variant, columns=columns, **form)
     said = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
     roles = said | ({variant: "variant"} if variant else {})
     log = None if isinstance(source, str) and source == "-" else log_of(source, columns=roles or None)
@@ -60,8 +67,9 @@ def log_to_gate(
             if candidate is not None:
                 return None  # two runs, and one does not exist
             raise InputError(f"a gate takes judgments and two runs, or the log of an experiment: {error}") from None
-    log.require(("variant",), "an experiment")
-    return log
+    if not design_of(log):
+        log.require(("variant",), "an experiment")
+    return apart_from_before(log)
 
 
 def _is_name(value: Any) -> bool:
@@ -87,8 +95,8 @@ def error_of_judgments(source: Any, columns: Any, error: RankscopeError) -> Rank
     if log is None or not log.has("variant"):
         return error
     return InputError(
-        f"{log.label} is the log of an experiment, whose variants are compared with each other: it takes no runs and no stored baseline; "
-        "leave them out, or name variants in their place"
+        f"{log.label} is the log of an experiment, which compares its variants, not runs or a stored baseline: "
+        "leave them out, or name variants instead"
     )
 
 
@@ -108,60 +116,159 @@ def error_of_metrics(source: Any, metrics: Any, error: RankscopeError) -> Ranksc
 
 def refuse_experiments(options: Mapping[str, Any]) -> None:
     """Reject an option for the logs of experiments only. Raises InputError."""
-    odd = next((name for name, value in options.items() if value is not None), None)
+    odd = _given(options)
     if odd is not None:
         raise InputError(
-            f"{option_named(odd)} is for the log of an experiment: leave it out, or give a log in place of judgments and runs"
+            f"{option_named(odd)} is for the log of an experiment: leave it out, or give a log instead of judgments and runs"
         )
+
+
+def _given(options: Mapping[str, Any]) -> str | None:
+    return next((name for name, value in options.items() if value is not None and value is not False), None)
 
 
 def gate_of_log(  # noqa: PLR0913 - the options of the command line for a log
     log: Log, metrics: Any, *, baseline: Any, candidate: Any, tolerance: Any, fail_on: FailOn, method: Method, slices: Any,
-    policies: Mapping[str, Any], clusters: Any = None, **of_variants: Any,
-) -> ExperimentGate:  # fmt: skip
-    """Gate the named variant of an experiment, or all but the baseline; ``of_variants`` are options of ``variants_of``.
+    policies: Mapping[str, Any], target: Any = None, of_variants: Mapping[str, Any], of_policies: Mapping[str, Any],
+) -> LogGate:  # fmt: skip
+    """Gate the named system of a log, or all but the baseline: variants of users, policies, or rankers of interleaved lists.
 
-    Raises InputError for wrong values and for options of rankings, DataError if nothing can be compared.
+    ``of_variants`` are options of ``variants_of``, ``of_policies`` of ``Counterfactual.of``. Raises InputError for wrong values and for
+    options of rankings or of other designs, DataError if nothing can be compared.
     """
-    for name, value in {**policies, "clusters": clusters}.items():
+    for name, value in policies.items():
         if value is not None and name not in READING:
             raise InputError(f"{option_named(name)} is about rankings: leave it out for {log.label}")
+    design = design_of(log, target)
+    refuse_others(design, of_variants, of_policies, log.label)
+    named = None if baseline is None else str(baseline)
+    if design == "policies":
+        found = Counterfactual.of(log, target, metrics, method=method, baseline=named, **of_policies)
+        gated = _policies(found.deciding(named=bool(metrics)), slices)
+    elif design == "rankers":
+        gated = _rankers(Interleaved.of(log, metrics, first=named), method, slices)
+    else:
+        log.require(("variant",), "an experiment")
+        gated = _variants(log, metrics, named, method, slices, of_variants)
+    candidates, kind = _candidates(gated, candidate), gated.kind
+    allowances = tolerances_of(tolerance, [(str(m), m) for m in gated.metrics], kind.read, kind.usual)
+    drafts = [
+        draft_check(contrast(panel, name, gated.baseline, how, gated.validity[name]), allowances[metric], fail_on, part, name * (len(candidates) > 1))
+        for metric, part, panel, how in gated.panels
+        for name in candidates
+    ]  # fmt: skip
+    checks = [
+        check
+        if check.contrast.validity.holds
+        else replace(check, status="withheld", reason=check.contrast.validity.reason, queries_needed=None)
+        for check in settle_checks(drafts, fail_on, gated.method)
+    ]
+    ignored = frozenset(codes_of(policies.get("ignore") or ()))
+    return LogGate(
+        checks,
+        gated.baseline,
+        words.listing(candidates, most=12),
+        gated.method,
+        fail_on,
+        (),
+        gated,
+        candidates,
+        ignored,
+    )
+
+
+def refuse_others(design: str, of_variants: Mapping[str, Any], of_policies: Mapping[str, Any], label: str) -> None:
+    """Reject options of variants for a log without them, and options of policies without a target. Raises InputError."""
+    if design == "policies":
+        options, about = of_variants, "variants, and --target is about policies"
+    elif design == "rankers":
+        options, about = {**of_variants, **of_policies}, "variants or policies, and these are interleaved lists"
+    else:
+        options, about = of_policies, "policies: name one with --target"
+    odd = _given(options)
+    if odd is not None:
+        raise InputError(f"{label}: {option_named(odd)} is about {about}")
+
+
+# --- the systems of a log ---------------------------------------------------------------------------------
+
+
+def _variants(
+    log: Log, metrics: Any, baseline: str | None, method: Method, slices: Any, options: Mapping[str, Any]
+) -> GatedLog:
+    for part in (method.test, method.interval):
+        require_own_units(part)
     chosen = parse_online_metrics(metrics) if metrics is not None else require_deciding(log)[:1]
     for metric in chosen:
-        refuse_undirected(metric)
-    allowances = tolerances_of(tolerance, [(str(m), m) for m in chosen], parse_online, Margin(USUAL, relative=True))
+        require_direction(log, metric)
     attributes = attribute_columns(log, slices)
-    variants = variants_of(log, chosen, baseline=None if baseline is None else str(baseline), **of_variants)
-    candidates = _candidates(variants, candidate)
-    notes: list[str] = []
-    drafts = []
+    found = variants_of(log, chosen, baseline=baseline, **options).looked_at(method.test)
+    method, notes, panels = found.method_for(method, chosen), list[str](), list[Gated]()
     for metric in chosen:
-        panels: dict[str | None, Panel] = {None: variants.panel(metric)}
+        panels.append((metric, None, found.panel(metric), method))
         for attribute in attributes:
-            of_attribute, left_out = variants.slices(attribute, metric, variants.units_by(attribute, metric))
-            panels |= {f"{attribute}={value}": panel for value, panel in of_attribute.items()}
+            of_attribute, left_out = found.slices(attribute, metric, found.units_by(attribute, metric))
+            panels += [(metric, f"{attribute}={value}", panel, method) for value, panel in of_attribute.items()]
             notes += left_out
-        for part, panel in panels.items():
-            for name in candidates:
-                c = contrast(panel, name, panel.systems[0], method)
-                drafts.append(draft_check(c, allowances[metric], fail_on, part, name * (len(candidates) > 1)))
-    checks = settle_checks(drafts, fail_on, method)
-    if not variants.validity.holds:
-        reason = "units were not split as planned"
-        checks = [replace(check, status="withheld", reason=reason, queries_needed=None) for check in checks]
-    cautions, ignored = variants.cautions(chosen, method.test), frozenset(codes_of(policies.get("ignore") or ()))
-    names = variants.names[0], words.listing(candidates, most=12)
-    return ExperimentGate(checks, *names, method, fail_on, notes, variants, candidates, cautions, ignored)
+    split, first = found.sample_ratio, found.names[0]
+    sentence = split.sentence(found.noun)
+    return GatedLog(
+        VARIANTS, log, found.noun, first, panels, method, dict.fromkeys(found.names[1:], found.validity),
+        (*found.notes, *notes), found.cautions(chosen, method.test), sentence, split.holds,
+        {"sample_ratio": split.record()}, {"test": name_of_test(method.test), **found.adjustment.statement()}, [*found.adjustment.remarks()], split,
+    )  # fmt: skip
 
 
-def _candidates(variants: Variants, candidate: Any) -> list[str]:
-    """Return the variants to gate: the named one, otherwise all but the baseline."""
-    baseline, *others = variants.names
+def _rankers(found: Interleaved, method: Method, slices: Any) -> GatedLog:
+    found.check_method()
+    panels, notes = found.slices(attribute_columns(found.log, slices))
+    parts: list[Gated] = [(found.credit, None, found.panel(found.units), method)]
+    parts += [(found.credit, f"{attribute}={value}", panel, method) for (attribute, value), panel in panels.items()]
+    *others, last = found.rankers
+    why = found.validity.reason
+    return GatedLog(
+        RANKERS, found.log, found.units.noun, last, parts, method, dict.fromkeys(others, found.validity), (*found.notes, *notes), (),
+        f"{why[:1].upper()}{why[1:]}." if why else " ".join(found.checks()), found.validity.holds, {"validity": found.record()},
+        {"credit": str(found.credit)}, [f"credit: {found.credit}", "preference: lists won less lists lost, out of lists with a click"], found.first_places,
+    )  # fmt: skip
+
+
+def _policies(found: Counterfactual, slices: Any) -> GatedLog:
+    log, panels, notes = found.made.log, list[Gated](), list[str]()
+    for one in found.measured:
+        panels.append((one.estimator, None, one.panel, one.method))
+        if attributes := attribute_columns(log, slices):
+            within, left_out = found.slices(attributes, one)
+            panels += [(one.estimator, f"{name}={value}", panel, one.method) for (name, value), panel in within.items()]
+            notes += left_out
+    lead = found.measured[0]
+    values = [value for value in lead.values if value.policy in lead.validity]
+    why = next((one.reason for one in lead.validity.values() if not one.holds), "")
+    support = [{"policy": v.policy, "estimator": str(v.estimator), **v.support.record()} for v in values]
+    return GatedLog(
+        POLICIES, log, found.made.noun, found.baseline, panels, lead.method, lead.validity, (*log.source.notes, *found.made.notes, *notes), found.cautions,
+        f"{why}." if why else " ".join(value.support.sentence() for value in values), not why, {"support": support},
+        {"reward": found.made.reward, "forced": found.force}, [f"mean {found.made.reward}", *(["estimates were forced"] if found.force else [])],
+    )  # fmt: skip
+
+
+def _candidates(gated: GatedLog, candidate: Any) -> list[str]:
+    """Return the systems to gate: the named one, otherwise all but the baseline."""
+    others = [*gated.validity]
     if candidate is None:
         return others
-    named = str(candidate)
-    if named == baseline:
-        raise InputError(f"candidate {named!r} is the baseline: name another of {words.listing(variants.names)}")
+    named, several = str(candidate), f"{gated.kind.name}"
+    if named == gated.baseline:
+        raise InputError(
+            f"candidate {named!r} is the baseline: name another of {words.listing([gated.baseline, *others])}"
+        )
     if named not in others:
-        raise InputError(f"candidate {named!r}: no variant is called that{words.hint(named, variants.names)}")
+        raise InputError(
+            f"candidate {named!r}: no {several} is called that{words.hint(named, [gated.baseline, *others])}"
+        )
     return [named]
+
+
+VARIANTS = GatedKind("variant", "sample ratio", parse_online, Margin(USUAL, relative=True))
+POLICIES = GatedKind("policy", "support", Estimator.read, Margin(USUAL, relative=True))
+RANKERS = GatedKind("ranker", "mixing", Credit.read, Margin(USUAL))

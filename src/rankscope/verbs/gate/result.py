@@ -1,9 +1,9 @@
-"""The results of ``gate``, for two runs and for the log of an experiment: the verdict, its words, the exit code, test cases."""
+"""The results of ``gate``, for two runs and for a log: the verdict, its words, the exit code, test cases."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -12,9 +12,12 @@ from rankscope import words
 from rankscope.blocks import EMPTY, Caution, Heading, NumberText, Paragraph
 from rankscope.diagnostics.comparisons import NothingFoundInGate, NotPairedInGate, UndefinedInGate
 from rankscope.diagnostics.inputs import MissingInCandidate
-from rankscope.experiments.split import SampleRatio, name_of_test
-from rankscope.experiments.variants import Variants
+from rankscope.experiments.split import SampleRatio
+from rankscope.impressions import Log
+from rankscope.panels.margin import Margin
 from rankscope.panels.method import FEWEST, Method
+from rankscope.panels.panel import Panel
+from rankscope.panels.validity import Validity
 from rankscope.scoring.request import active_cautions
 from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.junit import JUnitCase, as_junit
@@ -25,9 +28,8 @@ from rankscope.verbs.gate.checks import FLIPS, LOSSES, NOTHING, Check, FailOn, S
 WORDS: dict[Status, str] = {"pass": "pass", "fail": "FAIL", "cannot tell": "cannot tell", "withheld": "WITHHELD"}
 WORST: tuple[Status, ...] = ("withheld", "fail", "cannot tell", "pass")
 MAX_SENTENCES = 3  # checks that do not pass which get a sentence
-NO_PROMISE = (
-    "no interval was used, and no error rate is promised: with so few differing queries a candidate that truly loses as much as "
-    "the tolerance may pass in more than half of the cases"
+BOUND = (
+    "instead of an interval, the largest share of queries that may lose (Clopper-Pearson) times the range of the metric"
 )
 
 
@@ -102,7 +104,7 @@ class GateResult(Result):
 
     @property
     def exit_code(self) -> int:
-        """0 for pass, 1 for fail, 4 for cannot tell; 3 if units of an experiment were not split as planned."""
+        """0 for pass, 1 for fail, 4 for cannot tell, and 3 if units of an experiment were not split as planned or had several variants."""
         return self.codes[self.status]
 
     @property
@@ -215,15 +217,18 @@ class GateResult(Result):
             )
         if check.status == "fail":
             evidence.append(self._p_value(check))
-        change = f"{check.name} changed by {words.number(check.difference, True, check.digits)} ({', '.join(evidence)})"
+        change = f"{self._change(check)} ({', '.join(evidence)})"
         settle = ""
         if check.status == "cannot tell" and check.queries_needed is not None:
             needed = words.rounded(check.queries_needed, up=True)
-            settle = f" About {needed} {units} would settle it; you have {words.count(check.queries)}."
-        return f"{change}; the tolerance is {check.tolerance_in_words}.{settle}"
+            settle = f" About {needed} {units} would settle it, and you have {words.count(check.queries)}."
+        return f"{change}, and the tolerance is {check.tolerance_in_words}.{settle}"
 
     def _without_interval(self, check: Check) -> str:
-        return f"{check.name} changed by {words.number(check.difference, True, check.digits)}: {check.reason}."
+        return f"{self._change(check)}: {check.reason}."
+
+    def _change(self, check: Check) -> str:
+        return f"{check.name} changed by {words.number(check.difference, True, check.digits)}"
 
     def _p_value(self, check: Check) -> str:
         return f"{words.p_value(check.p_value_adjusted)}{self._corrected}"
@@ -257,8 +262,9 @@ class GateResult(Result):
         several = ", in every check" if len(self.checks) > 1 else ""
         floor = "below 0" if self.fail_on == "loss" else "below minus the tolerance"
         yield f"{self.candidate} against {self.baseline}"
-        yield f"pass: the interval lies above minus the tolerance{several}"
-        yield f"fail: the mean is {floor} by a {self.tests} test (p{self._corrected})"
+        yield f"pass: the interval is above minus the tolerance{several}"
+        article = "an" if self.tests[0] in "aeiou" else "a"
+        yield f"fail: the mean is {floor} by {article} {self.tests} test (p{self._corrected})"
         if self._corrected and any(check.status != "pass" and not math.isnan(check.lower) for check in self.checks):
             yield "intervals of checks that do not pass are corrected, as p is"
         yield from self._remarks()
@@ -284,7 +290,7 @@ def _run_columns(gate: Gate) -> tuple[Col, ...]:
         Col("metric", head="metric"),
     )
     counts = (
-        Col("loss", kind="value"), Col("queries", "differing", kind="count"),
+        Col("loss", "loss_upper", kind="value"), Col("queries", "differing", kind="count"),
         *(Col(name, head=head, kind="count") for name, head in (("wins", "W"), ("losses", "L"), ("ties", "T"))),
     )  # fmt: skip
     more = Col("left_out", "differing_clusters", kind="count")
@@ -356,12 +362,13 @@ class Gate(GateResult, OfScores):
         even, tolerance = "by the same amount, " if check.method == FLIPS else "", check.tolerance_in_words
         if check.status == "fail":
             mean = words.number(check.difference, True, 4)
-            return f"{text}, {even}{mean} in the mean ({self._p_value(check)}); the tolerance is {tolerance}."
+            return f"{text}, {even}{mean} in the mean ({self._p_value(check)}), and the tolerance is {tolerance}."
         loss = f"ignoring gains, the loss is {words.number(check.loss, digits=4)}"
+        upper = words.number(check.possible_loss, digits=4)
         if check.status == "pass":
-            return f"{text}; {loss}, within the tolerance of {tolerance}. No interval was used."
+            return f"{text}; a loss above {upper} is ruled out, and the tolerance is {tolerance}. No interval was used."
         why = "too few for an interval" if check.few else f"{even}which has no interval" if even else "with no interval"
-        return f"{text}, {why}; {loss}, above the tolerance of {tolerance}. Judge more queries on which the two answer differently."
+        return f"{text}, {why}; {loss}, and up to {upper} is not ruled out: the tolerance is {tolerance}. Judge more queries on which the two answer differently."
 
     def small_print(self) -> Iterator[str]:
         """Yield the conventions of the scores."""
@@ -371,102 +378,153 @@ class Gate(GateResult, OfScores):
         bare = [c for c in self.checks if math.isnan(c.lower) and c.method != NOTHING]
         units = "queries" if all(check.differing_clusters is None for check in self.checks) else "clusters"
         if any(c.few for c in bare):
-            yield f"fewer than {FEWEST} differing {units}: the losses alone; {NO_PROMISE}"
+            yield f"fewer than {FEWEST} differing {units}: {BOUND}"
         if any(c.method == FLIPS for c in bare):
-            yield f"all {units} changed by the same amount: no interval, but sign flips and the losses alone"
+            yield f"all {units} changed by the same amount: sign flips and losses instead of an interval"
         if any(c.method == LOSSES and not c.few for c in bare):
-            yield "these differences have no interval: the losses alone"
+            yield "these differences have no interval: losses only"
         if pooled := [str(m) for m in self.scores.metrics if m.aggregate == "pooled"]:
-            usual = "" if self.method.test or self.method.interval else "by the bootstrap over queries; "
-            yield f"{words.listing(pooled)}: {usual}queries win or lose by what they add"
+            yield f"{words.listing(pooled)}: queries win or lose by their contributions"
 
 
-# --- the variants of an experiment ------------------------------------------------------------------------
+# --- the systems of a log ---------------------------------------------------------------------------------
+
+Gated = tuple[Any, str | None, Panel, Method]  # metric, slice, panel, and the method on it
 
 
-def _variant_columns(gate: ExperimentGate) -> tuple[Col, ...]:
-    variant = Col(
-        "variant", of=lambda c: c.variant or gate.candidate, head="variant" if len(gate.candidates) > 1 else ""
-    )
-    names = Col("metric", head="metric"), variant, Col("baseline", of=lambda _: gate.baseline)
+@dataclass(frozen=True)
+class GatedKind:
+    """Variants, policies or rankers: the word for one, the word for the check of the log, the reader of metrics, the usual tolerance."""
+
+    name: str
+    check: str
+    read: Callable[[Any], Any]
+    usual: Margin
+
+
+@dataclass(frozen=True, eq=False)
+class GatedLog:
+    """The systems of a log, their panels on each metric, whole and within slices, and whether the log allows a verdict on each.
+
+    ``check`` is the check of the log in words (the split, the mixing, the support), ``sound`` its outcome, ``record`` its numbers for programs.
+    ``statement`` has conventions and ``remarks`` small print.
+    """
+
+    kind: GatedKind
+    log: Log
+    noun: str
+    baseline: str
+    panels: Sequence[Gated]
+    method: Method
+    validity: Mapping[str, Validity]
+    notes: Sequence[str]
+    cautions: Sequence[Caution]
+    check: str
+    sound: bool
+    record: Mapping[str, Any]
+    statement: Mapping[str, Any]
+    remarks: Sequence[str]
+    sample_ratio: SampleRatio | None = None
+
+    @property
+    def metrics(self) -> list[Any]:
+        """Online metrics, estimators or a credit."""
+        return list(dict.fromkeys(metric for metric, *_ in self.panels))
+
+
+def _log_columns(gate: LogGate) -> tuple[Col, ...]:
+    kind = gate.of.kind.name
+    system = Col(kind, of=lambda c: c.variant or gate.candidate, head=kind if len(gate.candidates) > 1 else "")
+    names = Col("metric", head="metric"), system, Col("baseline", of=lambda _: gate.baseline)
     counts = [Col("units", of=lambda c: c.queries, kind="count")]
     return _columns(gate, names, counts, Col("units_needed", of=lambda c: c.queries_needed, kind="count"), ())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ExperimentGate(GateResult):
-    """The verdict of a gate on the log of an experiment; true if it passes.
+class LogGate(GateResult):
+    """The verdict of a gate on a log: of an experiment, of interleaved lists, or of a policy and its targets. True if it passes.
 
-    ``status`` is pass, fail, cannot tell or, if units were not split as planned, withheld; ``exit_code`` is 0, 1, 4 or 3, and
-    ``sentence`` gives the reason. ``checks`` holds one check per metric, variant and slice. ``sample_ratio`` is the check of the split.
+    ``status`` is pass, fail, cannot tell or withheld; ``exit_code`` is 0, 1, 4 or, if withheld, 3 (units were not split as planned or had several
+    variants, lists were mixed unfairly) or 4 (the log does not support an estimate). ``sentence`` gives the reason. ``checks`` holds one check per
+    metric, system and slice. ``sample_ratio`` is the check of the split.
     """
 
-    variants: Variants
+    of: GatedLog
     candidates: Sequence[str]
-    cautions: Sequence[Caution] = ()
     ignored: Collection[str] = frozenset()
 
-    codes: ClassVar[Mapping[Status, int]] = {**GateResult.codes, "withheld": 3}
     views = (
-        View("results", _variant_columns, lambda gate: gate.checks, labels=lambda gate: 1 + gate.has_slices + (len(gate.candidates) > 1)),
+        View("results", _log_columns, lambda gate: gate.checks, labels=lambda gate: 1 + gate.has_slices + (len(gate.candidates) > 1)),
     )  # fmt: skip
 
     @property
-    def noun(self) -> str:
-        """The noun for a unit with a variant."""
-        return self.variants.noun
+    def codes(self) -> Mapping[Status, int]:  # type: ignore[override] # the code of a withheld verdict depends on the log
+        """The exit codes that it can have."""
+        withheld = max((check.contrast.validity.exit_code for check in self.checks), default=0)
+        return {**GateResult.codes, "withheld": withheld or (4 if self.of.kind.check == "support" else 3)}
 
     @property
-    def sample_ratio(self) -> SampleRatio:
-        """The split of units over the variants, against the plan."""
-        return self.variants.sample_ratio
+    def noun(self) -> str:
+        """The noun for a unit."""
+        return self.of.noun
+
+    @property
+    def sample_ratio(self) -> SampleRatio | None:
+        """The split of units over variants, or of first places over rankers, against the plan; None for policies."""
+        return self.of.sample_ratio
 
     @property
     def notes(self) -> Sequence[str]:
         """Messages about the log, the roll-up and slices."""
-        return [*self.variants.notes, *self.slice_notes]
+        return self.of.notes
 
     @cached_property
     def warnings(self) -> list[Caution]:
         """Problems to know before trusting the verdict."""
-        return active_cautions(self.cautions, self.ignored)
+        return active_cautions(self.of.cautions, self.ignored)
 
     @property
     def conventions(self) -> dict[str, Any]:
         """The conventions of the roll-up and the comparison."""
+        several = {"policy": "policies"}.get(self.of.kind.name, f"{self.of.kind.name}s")
         return {
-            "unit": self.noun, "baseline": self.baseline, "variants": list(self.candidates),
-            "test": name_of_test(self.method.test), "alpha": self.method.alpha,
-            "correction": str(self.method.correction), "family": "all checks", **self.variants.adjustment.statement(),
+            "unit": self.noun, "baseline": self.baseline, several: list(self.candidates), "test": str(self.method.test or "t"),
+            "alpha": self.method.alpha, "correction": str(self.method.correction), "family": "all checks", **self.of.statement,
         }  # fmt: skip
 
     def json_header(self) -> dict[str, Any]:
-        """Return the verdict, its rule, the check of the split, and the inputs."""
-        inputs = [input_record(self.variants.log.source)]
-        more = {"inputs": inputs, "sample_ratio": self.sample_ratio.record(), "notes": list(self.notes)}
+        """Return the verdict, its rule, the check of the log, and the inputs."""
+        more = {"inputs": [input_record(self.of.log.source)], **self.of.record, "notes": list(self.notes)}
         return {**super().json_header(), **more}
 
     def _cases(self) -> Iterator[JUnitCase]:
-        split = self.sample_ratio.sentence(self.noun)
-        yield JUnitCase("sample ratio", split, "" if self.sample_ratio.holds else split)
+        yield JUnitCase(self.of.kind.check, self.of.check, "" if self.of.sound else self.of.check)
         yield from super()._cases()
 
     @cached_property
     def sentence(self) -> str:
-        """The verdict: the split if it is not as planned, otherwise the check that decides."""
-        if not self.sample_ratio.holds:
-            return f"{WORDS['withheld']}: {self.sample_ratio.sentence(self.noun)}"
-        return super().sentence
+        """The verdict: the reason if it is withheld, otherwise the check that decides."""
+        if self.status != "withheld":
+            return super().sentence
+        return f"{WORDS['withheld']}: {self._worst_first[0].reason + '.' if self.of.sound else self.of.check}"
 
     def sentences(self) -> Iterator[str]:
-        """Yield the verdict, the other checks that do not pass, and the check of the split."""
-        if not self.sample_ratio.holds:
+        """Yield the verdict, the other checks that do not pass, and the check of the log."""
+        if self.status == "withheld":
             yield self.sentence
             yield "The numbers below are for finding out why."
             return
         yield from super().sentences()
-        yield self.sample_ratio.sentence(self.noun)
+        if self.of.check:
+            yield self.of.check
+
+    def _change(self, check: Check) -> str:
+        preference = self.of.kind.check == "mixing"
+        return super()._change(check).replace("changed by", "is") if preference else super()._change(check)
 
     def _remarks(self) -> Iterator[str]:
         yield f"by {self.noun}"
-        yield from self.variants.adjustment.remarks()
+        yield from self.of.remarks
+
+
+ExperimentGate = LogGate  # the earlier public name

@@ -1,4 +1,4 @@
-"""Make the result of an evaluation whose parts were made apart."""
+"""Merge the parts of an evaluation into its result."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def merge(parts: Any, *, ignore: str | Iterable[str] | None = None) -> Scores:
     is that of one evaluation of the whole run, to the last bit: numbers, intervals, warnings, notes and conventions. The run and the
     judgments are not read again, so that the hash of the run's file is not told. ``ignore`` names warnings to leave out, by their codes.
 
-    Raises InputError for a part that is missing, given twice, cut short, damaged or none; for parts of other judgments, metrics, policies, runs,
-    numbers of partitions or versions of rankscope; and for a query whose rows stand in several partitions. Raises DataError if run
+    Raises InputError for a part that is missing, given twice, cut short, damaged or none. For parts of other judgments, metrics, policies, runs,
+    numbers of partitions or versions of rankscope, and for a query whose rows stand in several partitions. Raises DataError if run
     and qrels share no query.
 
     >>> import rankscope as rs
@@ -34,14 +34,12 @@ def merge(parts: Any, *, ignore: str | Iterable[str] | None = None) -> Scores:
     """
     given = sorted(_read(parts), key=lambda part: part.number)
     if not given:
-        raise InputError(
-            "no part was given: rankscope merge part*.parquet, with the files of rankscope evaluate --partition"
-        )
+        raise InputError("give parts: rankscope merge part*.parquet, with the files of rankscope evaluate --partition")
     first = given[0]
     for part in given[1:]:
         if reasons := list(first.differences(part)):
             raise InputError(
-                f"{part.place} is no part of the evaluation that {first.place} is of: {'; '.join(reasons)}"
+                f"{part.place} is not a part of the same evaluation as {first.place}: {'; '.join(reasons)}"
             )
     _check_whole(given)
     check_clusters(first.terms)
@@ -71,7 +69,7 @@ def _check_whole(parts: Sequence[PartialScores]) -> None:
     of = parts[0].of
     if of is None:
         raise InputError(
-            f"{parts[0].place}: kept by rankscope evaluate --resume, which puts such parts together itself: run it again with its folder"
+            f"{parts[0].place}: kept by rankscope evaluate --resume, which merges these parts itself: run it again with its folder"
         )
     by_number: dict[int, PartialScores] = {}
     for part in parts:

@@ -63,7 +63,7 @@ def pool(
 
 
 def _in_pool(scores: Scores, judged: Judgments, runs: list[Any], depth: int) -> Iterator[tuple[set[Pair], int]]:
-    """Yield per run the judged documents among its first that no other run has there, and the number of all of them."""
+    """Yield for each run the number of judged documents among its first that no other run has there, and their total number."""
     policies = scores.request.policies
     ties: Any = policies.ties if policies.ties in TIES else "trec"
     found: list[list[Pair]] = []
@@ -84,7 +84,7 @@ def _without_own(scores: Scores, judged: Judgments, data: Any, run: str, own: se
 
 
 def _rank(scores: Scores, metric: Metric, run: str, value: float) -> int | None:
-    """Return the place of a run with this value among the others; None if neither high nor low is better."""
+    """Return the position of a run with this value among the others, or None if neither high nor low is better."""
     if metric.better == "neither":
         return None
     sign = 1 if metric.better == "higher" else -1

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import combinations
 
 from rankscope import words
+from rankscope.lists.overlap import kendall
 from rankscope.metrics import Metric
 from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.result import Col, View
@@ -16,7 +17,7 @@ from rankscope.show.result import Col, View
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A metric of a run, its ``value`` and what is left of it ``without`` the judgments of its own documents, with its places among the systems."""
+    """A metric of a run: its ``value``, the value ``without`` the judgments of its own documents, and both positions among the systems."""
 
     run: str
     metric: Metric
@@ -36,7 +37,7 @@ METRIC = Col("metric", of=lambda one: str(one.metric), head="metric")
 
 @dataclass(frozen=True)
 class Contribution:
-    """The number of judged documents of a run in the pool, of those that no other run found, and of relevant ones among them."""
+    """The number of judged documents of a run in the pool, of documents that no other run found, and of relevant ones among these."""
 
     run: str
     judged: int
@@ -46,29 +47,16 @@ class Contribution:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far two metrics order the systems alike: Kendall's ``tau`` (b, which knows ties), NaN where one of them ties all."""
+    """The agreement of two metrics on the order of systems: Kendall's ``tau`` (b, corrected for ties), NaN if one of them ties all."""
 
     metric: Metric
     other: Metric
     tau: float
 
 
-def kendall(one: Sequence[float], two: Sequence[float]) -> float:
-    """Kendall's tau-b of two rows of values of the same things; NaN if one has no order.
-
-    Source: Kendall, Rank Correlation Methods, 1948.
-
-    >>> kendall([1, 2, 3], [1, 3, 2]), kendall([1, 2, 2], [1, 2, 2])
-    (0.3333333333333333, 1.0)
-    """
-    signs = [((a > b) - (a < b), (c > d) - (c < d)) for (a, c), (b, d) in combinations(zip(one, two, strict=True), 2)]
-    ordered = math.sqrt(sum(bool(s) for s, _ in signs) * sum(bool(t) for _, t in signs))
-    return sum(s * t for s, t in signs) / ordered if ordered else math.nan
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class PoolReport(OfScores):
-    """What ``pool`` found: ``left_out`` holds each run and metric, ``contributions`` each run's part in the pool, ``agreements`` each pair of metrics."""
+    """The result of ``pool``: ``left_out`` has each run and metric, ``contributions`` each run's part in the pool, ``agreements`` each pair of metrics."""
 
     left_out: Sequence[LeftOut]
     contributions: Sequence[Contribution]
@@ -137,5 +125,5 @@ class PoolReport(OfScores):
     def small_print(self) -> Iterator[str]:
         """Yield the meaning of the columns."""
         depth = words.count(self.pool_depth)
-        yield f"own: judged documents among the first {depth} of a run that no other run has there; relevant: grade ≥ 1"
+        yield f"own: judged documents among the first {depth} of a run that no other run has there · relevant: grade ≥ 1"
         yield "place: among all runs, then: without the judgments of its own documents"

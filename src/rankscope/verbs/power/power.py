@@ -5,21 +5,38 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, cast, overload
+from typing import Any, Literal, cast, overload
 
 from rankscope import words
 from rankscope.declared import one_of, plain, whole_number
 from rankscope.errors import HUGE, DataError, InputError
 from rankscope.experiments.request import refuse_for_log
+from rankscope.impressions import Log
 from rankscope.panels.families import baseline_of, pairs_of
 from rankscope.panels.reach import PowerGoal, reach_by, reach_of
 from rankscope.scoring.logs import log_of, read_log
 from rankscope.scoring.measurements import Measurements, measure
 from rankscope.scoring.policies import refuse_unknown
-from rankscope.verbs.power.log import ExperimentPlan, plan_of_log
+from rankscope.syntax import option_named
+from rankscope.verbs.power.interleaving import InterleavingPlan, plan_interleaving
+from rankscope.verbs.power.log import ExperimentPlan, lifts_of, plan_of_log
+from rankscope.verbs.power.policies import PolicyPlan, plan_policies
 from rankscope.verbs.power.result import VARIANCE_OF, Design, DesignKind, Plan
 
-OF_LOGS = ("columns", "lift", "difference", "covariates", "share", "power", "alpha", "comparisons", "n")
+FOR_LOGS = (
+    "lift",
+    "covariates",
+    "share",
+    "strata",
+    "winsorise",
+    "test",
+    "guardrails",
+    "margin",
+)  # only for plans from logs
+OF_ESTIMATES = ("target", "reward", "logging", "model", "examination", "force")
+OF_LOGS = ("columns", "difference", "power", "alpha", "comparisons", "n", "clusters", *FOR_LOGS)
+OF_POLICIES = ("columns", "lift", "difference", "power", "alpha", "comparisons", "n", "baseline")
+OF_DESIGN = ("columns", "lift", "power", "alpha", "comparisons")
 USUAL = (0.01, 0.02, 0.05)  # differences on metrics from 0 to 1
 # the plans that take an option
 BELONGS = {
@@ -35,7 +52,11 @@ BELONGS = {
 @overload
 def power(*, design: str, **options: Any) -> Design: ...
 @overload
+def power(qrels: Any, runs: None = None, metrics: Any = None, *, design: Literal["interleaving"], **options: Any) -> InterleavingPlan: ...
+@overload
 def power(qrels: Any, runs: None, metrics: Any = None, *, lift: Any, **options: Any) -> ExperimentPlan: ...
+@overload
+def power(qrels: Any, runs: None = None, metrics: Any = None, *, target: Any, **options: Any) -> PolicyPlan: ...
 @overload
 def power(qrels: Any = None, runs: Any = None, metrics: Any = None, *, design: None = None, **options: Any) -> Plan: ...
 def power(  # noqa: PLR0913 - the options of the command line, each with its default
@@ -43,46 +64,44 @@ def power(  # noqa: PLR0913 - the options of the command line, each with its def
     difference: Any = None, power: float = 0.8, alpha: float = 0.05, comparisons: int = 1, n: int | None = None,
     baseline: str | None = None, all_pairs: bool = False, clusters: Any = None, systems: Any = None,
     deviation: float | None = None, design: str | None = None, variance: float | None = None, width: Any = None,
-    lift: Any = None, covariates: Any = None, share: Any = None, progress: Callable[[str], None] | None = None, **policies: Any,
-) -> Plan | Design | ExperimentPlan:
+    lift: Any = None, covariates: Any = None, share: Any = None, strata: str | None = None, winsorise: float | None = None, test: Any = None,
+    guardrails: Any = None, margin: Any = None, target: Any = None, reward: str | None = None, logging: Any = None,
+    model: Any = None, examination: Any = None, force: bool = False, progress: Callable[[str], None] | None = None, **policies: Any,
+) -> Plan | Design | ExperimentPlan | InterleavingPlan | PolicyPlan:
     """What difference the queries at hand can detect, and how many queries other differences need.
 
     From runs: ``qrels``, ``runs`` and ``metrics`` are as for ``compare`` (without ``runs``, the first is a table of scores or a
     result of ``evaluate``), and so are ``baseline``, ``all_pairs``, ``clusters``, ``systems`` and the ``policies``.
-
-    ``difference``: one that you want to be able to detect, or several. Default: 0.01, 0.02, 0.05 and the observed one.
-    ``power``: the chance to detect it if it is there.
-    ``alpha``: the chance of a false difference over all ``comparisons``, of which each gets alpha / comparisons.
-    ``n``: plan for so many queries instead of those at hand.
-
+    ``difference``: one that you want to be able to detect, or several. Default: 0.01, 0.02, 0.05 and the observed one. ``power``: the chance
+    to detect it. ``alpha``: the chance of a false difference over all ``comparisons``, each at alpha / comparisons. ``n``: plan for n queries.
     Without runs: ``deviation`` is the standard deviation of the differences, known from elsewhere. ``design`` plans the topics of a
     collection: "t" and "anova" for a ``difference``, "interval" for a ``width``, from a ``variance`` (and ``systems``, how many).
-
     From a log of what users did (in place of ``qrels``, without ``runs``): what an experiment with such users can detect, and how many users and
-    days a ``lift`` takes, like 0.02 or "2%" (or an absolute ``difference``); ``metrics`` are online ones, ``covariates`` as for ``experiment``,
-    ``share`` is that of users who would get the new variant.
-
+    days a ``lift`` takes, like 0.02 or "2%" (or an absolute ``difference``); ``metrics`` are online ones, ``share`` is that of users who would
+    get the new variant, ``margin`` a loss of the first metric to rule out, ``guardrails`` are such losses by metric, ``test`` may be of looks.
+    ``covariates``, ``strata``, ``winsorise`` and ``clusters`` are as for ``experiment``. From a log of interleaved lists, ``design="interleaving"`` plans the lists that
+    interleaving and an A/B test need for each ``lift`` in clicks per list, side by side. With a ``target`` (and the
+    options of ``estimate``): what the log can show about policies, and the users that a ``lift`` takes; ``metrics`` are estimators.
     Raises InputError for what cannot be used, DataError where nothing can be planned from the queries.
-
     >>> import rankscope as rs
     >>> rs.power(deviation=0.2, difference=0.05).reaches[0].targets[0].queries
     128
     >>> rs.power(design="t", variance=0.04, difference=0.1).sizes
     ((0.1, 34),)
     """
+    given = {name: value for name, value in locals().items() if name not in {"qrels", "runs", "metrics", "progress"}}
     refuse_unknown(policies, "power")
     goal = _aim(power, alpha, comparisons, n)
-    log = None if qrels is None or runs is not None else log_of(qrels, columns=policies.get("columns"))
+    log = None if qrels is None or runs is not None else log_of(qrels, columns=policies.get("columns"), target=target)
     if log is None and qrels is not None and runs is None and lift is not None:
         with suppress(InputError):  # a table of users, whose columns have any names
             log = read_log(qrels, columns=policies.get("columns"))
-    if log is not None:
-        strays = {"variance": variance, "width": width, "systems": systems, "deviation": deviation, "design": design, "baseline": baseline}
-        strays |= {"all_pairs": all_pairs or None, "clusters": clusters, **policies}
-        refuse_for_log(_given(strays), "power", OF_LOGS)
-        return plan_of_log(log, metrics, goal, lifts=lift, differences=_sizes("difference", difference), covariates=covariates, share=share)
-    for name in _given({"lift": lift, "covariates": covariates, "share": share}):
-        raise InputError(f"{name} is for a plan from a log of what users did: leave it out, or give a log")
+    if log is not None or design == "interleaving":
+        return _plan_of_log(log, metrics, goal, {**given.pop("policies"), **given})
+    for name in _given(given, *OF_ESTIMATES):
+        raise InputError(f"{option_named(name)} is for a plan of policies: give the log of the policy that ran, with --target")
+    for name in _given(given, *FOR_LOGS):
+        raise InputError(f"{name} is for a plan from a log of users: leave it out, or give a log")
     way = _way(
         {"runs": qrels if runs is None else runs, "deviation": deviation, "design": design},
         variance=variance, width=width, systems=systems, n=n, baseline=baseline, all_pairs=all_pairs or None,
@@ -92,24 +111,51 @@ def power(  # noqa: PLR0913 - the options of the command line, each with its def
     if way == "design":
         return _design(design, variance, sizes, _sizes("width", width), systems, goal)
     if way == "deviation":
-        spread = _number("deviation", deviation, "the standard deviation of differences is a number above 0, like 0.2")
+        spread = _number("deviation", deviation, "the standard deviation of differences must be a number above 0, like 0.2")
         return Plan([reach_by(spread, goal, sizes or USUAL)], goal)
     if isinstance(systems, int):
-        raise InputError(f"systems={systems}: a number of systems is for design='anova'; runs are counted")
+        raise InputError(f"systems={systems}: a number of systems is for design='anova', and runs are counted")
     measured = measure(qrels, runs, metrics, clusters=clusters, systems=systems, progress=progress, **policies)
     return _plan_of(measured, goal, sizes, baseline, all_pairs)
 # fmt: on
 
 
-def _given(options: Mapping[str, Any]) -> list[str]:
-    return [name for name, value in options.items() if value is not None]
+def _given(options: Mapping[str, Any], *names: str) -> list[str]:
+    """Options that have a value, of all or of these."""
+    return [name for name in names or options if options[name] is not None and options[name] is not False]
+
+
+def _plan_of_log(
+    log: Log | None, metrics: Any, goal: PowerGoal, given: Mapping[str, Any]
+) -> ExperimentPlan | InterleavingPlan | PolicyPlan:
+    """Return the plan of an experiment, of interleaved lists or of policies. Raises InputError for options of another plan."""
+    lift, design, known = given["lift"], given["design"], {"power", "alpha", "comparisons"}
+    asked = [name for name in _given(given) if name not in known]
+    if given["target"] is not None and log is not None and design is None:
+        for name in [name for name in asked if name not in {*OF_POLICIES, *OF_ESTIMATES}]:
+            raise InputError(f"{option_named(name)} does not belong to a plan of policies (--target): leave it out")
+        options = {name: given[name] for name in (*OF_ESTIMATES, "baseline")}
+        return plan_policies(
+            log, metrics, goal, lifts=lift, differences=_sizes("difference", given["difference"]), **options
+        )
+    for name in _given(given, *OF_ESTIMATES):
+        raise InputError(
+            f"{option_named(name)} is for a plan of policies: give the log of the policy that ran, with --target"
+        )
+    if design == "interleaving":
+        refuse_for_log([name for name in asked if name != "design"], "power design='interleaving'", OF_DESIGN)
+        return plan_interleaving(log, goal, lifts_of(lift))
+    assert log is not None
+    refuse_for_log(asked, "power", OF_LOGS)
+    options = {name: given[name] for name in ("clusters", *FOR_LOGS[1:])}
+    return plan_of_log(log, metrics, goal, lifts=lift, differences=_sizes("difference", given["difference"]), **options)
 
 
 def _plan_of(
     measured: Measurements, goal: PowerGoal, sizes: Sequence[float], baseline: str | None, all_pairs: bool
 ) -> Plan:
     if all_pairs and baseline is not None:
-        raise InputError(f"baseline {baseline!r} and all pairs: ask for one of them")
+        raise InputError(f"baseline {baseline!r} and all pairs: ask for only one")
     panels = measured.panels
     against = baseline_of(baseline, panels[0].systems)
     for panel in panels:
@@ -119,7 +165,7 @@ def _plan_of(
     low, high = widest.measure.range
     if sizes and sizes[-1] > high - low:  # percent for parts of 1
         raise InputError(
-            f"difference={plain(sizes[-1])}: {widest.name} lies between {words.amount(low)} and {words.amount(high)}, so no two runs are that far apart; "
+            f"difference={plain(sizes[-1])}: {widest.name} is between {words.amount(low)} and {words.amount(high)}, so no two runs are that far apart: "
             "write 0.05 for five hundredths"
         )
     pairs = pairs_of(panels[0].systems, against, all_pairs)
@@ -164,7 +210,7 @@ def _way(ways: dict[str, Any], **options: Any) -> str:
         if way and way not in BELONGS[name]:
             beside = f"design {ways['design']!r}" if way == "design" else way
             source = " or a ".join(BELONGS[name])
-            raise InputError(f"{name} belongs to a plan from {source}: leave it out beside {beside}")
+            raise InputError(f"{name} belongs to a plan from {source}: leave it out with {beside}")
     if not way:
         raise InputError("nothing to plan from: give judgments and two runs, a deviation of differences, or a design")
     return way
@@ -182,7 +228,7 @@ def _aim(power: Any, alpha: Any, comparisons: Any, n: Any) -> PowerGoal:
 def _sizes(name: str, values: Any) -> tuple[float, ...]:
     several = hasattr(values, "__iter__") and not isinstance(values, str)
     sizes = () if values is None else values if several else (values,)
-    return tuple(sorted({_number(name, value, f"a {name} is a number above 0, like 0.02") for value in sizes}))
+    return tuple(sorted({_number(name, value, f"a {name} must be a number above 0, like 0.02") for value in sizes}))
 
 
 def _number(name: str, value: Any, expects: str, above: float = 0.0, below: float = math.inf) -> float:

@@ -15,14 +15,14 @@ from rankscope.diagnostics.comparisons import NoPlan, TooFewDifferForPlan
 from rankscope.inference.power import detectable_difference
 from rankscope.metrics import spelled
 from rankscope.panels.method import FEWEST
-from rankscope.panels.reach import PairPower, PowerGoal, Summary, summary_of
+from rankscope.panels.reach import PairPower, PowerGoal, Summary, Target, summary_of
 from rankscope.scoring.measurements import Measurements
 from rankscope.scoring.request import active_cautions
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Result, Shown, View
 
 FORMULA = {
-    "detectable_difference": "(t[1 - alpha/2] + t[power]) * s / sqrt(n), t with n - 1 degrees of freedom; alpha of each comparison",
+    "detectable_difference": "(t[1 - alpha/2] + t[power]) * s / sqrt(n), t with n - 1 degrees of freedom, alpha of each comparison",
     "queries_needed": "the smallest n for which the detectable difference is at most the wanted one",
     "power": "two-sided t test, noncentral t distribution",
     "range": "at the ends of the 95% interval of s, by the chi square distribution",
@@ -248,7 +248,7 @@ class Plan(Result):
             "queries": words.count(reach.queries), "s": _number(reach.deviation), "detects": _number(can.difference),
             "range": None if reach.reason else words.in_table(words.interval(can.low, can.high)),
             "observed": NumberText(words.number(reach.difference, sign=True), reach.difference), **dict.fromkeys(self._sizes),
-            **dict(zip(self._sizes, needs, strict=False)), "for observed": _about(seen.queries) if seen else None,
+            **dict(zip(self._sizes, needs, strict=False)), "for observed": _range_of(seen) if seen else None,
         }  # fmt: skip
 
     def _ends(self, over: Summary) -> list[Line]:
@@ -277,7 +277,7 @@ class Plan(Result):
     def _legend(self) -> str:
         queries = "these queries" if self.goal.n is None else words.counted(self.goal.n, "such query")
         power = words.percent(self.goal.power)
-        return f"s: standard deviation of the differences · detects: what {queries} detect with {power} power"
+        return f"s: standard deviation of the differences · detects: the difference that {queries} detect with {power} power"
 
     def small_print(self) -> Iterator[str]:
         """Yield the formula and what it assumes."""
@@ -289,7 +289,7 @@ class Plan(Result):
             return
         clusters = self.measurements.panels[0].clusters
         if clusters is not None:
-            yield f"queries in {words.counted(int(clusters.max()) + 1, 'cluster')}; more such clusters are planned for"
+            yield f"queries in {words.counted(int(clusters.max()) + 1, 'cluster')}. The plan is for more clusters like these"
         if any(reach.observed_target for reach in self.reaches):
             yield "the observed difference is uncertain itself: plan for the smallest that would matter"
         if self.scores:
@@ -311,7 +311,7 @@ class Plan(Result):
         if rows:
             columns = (Column("queries", "count"), Column("smallest difference", "value"), Column("pair"))
             yield Chart(
-                "power", f"What more queries could detect in {metric}", "lines", columns, tuple(rows),
+                "power", f"Differences that more queries could detect in {metric}", "lines", columns, tuple(rows),
                 x="queries", y="smallest difference", series="pair", logs=frozenset({"x"}),
                 caption=f"The smallest difference that is detected with {words.percent(power)} power, if differences vary as they do now.",
             )  # fmt: skip
@@ -339,6 +339,13 @@ def _need(queries: float, power: float) -> str:
 
 def _number(value: float) -> Value:
     return None if math.isnan(value) else NumberText(words.number(value), value)
+
+
+def _range_of(target: Target) -> str:
+    """The queries that a target needs, at the ends of the interval of the standard deviation."""
+    if target.low is None or target.high is None:
+        return _about(target.queries)
+    return f"{_about(target.low)} to {_about(target.high)}"
 
 
 def _about(queries: float) -> str:
@@ -415,7 +422,7 @@ class Design(Result):
         yield {
             "t": "paired two-sided t test, noncentral t distribution",
             "anova": "one-way analysis of variance, noncentral F distribution, the other systems halfway between",
-            "interval": "t interval, its width from end to end; half of the intervals will be wider",
+            "interval": "t interval, its width from end to end. Half of the intervals will be wider",
         }[self.kind]
         yield "after Sakai, Topic set size design, 2016"
 

@@ -1,1 +1,1 @@
-"""What other tools print under the name of a metric, and why."""
+"""Values of other tools under the name of a metric, and the conventions behind them."""

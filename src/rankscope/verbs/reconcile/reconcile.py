@@ -167,14 +167,14 @@ class _Bench:
         self.values |= {one: tuple(run[i].value for run in by_run) for i, one in enumerate(definitions)}
 
     def run_of(self, target: _Target, definition: MetricDefinition) -> int | None:
-        """The number of the first run for which a definition gives the target. None if it gives it for no run."""
+        """The number of the first run for which a definition gives the target, or None."""
         return next((i for i, value in enumerate(self.values[definition]) if target.meets(value)), None)
 
 
 def _tool_values(
     name: str, plain: MetricDefinition, definition: MetricDefinition | None, bench: _Bench
 ) -> ToolValues | None:
-    """The values a tool prints under the name of the metric, with the reason. None if it has no such metric."""
+    """The values of a tool under the name of the metric, with the reason, or None if it has no such metric."""
     dialect = DIALECTS[name]
     entry = defined.dialect_metric_of(dialect, plain.metric)
     if entry is None or (definition is None and entry.metric):
@@ -195,7 +195,7 @@ def _tool_values(
 
 
 def _distance(one: Sequence[float], two: Sequence[float]) -> float:
-    """The largest difference. Infinite if only one of a pair is undefined."""
+    """The largest difference, infinite if only one of a pair is undefined."""
     pairs = ((a, b) for a, b in zip(one, two, strict=True) if not (math.isnan(a) and math.isnan(b)))
     return max((math.inf if math.isnan(a - b) else abs(a - b) for a, b in pairs), default=0.0)
 

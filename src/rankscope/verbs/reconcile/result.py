@@ -9,13 +9,14 @@ from functools import cached_property
 from typing import Any
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Column, Heading, Paragraph, Table, Value
+from rankscope.blocks import EMPTY, Caution, Column, Heading, Paragraph, Table, Value
 from rankscope.dialects import Convention
 from rankscope.metrics import Metric
 from rankscope.scoring.definitions import MetricDefinition
 from rankscope.scoring.policies import POLICIES
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Result, Shown, View, table_of
+from rankscope.syntax import in_caller_syntax
 from rankscope.verbs.reconcile.slips import SlipSearch
 
 CLOSE = 1e-9  # numbers closer than this are the same
@@ -53,7 +54,7 @@ WORDS: dict[tuple[str, Any], str] = {
     ("no_relevant", "skip"): "queries without relevant documents left out",
     ("nothing_found", "skip"): "queries with nothing relevant in the top k left out",
     ("nothing_found", "skip_list"): "queries with nothing relevant in the list left out",
-    ("looks_at", "list"): "a list without a relevant document counts as a query without one",
+    ("looks_at", "list"): "lists without relevant documents count as queries without any",
     ("mean", "micro"): "one ratio over all queries together",
 }
 
@@ -104,12 +105,26 @@ class Match:
     run: str
     value: float
 
+    @property
+    def policies(self) -> dict[str, Any]:
+        """The policies that differ from rankscope's."""
+        convention, default = asdict(self.definition.convention), asdict(Convention())
+        return {name: value for name, value in convention.items() if value != default[name]}
+
+    @property
+    def spelling(self) -> str:
+        """The metric to paste, and the options that it needs."""
+        options = self.policies
+        needed = [f"--{name.replace('_', '-')} {value}" for name, value in options.items()]
+        if not options.keys() <= POLICIES.keys():  # a rule of a tool, which no option sets
+            needed = [f"--dialect {name}" for name in self.dialects[:1]]
+        return str(self.definition.metric) + (f" with {' '.join(needed)}" if needed else "")
+
     def record(self) -> dict[str, Any]:
         """The match in JSON."""
-        convention, default = asdict(self.definition.convention), asdict(Convention())
         return {
             "metric": str(self.definition.metric),
-            "convention": {name: value for name, value in convention.items() if value != default[name]},
+            "convention": self.policies,
             "departures": [in_words(d) for d in self.departures],
             "dialects": list(self.dialects),
             "run": self.run,
@@ -142,6 +157,16 @@ class Reconciliation(Result):
             lambda result: (row for part in result.parts for row in part.numbers()),
         ),
     )
+
+    @property
+    def conventions(self) -> Mapping[str, Any]:
+        """The policies of our own value."""
+        return self.scores.conventions
+
+    @property
+    def warnings(self) -> Sequence[Caution]:
+        """Problems of the data that affect all values alike; they are not printed."""
+        return self.scores.warnings
 
     @property
     def parts(self) -> Sequence[Reconciliation]:
@@ -221,7 +246,7 @@ class Reconciliation(Result):
             yield from (EMPTY, Heading(f"other conventions that give {self.value}"), self._definitions(others))
         defect = "{0.tool} has a defect under this name, which no convention explains: {0.defect}"
         yield from (Paragraph(defect.format(tool), quiet=True) for tool in self.tools if tool.values is None)
-        yield Paragraph(f"rankscope: {self.metric.convention}; ties: {POLICIES['ties'].words('trec')}", quiet=True)
+        yield Paragraph(f"rankscope: {self.metric.convention} · ties: {POLICIES['ties'].words('trec')}", quiet=True)
 
     def _about_value(self) -> str:
         matching = {name for match in self.matches for name in match.dialects}
@@ -234,11 +259,15 @@ class Reconciliation(Result):
             same = groups.pop("", [])
             parts = [f"by {words.listing(['rankscope', *same], MAX_TOOLS_NAMED)}"] if ours else []
             parts += [f"by {words.listing(names, MAX_TOOLS_NAMED)}: {why}" for why, names in groups.items()]
-            return f"{self.value} is printed {'; and '.join(parts)}."
+            told = {match.spelling: None for match in self.matches if match.dialects or not match.departures}
+            paste = in_caller_syntax(f"Paste {words.listing(told, MAX_SLIPS_NAMED, last='or')}.")
+            return f"{self.value} is printed {'; and '.join(parts)}. {paste}"
         if self.matches:
             first = self.matches[0]
             definition = f"{self.metric} of {first.run} with {_together(first.departures)}"
-            return f"{self.value} could be {definition}. No known tool computes it so."
+            return in_caller_syntax(
+                f"{self.value} could be {definition}. No known tool computes it so. Paste {first.spelling}."
+            )
         answer = f"No known convention gives {self.value}: {self._nearest()}."
         if self.slips is None:
             return answer
@@ -256,12 +285,12 @@ class Reconciliation(Result):
         return min(max(len((self.value or "").rstrip("%").partition(".")[2]), 4), 12)
 
     def _nearest(self) -> str:
-        """Our value, the range of the tools' values, and the nearest of these to the number in question."""
+        """Our value, the range of the tools' values, and the tool's value nearest to the target."""
         digits, text = self._digits, self.value or ""
         number = float(text.rstrip("%")) / (100 if text.endswith("%") else 1)
         printed = [(v, tool.dialect) for tool in self.tools for v in tool.values or () if not math.isnan(v)]
         if not printed:
-            return f"no query has a value of {self.metric}"
+            return f"no query is scored on {self.metric}"
         values = [value for value, _ in printed]
         nearest, name = min(printed, key=lambda one: abs(one[0] - number))
         own = "undefined" if math.isnan(self.ours[0]) else words.number(self.ours[0], digits=digits)
@@ -279,7 +308,7 @@ class Reconciliation(Result):
             agreed = f"All {len(tools)} known tools that have {self.metric} agree: {', '.join(ours)}."
             return agreed if tools else f"No known tool has {self.metric}."
         agree = f"{same} {words.agree(same, 'agrees')} ({', '.join(ours)})"
-        return f"{len(tools)} tools have {self.metric}: {agree}; the rest give {words.counted(others, 'other value')}."
+        return f"{words.counted(len(tools), 'tool has', 'tools have')} {self.metric}: {agree}, and the rest give {words.counted(others, 'other value')}."
 
     def _about_winners(self) -> str:
         winners = self.winners
@@ -308,7 +337,8 @@ class Reconciliation(Result):
         run = (Col("run", head="run"),) if len(self.runs) > 1 else ()
         value = Col("value", head="value", kind="value")
         by = Col(head="by", cell=lambda match: _together(match.departures), wraps=True)
-        return table_of((*run, value, by), matches, labels=len(run))
+        paste = Col(head="paste", cell=lambda match: match.spelling, wraps=True)
+        return table_of((*run, value, by, paste), matches, labels=len(run))
 
 
 def _four(values: Sequence[float]) -> tuple[str, ...]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankscope import words
+from rankscope.blocks import Caution
+from rankscope.diagnostics.rankings import TiesAtCutoff
 from rankscope.diagnostics.rule import MIN_PRINTED_CHANGE
 from rankscope.metrics import Metric
 from rankscope.scoring.scores import Scores
@@ -72,6 +74,11 @@ class TieReport(Result):
         return iter(self.ranges)
 
     @property
+    def warnings(self) -> Sequence[Caution]:
+        """Problems of the data that affect the numbers, other than ties."""
+        return [one for one in self.scores.warnings if one.code != TiesAtCutoff.code]
+
+    @property
     def notes(self) -> Sequence[str]:
         """The notes of the readers."""
         return self.scores.notes
@@ -86,7 +93,7 @@ class TieReport(Result):
         """The effect of the order of ties."""
         widest = max(self, key=lambda s: s.width, default=None)
         if widest is None or widest.worst is None or widest.best is None or widest.width < MIN_PRINTED_CHANGE:
-            yield f"Equal scores do not matter here: no metric could move by {words.amount(MIN_PRINTED_CHANGE)} or more."
+            yield f"Equal scores do not matter here: every metric moves by less than {words.amount(MIN_PRINTED_CHANGE)}."
             return
         of = f" of {widest.run}" if len(self.scores.runs) > 1 else ""
         ends = words.interval(widest.worst, widest.best, digits=4, between=" and ")

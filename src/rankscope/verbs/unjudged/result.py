@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 
 from rankscope import words
 from rankscope.blocks import Heading, Paragraph
+from rankscope.errors import RankscopeError
 from rankscope.metrics import Metric
 from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.result import Col, Shown, View
 
-NO_JUDGMENT, NONE_FOUND = "no judgment of them could", "none were found that do"  # reasons of a turn
+NO_JUDGMENT, NONE_FOUND = "no judgments could", "a search found no way"  # reasons of a turn
 SPELLED = 3  # runs that get a sentence each
 ALIKE = 0.00005  # values nearer than this look the same
 RANKED = 5  # runs whose ranks have a column each
@@ -63,11 +64,25 @@ class ValueBounds:
             return f"{self.run}: {self.metric} has no value on any query."
         value = words.number(self.value, digits=3)
         if not self.unjudged:
-            return f"{self.run}: every document of its {self.top} is judged; {self.metric} is {value}."
+            return f"{self.run}: every document of its {self.top} is judged, and {self.metric} is {value}."
         ends = words.interval(self.lower, self.upper, digits=3, between=" and ")
         why = "depending on" if self.exact else "under the grades tried for"
         share = f"{self.run}: {words.share(self.share)} of its {self.top} is unjudged"
-        return f"{share}; {self.metric} is {value} as judged, between {ends} {why} unjudged documents."
+        text = f"{share}. {self.metric} is {value} as judged, between {ends} {why} unjudged documents."
+        if not self.sinks:
+            return text
+        return (
+            f"{text} These bounds are of the {self.top}: relevant documents outside it would lower the value further."
+        )
+
+    @property
+    def sinks(self) -> bool:
+        """True if relevant documents that a ranking missed lower the metric, as they raise its ideal."""
+        try:
+            found = [self.grade, 0.0]
+            return bool(self.metric.of(found, ideal=[self.grade] * 9) < self.metric.of(found))
+        except RankscopeError:
+            return False
 
 
 @dataclass(frozen=True)
@@ -95,7 +110,7 @@ class Reversal:
 
     @property
     def ahead(self) -> str | None:
-        """The run with the larger value; None if both are the same."""
+        """The run with the larger value, None if both are equal."""
         if math.isnan(self.difference) or not self.difference:
             return None
         return self.run if self.difference > 0 else self.baseline
@@ -109,10 +124,10 @@ class Reversal:
             return f"{lead}, and every document that this depends on is judged."
         documents = words.counted(self.unjudged, "unjudged document")
         if self.needed is None:
-            unknown = f"what would reverse this is not known ({self.reason})"
+            unknown = f"the judgments that would reverse this are unknown ({self.reason})"
             none = {
                 NO_JUDGMENT: f"no grades of the {documents} could reverse this",
-                NONE_FOUND: f"among the {documents} none were found that would reverse this",
+                NONE_FOUND: f"a search among the {documents} found no way to reverse this",
             }
             return f"{lead}: {none.get(self.reason, unknown)}."
         needed, grade = words.count(self.needed), words.amount(self.grade)
@@ -138,9 +153,9 @@ class DocumentToJudge:
 
 HINTS = {
     "value": "an unjudged document is not relevant",
-    "lower": "over all ways of grading the unjudged documents; the ideal changes with them",
-    "upper": "over all ways of grading the unjudged documents; the ideal changes with them",
-    "condensed": "over judged documents alone",
+    "lower": "over all ways of grading the unjudged documents. The ideal changes with them",
+    "upper": "over all ways of grading the unjudged documents. The ideal changes with them",
+    "condensed": "over judged documents only",
 }
 
 
@@ -292,17 +307,17 @@ class UnjudgedReport(OfScores):
         sure = all(b.exact for b in self.bounds) and all(t.exact for t in self.turns)
         yield (
             f"lowest, highest: over ways of grading the unjudged documents of the top, from 0 to {grades}"
-            + ("" if sure else ", the widest found where not all ways could be tried")
-            + f"; what is known of a query, and so its ideal, changes with them · all 0, all {grades}: if all of them had this grade · "
+            + ("" if sure else ", the widest found if not all ways could be tried")
+            + f". The known documents of a query, and so its ideal, change with them · all 0, all {grades}: if each had this grade · "
             "documents below the top, or retrieved by no run, stay as they are"
         )
         if self.turns:
-            fewer = "" if all(t.fewest for t in self.turns if t.needed) else "; ≤ where fewer may do"
+            fewer = "" if all(t.fewest for t in self.turns if t.needed) else ", ≤ if fewer may be enough"
             yield f"to reverse: documents that would do it if graded {grades} while the others stayed unjudged{fewer}"
         if any(b.residual_of for b in self.bounds):
-            yield "residual: what is below the end of the list counts, too"
+            yield "residual: documents below the end of the list also count"
         if any(b.condensed is not None and not b.residual_of for b in self.bounds):
-            yield "condensed: over judged documents alone"
+            yield "condensed: over judged documents only"
         if self.considered < self.candidates and self.worklist:
             considered, candidates = words.count(self.considered), words.count(self.candidates)
             yield f"the {considered} documents of the best ranks were tried one by one, of {candidates}"

@@ -75,7 +75,7 @@ class UnjudgedDocuments:
 
     @cached_property
     def best_rank(self) -> Array:
-        """The best rank of each document in any run; large at places without a document."""
+        """The best rank of each document in any run, a large number at positions without a document."""
         return np.asarray(np.where(self.rank > 0, self.rank, np.iinfo(np.int64).max).min(axis=0))
 
 
@@ -122,8 +122,8 @@ def with_grades(qrels: Qrels, documents: pl.DataFrame, several: bool = False) ->
 class Cells:
     """One metric over some runs, with the unjudged documents among the judged ones.
 
-    ``request`` asks for the metric, ``judged`` is the result of the engine for each run on judgments with a code as the grade of every
-    unjudged document, and ``rows`` are the numbers of the queries there.
+    ``request`` asks for the metric. ``judged`` is the result of the engine for each run on judgments with a code as the grade of every
+    unjudged document. ``rows`` are the numbers of the queries there.
     """
 
     request: Request
@@ -200,8 +200,8 @@ def find_extremes(
 def ways(count: int, levels: Sequence[float], limit: int, ordered: bool) -> tuple[Array, bool]:
     """Return grades for ``count`` documents, one row per way, and True if no other way can be more extreme.
 
-    All ways if they are at most ``limit``; otherwise the ways that rise or fall along the documents; otherwise only those with the
-    lowest and the highest grade; otherwise some of these. If ``ordered``, rising and falling ways are enough.
+    All ways if they are at most ``limit``. Otherwise the ways that rise or fall along the documents, then only those with the
+    lowest and the highest grade, then some of these. If ``ordered``, rising and falling ways are enough.
 
     >>> ways(2, (0.0, 1.0), 100, ordered=True)[0].tolist()
     [[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]
@@ -277,7 +277,7 @@ class MeanParts:
 
     @classmethod
     def of(cls, aggregate: str, values: Array, weights: Array, at: Array) -> MeanParts:
-        """Make the parts from the values of all queries (NaN: undefined); queries with unjudged documents are at these places."""
+        """Make the parts from the values of all queries (NaN: undefined). Queries with unjudged documents are at these positions."""
         terms = as_terms(aggregate, values)
         defined = ~np.isnan(terms)
         weights = np.ones_like(weights) if aggregate == "sum" else weights
@@ -295,7 +295,7 @@ class MeanParts:
         return self.weight / (self.whole or 1.0)
 
     def change(self, queries: Array, values: Array) -> Array:
-        """Return the change of the mean if one of these queries had its new value, for each query; NaN without a mean."""
+        """Return the change of the mean if one of these queries had its new value, for each query, NaN without a mean."""
         before, after = as_terms(self.aggregate, self.value[queries]), as_terms(self.aggregate, values)
         weight = self.weight[queries]
         had, has = ~np.isnan(before), ~np.isnan(after)
@@ -326,7 +326,7 @@ class SingleEffects:
 
 
 def single_effects(cells: Cells, documents: UnjudgedDocuments, means: Sequence[MeanParts], top: float) -> SingleEffects:
-    """Return the effect of judging each document; the best-ranked ones if there are too many."""
+    """Return the effect of judging each document, or the best-ranked ones if there are too many."""
     queries, places = np.nonzero(documents.there)
     cost = sum(cells.sizes(run, np.arange(len(documents.queries))) for run in range(len(means)))
     order = np.lexsort((places, queries, documents.best_rank[queries, places]))

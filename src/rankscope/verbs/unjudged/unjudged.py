@@ -18,12 +18,12 @@ import polars as pl
 
 from rankscope import words
 from rankscope.declared import whole_number
-from rankscope.engines.base import SEVERAL
+from rankscope.engines.base import ASPECTS, SEVERAL
 from rankscope.engines.top import top as top_of
 from rankscope.errors import HUGE, InputError
 from rankscope.files import qrels_of
 from rankscope.lists import Array
-from rankscope.metrics import RBP, Metric, RBPResidual
+from rankscope.metrics import Metric
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.fold import AGAIN
 from rankscope.scoring.inputs import CleanInput, clean, read_inputs
@@ -74,7 +74,7 @@ def unjudged(
     number = isinstance(grade, int | float) and not isinstance(grade, bool)
     if grade is not None and not (number and 0 < grade <= HUGE):
         most = f", and at most {HUGE:g}" if number and grade > HUGE else ""
-        raise InputError(f"grade={grade!r}: the best grade that a document can get is a number above 0{most}, like 3")
+        raise InputError(f"grade={grade!r}: the best grade of a document must be a number above 0{most}, like 3")
     whole_number("n", n, 0, "the length of the worklist is a whole number of at least 0")
     grades, read = read_inputs(qrels, runs, request.policies)
     scores = evaluate_request(grades, read, _with_beside(request))
@@ -200,7 +200,7 @@ class Study:
 
     @property
     def _levels(self) -> Sequence[float]:
-        """The grades to try; only the ends if each document earns on its own."""
+        """The grades to try: all, or the two ends if each document earns by itself."""
         return [0.0, self.top] if self.alone else self.levels
 
     def turn(self, run: int, baseline: int, ends: bool = True) -> Reversal:
@@ -237,7 +237,7 @@ class Study:
         if self.reason:
             return None, None, self.reason
         if math.isnan(difference) or abs(difference) <= search.SAME:
-            return None, None, "there is no difference to reverse"
+            return None, None, "the runs do not differ"
         if not documents.any():
             return None, None, "every document in the top of both is judged"
         perfect = np.where(documents, self.singles.perfect, 0.0)
@@ -258,7 +258,7 @@ class Study:
         tried = np.flatnonzero(self.singles.considered[queries, places])
         queries, places = queries[tried], places[tried]
         effect = self.singles.effect[queries, places]
-        # effects that differ by rounding alone are the same
+        # effects that differ only by rounding are equal
         order = np.lexsort((places, queries, self.documents.best_rank[queries, places], -effect.round(12)))[:n]
         ids = self.documents.frame.select("query_id", "doc_id")[tried[order]].rows()
         ranks = self.documents.rank[:, queries[order], places[order]].T.tolist()
@@ -279,7 +279,7 @@ class Study:
             request = replace(self.request, facts={})
             if self.request.metrics[0].convention.queries == "both":  # which depends on all runs
                 request = request.with_policies(queries=queries)
-            qrels = search.with_grades(self.qrels, more, bool(self.metric.needs & SEVERAL))
+            qrels = search.with_grades(self.qrels, more, bool(self.metric.needs & ASPECTS))
             scores = evaluate_request(qrels, [("run", self.runs[run].data)], request)
             self._known_values[key] = self._mean(scores, scores.runs[0].name)
         return self._known_values[key]
@@ -301,8 +301,8 @@ def metrics_beside(metric: Metric) -> dict[str, Metric]:
     out: dict[str, Metric] = {}
     if getattr(metric, "judged_only", None) is False:
         out["condensed"] = metric.having(judged_only=True)
-    if type(metric) is RBP and not metric.judged_only and metric.gain is None:
-        out["residual"] = RBPResidual(p=metric.p, cutoff=metric.cutoff)
+    if (residual := getattr(metric, "residual", None)) is not None:
+        out["residual"] = residual
     return out
 
 
@@ -324,7 +324,7 @@ def study_of(scores: Scores, metric: Metric, qrels: Any, runs: Sequence[Any], gr
     if size > MOST:
         where = "whole rankings" if depth is None else f"the top {words.count(depth)}"
         raise InputError(
-            f"{metric} looks at {where}, here {words.counted(size, 'document')}, too many to be tried: look less deep, with a cutoff or "
+            f"{metric} looks at {where}, here {words.counted(size, 'document')}, too many to try: look less deep, with a cutoff or "
             "a depth (--depth 100)"
         )
     again = AGAIN if policies.fold_cutoffs == "chunks" else ""
@@ -333,7 +333,7 @@ def study_of(scores: Scores, metric: Metric, qrels: Any, runs: Sequence[Any], gr
     best = top_grade(metric, known[-1]) if grade is None else float(grade)
     if max(best, known[-1]) >= search.CODE:
         raise InputError(
-            f"a grade of {max(best, known[-1]):g} is too large to try others beside it: give grades on a smaller scale"
+            f"a grade of {max(best, known[-1]):g} is too large to try other grades: give grades on a smaller scale"
         )
     return Study(request, grades, ranked, scores, documents, depth, best, [*(g for g in known if g < best), best])
 
@@ -352,10 +352,12 @@ def top_grade(metric: Metric, highest: float) -> float:
 
 
 def reason_against_single_documents(request: MetricRequest) -> str:
-    """Return the reason why values cannot be combined query by query; empty if they can."""
+    """Return the reason that values cannot be combined query by query, empty if they can."""
     metric, convention = request.metric, request.convention
     if metric.relevance == "none":
         return f"{metric} does not depend on grades"
+    if "items" in metric.needs:
+        return f"{metric} looks at every item shown, judged or not"
     if metric.needs & SEVERAL:
         return f"{metric} takes several grades of a document"
     if metric.aggregate not in {"mean", "sum", "geometric"}:

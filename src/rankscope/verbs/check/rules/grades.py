@@ -75,6 +75,12 @@ def _rating_scale(case: CheckCase) -> Iterator[Finding]:
         yield rule.finding(**numbers)
 
 
+@finds(rules.LooksSampled)
+def _looks_sampled(case: CheckCase) -> Iterator[Finding]:
+    for rule, numbers in case.raised(rules.LooksSampled):
+        yield rule.finding(**numbers)
+
+
 @finds(rules.LowestGrade)
 def _lowest_grade(case: CheckCase) -> Iterator[Finding]:
     counts = {grade: number for grade, number in case.positive.items() if grade >= 1}

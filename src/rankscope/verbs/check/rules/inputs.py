@@ -16,7 +16,7 @@ from rankscope.engines.pairs import PAIR, documents_alike, queries_alike, within
 from rankscope.lists import Judged
 from rankscope.metrics import Metric
 from rankscope.panels.samples import mean
-from rankscope.scoring.input_checks import DEPTH_OF_IDS, alike_numbers, looks_like_scores, twins
+from rankscope.scoring.input_checks import DEPTH_OF_IDS, alike_numbers, grades_from_clicks, looks_like_scores, twins
 from rankscope.scoring.inputs import taker_of_one_grade
 from rankscope.tables import Run
 from rankscope.verbs.check.case import CheckCase, InputTable, ScoredRun, finds
@@ -269,8 +269,14 @@ def _twin_runs(case: CheckCase) -> Iterator[Finding]:
         yield rules.TwinRuns.finding(runs=group, run=group[-1], count=len(group))
 
 
+@finds(rules.GradesFromClicks)
+def _grades_from_clicks(case: CheckCase) -> Iterator[Finding]:
+    if grades_from_clicks(case.qrels.sound.frame):
+        yield rules.GradesFromClicks.finding()
+
+
 @finds(rules.SwappedInputs)
 def _swapped_inputs(case: CheckCase) -> Iterator[Finding]:
     grade = case.judgments["grade"].to_numpy()
-    if looks_like_scores(grade[np.isfinite(grade)]):
+    if looks_like_scores(grade[np.isfinite(grade)]) and not grades_from_clicks(case.qrels.sound.frame):
         yield rules.SwappedInputs.finding(share=float(np.mean(grade % 1 != 0)))

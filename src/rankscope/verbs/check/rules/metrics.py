@@ -14,7 +14,8 @@ from rankscope.declared import parameters, plain
 from rankscope.diagnostics import metrics as rules
 from rankscope.diagnostics.rule import Finding
 from rankscope.lists.rectangle import perfect
-from rankscope.metrics import AUC, CG, DCG, GAUC, LAUC, IdealDCG, Metric, P, nDCG
+from rankscope.metrics import AUC, CG, DCG, GAUC, IdealDCG, Metric, P, nDCG
+from rankscope.scoring.input_checks import looks_to_the_end
 from rankscope.verbs.check.case import Alternative, CheckCase, ScoredRun, finds
 
 CONVENTIONS = ("gain", "ideal", "denominator", "discount")
@@ -184,7 +185,7 @@ def _below(run: ScoredRun, metric: Metric) -> float:
 @finds(rules.ListsEnd)
 def _lists_end(case: CheckCase) -> Iterator[Finding]:
     """Find runs that all end at one rank: a warning if another run goes deeper and wins for it."""
-    metrics = [m for m in case.metrics if _has_no_cutoff(m)]
+    metrics = [m for m in case.metrics if looks_to_the_end(m)]
     ends = {run.name: end for run in case.scored_runs if (end := _end_of(run))} if metrics and case.whole else {}
     if not ends:
         return
@@ -200,14 +201,8 @@ def _lists_end(case: CheckCase) -> Iterator[Finding]:
     other = max((one for one in cut if one.winners), key=case.decides, default=None)
     yield rules.ListsEnd.finding(
         runs=names, depth=shallow, metrics=metrics, number=len(metrics), cut=list(at.values()), named=at[metrics[0]],
-        serious=bool(other and case.decides(other)), effect=effect, **numbers, **case.other_winner(other),
+        serious=bool(other and case.decides(other)) or "change" in numbers, effect=effect, **numbers, **case.other_winner(other),
     )  # fmt: skip
-
-
-def _has_no_cutoff(metric: Metric) -> bool:
-    uncut = "cutoff" in parameters(type(metric)) and getattr(metric, "cutoff", None) is None
-    ranks = metric.positions and metric.better != "neither" and not metric.counts_ties
-    return uncut and ranks and metric.aggregate in {"mean", "geometric"} and not isinstance(metric, LAUC)
 
 
 def _end_of(run: ScoredRun) -> int | None:

@@ -78,7 +78,7 @@ def _ties_at_cutoff(case: CheckCase) -> Iterator[Finding]:
 
 
 def _rival(case: CheckCase, name: str, ends: Mapping[str, Ends]) -> dict[str, Any]:
-    """Return the run that ties put it ahead of, or behind, on the first metric: a ``rival`` if ``compare`` separates them."""
+    """Return the ``rival`` that ties put it ahead of, or behind, on the first metric, if ``compare`` separates the two."""
     metric = next(iter(ends[name]), None)
     if metric is None or ends[name][metric][1] - ends[name][metric][0] < MIN_PRINTED_CHANGE:
         return {}
@@ -88,10 +88,8 @@ def _rival(case: CheckCase, name: str, ends: Mapping[str, Ends]) -> dict[str, An
         for other, theirs in ends.items()
         if other != name and low < theirs[metric][1] and theirs[metric][0] < high and means[name] != means[other]
     ]
-    if not near:
-        return {}
-    other = max(near, key=lambda other: case.is_clear(metric, name, other))
-    return {"rival" if case.is_clear(metric, name, other) else "near": other, "ahead_on": metric}
+    rival = next((other for other in near if case.is_clear(metric, name, other)), None)
+    return {} if rival is None else {"rival": rival, "ahead_on": metric}
 
 
 def _ends(case: CheckCase, run: ScoredRun) -> Ends:

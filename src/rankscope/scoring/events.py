@@ -1,0 +1,438 @@
+"""Logged events as arrays for estimators, and target policies from columns, runs, spellings and functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from rankscope import words
+from rankscope.behaviour.examination import Examination
+from rankscope.behaviour.policies import EpsilonShuffle, Fixed, LoggingPolicy
+from rankscope.blocks import Caution
+from rankscope.declared import parse_all
+from rankscope.diagnostics.estimates import EstimatedPropensities
+from rankscope.diagnostics.logs import NoPropensity
+from rankscope.errors import DataError, InputError
+from rankscope.estimators.events import COLUMN_OF, Codes, Level, LoggedEvents, TargetPolicy
+from rankscope.estimators.rewards import classifier
+from rankscope.estimators.targets import Dense, OfPolicy, Recorded
+from rankscope.files.readers import run_of
+from rankscope.impressions import Log
+from rankscope.lists import Array
+from rankscope.logs.bins import KEY, SPOT, STEP, Numbering
+from rankscope.logs.rollup import unit_of
+from rankscope.tables import Run
+
+REWARDS = ("reward", "click", "conversion", "revenue")
+LOGGED = "logged"
+SPELLED = re.compile(r"\s*(?P<policy>[A-Za-z]\w*(?:\([^()]*\))?)\s+(?P<run>\S.*)")
+TARGETS = "uniform, a column of the log, a run, or a policy with a run, like 'PlackettLuce(temperature=0.5) new.run'"
+LEVELS: Mapping[Level, tuple[str, ...]] = {
+    "item": ("", "_item_position", "_item"), "prefix": ("_prefix", "_cascade"), "slate": ("_slate",),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class EventLog:
+    """The events of a log with their context: the ``rows`` that count, the ``order`` of the events in them, ids of queries, cautions and notes."""
+
+    log: Log
+    rows: pl.LazyFrame
+    order: pl.Series
+    events: LoggedEvents
+    queries: Mapping[str, int]
+    noun: str
+    reward: str
+    cautions: tuple[Caution, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def read(self, *columns: str) -> pl.DataFrame:
+        """Read columns of the log, or all, with a row per event."""
+        return self.log.collect(self.rows.select(columns or pl.all()))[self.order]
+
+
+def read_events(
+    log: Log, *, reward: str | None = None, logging: Any = None, examination: Any = None, features: bool = False, categories: tuple[str, ...] = (),
+) -> EventLog:  # fmt: skip
+    """Return the rows of a log that were shown and have a reward, as arrays in the order of lists and positions.
+
+    ``reward`` names a column, by default the first of reward, click, conversion and revenue. ``logging`` is the policy that ran, if the log does
+    not have its probabilities: a policy on a run, or ``"frequencies"`` or ``"classifier"`` to estimate them. With ``features`` the
+    numeric columns of the log are kept for reward models. ``categories`` are columns that estimators group items by.
+
+    Raises DataError if the log lacks a column, or propensities are missing, 0 or above 1.
+    """
+    log.require(("item_id",), "an estimate")
+    if log.elsewhere is not None:
+        raise DataError(f"{log.label}: estimates need the rows here: bring them, as frame.toArrow() does, or a sample")
+    name = _reward_of(log, reward)
+    numeric = features or logging == "classifier"
+    more = [one for one in log.attributes if numeric or one.startswith("p_item_pos_")]
+    rows, frame = _rows(log, name, [*more, *map(log.column, categories)])
+    left = log.rows - len(frame)
+    if not len(frame):
+        raise DataError(f"{log.label}: no row was shown and has a {name}")
+    unit = unit_of(log)
+    units, of_unit = _coded(frame[unit]) if unit else (frame.height, np.arange(frame.height))
+    items, item = _named_codes(frame["item_id"])
+    queries, context = (
+        _named_codes(frame["query_id"]) if log.has("query_id") else ([""], np.zeros(len(frame), dtype=np.int64))
+    )
+    loggers, logger = (
+        _named_codes(frame["logger_id"]) if log.has("logger_id") else ([], np.zeros(len(frame), dtype=np.int64))
+    )
+    lists = _coded(frame["impression_id"])[1] if log.has("impression_id") else np.arange(len(frame))
+    mixtures = [f"p_item_pos_{one}" for one in loggers]
+    events = LoggedEvents(
+        frame["_reward"].to_numpy(), of_unit, units, lists, frame["_place"].to_numpy(), item, items, context, logger,
+        _propensities(log, frame, logging), features=_features(log, frame) if numeric else None,
+        categories={one: _coded(frame[log.column(one)].cast(pl.String).fill_null(""))[1] for one in categories},
+        mixtures=np.stack([_probability(log, frame, one) for one in mixtures], axis=1) if mixtures and set(mixtures) <= set(frame.columns) else None,
+        examination=None if examination is None else _curve(examination), label=log.label, loggers=loggers,
+    )  # fmt: skip
+    noun = {"unit_id": log.unit_noun, "session_id": "session", "impression_id": "list", "": "row"}[unit]
+    notes = [f"{words.counted(left, 'row')} left out: not shown, or without a {name}"] if left else []
+    made = EventLog(
+        log,
+        rows,
+        frame["_row"],
+        events,
+        {query: number for number, query in enumerate(queries)},
+        noun,
+        name,
+        (),
+        tuple(notes),
+    )
+    return made if logging is None else _with_logging(made, logging)
+
+
+def _reward_of(log: Log, named: str | None) -> str:
+    if named is not None:
+        return log.column(named, "as reward")
+    found = next((name for name in REWARDS if log.has(name)), None)
+    if found is None:
+        log.require(("click",), "an estimate")
+    return str(found)
+
+
+ROLES = ("unit_id", "session_id", "impression_id", "item_id", "query_id", "logger_id", "position", *COLUMN_OF.values())
+
+
+def _rows(log: Log, reward: str, more: Sequence[str]) -> tuple[pl.LazyFrame, pl.DataFrame]:
+    """Return the rows that count, and their columns of events and more, sorted by list and position, with their places from 0."""
+    kept = log.number(reward).is_not_null()
+    kept = kept & (pl.col("shown").fill_null(1.0) > 0) if log.has("shown") else kept
+    rows = log.frame.with_columns(log.number(reward).alias("_reward")).filter(kept)
+    unit = unit_of(log)
+    names = [name for name in ROLES if log.has(name) and (name != "session_id" or name == unit)]
+    frame = log.collect(rows.select(*dict.fromkeys([*names, *more, "_reward"]))).with_row_index("_row")
+    if log.has("impression_id"):
+        if frame["impression_id"].null_count():
+            raise DataError(f"{log.label}: some rows name no list ({log.roles['impression_id']} is empty)")
+        frame = frame.sort(["impression_id", *(["position"] if log.has("position") else [])], maintain_order=True)
+        place = pl.int_range(pl.len()).over("impression_id").cast(pl.Int64)
+        # the number of the position counts even if a list lacks rows
+        places = pl.col("position") - pl.col("position").min() if log.has("position") else place
+    else:
+        places = pl.col("position") - pl.col("position").min() if log.has("position") else pl.lit(0)
+    return rows, frame.with_columns(places.cast(pl.Int64).alias("_place"))
+
+
+def _coded(column: pl.Series) -> tuple[int, Codes]:
+    """Return the number of different values, and the number of each value from 0."""
+    firsts, codes = _numbered(column)
+    return len(firsts), codes
+
+
+def _named_codes(column: pl.Series) -> tuple[list[str], Codes]:
+    """Return the values in the order of their text, and the place of each value among them."""
+    firsts, codes = _numbered(column)
+    names = column.gather(firsts).cast(pl.String).to_list()
+    order = sorted(range(len(names)), key=names.__getitem__)
+    return [names[at] for at in order], np.argsort(np.array(order))[codes]
+
+
+def _numbered(column: pl.Series) -> tuple[Codes, Codes]:
+    """Return the first row of each different value, and the number of each value. Raises DataError for empty cells."""
+    if column.null_count():
+        raise DataError(
+            f"{words.counted(column.null_count(), 'row has', 'rows have')} no {column.name}: give each row one, or leave these rows out"
+        )
+    numbering, codes, firsts = Numbering(20), np.empty(len(column), dtype=np.int64), []
+    keys, spots = column.hash(KEY).to_numpy(), column.hash(SPOT).to_numpy()
+    for start in range(0, len(column), STEP):
+        part = slice(start, start + STEP)
+        codes[part], new = numbering.number(keys[part], spots[part])
+        firsts.append(new + start)
+    if numbering.full:  # too many values for its tables
+        _, first, codes = np.unique(column.cast(pl.String).to_numpy(), return_index=True, return_inverse=True)
+        return first, codes
+    return np.concatenate(firsts), codes
+
+
+# --- propensities -----------------------------------------------------------------------------------------------------
+
+
+def _propensities(log: Log, frame: pl.DataFrame, logging: Any) -> dict[Level, Array]:
+    if logging is not None:
+        return {}
+    return {level: _probability(log, frame, name) for level, name in COLUMN_OF.items() if log.has(name)}
+
+
+def _probability(log: Log, frame: pl.DataFrame, column: str) -> Array:
+    """Return a column of probabilities. Raises DataError with the share of rows that have none, 0, or a number above 1."""
+    values = frame[column].cast(pl.Float64, strict=False)
+    faulty = values.is_null() | ~((values > 0) & (values <= 1)).fill_null(value=False)
+    if count := int(faulty.sum()):
+        name = log.roles.get(column, column)
+        said = NoPropensity.message(log=log.label, count=count, column=name)
+        raise DataError(
+            f"{said}, {words.share(count / len(frame), 1)} of all ({NoPropensity.code}): {NoPropensity.remedy}"
+        )
+    return values.to_numpy()
+
+
+def _with_logging(made: EventLog, logging: Any) -> EventLog:
+    """Return the events with the propensities of the policy that ran: exact for a policy on a run, or estimated from the log."""
+    events = made.events
+    if logging in ("frequencies", "classifier"):
+        found = _frequencies(events) if logging == "frequencies" else _classified(events)
+        source = (
+            "the frequencies of items by position"
+            if logging == "frequencies"
+            else "a classifier of items by position and numeric columns"
+        )
+        source += " and query" if len(made.queries) > 1 and logging == "frequencies" else ""
+        caution = EstimatedPropensities.caution(log=made.log.label, source=source)
+        return replace(made, events=replace(events, propensities={"item": found}), cautions=(caution,))
+    policy = target_of(made, logging, "the policy that ran")
+    if not isinstance(policy, OfPolicy):
+        raise InputError(
+            f"--logging {logging}: give a policy with a run, like 'PlackettLuce(temperature=0.5) old.run', frequencies or classifier"
+        )
+    levels: dict[Level, Array] = {"item": policy.chance(events, "item")}
+    if len(events.starts) < events.count:
+        levels |= {"prefix": policy.chance(events, "prefix"), "slate": policy.chance(events, "slate")}
+    if lost := int((levels["item"] <= 0).sum()):
+        share = words.share(lost / events.count, 1)
+        raise DataError(
+            f"{made.log.label}: {words.counted(lost, 'row')} ({share}) could not have been shown by {policy.name}: name the policy that ran"
+        )
+    return replace(made, events=replace(events, propensities=levels, logging=policy))
+
+
+def _frequencies(events: LoggedEvents) -> Array:
+    place = (
+        events.logger * (int(events.context.max(initial=0)) + 1) + events.context
+    ) * events.places + events.position
+    _, group, whole = np.unique(place, return_inverse=True, return_counts=True)
+    _, cell, count = np.unique(group * len(events.items) + events.item, return_inverse=True, return_counts=True)
+    return np.asarray(count[cell] / whole[group])
+
+
+def _classified(events: LoggedEvents) -> Array:
+    table = np.hstack([np.eye(events.places)[events.position], *([] if events.features is None else [events.features])])
+    model = classifier().fit(table, events.item)
+    column = np.searchsorted(model.classes_, events.item)
+    return np.asarray(model.predict_proba(table)[np.arange(events.count), column])
+
+
+def _features(log: Log, frame: pl.DataFrame) -> Array | None:
+    """Return the numeric columns of the log that are attributes, each with mean 0 and deviation 1; None if there are none."""
+    columns = []
+    for name in log.attributes:
+        values = (
+            frame[name].cast(pl.Float64, strict=False)
+            if frame[name].dtype == pl.String or frame[name].dtype.is_numeric()
+            else None
+        )
+        if values is None or values.null_count() or name.startswith("p_item_pos_"):
+            continue
+        numbers = values.to_numpy()
+        if spread := float(numbers.std()):
+            columns.append((numbers - numbers.mean()) / spread)
+    return np.stack(columns, axis=1) if columns else None
+
+
+def _curve(value: Any) -> Examination:
+    if isinstance(value, str) and not Path(value).exists():
+        numbers = [words.as_number(part.strip()) for part in value.split(",")]
+        if None in numbers:
+            raise InputError(
+                f"--examination {value}: give the probability of each position, like 1,0.6,0.4, or a file of position-bias"
+            )
+        value = numbers
+    return Examination.of(value)
+
+
+# --- targets ----------------------------------------------------------------------------------------------------------
+
+
+def targets_of(made: EventLog, given: Any) -> dict[str, TargetPolicy]:
+    """Return the target policies by name: of one, a list, or a dict of targets. Raises InputError for two of one name."""
+    if isinstance(given, Mapping) and not _is_run(given):
+        return {str(name): target_of(made, one, str(name)) for name, one in given.items()}
+    out: dict[str, TargetPolicy] = {}
+    for one in given if isinstance(given, list | tuple) and not _is_pair(given) else [given]:
+        name, value = _named(one)
+        target = target_of(made, value, name)
+        if target.name in out or target.name == LOGGED:
+            raise InputError(f"two policies are called {target.name}: name them, like --target new={value}")
+        out[target.name] = target
+    return out
+
+
+def _is_pair(given: Any) -> bool:
+    return isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], LoggingPolicy)
+
+
+def _is_run(given: Mapping[Any, Any]) -> bool:
+    """True for a dict of rankings: scores of documents, or documents in order, by query."""
+
+    def ranks(value: Any) -> bool:
+        if isinstance(value, Mapping):
+            return all(isinstance(score, int | float) for score in value.values())
+        return isinstance(value, list) and all(isinstance(doc, str) for doc in value)
+
+    return bool(given) and all(map(ranks, given.values()))
+
+
+def _named(given: Any) -> tuple[str, Any]:
+    """Return the name of ``name=target``, empty without one, and the target."""
+    if not isinstance(given, str):
+        return "", given
+    name, equals, value = given.partition("=")
+    return (
+        (name, value)
+        if equals and name.replace("_", "").replace("-", "").isalnum() and not Path(given).exists()
+        else ("", given)
+    )
+
+
+def target_of(made: EventLog, given: Any, name: str = "") -> TargetPolicy:
+    """Return a target policy: of a spelling, a run, a pair of policy and run, or a function of the frame of events.
+
+    A function returns the probability of the shown item of each row, or a matrix of rows x items, sorted by their ids.
+    Raises InputError for anything else.
+    """
+    if callable(given) and not isinstance(given, type):
+        return _of_function(made, given, name or getattr(given, "__name__", "target"))
+    if isinstance(given, str):
+        found = _spelled(made, given.strip(), name)
+        if found is not None:
+            return found
+        raise InputError(
+            f"--target {given}: a target is {TARGETS}{words.hint(given, [*made.log.attributes, 'uniform'])}"
+        )
+    policy, run = given if _is_pair(given) else (Fixed(), given)
+    return _of_run(made, policy, run, name)
+
+
+def _spelled(made: EventLog, text: str, name: str) -> TargetPolicy | None:
+    if text == "uniform":
+        return _uniform(made, name or text)
+    if text in made.log.attributes or text in made.log.roles.values():
+        return _of_columns(made, text, name or text)
+    if Path(text).exists():
+        return _of_run(made, Fixed(), text, name)
+    match = SPELLED.fullmatch(text)
+    if match and match["policy"].partition("(")[0] in LoggingPolicy.catalogue:
+        return _of_run(made, parse_all(LoggingPolicy, match["policy"])[0], match["run"], name)
+    if text.partition("(")[0] in LoggingPolicy.catalogue:
+        raise InputError(f"--target {text}: a policy orders the items of a run: write '{text} new.run'")
+    return None
+
+
+def _uniform(made: EventLog, name: str) -> TargetPolicy:
+    """Return all items of the log with equal probability; with queries the items that the log shows for the query."""
+    events = made.events
+    if len(made.queries) == 1:
+        items = np.arange(len(events.items))[None, :]
+        return OfPolicy(name, EpsilonShuffle(epsilon=1.0), np.zeros(items.shape), items)
+    context, item = np.divmod(np.unique(events.context * len(events.items) + events.item), len(events.items))
+    return _of_pairs(name, EpsilonShuffle(epsilon=1.0), context, item, np.zeros(len(item)), len(made.queries))
+
+
+def _of_columns(made: EventLog, column: str, name: str) -> TargetPolicy:
+    columns: dict[Level, Array] = {}
+    there = {role: own for own, role in made.log.roles.items()} | {own: own for own in made.log.attributes}
+    for level, endings in LEVELS.items():
+        found = next((there[column + ending] for ending in endings if column + ending in there), None)
+        if found is not None:
+            values = made.read(found)[found].cast(pl.Float64, strict=False)
+            if values.null_count() or values.min() < 0 or values.max() > 1:  # type: ignore[operator] # a column of numbers
+                raise DataError(
+                    f"{made.log.label}: column {column} is not a probability from 0 to 1 in every row, and a target's column is"
+                )
+            columns[level] = values.to_numpy()
+    return Recorded(name, columns)
+
+
+def _of_function(made: EventLog, function: Callable[..., Any], name: str) -> TargetPolicy:
+    found = np.asarray(function(made.read()), dtype=np.float64)
+    rows, items = made.events.count, len(made.events.items)
+    if found.shape not in {(rows,), (rows, items)}:
+        raise InputError(
+            f"{name}: a function returns {rows} probabilities, or {rows} x {items}, and this one returned the shape {found.shape}"
+        )
+    if not ((found >= 0) & (found <= 1 + 1e-9)).all():
+        raise InputError(
+            f"{name}: a function returns probabilities from 0 to 1, and this one returned {words.amount(float(found.min()))} to {words.amount(float(found.max()))}"
+        )
+    return Recorded(name, {"item": found}) if found.ndim == 1 else Dense(name, found)
+
+
+def _of_run(made: EventLog, policy: LoggingPolicy, given: Any, name: str) -> TargetPolicy:
+    run = given if isinstance(given, Run) else run_of(given, name or None)
+    label = name or (run.name if isinstance(policy, Fixed) else f"{policy} {run.name}")
+    frame = run.frame.select("query_id", "doc_id", "score").sort(
+        ["query_id", "score", "doc_id"], descending=[False, True, True]
+    )
+    if len(made.queries) == 1:
+        queries = frame["query_id"].unique()
+        only = next(iter(made.queries))
+        if only not in set(queries) and len(queries) > 1:
+            raise InputError(
+                f"{label}: the log names no query, and the run has {len(queries)}: give a run of one query, or a log with query_id"
+            )
+        frame = frame.filter(pl.col("query_id") == only) if only in set(queries) else frame
+        context = np.zeros(len(frame), dtype=np.int64)
+    else:
+        frame = frame.filter(pl.col("query_id").is_in(list(made.queries)))
+        missing = len(made.queries) - frame["query_id"].n_unique()
+        if missing:
+            rows = int(
+                np.isin(
+                    made.events.context, [made.queries[q] for q in made.queries.keys() - set(frame["query_id"])]
+                ).sum()
+            )
+            share = words.share(rows / made.events.count, 1)
+            raise DataError(
+                f"{label}: the run lacks {words.counted(missing, 'query', 'queries')} of the log ({share} of its rows): leave these rows out, or rank their items"
+            )
+        context = np.array([made.queries[query] for query in frame["query_id"]], dtype=np.int64)
+    if not len(frame):
+        raise DataError(f"{label}: the run ranks no item")
+    known = {item: number for number, item in enumerate(made.events.items)}
+    for doc in frame["doc_id"].unique(maintain_order=True):
+        known.setdefault(doc, len(known))
+    item = np.array([known[doc] for doc in frame["doc_id"]], dtype=np.int64)
+    return _of_pairs(label, policy, context, item, frame["score"].to_numpy(), len(made.queries))
+
+
+def _of_pairs(name: str, policy: LoggingPolicy, context: Codes, item: Codes, score: Array, contexts: int) -> OfPolicy:
+    """Return a policy on pairs of context and item, in the order of their scores within a context."""
+    order = np.argsort(context, kind="stable")
+    context, item, score = context[order], item[order], score[order]
+    sizes = np.bincount(context, minlength=contexts)
+    place = np.arange(len(context)) - (np.cumsum(sizes) - sizes)[context]
+    scores = np.full((contexts, int(sizes.max(initial=1))), -np.inf)
+    items = np.full(scores.shape, -1, dtype=np.int64)
+    scores[context, place], items[context, place] = score, item
+    return OfPolicy(name, policy, scores, items)

@@ -1,0 +1,116 @@
+"""Runs that are read once and fused by any method, for ``fuse`` and ``tune``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from rankscope import words
+from rankscope.engines.base import Order
+from rankscope.errors import DataError, InputError
+from rankscope.files import run_of
+from rankscope.lists import Array
+from rankscope.rankers.fusions import Fusion
+from rankscope.rankers.normalisations import Normalisation
+from rankscope.rankers.rank_table import RankTable
+from rankscope.scoring.inputs import clean, distinct_names, label_of, named_runs, read_any
+from rankscope.scoring.policies import Policies
+from rankscope.scoring.pools import JoinedRuns, join_frames, pools_of, relevance_of
+from rankscope.syntax import in_caller_syntax
+from rankscope.tables import Qrels, Run
+
+
+def read_tables(runs: Any, policies: Policies) -> Iterator[Run]:
+    """Yield the runs of a call as tables, cleaned as the policies ask, each under its own name."""
+    read = [(name, run_of(read_any("run", run, name, reading=policies))) for name, run in named_runs(runs)]
+    if policies.columns is not None:
+        policies.columns.refuse_absent()
+    labels = distinct_names([label_of(run, name, number) for number, (name, run) in enumerate(read, start=1)])
+    for label, (_, run) in zip(labels, read, strict=True):
+        yield replace(clean(run, policies, "run").data, name=label)
+
+
+def order_for_fusion(policies: Policies) -> Order:
+    """Return the order of equal scores and the depth. Raises InputError if the policy has no single order."""
+    if policies.ties not in ("trec", "docid", "input", "rank"):
+        raise InputError(
+            in_caller_syntax(f"--ties {policies.ties}: one order of equal scores is needed: trec, docid, input or rank")
+        )
+    return Order(policies.ties, policies.depth)
+
+
+def refuse_unfit(fusion: Fusion, runs: Sequence[Run]) -> None:
+    """Refuse fewer than two runs and a wrong number of weights (InputError), and runs without a common query (DataError)."""
+    if len(runs) < 2:
+        raise InputError(f"a fusion needs two runs or more, and {words.counted(len(runs), 'run')} was given")
+    given = len(fusion.run_weights)
+    if given and given != len(runs):
+        raise InputError(
+            f"{fusion}: {words.counted(given, 'weight')} for {len(runs)} runs: give one per run, in their order"
+        )
+    seen: set[str] = set()
+    for run in runs:
+        if seen and not seen.isdisjoint(run.queries):
+            return
+        seen |= set(run.queries)
+    raise DataError(
+        f"no query is in two runs: {words.listing([run.name for run in runs], 5, last='and')} have nothing to fuse"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class RunsToFuse:
+    """Runs in one order of equal scores, to be fused by one method or by many."""
+
+    runs: Sequence[Run]
+    order: Order
+
+    @cached_property
+    def kept(self) -> list[JoinedRuns]:
+        """The joined documents of all queries, held for further fusions."""
+        return list(pools_of(self.runs, self.order))
+
+    def learn(self, fusion: Fusion, judgments: Qrels, queries: Iterable[str] | None = None) -> list[Array]:
+        """Return the knowledge of a fusion from judgments, of all judged queries or of some. Raises DataError if no query is judged."""
+        judged = list(set(judgments.queries) if queries is None else set(judgments.queries) & set(queries))
+        known = [
+            replace(run, frame=run.frame.filter(run.frame["query_id"].is_in(judged)), more_queries=())
+            for run in self.runs
+        ]
+        pools = [relevance_of(pool, judgments) for pool in pools_of(known, self.order)]
+        if not pools:
+            raise DataError("no query of the runs has judgments, so nothing can be learned")
+        return fusion.learn(RankTable.joined([pool.table for pool in pools]))
+
+    def fuse(
+        self, fusion: Fusion, normalisation: Normalisation | None, learned: list[Array] | None = None, k: int | None = None,
+        *, keep: bool = False,
+    ) -> pl.DataFrame:  # fmt: skip
+        """Return the rows of the fused run. ``keep`` holds the joined documents in memory for the next fusion."""
+        pools = self.kept if keep else pools_of(self.runs, self.order)
+        return join_frames([pool.run_of(self._scores(fusion, normalisation, pool.table, learned), k) for pool in pools])
+
+    def _scores(
+        self, fusion: Fusion, normalisation: Normalisation | None, table: RankTable, learned: list[Array] | None
+    ) -> Array:
+        if normalisation is not None:
+            table = table.with_scores(normalisation.apply(table))
+        if fusion.unsigned:
+            self._refuse_negative(fusion, table)
+        return fusion.scores(table) if learned is None else fusion.scores_with(table, learned)
+
+    def _refuse_negative(self, fusion: Fusion, table: RankTable) -> None:
+        below = np.flatnonzero((table.scores < 0).any(axis=0))
+        if len(below):
+            name = self.runs[int(below[0])].name
+            raise InputError(
+                in_caller_syntax(
+                    f"{name} has scores below 0, and {fusion} multiplies them by the number of runs, so that agreement would count against "
+                    "a document: normalise them by min_max"
+                )
+            )

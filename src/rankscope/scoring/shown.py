@@ -1,0 +1,85 @@
+"""Every item that a run shows, judged or not, for metrics of items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankscope.engines.base import DataFacts, Order
+from rankscope.files.items import numbered
+from rankscope.lists import Array, Judged, Shown
+from rankscope.lists.judged import with_shown
+from rankscope.scoring.inputs import CleanInput
+
+if TYPE_CHECKING:
+    from rankscope.metrics import Metric
+    from rankscope.scoring.policies import Policies
+    from rankscope.scoring.request import Request
+
+Findings = tuple[Judged, DataFacts]
+
+
+def of_items(metrics: Sequence[Metric]) -> list[Metric]:
+    """The metrics that look at every item shown."""
+    return [metric for metric in metrics if "items" in metric.needs]
+
+
+def with_items(
+    found: Mapping[Order, Findings], run: CleanInput, grades: CleanInput, request: Request, label: str
+) -> dict[Order, Findings]:
+    """The judged documents with every item shown, if a metric looks at items."""
+    asked = of_items([m.metric for m in request.metrics])
+    if not asked:
+        return dict(found)
+    cutoffs = [getattr(metric, "cutoff", None) for metric in asked]
+    k = None if None in cutoffs else max(filter(None, cutoffs))
+    out = {}
+    for order, (judged, facts) in found.items():
+        out[order] = (with_shown(judged, _shown(judged, run, grades, request.policies, order, k, label)), facts)
+    return out
+
+
+def _shown(
+    judged: Judged, run: CleanInput, grades: CleanInput, policies: Policies, order: Order, k: int | None, label: str
+) -> Shown:
+    import polars as pl
+
+    from rankscope.engines.top import top
+
+    table = policies.item_table
+    numbers = pl.DataFrame(
+        {"query_id": list(judged.query_id), "query": np.arange(len(judged))},
+        schema={"query_id": pl.String, "query": pl.Int64},
+    )
+    frame = top(run.data, order, k, label).join(numbers, on="query_id", how="inner").sort("query", "rank")
+    codes = _codes(frame["doc_id"], table, label)
+    count = (
+        np.bincount(frame["query"].to_numpy(), minlength=len(judged))
+        if len(frame)
+        else np.zeros(len(judged), dtype=np.int64)
+    )
+    histories = table.histories
+    user = np.full(len(judged), -1) if histories is None else numbered(numbers["query_id"], histories.number)
+    grade, at = np.full(len(codes), np.nan), (judged.rank > 0) & (judged.rank <= count[judged.query])
+    grade[(np.cumsum(count) - count)[judged.query[at]] + judged.rank[at] - 1] = judged.grade[at]
+
+    def find_wanted() -> tuple[Array, Array, Array]:
+        """An item that the catalogue lacks is wanted, and belongs to no group."""
+        pairs = grades.table.frame.select("query_id", "doc_id", "grade").filter(pl.col("grade") > 0)
+        pairs = pairs.unique(["query_id", "doc_id"], keep="first")
+        wanted = pairs.join(numbers, on="query_id", how="inner").sort("query", "doc_id")
+        there = numbered(wanted["doc_id"], table.number)
+        return wanted["query"].to_numpy(), there, wanted["grade"].to_numpy()
+
+    return Shown(count, codes, grade, user, table, find_wanted)
+
+
+def _codes(ids: Any, table: Any, label: str) -> Array:
+    """The numbers of items. An unknown one gets a further number, or is refused."""
+    code = numbered(ids, table.number)
+    if (code < 0).any():
+        table.codes(ids.unique(maintain_order=True).to_list(), label)
+        code = numbered(ids, table.number)
+    return code

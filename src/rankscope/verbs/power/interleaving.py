@@ -1,0 +1,136 @@
+"""Plan a comparison of two rankers: the lists that interleaving and an A/B test need, measured on a log of interleaved lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from rankscope import words
+from rankscope.blocks import Caution, Chart, Column, NumberText
+from rankscope.errors import DataError, InputError
+from rankscope.experiments.interleaved import Interleaved
+from rankscope.experiments.traffic import Traffic, traffic_of
+from rankscope.impressions import Log
+from rankscope.panels.reach import PowerGoal
+from rankscope.show.result import Col, Result, View
+
+
+@dataclass(frozen=True)
+class DesignTarget:
+    """A lift in clicks per list, with the preference that goes with it and the lists that both designs need."""
+
+    lift: float
+    difference: float
+    preference: float
+    interleaving: int
+    ab_test: int
+
+
+def plan_interleaving(log: Log | None, goal: PowerGoal, lifts: Sequence[float]) -> InterleavingPlan:
+    """Return the lists that both designs need for some lifts and for the observed difference.
+
+    A lift that is a share of the observed one goes with the same share of the observed preference. Raises DataError for a log that cannot
+    say: it must have two rankers, their ranks (columns ``rank_NAME``), items, positions and clicks. Raises InputError without a log.
+    """
+    if log is None:
+        raise InputError("design='interleaving' plans from a log of interleaved lists: give one, like log.parquet")
+    found = Interleaved.of(log)
+    found.check_method()
+    measured = traffic_of(found, goal.power, goal.each)
+    if measured is None:
+        raise DataError(
+            f"{log.label}: both designs cannot be compared: that takes clicks on interleaved lists of two rankers, with item, position, "
+            "impression_id and the ranks of both (columns rank_NAME), and items that were shown at several positions"
+        )
+    observed = abs(measured.difference / measured.value)
+    rows = []
+    for lift in sorted({*lifts, observed}):
+        share = lift / observed
+        one, both = measured.needed(share)
+        rows.append(DesignTarget(lift, measured.difference * share, measured.preference * share, one, both))
+    return InterleavingPlan(log, found.rankers, measured, goal, rows, observed)
+
+
+def _lists(head: str, name: str) -> Col:
+    return Col(f"lists_{name}", of=lambda row: getattr(row, name), kind="count", head=head,
+        cell=lambda row: NumberText(words.rounded(getattr(row, name)), getattr(row, name)))  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class InterleavingPlan(Result):
+    """The lists that interleaving and an A/B test need for the same difference. ``traffic`` has the measurements."""
+
+    log: Log
+    rankers: tuple[str, ...]
+    traffic: Traffic
+    goal: PowerGoal
+    targets: Sequence[DesignTarget]
+    observed: float
+
+    schema = "power/1"
+    header = ("verdict", "conventions", "inputs")
+    warnings: ClassVar[Sequence[Caution]] = ()
+    views = (
+        View(
+            "results",
+            (
+                Col("lift", kind="value", head="lift", cell=lambda row: words.relative(row.lift).lstrip("+")),
+                Col("difference", kind="value", head="clicks per list", cell=lambda row: words.number(row.difference, sign=True)),
+                Col("preference", kind="value", head="preference", cell=lambda row: words.number(row.preference, sign=True)),
+                _lists("interleaving", "interleaving"),
+                _lists("A/B test", "ab_test"),
+                Col("multiplier", of=lambda row: row.ab_test / row.interleaving, kind="value", head="times",
+                    cell=lambda row: words.number(row.ab_test / row.interleaving, digits=1)),
+            ),
+            lambda plan: plan.targets,
+            note="lists needed by each design, of both variants together for the A/B test",
+        ),
+    )  # fmt: skip
+
+    @property
+    def inputs(self) -> Sequence[Any]:
+        """The source of the log."""
+        return [self.log.source]
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Messages about the log."""
+        return self.log.source.notes
+
+    @property
+    def conventions(self) -> dict[str, Any]:
+        """The goal of the plan, and the measurements."""
+        t = self.traffic
+        return {
+            **self.goal.record(), "design": "interleaving", "rankers": list(self.rankers), "units": t.units, "lists": t.lists, "observed_lift": self.observed,
+            "multiplier": t.multiplier, "multiplier_ci_lower": t.low, "multiplier_ci_upper": t.high, "decay": t.decay,
+        }  # fmt: skip
+
+    def sentences(self) -> Iterator[str]:
+        """Yield the lists that both designs need for the observed difference."""
+        one, both = self.traffic.needed()
+        low, high = (words.number(end, digits=1) for end in (self.traffic.low, self.traffic.high))
+        yield (
+            f"For the observed difference of {self.rankers[0]} and {self.rankers[1]}, interleaving needs about {words.rounded(one)} lists and an "
+            f"A/B test about {words.rounded(both)} with {words.percent(self.goal.power)} power: "
+            f"{words.number(self.traffic.multiplier, digits=1)} times the lists (95% interval {low} to {high})."
+        )
+
+    def small_print(self) -> Iterator[str]:
+        """Yield the assumptions of the plan."""
+        yield f"measured on {words.counted(self.traffic.lists, 'list')} of {words.counted(self.traffic.units, 'unit')}"
+        yield f"two-sided t tests, power {words.percent(self.goal.power)}, alpha {words.amount(self.goal.each)}"
+        yield f"A/B test: clicks per list, attention falls as position to the power of −{words.number(self.traffic.decay, digits=2)}"
+
+    def charts(self) -> Iterator[Chart]:
+        """Yield the lists that each lift needs, by design."""
+        rows = [
+            (100 * row.lift, lists, design)
+            for row in self.targets
+            for design, lists in (("interleaving", row.interleaving), ("A/B test", row.ab_test))
+        ]
+        yield Chart(
+            "designs", "Lists that each lift needs", "lines", (Column("lift in percent", "value"), Column("lists", "count"), Column("design")), tuple(rows),
+            x="lift in percent", y="lists", series="design", logs=frozenset({"x", "y"}), caption="If users differ as they do in this log.",
+        )  # fmt: skip

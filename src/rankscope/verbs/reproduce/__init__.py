@@ -1,0 +1,1 @@
+"""Compare a reproduced run with the original: rankings, scores, effects."""
