@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
-from tests.made.samples import EVERYTHING
+from tests.made.samples import SLOW
 
 from rankscope.declared import Declared
 
@@ -60,7 +60,7 @@ FOREIGN = ("tests/parity/", "tests/browser/", "tests/scoring/spark/")
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves out slow tests, unless everything is tested or a case is named on the command line."""
-    if EVERYTHING or any("::" in argument for argument in config.args):
+    if SLOW or any("::" in argument for argument in config.args):
         return
     slow = [item for item in items if item.get_closest_marker("slow") or item.nodeid.startswith(FOREIGN)]
     if slow:
@@ -111,10 +111,11 @@ def catalogues() -> Iterator[None]:
 REQUIRED_BY = {
     "RANKSCOPE_REQUIRE_PARITY": {
         "pytrec_eval", "sklearn", "ir_measures", "cwl", "ranx", "pyndeval", "lightgbm", "xgboost", "catboost",
-        "torch", "torchmetrics", "statsmodels",
+        "torch", "torchmetrics", "statsmodels", "optuna", "sentence_transformers", "bm25s",
     },
     "RANKSCOPE_REQUIRE_FRAMES": {"pandas", "duckdb", "pyarrow"},
     "RANKSCOPE_REQUIRE_SPARK": {"pyspark", "pandas", "pyarrow", "grpc", "grpc_status", "zstandard", "google"},
+    "RANKSCOPE_REQUIRE_POSTGRES": {"psycopg"},
     "RANKSCOPE_REQUIRE_BROWSER": {"altair", "jinja2", "vl_convert", "playwright"},
 }  # fmt: skip
 
@@ -154,7 +155,7 @@ def need() -> Callable[[str], ModuleType]:
     def load(name: str) -> Any:
         package = name.partition(".")[0]
         required = [v for v, names in REQUIRED_BY.items() if package in names and os.environ.get(v) == "1"]
-        if package in PEERS and not EVERYTHING:
+        if package in PEERS and not SLOW:
             pytest.skip(f"RANKSCOPE_ALL=1 compares with {package}")
         try:
             return import_foreign(name)

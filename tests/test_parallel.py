@@ -111,7 +111,5 @@ def test_a_file_that_must_be_read_whole_must_fit() -> None:
         check_whole("run", 10**15)
     with limits(memory="1GB"):
         check_whole("run", 10**8)
-        with pytest.raises(
-            InputError, match=r"run: the rows of a query do not stand together, .* about 6\.2 GB, more than .*1GB"
-        ):
+        with pytest.raises(InputError, match=r"run: the rows of a query are apart, .* about 6\.2 GB, more than .*1GB"):
             check_whole("run", 10**9)

@@ -17,6 +17,7 @@ from rankscope.dialects.recommendation import RECOMMENDATION
 from rankscope.dialects.retrieval import RETRIEVAL
 from rankscope.metrics import CATALOGUE
 from rankscope.scoring.definitions import CHOICES, translate
+from rankscope.scoring.policies import POLICIES
 
 Table = dict[str, dict[str, float]]
 
@@ -259,3 +260,29 @@ def test_rows_of_scikit_learn(need: Any) -> None:
     }
     for metric, theirs in expected.items():
         assert value(metric, qrels, run, "sklearn") == pytest.approx(theirs, abs=1e-12), metric
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("recall", 2 / 4),
+        ("recall-l2", 1 / 1),
+        ("precision", 2 / 3),
+        ("hits", 2),
+        ("f1", 2 * 2 / (4 + 3)),
+        ("hit_rate", 1),
+    ],
+)
+def test_names_of_ranx_look_at_the_whole_list(name: str, expected: float) -> None:
+    """Two of four relevant documents are among the three that were returned."""
+    qrels = {"q": {"a": 1, "b": 2, "c": 1, "d": 1}}
+    scores = rs.evaluate(qrels, {"q": {"x": 3.0, "a": 2.0, "b": 1.0}}, [name], dialect="ranx")
+    assert scores[name] == pytest.approx(expected)
+    assert [mean.spelling for mean in scores.board] == [name]
+
+
+def test_the_order_of_ties_in_ranx_is_called_arbitrary() -> None:
+    said = "(its own order of equal scores is arbitrary)"
+    assert said in POLICIES["dialect"].brief("ranx")
+    assert said in POLICIES["dialect"].sentence("ranx")
+    assert "(" not in POLICIES["dialect"].brief("trec_eval")

@@ -87,7 +87,7 @@ def test_queries_are_pickled_by_what_there_is(
 
 
 def test_a_query_that_cannot_be_read_is_told() -> None:
-    with pytest.raises(InputError, match=r"the executors have Polars .* cannot read what is sent to them"):
+    with pytest.raises(InputError, match=r"the executors have Polars .* cannot read the query"):
         query_of(b"no query")
 
 

@@ -30,7 +30,9 @@ def test_asking_loads_neither_spark_nor_polars() -> None:
 
 
 def test_an_executor_without_the_package_is_told_how_to_get_it() -> None:
-    with pytest.raises(InputError, match=r"the executors have no rankscope: install rankscope there .*venv-pack"):
+    with pytest.raises(
+        InputError, match=r"the executors have no rankscope: .*PYSPARK_PYTHON.*install rankscope there .*venv-pack"
+    ):
         fail(RuntimeError("PythonException: ...\nModuleNotFoundError: No module named 'rankscope.scoring'\n"))
     with pytest.raises(ZeroDivisionError):
         fail(ZeroDivisionError("x"))

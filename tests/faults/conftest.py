@@ -33,6 +33,20 @@ TYPED = {
     "ties": "ties {}/qrels.txt {}/old.run",
     "reconcile": "reconcile {}/qrels.txt {}/old.run -m P@5",
     "advise": "advise {}/qrels.txt",
+    "reproduce": "reproduce {}/qrels.txt {}/old.run {}/new.run",
+    "fuse": "fuse {}/old.run {}/new.run -o {}/fused.run",
+    "tune": "tune {}/qrels.txt {}/old.run {}/new.run --method RRF --vary k=1,60",
+    "diversify": "diversify {}/old.run --method MMR --features {}/features.csv --qrels {}/qrels.txt -m nDCG@2",
+    "rerank": "rerank {}/old.run --scorer {}/scorer.py:score --queries-text {}/queries.tsv --docs-text {}/docs.tsv --qrels {}/qrels.txt",
+    "learn": "learn {}/train.txt --learner Linear",
+    "agree": "agree {}/old.run {}/new.run",
+    "contexts": "contexts {}/questions.jsonl",
+    "interleave": "interleave {}/old.run {}/new.run -k 3 -o {}/lists.jsonl",
+    "interleaving": "interleaving {}/log.csv",
+    "position-bias": "position-bias {}/log.csv --method swaps --rounds 20",
+    "clicks": "clicks {}/log.csv --model RCTR --model PBM",
+    "estimate": "estimate {}/log.csv --target p_new --estimator SNIPS",
+    "launches": "launches list --ledger {}/launches.db",
     "merge": "merge {}/1.parquet {}/2.parquet",
     "playground": "playground --no-open",
     "online": "online {}/users.csv -m Mean(orders)",
@@ -43,8 +57,8 @@ TYPED = {
     "completion": "completion bash",
 }
 assert set(TYPED) == {command.name for command in COMMANDS}, "a command that no fault is tried on"
-# streams belong to the process, which is the same for all commands: one that answers, one with an exit code, a short one
-SOME = sampled(TYPED, 3, always=("evaluate", "check", "completion"))
+# rerank is left out: it prints how long it took. streams belong to the process, which is the same for all commands: one that answers, one with an exit code, a short one
+SOME = sampled([name for name in TYPED if name != "rerank"], 3, always=("evaluate", "check", "completion"))
 
 
 @dataclass(frozen=True)
@@ -63,9 +77,21 @@ class Ended:
         return [line for line in lines if not line.endswith("each its own user")]
 
 
+def log_of_swaps() -> str:
+    """Lists of two items in either order, each with the ranker of its first place, clicked more at the first place."""
+    lines = ["user,list_id,query,item,position,click,p_item_pos,p_new,team"]
+    for i in range(160):
+        for place, item in enumerate("ab" if i % 2 else "ba", 1):
+            click = int((i * 7 + place * 3) % 10 < (6 if place == 1 else 3))
+            lines.append(
+                f"u{i % 40},l{i},q,{item},{place},{click},0.5,{0.6 if (item == 'a') == (place == 1) else 0.4},{'AB'[item == 'a']}"
+            )
+    return "\n".join(lines) + "\n"
+
+
 @pytest.fixture(scope="session")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Judgments, two runs of which the second is better, the two parts of an evaluation, and users of an experiment."""
+    """Judgments, two runs of which the second is better, parts of an evaluation, users, a log, and texts and features for rankers."""
     folder = tmp_path_factory.mktemp("faults")
     (folder / "qrels.txt").write_text("".join(f"{q} 0 good {1 + i % 2}\n{q} 0 poor 0\n" for i, q in enumerate(QUERIES)))
     for name, documents in (("old", ("poor", "good", "other")), ("new", ("good", "other", "poor"))):
@@ -73,6 +99,20 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / f"{name}.run").write_text("".join(rows))
     users = (f"u{i},{'AB'[i % 2]},{i % 3}\n" for i in range(60))
     (folder / "users.csv").write_text("user,variant,orders\n" + "".join(users))
+    (folder / "log.csv").write_text(log_of_swaps())
+    (folder / "features.csv").write_text("doc_id,feature\ngood,a\npoor,a\nother,b\n")
+    (folder / "queries.tsv").write_text("".join(f"{q}\tsome words\n" for q in QUERIES))
+    (folder / "docs.tsv").write_text("good\tsome words\npoor\tothers\nother\twords\n")
+    (folder / "scorer.py").write_text("def score(query, texts):\n    return [float(len(text)) for text in texts]\n")
+    rows = (f"{(i + d) % 2} qid:{i} 1:{(i + d) % 2} 2:{d}\n" for i in range(24) for d in range(3))
+    (folder / "train.txt").write_text("".join(rows))
+    (folder / "questions.jsonl").write_text(
+        '{"question": "q", "contexts": ["in Paris"], "reference_contexts": ["in Paris"]}\n'
+    )
+    added = ["add", "new", "--ledger", "launches.db", "--offline", "AP=0.01,0.004", "--online", "CTR=0.003,0.001"]
+    subprocess.run(
+        [sys.executable, "-m", "rankscope", "launches", *added], cwd=folder, check=True, env=ENV, capture_output=True
+    )
     for part in (1, 2):
         made = ["evaluate", "qrels.txt", "old.run", "--partition", f"{part}/2", "-o", f"{part}.parquet"]
         subprocess.run([sys.executable, "-m", "rankscope", *made], cwd=folder, check=True, env=ENV, capture_output=True)

@@ -40,7 +40,7 @@ def test_a_run_is_evaluated_in_the_memory_of_its_parts(tmp_path: Path) -> None:
     ("error", "code", "line"),
     [
         (MemoryError(), 70, "not enough memory for this input: "),
-        (OSError(errno.EIO, "Input/output error"), 2, "a file could not be read or written: Input/output error; "),
+        (OSError(errno.EIO, "Input/output error"), 2, "a file could not be read or written: Input/output error: "),
         (
             OSError(errno.EIO, "Input/output error", "a.run"),
             2,

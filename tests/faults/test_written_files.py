@@ -58,7 +58,9 @@ def _name(command: str, flag: str) -> str:
         else "out.xml"
         if flag == "--junit"
         else "out.csv"
-        if flag == "--worklist" or command == "simulate"
+        if flag in {"--worklist", "--to-weights"} or command == "simulate"
+        else "out.jsonl"
+        if command == "interleave"
         else "out.json"
     )
 
@@ -68,7 +70,11 @@ def places() -> list[Place]:
     out = []
     for command in COMMANDS:
         for option in command.parameters:
-            if isinstance(option, Option) and option.type in (PLACE, FOLDER) and option.name != "resume":
+            if (
+                isinstance(option, Option)
+                and option.type in (PLACE, FOLDER)
+                and option.name not in {"resume", "saved_model"}
+            ):
                 flag = option.opts[0]
                 name = "out" if option.type is FOLDER else _name(command.name, flag)
                 out.append(Place(command.name, flag, (flag, name), name))

@@ -144,12 +144,12 @@ def room_of(module: str) -> str:
     return "/".join(parts[:2]) if parts[:1] == ["verbs"] else parts[0] if parts else "__init__"
 
 
-def without_a_floor(package: Package, floors: Mapping[str, int]) -> list[str]:
+def without_a_floor(package: Package, floors: Mapping[str, float]) -> list[str]:
     """Rooms that the plan does not name."""
     return sorted({room_of(module).partition("/")[0] for module in package.trees} - set(floors))
 
 
-def not_falling(package: Package, floors: Mapping[str, int]) -> list[str]:
+def not_falling(package: Package, floors: Mapping[str, float]) -> list[str]:
     """Imports that do not fall: of a higher floor, or of another room on the same floor."""
     out = []
     for one in package.inner:

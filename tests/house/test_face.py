@@ -38,10 +38,13 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: rs.evaluate(QRELS, rs.read_run(RUN).frame[[0, 1, 0]], "AP"),
         'remove one, or choose duplicates="first" or "best"',
     ),
-    "a level": (lambda: rs.evaluate(QRELS, RUN, "AP", level=95), "level=95: a level is a number between 0.5 and 1"),
+    "a level": (
+        lambda: rs.evaluate(QRELS, RUN, "AP", level=95),
+        "level=95: a level must be a number between 0.5 and 1",
+    ),
     "no judgment": (
         lambda: rs.explain(QRELS, {"q2": {"a": 1.0}, **RUN}, "AP", query="q2"),
-        'queries="run" scores such queries',
+        'queries="run" scores them',
     ),
     "a tolerance": (lambda: rs.gate(QRELS, RUN, RUN, "DCG@10"), "like tolerance='DCG@10=2%'"),
 }
@@ -59,7 +62,7 @@ def test_python_reads_keywords(case: str) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("evaluate qrels.txt a.run --level 95", "--level 95.0: a level is a number between 0.5 and 1, like 0.95"),
+        ("evaluate qrels.txt a.run --level 95", "--level 95.0: a level must be a number between 0.5 and 1, like 0.95"),
         ("compare qrels.txt a.run b.run --alpha 7", "--alpha 7.0: alpha is a share above 0"),
         ("evaluate qrels.txt twice.run", "remove one, or choose --duplicates first or best"),
         ("evaluate qrels.txt a.run -m AUC(pooled=True) --mean micro", "--mean micro: AUC(pooled=True) has a mean of its own (pooled); leave it out, or use --mean macro"),
@@ -106,6 +109,13 @@ def test_what_only_the_command_line_had(tmp_path: Path) -> None:
 def test_every_command_is_reached_from_python() -> None:
     from rankscope.cli.table import COMMANDS
 
-    known = {"metrics": "catalogue"}
-    names = [known.get(command.name, command.name) for command in COMMANDS if command.name != "completion"]
+    known = {
+        "metrics": "catalogue",
+        "launches": "simulate_launches",
+    }  # the actions of launches are functions of rs.launches
+    names = [
+        known.get(command.name, command.name.replace("-", "_")) for command in COMMANDS if command.name != "completion"
+    ]
     assert [name for name in names if not callable(getattr(rs, name))] == []
+    for action in ("add", "list", "import_", "predict", "correlate"):
+        assert callable(getattr(rs.launches, action))

@@ -23,15 +23,16 @@ FLOORS = {
     "words": 0, "syntax": 0,
     "errors": 1, "moments": 1, "sources": 1, "blocks": 1, "_version": 1,
     "declared": 2, "diagnostics": 2, "lists": 2, "tables": 2, "impressions": 2, "parallel": 2, "store": 2,
-    "metrics": 3, "inference": 3, "dialects": 3, "engines": 3, "files": 3, "show": 3,
-    "logs": 3, "behaviour": 3,
-    "panels": 4, "clicks": 4, "estimators": 4, "interleavings": 4, "rankers": 4,
-    "scoring": 5, "experiments": 5, "worlds": 5,
-    "sharding": 6, "analysis": 6,
-    "verbs": 7,
-    "reporting": 8, "testing": 8,
-    "cli": 9, "integrations": 9, "pytest_plugin": 9, "__init__": 9,
-    "__main__": 10,
+    "behaviour": 3,
+    "metrics": 4, "inference": 4, "dialects": 4, "engines": 4, "files": 4, "show": 4,
+    "logs": 4,
+    "panels": 5, "click_models": 6, "estimators": 5, "interleavings": 5, "rankers": 5,
+    "scoring": 6, "experiments": 6, "worlds": 6, "ledger": 6,
+    "sharding": 7, "analysis": 7,
+    "verbs": 8,
+    "reporting": 9, "testing": 9,
+    "cli": 10, "integrations": 10, "pytest_plugin": 10, "__init__": 10,
+    "__main__": 11,
 }  # fmt: skip
 
 # third parties, and the rooms (or modules) that may import them; what is not here may be imported nowhere
@@ -43,6 +44,10 @@ ALLOWED = {
         "impressions",
         "files",
         "logs",
+        "interleavings",  # a credit is made of expressions, as an online metric is
+        "experiments/interleaved",
+        "experiments/traffic",
+        "verbs/interleave",
         "worlds",
         "engines",
         "show",
@@ -53,10 +58,15 @@ ALLOWED = {
         "verbs/unjudged",
         "reporting/explorer",
     },
-    "pandas": {"show"},  # where a result becomes a frame of it, without pyarrow
+    "pandas": {"tables"},  # where a result becomes a frame of it, without pyarrow
     "backports": {"files/raw"},
     "compression": {"files/raw"},  # of the standard library since 3.14
-    "scipy": {"inference", "estimators", "clicks", "interleavings"},
+    "optuna": {"rankers"},
+    "lightgbm": {"rankers"},
+    "xgboost": {"rankers"},
+    "sentence_transformers": {"rankers"},
+    "scipy": {"inference", "estimators", "click_models", "interleavings", "behaviour/optimised"},
+    "sklearn": {"estimators"},
     "pyspark": {"engines/spark"},
     "pyarrow": {"engines/spark", "engines/packing"},
     "sqlalchemy": {"ledger"},
@@ -131,7 +141,7 @@ def test_parts_of_the_page_stay_small(path: Path) -> None:
 
 def test_the_map_names_the_rooms_that_exist() -> None:
     """A row of the map is a floor, the rooms on it and what they hold: ``| 5 | `scoring/` | ... |``."""
-    rows = re.findall(r"^\| (\d) \| ([^|]+) \|", (ROOT / "AGENTS.md").read_text(encoding="utf-8"), re.MULTILINE)
+    rows = re.findall(r"^\| (\d+) \| ([^|]+) \|", (ROOT / "AGENTS.md").read_text(encoding="utf-8"), re.MULTILINE)
     told = {place.strip("/"): int(floor) for floor, cell in rows for place in re.findall(r"`([\w/.]+)`", cell)}
     rooms = {place.split("/")[0].removesuffix(".py"): floor for place, floor in told.items()}
     there = {imports.room_of(module).partition("/")[0] for module in Package(SRC).trees} - {"__main__"}
@@ -200,13 +210,13 @@ def test_a_house_like_ours_keeps_the_laws(law: str, tmp_path: Path) -> None:
 
 BREACHES = [
     ("a room without a floor", "floor", {"attic": ""}, "attic"),
-    ("an import upward", "fall", {"panels__panel": "import house.scoring.request", "scoring__request": ""}, "scoring on floor 5"),
+    ("an import upward", "fall", {"panels__panel": "import house.scoring.request", "scoring__request": ""}, "scoring on floor 6"),
     ("an import inside a function", "fall", {"errors": "def f():\n    from house.lists import Lists"}, "lists on floor 2"),
     ("an import for types", "fall", {"errors": "if TYPE_CHECKING:\n    from .lists import Lists"}, "house.errors:2"),
-    ("a room of the same floor", "fall", {"files__a": "from house.show import extra"}, "show on floor 3"),
-    ("a verb of a verb", "fall", {"verbs__ties": "from house.verbs.compare.compare import x"}, "verbs/compare on floor 7"),
-    ("a verb through the folder of verbs", "fall", {"verbs__ties": "from ..verbs import compare"}, "verbs/compare on floor 7"),
-    ("the face from below", "fall", {"verbs__ties": "from house import __version__"}, "__init__ on floor 9"),
+    ("a room of the same floor", "fall", {"files__a": "from house.show import extra"}, "show on floor 4"),
+    ("a verb of a verb", "fall", {"verbs__ties": "from house.verbs.compare.compare import x"}, "verbs/compare on floor 8"),
+    ("a verb through the folder of verbs", "fall", {"verbs__ties": "from ..verbs import compare"}, "verbs/compare on floor 8"),
+    ("the face from below", "fall", {"verbs__ties": "from house import __version__"}, "__init__ on floor 10"),
     ("an import upward by a literal name", "fall", {"errors": 'import importlib\nimportlib.import_module("house.lists")'}, "lists"),
     ("a circle of two", "circle", {"panels__a": "from . import b", "panels__b": "from .a import x"}, "house.panels.a <-> house.panels.b"),
     ("a circle for types", "circle", {"panels__a": "from . import b", "panels__b": "if TYPE_CHECKING:\n    from .a import x"}, "<->"),

@@ -54,5 +54,6 @@ def test_a_page_shows_what_the_command_prints(
 def test_transcripts_are_found() -> None:
     assert [command.split()[0] for command, _ in shown_by("README.md")] == ["compare"]
     assert [page for page in PAGES if shown_by(page)][1:] == [
-        f"docs/{name}.md" for name in ("check", "explain", "online", "power", "unjudged")
+        f"docs/{name}.md"
+        for name in ("check", "clicks", "explain", "online", "power", "recommendation", "retrieval", "unjudged")
     ]

@@ -1,4 +1,4 @@
-"""Wording habits become rarer: their counts never exceed the ceilings in tools/wording.json, and ceilings only fall."""
+"""Wording habits become rarer: their rates never exceed the ceilings in tools/wording.json, and ceilings only fall."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ def test_no_habit_exceeds_its_ceiling() -> None:
 def test_lowering_the_ceilings_never_raises_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(check_wording, "CEILINGS", tmp_path / "wording.json")
     (tmp_path / "wording.json").write_text('{"where-if": {"docs": 3, "printed": 1}}')
-    counts = check_wording.Counts(Counter({("where-if", "docs"): 2, ("where-if", "printed"): 5}), Counter())
-    assert check_wording.excesses(counts) == ["where-if in printed: 5, at most 1"]
+    words = Counter(dict.fromkeys(check_wording.CORPORA, 1000))
+    counts = check_wording.Counts(Counter({("where-if", "docs"): 2, ("where-if", "printed"): 5}), words)
+    assert check_wording.excesses(counts) == ["where-if in printed: 5.0 per 1,000 words, at most 1"]
     check_wording.write(counts)
     assert check_wording.ceilings()["where-if"] == {"docs": 2, "docstrings": 0, "printed": 1, "comments": 0}
 

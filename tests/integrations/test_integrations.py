@@ -164,7 +164,7 @@ def test_metrics_that_no_training_follows(kind: Any, metrics: Any, said: str) ->
 def test_directions_that_differ() -> None:
     assert XGBoostMetric("nDCG@10").maximize
     assert not XGBoostMetric("RelevantPosition").maximize
-    with pytest.raises(rs.InputError, match="stop by one of them"):
+    with pytest.raises(rs.InputError, match="stop by only one"):
         XGBoostMetric(["nDCG@10", "RelevantPosition"]).maximize  # noqa: B018 - a property
 
 

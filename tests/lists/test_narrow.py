@@ -92,7 +92,7 @@ def test_what_more_is_known_of_documents_stays() -> None:
     judged = replace(world("whole grades"), score=np.ones(len(world("whole grades").grade)))
     assert NarrowJudged.narrow(judged) is judged
     assert {field.name for field in fields(Judged)} == {
-        *COLUMNS, "query_id", "score", "aspects", "by_id", "scored"
+        *COLUMNS, "query_id", "score", "aspects", "by_id", "scored", "shown"
     }  # fmt: skip
 
 

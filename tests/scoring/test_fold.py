@@ -135,7 +135,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a table of other chunks": ({"fold": {"u": "v"}}, "matches no id of a run"),
     "no table": ({"fold": {}}, "no chunk is there"),
     "a table of numbers": ({"fold": {"a": 1.5}}, "is of document 1.5"),
-    "how without what": ({"fold_score": "sum"}, "say with fold or fold_by"),
+    "how without what": ({"fold_score": "sum"}, "set their documents with fold or fold_by"),
     "a sum in chunks": ({"fold_by": "#.*", "fold_score": "sum", "fold_cutoffs": "chunks"}, "leave out fold_cutoffs"),
     "a score where ranks count": ({"fold_by": "#.*", "fold_score": "max", "ties": "rank"}, "choose fold_score='first'"),
     "another word": ({"fold_by": "#.*", "fold_cutoffs": "pages"}, "one of 'documents' or 'chunks'"),

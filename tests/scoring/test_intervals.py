@@ -19,7 +19,7 @@ from rankscope.inference.bootstrap import bca
 
 QRELS = {f"q{i}": {"a": 1} for i in range(8)}
 RANKS = (1, 2, 4, 2, 1, 3, 2, 5)  # where each query finds its document
-REFUSED = "betting(low=-1, high=0.5) was given values from 0.3869 to 1: say what range they have"
+REFUSED = "betting(low=-1, high=0.5) was given values from 0.3869 to 1: set their range"
 VALUES = np.array([1 / rank for rank in RANKS])
 
 
@@ -106,8 +106,16 @@ def test_weighted_means_have_the_error_of_a_ratio() -> None:
     weight = np.array([1.0, 2, 1, 3, 1, 1, 2, 0])
     kept = weight > 0
     mean = (weight @ VALUES) / weight.sum()
-    part = weight[kept] * (VALUES[kept] - mean) * kept.sum() / weight.sum()
-    reach = stats.t.ppf(0.975, kept.sum() - 1) * part.std(ddof=1) / math.sqrt(kept.sum())
+    # a query of weight w is a cluster of w equal rows: CR2 and Satterthwaite's degrees of freedom, row by row
+    cluster = np.repeat(np.flatnonzero(kept), weight[kept].astype(int))
+    rows, total = VALUES[cluster], len(cluster)
+    left = np.eye(total) - 1 / total
+    parts = np.array(
+        [left[cluster == i].sum(axis=0) / math.sqrt(1 - weight[i] / total) / total for i in np.flatnonzero(kept)]
+    )
+    products = parts @ parts.T
+    freedom = np.trace(products) ** 2 / (products**2).sum()
+    reach = stats.t.ppf(0.975, freedom) * math.sqrt(((parts @ rows) ** 2).sum())
     found = ends(weights={f"q{i}": w for i, w in enumerate(weight)})
     assert (found.lower, found.upper) == pytest.approx((mean - reach, mean + reach))
 
@@ -138,7 +146,7 @@ def test_a_geometric_mean_takes_clusters() -> None:
 
 @pytest.mark.parametrize("level", [95, 0.5, 0, "0.9", True, math.nan])
 def test_levels_that_are_none(level: Any) -> None:
-    with pytest.raises(InputError, match=r"a level is a number between 0\.5 and 1, like 0\.95"):
+    with pytest.raises(InputError, match=r"a level must be a number between 0\.5 and 1, like 0\.95"):
         rs.evaluate(QRELS, RUN, "RR", level=level)
 
 

@@ -145,7 +145,7 @@ def test_policies_that_are_none(policy: dict[str, Any], said: str) -> None:
 
 def test_several_grades_where_one_is_wanted() -> None:
     qrels = {"q1": {"a": {"s1": 1, "s2": 0}}}
-    with pytest.raises(InputError, match=r"has several grades .* and nDCG@10 takes one; only .*alpha_nDCG"):
+    with pytest.raises(InputError, match=r"has several grades .* and nDCG@10 takes one: only .*alpha_nDCG"):
         rs.evaluate(qrels, {"q1": {"a": 1.0}}, ["alpha_nDCG@10", "nDCG@10"])
     assert rs.evaluate(qrels, {"q1": {"a": 1.0}}, "nDCG@10", duplicates="best")["nDCG@10"] == 1.0
     assert rs.evaluate(qrels, {"q1": {"a": 1.0}}, ["alpha_nDCG@10", "StRecall@1"])["StRecall@1"] == 1.0
@@ -162,7 +162,7 @@ def test_relstring_is_a_fact_beside_the_metrics() -> None:
     scores = rs.evaluate(qrels, run, ["P@5", "relstring.4", "relstring"])
     assert scores.runs[0].facts == {"relstring_4": ["1-0."], "relstring": ["1-0.>"]}
     assert [str(metric) for metric in scores.metrics] == ["P@5"]
-    with pytest.raises(InputError, match="name a metric, too"):
+    with pytest.raises(InputError, match="also name one, like P@10"):
         rs.evaluate(qrels, run, "relstring")
 
 

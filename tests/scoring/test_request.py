@@ -50,13 +50,19 @@ def chosen() -> Iterator[dict[str, Any]]:
                 yield {name: value, "ties": "expected", **more}
 
 
+def metrics_for(policies: dict[str, Any], usual: list[str]) -> list[str]:
+    """The metrics, written as those of sampled candidates if these are scored."""
+    sampled = policies.get("candidates") == "sampled"
+    return [f"Sampled(metric='{metric}', items=100)" for metric in usual] if sampled else usual
+
+
 def name_of(policies: dict[str, Any]) -> str:
     return " ".join(f"{n} {v if isinstance(v, str | int) else type(v).__name__}" for n, v in policies.items())
 
 
 @pytest.mark.parametrize("policies", [*chosen()], ids=name_of)
 def test_what_conventions_state_reproduces_the_numbers(policies: dict[str, Any]) -> None:
-    metrics = ["nDCG@2"] if policies.get("dialect") else METRICS
+    metrics = metrics_for(policies, ["nDCG@2"] if policies.get("dialect") else METRICS)
     scores = rs.evaluate(QRELS, RUN, metrics, **policies)
     stated = json.loads(scores.to_json(per_query=True))["conventions"]
     again = {name: stated[name] for name in POLICIES if stated[name] is not None}
@@ -76,7 +82,7 @@ def test_what_conventions_state_reproduces_the_numbers(policies: dict[str, Any])
 
 @pytest.mark.parametrize("policies", [*chosen()], ids=name_of)
 def test_options_state_what_was_asked_for(policies: dict[str, Any]) -> None:
-    request = Request.of("nDCG@5" if policies.get("dialect") else METRICS, policies)
+    request = Request.of(metrics_for(policies, ["nDCG@5"] if policies.get("dialect") else METRICS), policies)
     words = shlex.split(request.options())
     told = dict(zip(words[::2], words[1::2], strict=True))
     for name, value in policies.items():
@@ -128,7 +134,8 @@ def test_small_print_and_paragraph_tell_what_departs() -> None:
         for value in policy.values:
             if value in {policy.default, "list"} or name in {"ties", "queries"}:
                 continue
-            request = Request.of("AP", {name: value, **({"fold": CHUNKS} if name.startswith("fold_") else {})})
+            given = {name: value, **({"fold": CHUNKS} if name.startswith("fold_") else {})}
+            request = Request.of(metrics_for(given, ["AP"]), given)
             assert policy.brief(value) in request.small_print(), name
             assert policy.sentence(value) in list(request.sentences()), name
     plain = Request.of("AP")

@@ -65,7 +65,7 @@ def test_every_format_holds_the_slices() -> None:
     assert "slices by kind" in text
     assert "slices by words" in text
     assert "head" in found.to_markdown()
-    with pytest.raises(InputError, match="no room for slices"):
+    with pytest.raises(InputError, match="cannot hold slices"):
         found.write("trec")
     assert "slices" not in json.loads(rs.evaluate(QRELS, RUNS, METRICS).to_json())
 

@@ -46,7 +46,8 @@ def test_every_metric_can_be_written_down(name: str) -> None:
 )
 def test_every_value_of_a_policy_can_be_written_down(policy: str, value: Any) -> None:
     chunks = {"fold_by": "#.*"} if policy.startswith("fold_") else {}
-    request = Request.of(["nDCG@10", "P@5"], {policy: value, **chunks})
+    metrics = ["Sampled(metric='P@5', items=100)"] if value == "sampled" else ["nDCG@10", "P@5"]
+    request = Request.of(metrics, {policy: value, **chunks})
     assert said(again(request)) == said(request)
 
 

@@ -106,12 +106,12 @@ def test_names_of_files_say_what_they_hold() -> None:
 
 
 def test_a_figure_that_fails_is_told_when_all_else_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(name: str, chart: Chart) -> Any:
+    def fails(chart: Chart) -> Any:
         if chart.name != "good":
             raise InputError(f"chart {chart.name}: it cannot be drawn: so")
-        yield f"{name}.svg", b""
+        yield True, "svg", b""
 
-    monkeypatch.setattr(export, "_picture", fails)
+    monkeypatch.setattr(export, "pictures_of", fails)
     charts = [replace(chart("bars"), name=name) for name in ("bad", "good", "worse")]
     files, found = files_of(page(*charts)), list[str]()
 
@@ -119,6 +119,6 @@ def test_a_figure_that_fails_is_told_when_all_else_is_written(monkeypatch: pytes
         found.extend(name for name, _ in islice(files, 7))
         next(files)
 
-    with pytest.raises(InputError, match=r"^chart bad: it cannot be drawn: so \(and 1 more\); the rest was exported$"):
+    with pytest.raises(InputError, match=r"^chart bad: it cannot be drawn: so \(and 1 more\). The rest was exported$"):
         all_of()
     assert found == ["bad.csv", "bad.json", "good.csv", "good.json", "good.svg", "worse.csv", "worse.json"]

@@ -20,7 +20,7 @@ from tests.show.made_charts import FORMS, chart, letters, made, rows_of_anything
 
 from rankscope.blocks import Chart, Column, Form
 from rankscope.errors import InputError, MissingExtraError
-from rankscope.show.charts import pdf_of, png_of, runtime, spec_of, svg_of
+from rankscope.show.charts import pdf_of, pictures_of, png_of, runtime, spec_of, svg_of
 
 Need = Callable[[str], ModuleType]
 
@@ -87,6 +87,27 @@ def test_png_is_a_picture_on_paper(dark: bool) -> None:
     assert wide == pytest.approx(300, abs=30)
     assert high > 100
     assert len(picture) > 3000
+
+
+def test_all_files_of_a_chart_come_from_two_drawings(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rankscope.show.charts import spec
+
+    given, draw, drawings = chart("bars"), spec._draw, []
+    single = {
+        (title, kind): data if isinstance(data := make(given, title=title), bytes) else data.encode()
+        for title in (True, False)
+        for kind, make in (("svg", svg_of), ("png", png_of), ("pdf", pdf_of))
+    }
+
+    def counted(*options: Any) -> Any:
+        drawings.append(1)
+        return draw(*options)
+
+    monkeypatch.setattr(spec, "_draw", counted)
+    files = {(title, kind): data for title, kind, data in pictures_of(given)}
+    assert len(drawings) == 2
+    assert files.keys() == single.keys()
+    assert all(data == single[key] for key, data in files.items() if key[1] != "pdf")  # a PDF holds the time
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -164,7 +164,7 @@ def test_what_the_page_links_to_is_in_the_table() -> None:
     every = {fragment(one.query_id) for one in queries[:-1]}
     whole = query_table(explorer(*queries), every)
     assert len(whole["rows"]) == 699, "no link leads nowhere, however many there are"
-    assert "1 more query is not in this table; with JavaScript it can" in whole["note"]
+    assert "1 more query is not in this table. With JavaScript it can" in whole["note"]
 
 
 def test_spaces_at_the_ends_of_an_id_are_seen() -> None:

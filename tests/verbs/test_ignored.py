@@ -88,11 +88,22 @@ def test_codes_are_those_of_the_rules_with_their_names() -> None:
     assert codes_of([]) == []
 
 
+MAKERS = {
+    "fuse",
+    "agree",
+    "interleave",
+    "diversify",
+    "rerank",
+    "learn",
+}  # they make runs, or compare them without judgments
+WITH_SETTINGS = {"experiment", "diversify", "rerank", "learn"}  # besides those that score rankings
+
+
 def test_every_command_that_scores_rankings_has_the_option_and_goes_by_settings() -> None:
     for command in COMMANDS:
         takes = {one.name for one in command.parameters}
-        scores = any(isinstance(one, ScoringOptions) for one in command.takes)
-        assert (scores or command.name == "experiment") == ("settings" in takes), command.name
+        scores = command.name not in MAKERS and any(isinstance(one, ScoringOptions) for one in command.takes)
+        assert (scores or command.name in WITH_SETTINGS) == ("settings" in takes), command.name
         assert (
             not scores or "ignore" in takes or command.name in {"advise", "ties", "reconcile"}
         )  # which warn of nothing

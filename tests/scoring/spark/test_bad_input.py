@@ -98,7 +98,7 @@ def test_what_spark_does_not_do(spark: Any, settings: Callable[..., None]) -> No
     with pytest.raises(rs.InputError, match="documents of all queries together"):
         rs.evaluate(qrels, run, "AUC(pooled=True)")
     settings(rankscope_part_rows="many")
-    with pytest.raises(rs.InputError, match=r"spark.rankscope.part.rows='many': it is a number of rows"):
+    with pytest.raises(rs.InputError, match=r"spark.rankscope.part.rows='many': give the number of rows"):
         rs.evaluate(qrels, run, "AP")
 
 

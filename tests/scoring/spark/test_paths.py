@@ -111,7 +111,7 @@ def test_what_does_not_go_together(tmp_path: Path, capsys: pytest.CaptureFixture
     with pytest.raises(rs.InputError, match="no such file"):
         evaluate_paths(None, qrels, [(None, str(tmp_path / "gone.run"))], Request.of(METRICS))
     assert main(["evaluate", qrels, run, "--master", "local[2]"]) == 2
-    assert "--master sets where Spark runs: add --engine spark" in capsys.readouterr().err
+    assert "--master is the address of Spark: add --engine spark" in capsys.readouterr().err
 
 
 def test_ids_that_became_floats(spark: Any, tmp_path: Path) -> None:
@@ -135,7 +135,9 @@ def test_ids_that_became_floats(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "run.csv").write_text((tmp_path / "run.csv").read_text().replace("3.0,x", "one,x"))
     with pytest.raises(rs.DataError, match="no query of run is judged"):
         evaluate_paths("local[2]", paths[0], [("run", paths[1])], Request.of(METRICS, {"columns": columns}))
-    with pytest.raises(rs.InputError, match="no input has a column 'uzr' that could be the query_id, did you mean usr"):
+    with pytest.raises(
+        rs.InputError, match="the inputs lack a column 'uzr' that could be the query_id, did you mean usr"
+    ):
         rs.evaluate(frames[0], frames[1], METRICS, columns={"usr": "query_id", "uzr": "query_id"})
 
 

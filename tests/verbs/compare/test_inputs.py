@@ -135,15 +135,15 @@ WRONG: list[tuple[Mapping[str, Any], str]] = [
     ({"family": "all", "correction": "max_t"}, "one metric"),
     *(({"alpha": alpha}, "alpha is a share") for alpha in (0, 1, 0.5, -1, math.nan, "x", True, None)),
     *(
-        ({"margin": margin}, "a difference that would not matter is a number above 0")
+        ({"margin": margin}, "a difference that would not matter must be a number above 0")
         for margin in (0, -1, math.nan, "x", True)
     ),
-    ({"margin": {"AP": 0}}, "a difference that would not matter is a number above 0"),
+    ({"margin": {"AP": 0}}, "a difference that would not matter must be a number above 0"),
     ({"tried": 0}, "whole number"),
     ({"tried": 1.5}, "whole number"),
     ({"primary": "P@5"}, "there are scores of AP"),
     ({"systems": {"A": "x"}}, "no run is called"),
-    ({"limits": {"ms": 3}}, "what each run costs"),
+    ({"limits": {"ms": 3}}, "the cost of each run"),
     ({"clusters": {f"q{i:02}": "u" for i in range(30)}}, "in one cluster"),
     ({"clusters": {"q00": "u"}}, "has no cluster"),
     ({"test": "sign", "clusters": {f"q{i:02}": f"u{i % 3}" for i in range(30)}}, "independent"),
@@ -254,5 +254,5 @@ def test_scores_too_large_to_be_squared_are_refused() -> None:
 def test_a_policy_that_leaves_out_every_query_is_named() -> None:
     qrels = {f"q{i}": {"a": 0} for i in range(8)}
     run = {query: {"a": 1.0} for query in qrels}
-    with pytest.raises(DataError, match=r"nDCG@10 leaves out every query, as the metric or a policy"):
+    with pytest.raises(DataError, match=r"nDCG@10 leaves out every query, by the metric or a policy"):
         rs.compare(qrels, {"one": run, "two": run}, no_relevant="skip")

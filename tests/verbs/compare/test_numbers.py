@@ -164,14 +164,17 @@ def test_a_difference_of_weighted_means() -> None:
     assert found.difference == pytest.approx(scores["b", "RR"] - scores["a", "RR"], abs=1e-12)
     assert found.value == pytest.approx(scores["b", "RR"], abs=1e-12)
     assert found.queries == 18
-    # the linearised standard error of a ratio of two sums
+    # the linearised standard error of a ratio of two sums, corrected for uneven weights (CR2)
     table_ = scores.per_query.pivot("run", index="query_id", values="value").sort("query_id")
     d = (table_["b"] - table_["a"]).to_numpy()
     w = np.array([weights[q] for q in table_["query_id"]])
     d, w = d[w > 0], w[w > 0]
-    parts = w * (d - (w * d).sum() / w.sum()) * len(w) / w.sum()
-    t = found.difference / (parts.std(ddof=1) / math.sqrt(len(w)))
-    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(t), len(w) - 1), rel=1e-9)
+    share = w / w.sum()
+    parts = share * (d - share @ d)
+    t = found.difference / math.sqrt((parts**2 / (1 - share)).sum())
+    pulls = share**2 / (1 - share)
+    freedom = 1 / ((share**2).sum() + pulls.sum() ** 2 - (pulls**2).sum())
+    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(t), freedom), rel=1e-9)
 
 
 def test_weights_that_are_all_the_same_change_nothing() -> None:

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 import rankscope as rs
+from rankscope.inference.paired import share_of_wins
 from rankscope.panels.contrast import Contrast
 
 INTERVAL = re.compile(r"interval (−?[\d.]+) to (−?[\d.]+)")
@@ -34,8 +36,7 @@ def test_a_clear_verdict_in_full() -> None:
     half = 2.2621571628 * np.std(np.array(high) - low, ddof=1) / np.sqrt(10)  # the quantile of t with 9
     assert found.sentence() == (
         f"No clear difference between hybrid and bm25 on nDCG@10 (+0.125, 95% interval −{half - 0.125:.3f} to {0.125 + half:.3f}, "
-        f"p = {found.p_value:.3f}). 10 queries can detect about {found.detectable.difference:.3f}; "
-        f"detecting 0.125 would take about {found.queries_needed}."
+        f"p = {found.p_value:.3f}). 10 queries can detect about {found.detectable.difference:.3f}."
     )
     clear = one(low * 2, [0.75] * 14 + [0.25] * 2 + [0.5] * 4)
     gains = np.array([0.25] * 14 + [-0.25] * 2 + [0.0] * 4)
@@ -270,3 +271,30 @@ def test_nothing_falls_by_more_than_all_of_it() -> None:
     assert found["profit"].lower < -1
     assert found["AP"].lower == -1
     assert found["AP"].upper == found["profit"].upper
+
+
+# --- the test, and the interval that goes with it
+
+
+def test_a_test_other_than_t_is_named_with_its_p_value() -> None:
+    low, high = [0.1] * 20, [0.2 + i / 100 for i in range(20)]
+    assert "p < 0.001 by Wilcoxon's signed-rank test" in one(low, high, test="wilcoxon").sentence()
+    assert " by " not in one(low, high).sentence().partition("(")[2]
+    assert "95% t interval" in one(low, high, test="permutation").sentence()
+
+
+def test_a_sign_test_has_the_interval_of_the_share_of_wins() -> None:
+    low, high = [0.5] * 20, [0.6] * 17 + [0.45] * 3
+    found = stats.binomtest(17, 20).proportion_ci(0.95, method="exact")
+    text = one(low, high, test="sign").sentence()
+    assert (
+        f"better on 85.0% of differing queries, 95% interval {100 * found.low:.1f}% to {100 * found.high:.1f}%" in text
+    )
+    assert "by the sign test" in text
+
+
+@pytest.mark.parametrize(("wins", "losses"), [(9, 1), (8, 2), (15, 5), (14, 6), (16, 5), (0, 7), (30, 30)])
+def test_the_interval_of_wins_excludes_one_half_if_the_sign_test_is_clear(wins: int, losses: int) -> None:
+    p_value = stats.binomtest(wins, wins + losses).pvalue
+    found = share_of_wins(wins, losses)
+    assert (p_value <= 0.05) == (not found.lower <= 0.5 <= found.upper)

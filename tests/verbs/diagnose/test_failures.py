@@ -180,4 +180,4 @@ def test_queries_without_anything_relevant_show_nothing_relevant() -> None:
     qrels = {f"q{i}": {"a": int(i < 10), "b": 0} for i in range(20)}
     run = {query: {"a": 2.0, "b": 1.0} if i < 8 else {"b": 1.0} for i, query in enumerate(qrels)}
     said = str(rs.diagnose(qrels, {"A": run}))
-    assert "Of 20 queries, 12 show nothing relevant in the top 10 (10 of them have no known relevant document)" in said
+    assert "Of 20 queries, 12 show nothing relevant in the top 10 (10 have no known relevant document)" in said

@@ -225,5 +225,5 @@ def test_a_score_that_is_alone_is_told() -> None:
 
 
 def test_a_fact_of_a_query_is_no_number() -> None:
-    with pytest.raises(InputError, match="relstring is a string for each query and no number; evaluate tells it"):
+    with pytest.raises(InputError, match="relstring is a string for each query, not a number"):
         rs.evaluate_arrays(np.array([[1.0, 0.0]]), np.array([[2.0, 1.0]]), metrics=["P@5", "relstring"])

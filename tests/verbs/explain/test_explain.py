@@ -41,7 +41,7 @@ def ranking(case: Case, shuffled: int | None = None) -> Ranking:
 
 def alone(case: Case, metric: Metric) -> Judged:
     found = judged((case,))
-    return found if metric.needs & {"aspects", "subtopics"} else replace(found, aspects=None)
+    return found if metric.needs & {"aspects", "subtopics", "strata"} else replace(found, aspects=None)
 
 
 def explained(case: Case, metric: Metric) -> Explanation:
@@ -182,7 +182,7 @@ def test_ranks_that_a_ranking_does_not_reach_lose_too() -> None:
 
 def test_the_same_ranking_is_said_to_be_the_same() -> None:
     qrels, run = {"1": {"a": 1}}, {"1": {"a": 1.0}}
-    assert "no document adds" in str(explain(qrels, [run, run], "AP", query="1"))
+    assert "No document adds" in str(explain(qrels, [run, run], "AP", query="1"))
     assert "have the same AP on the only query" in str(explain(qrels, [run, run], "AP"))
 
 
@@ -256,7 +256,7 @@ def test_json() -> None:
 
 def test_bad_input() -> None:
     qrels, run = {"q1": {"a": 1}}, {"q1": {"a": 1.0}}
-    with pytest.raises(InputError, match="neither judged nor in the run, did you mean q1"):
+    with pytest.raises(InputError, match="not judged and not in the run, did you mean q1"):
         explain(qrels, run, "RR", query="q11")
     with pytest.raises(InputError, match="3 runs"):
         explain(qrels, [run, run, run], "RR", query="q1")
@@ -279,7 +279,7 @@ def test_one_query_of_a_pooled_metric_is_explained_alone_and_a_difference_is_ref
     found = explain(qrels, run, metric, query="q")
     assert found.value == rs.evaluate(qrels, run, metric, queries=["q"])[metric] == 1 / 2
     assert close(math.fsum(row["adds"] for row in found.rows), found.value)
-    assert "this is its value for this query only" in " ".join(found.sentences())
+    assert "This is its value for this query only" in " ".join(found.sentences())
     with pytest.raises(InputError, match="not a plain mean over queries, so its difference cannot be split by rank"):
         explain(qrels, [run, run], metric)
 
@@ -302,7 +302,7 @@ def test_what_is_said_of_one_ranking() -> None:
     assert list(found.sentences())[-4:] == [
         "Largest loss: rank 1 (c, grade 0): 3.000.",
         "Best swap: ranks 1 and 4 (+3.000).",
-        f"? marks 1 unjudged document in the top 3; if it had the top grade, DCG@3 would be {one_more:.3f}.",
+        f"? marks 1 unjudged document in the top 3. If it had the top grade, DCG@3 would be {one_more:.3f}.",
         f"An ideal ranking scores {best:.4f}.",
     ]
 
@@ -329,10 +329,10 @@ def test_a_plain_list_is_explained() -> None:
 @pytest.mark.parametrize(
     ("grades", "known", "message"),
     [
-        ({"q": {"a": 1}}, None, "for judgments give a run as well"),
-        ([[1, 0]], None, "a list of grades in rank order is explained"),
-        ([], None, "a list of grades in rank order is explained"),
-        ([1, 1], 1, "known=1: the list has 2 relevant documents; known counts all, these included"),
+        ({"q": {"a": 1}}, None, "For judgments give a run as well"),
+        ([[1, 0]], None, "explain takes a list of grades in rank order"),
+        ([], None, "explain takes a list of grades in rank order"),
+        ([1, 1], 1, "known=1: the list has 2 relevant documents. known counts all, these included"),
     ],
     ids=["judgments", "a list of lists", "nothing", "fewer known than there are"],
 )

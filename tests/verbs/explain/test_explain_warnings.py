@@ -46,7 +46,7 @@ def test_newcomers_are_those_of_the_top_however_far_down_they_stood() -> None:
         ("Bpref", QRELS), ("P(judged_only=True)@10", QRELS),
         ("nDCG@10", {query: {d: g for d, g in docs.items() if g} for query, docs in QRELS.items()}),
     ],
-    ids=["a metric that is blind to them", "judged documents alone", "judgments that are positive only"],
+    ids=["a metric that is blind to them", "judged documents only", "judgments that are positive only"],
 )  # fmt: skip
 def test_nobody_is_warned_where_unjudged_says_little(metric: str, qrels: Any) -> None:
     assert explained(NEW, metric, qrels) == explained(NEW, metric, qrels, query="q1") == []

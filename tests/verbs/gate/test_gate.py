@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 import rankscope as rs
 from rankscope import words
@@ -163,22 +164,22 @@ def test_a_proved_loss_within_the_tolerance_passes() -> None:
 
 
 def test_fail_on_tolerance_tests_the_loss_beyond_the_tolerance() -> None:
-    from scipy import stats
-
     (check,) = gate(QRELS, SAME, changed(0, 20), "RR", tolerance=0.05, fail_on="tolerance").checks
     assert check.p_value == pytest.approx(stats.ttest_1samp([0.0] * 20 + [-1 / 4] * 20, -0.05).pvalue, rel=1e-9)
 
 
 @pytest.mark.parametrize("worse", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("better", [0, 1, 30])
-def test_few_differing_queries_go_by_their_losses_alone(worse: int, better: int) -> None:
+def test_few_differing_queries_go_by_the_share_that_may_lose(worse: int, better: int) -> None:
     if 0 < better <= 5 - worse or better == 0:
-        (check,) = gate(QRELS, SAME, changed(better, worse), "RR", tolerance=worse / 4 / 40).checks
+        upper = stats.binomtest(worse, 40).proportion_ci(0.95, method="exact").high
+        (check,) = gate(QRELS, SAME, changed(better, worse), "RR", tolerance=upper + 1e-6).checks
         assert check.loss == pytest.approx(worse / 4 / 40, abs=1e-15)
+        assert check.loss_upper == pytest.approx(upper, rel=1e-9)  # RR goes from 0 to 1
         assert (check.status, check.method) == ("pass", "losses alone")
         assert math.isnan(check.lower)
         assert math.isnan(check.p_value)
-        (check,) = gate(QRELS, SAME, changed(better, worse), "RR", tolerance=worse / 4 / 40 - 1e-6).checks
+        (check,) = gate(QRELS, SAME, changed(better, worse), "RR", tolerance=upper - 1e-6).checks
         assert check.status == "cannot tell"
     else:
         (check,) = gate(QRELS, SAME, changed(better, worse), "RR").checks
@@ -190,10 +191,14 @@ def test_few_differing_queries_never_fail_and_say_that_no_interval_was_used() ->
     verdict = gate(QRELS, placed([1] * 40), worst, "RR")
     assert verdict.status == "cannot tell"
     assert "5 of 40 queries differ, too few for an interval" in verdict.sentence
-    passed = gate(QRELS, SAME, changed(3, 1), "RR")
+    upper = stats.binomtest(1, 40).proportion_ci(0.95, method="exact").high
+    passed = gate(QRELS, SAME, changed(3, 1), "RR", tolerance=0.15)
     assert passed.sentence == (
-        "pass: RR: 4 of 40 queries differ; ignoring gains, the loss is 0.0062, within the tolerance of 0.0100. "
-        "No interval was used."
+        f"pass: RR: 4 of 40 queries differ; a loss above {upper:.4f} is ruled out, and the tolerance is 0.1500. No interval was used."
+    )
+    assert (
+        f"and up to {upper:.4f} is not ruled out: the tolerance is 0.0100"
+        in gate(QRELS, SAME, changed(3, 1), "RR").sentence
     )
 
 
@@ -316,7 +321,7 @@ def test_an_attribute_with_many_values_makes_no_slices() -> None:
     verdict = gate(QRELS, SAME, changed(8, 20), "RR", slices=attributes)
     assert [c.slice for c in verdict.checks] == [None, "kind=even", "kind=odd"]
     assert any(
-        "session has 40 values, too many for slices (at most 30); it is left out" in note for note in verdict.notes
+        "session has 40 values, too many for slices (at most 30), and is left out" in note for note in verdict.notes
     )
     p_values = sorted(c.p_value for c in verdict.checks)
     assert min(c.p_value_adjusted for c in verdict.checks) == pytest.approx(min(1.0, 3 * p_values[0]))
@@ -330,7 +335,7 @@ def test_slices_of_numbers_are_named_once() -> None:
     assert all(str(name).startswith("words ") for name in names[1:])
     notes = gate(QRELS, SAME, SAME, "RR", slices=lengths | {"other": {"words": 3}}).notes
     assert "not scored (other)" in notes[0].replace("'", "")
-    with pytest.raises(DataError, match="none of its queries has scores"):
+    with pytest.raises(DataError, match="its queries have no scores"):
         gate(QRELS, SAME, SAME, "RR", slices={"other": {"words": 3}})
 
 
@@ -339,7 +344,11 @@ def test_a_small_slice_goes_by_its_losses() -> None:
     verdict = gate(QRELS, SAME, placed([4] * 4 + [2] * 36), "RR", tolerance=0.05, slices=kinds)
     by_slice = {c.slice: c for c in verdict.checks}
     assert by_slice["kind=rare"].loss == pytest.approx(0.25)
-    assert [by_slice[name].status for name in (None, "kind=rare", "kind=usual")] == ["pass", "cannot tell", "pass"]
+    assert [by_slice[name].status for name in (None, "kind=rare", "kind=usual")] == [
+        "cannot tell",
+        "cannot tell",
+        "pass",
+    ]
     assert verdict.exit_code == 4
 
 
@@ -350,8 +359,8 @@ def test_checks_beyond_the_third_are_counted() -> None:
     verdict = gate(QRELS, SAME, run, ["RR", "RR@5", "AP", "nDCG@10", "nDCG@5"])
     *_, last = verdict.sentences()
     assert last == "2 more checks do not pass."
-    assert "by a t test (p, Holm-corrected for 5 checks)" in verdict.to_text()
-    assert "Holm-corrected for 5 checks); the tolerance" in verdict.sentence
+    assert "by a t test (p, Holm-corrected for 5 checks)" in " ".join(verdict.to_text().split())
+    assert "Holm-corrected for 5 checks), and the tolerance" in verdict.sentence
 
 
 @pytest.mark.parametrize("unchanged", ["R@11", "R@11 R@12 Success@11 Success@12"])
@@ -452,8 +461,8 @@ def test_tolerances_by_metric_and_by_share() -> None:
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        (-0.1, "a tolerance is a number of at least 0"), ("x", "a tolerance is a number"), (True, "a tolerance is a number"),
-        (float("nan"), "a tolerance is a number"), ("200%", "a tolerance is a number"), (1, "would pass everything"),
+        (-0.1, "a tolerance must be a number of at least 0"), ("x", "a tolerance must be a number"), (True, "a tolerance must be a number"),
+        (float("nan"), "a tolerance must be a number"), ("200%", "a tolerance must be a number"), (1, "would pass everything"),
         ({"AP": 0.1}, "the gate does not look at it"), ({"nDGC@10": 0.1}, "no metric is called nDGC"),
     ],
 )  # fmt: skip
@@ -470,7 +479,7 @@ def test_the_usual_tolerance_is_for_scores_from_0_to_1() -> None:
 
 
 @pytest.mark.parametrize(
-    ("metric", "message"), [("Judged@10", "neither better nor worse"), ("NumRelRet", "a total, not a mean")]
+    ("metric", "message"), [("Judged@10", "no better direction"), ("NumRelRet", "a total, not a mean")]
 )
 def test_metrics_without_direction_or_mean_are_refused(metric: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
@@ -589,7 +598,7 @@ def test_a_stored_baseline_of_weights() -> None:
 def test_other_conventions_are_refused(policies: Any, message: str) -> None:
     with pytest.raises(DataError, match=message) as error:
         gate("qrels.txt", "baseline.json", "branch.run", "RR", **policies)
-    assert "store it again: rankscope evaluate QRELS RUN -m RR --per-query" in str(error.value)
+    assert "store it again: rs.evaluate(qrels, run, ['RR']" in str(error.value)
 
 
 @pytest.mark.usefixtures("stored")
@@ -646,7 +655,7 @@ def test_of_several_stored_runs_one_is_named() -> None:
     keep("two.json", "main.run", "other.run")
     with pytest.raises(InputError, match=r"holds 2 runs: there is main, other; choose one as main=two\.json"):
         gate("qrels.txt", "two.json", "branch.run", "RR")
-    with pytest.raises(InputError, match="holds no run called x"):
+    with pytest.raises(InputError, match="holds other runs than x"):
         gate("qrels.txt", ("x", "two.json"), "branch.run", "RR")
     assert gate("qrels.txt", ("other", "two.json"), "branch.run", "RR").baseline == "other"
 
@@ -696,10 +705,7 @@ def test_stored_values_that_cannot_be_right_are_refused() -> None:
             "39 queries, and its results count 40",
         ),
         ({"per_query": without}, "query q07 is judged and not in it"),
-        (
-            {"per_query": without, "results": fewer},
-            "query q07 is judged and not in it; store it again: rankscope evaluate",
-        ),
+        ({"per_query": without, "results": fewer}, "query q07 is judged and not in it; store it again: rs.evaluate"),
         ({"results": []}, "its results do not mention it"),
     ):
         with pytest.raises(DataError, match=message) as error:
@@ -764,7 +770,7 @@ def test_packed_baselines_and_late_schemas_are_read() -> None:
 
 @pytest.mark.usefixtures("stored")
 def test_the_hint_makes_it_as_it_is_asked_for() -> None:
-    with pytest.raises(DataError, match=r"-m RR --per-query --ties docid --depth 20 -o baseline\.json$"):
+    with pytest.raises(DataError, match=r"\['RR'\], ties='docid', depth=20\).to_json\(per_query=True\)$"):
         gate("qrels.txt", "baseline.json", "branch.run", "RR", ties="docid", depth=20)
 
 

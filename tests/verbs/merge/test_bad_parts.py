@@ -186,8 +186,8 @@ def test_what_is_no_part_is_refused(place: Path, what: str, capsys: pytest.Captu
 
 
 def test_no_parts_at_all_are_refused(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert told(capsys, "merge").startswith("no part was given: rankscope merge part*.parquet")
-    with pytest.raises(rs.InputError, match="no part was given"):
+    assert told(capsys, "merge").startswith("give parts: rankscope merge part*.parquet")
+    with pytest.raises(rs.InputError, match="give parts"):
         rs.merge([])
     with pytest.raises(rs.InputError, match="parts are files that rankscope evaluate --partition writes, not int"):
         rs.merge([7])
@@ -218,7 +218,7 @@ def test_a_query_in_two_partitions_is_told(place: Path, capsys: pytest.CaptureFi
     for number in (1, 2, 3):
         make(f"part{number}.parquet", f"{number}/3")
     line = told(capsys, "merge", *ALL)
-    assert line.startswith("rows of 1 query (q0) stand in several partitions of my.run: evaluate it as a whole")
+    assert line.startswith("rows of 1 query (q0) are in several partitions of my.run: evaluate it as a whole")
 
 
 def test_a_run_that_cannot_be_shared_out_is_told(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -256,7 +256,7 @@ def test_what_does_not_go_with_a_partition_is_told(place: Path, what: str, capsy
 def test_several_runs_have_no_partition(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("b.run").write_text(rows("b"), encoding="utf-8")
     line = told(capsys, "evaluate", "qrels", "my.run", "b.run", "--partition", "1/2", "-o", "x.parquet")
-    assert line == "a partition is one of a run, and there are 2 runs: evaluate each apart"
+    assert line == "partitions are made of a single run, and there are 2 runs: evaluate each apart"
 
 
 def test_what_lies_only_in_memory_cannot_be_kept(place: Path) -> None:

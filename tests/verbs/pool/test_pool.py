@@ -14,7 +14,7 @@ from scipy import stats
 
 import rankscope as rs
 from rankscope.errors import InputError
-from rankscope.verbs.pool.result import kendall
+from rankscope.lists.overlap import kendall
 
 RNG = Random(11)
 DOCS = [f"d{i:02}" for i in range(30)]

@@ -112,8 +112,9 @@ def test_queries_repeated_in_clusters_show_no_more_than_one_of_each() -> None:
 
 def test_it_agrees_with_compare() -> None:
     for level in (0.05, 0.01):
-        planned = power(SCORES, metrics="x", alpha=level)
-        for contrast in rs.compare(SCORES, metrics="x", alpha=level).contrasts:
+        contrasts = rs.compare(SCORES, metrics="x", alpha=level).contrasts
+        planned = power(SCORES, metrics="x", alpha=level, comparisons=len(contrasts))
+        for contrast in contrasts:
             reach = planned[contrast.run, "x"]
             assert reach.detectable == contrast.detectable
             assert reach.difference == contrast.difference
@@ -249,9 +250,9 @@ def test_too_few_queries_say_that_they_show_nothing() -> None:
     ("said", "says"),
     [
         ({}, "nothing to plan from"),
-        ({"qrels": PAIR, "metrics": "AP", "difference": 5}, "AP lies between 0 and 1"),
+        ({"qrels": PAIR, "metrics": "AP", "difference": 5}, "AP is between 0 and 1"),
         ({"qrels": PAIR, "metrics": "x", "baseline": "aa"}, "no run is called that, did you mean a"),
-        ({"qrels": PAIR, "metrics": "x", "baseline": "a", "all_pairs": True}, "ask for one of them"),
+        ({"qrels": PAIR, "metrics": "x", "baseline": "a", "all_pairs": True}, "ask for only one"),
         ({"qrels": PAIR, "metrics": "x", "systems": 3}, "runs are counted"),
         ({"qrels": PAIR, "deviation": 0.2}, "one at a time"),
         ({"deviation": 0.2, "design": "t"}, "one at a time"),
@@ -360,7 +361,7 @@ def test_a_difference_is_held_against_the_widest_metric() -> None:
 
 def test_clusters_are_counted_and_names_that_do_not_fit_are_told() -> None:
     found = power(PAIR, metrics="AP", clusters={q: i // 3 for i, q in enumerate(SCORES["a"])})
-    assert "queries in 10 clusters; more such clusters are planned for" in " ".join(found.to_text().split())
+    assert "queries in 10 clusters. The plan is for more clusters like these" in " ".join(found.to_text().split())
     with pytest.raises(
         KeyError, match=r"name the runs and the metric, like plan\['run', 'metric'\]: there are b, a, AP"
     ):

@@ -464,7 +464,7 @@ def test_ways_of_grading() -> None:
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ({"grade": 0}, "the best grade that a document can get is a number above 0"),
+        ({"grade": 0}, "the best grade of a document must be a number above 0"),
         ({"grade": True}, "the best grade"),
         ({"n": -1}, "the length of the worklist"),
         ({"baseline": "nobody"}, "no run is called that: there are old and new"),
@@ -511,7 +511,7 @@ def test_what_is_said_where_fewer_may_do() -> None:
         "y": {q: {"c": 3.0, "z": 2.5, "b": 2.0, "a": 1.0 + i} for i, q in enumerate(qrels)},
     }
     text = " ".join(rs.unjudged(qrels, runs, "nDCG@2").to_text().split())
-    assert "would do it if graded 2 while the others stayed unjudged; ≤ where fewer may do" in text
+    assert "would do it if graded 2 while the others stayed unjudged, ≤ if fewer may be enough" in text
 
 
 def test_some_ways_are_not_all_ways() -> None:
@@ -526,3 +526,15 @@ def test_the_best_grade_a_document_can_get() -> None:
     assert top_grade(rs.parse("ERR@5"), 2.0) == 2.0
     assert top_grade(rs.parse("ERR(max_grade=3)@5"), 2.0) == 3.0
     assert top_grade(rs.parse("P(level=2)@5"), 1.0) == 2.0
+
+
+@pytest.mark.parametrize(("metric", "sinks"), [("nDCG@2", True), ("AP", True), ("P@2", False), ("RR", False)])
+def test_relevant_documents_that_a_ranking_missed_are_told_where_they_lower_the_metric(
+    metric: str, sinks: bool
+) -> None:
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
+    run = {query: {"a": 3.0, "b": 2.0, "c": 1.0} for query in qrels}
+    (bounds,) = rs.unjudged(qrels, run, metric).bounds
+    assert ("would lower the value further" in str(bounds)) == sinks
+    more = {query: {**grades, "missed": 1} for query, grades in qrels.items()}
+    assert (rs.evaluate(more, run, metric)[metric] < bounds.value) == sinks

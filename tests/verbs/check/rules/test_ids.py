@@ -30,6 +30,7 @@ def test_clean_ids_are_left_in_peace() -> None:
         (lambda q: f"\N{NO-BREAK SPACE}{q}", "spaces"),
         (lambda q: f"{q}.0", "a decimal point"),
         (lambda q: f"topic{q}", "a prefix"),
+        (lambda q: f"q{q}.0", "a prefix and a decimal point"),
     ],
 )
 def test_query_ids_that_are_written_otherwise(written: Any, words: str) -> None:

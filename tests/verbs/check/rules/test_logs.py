@@ -38,6 +38,7 @@ BAD: dict[str, tuple[str, dict[str, list[Any]], str]] = {
     "one position twice": ("RS602", {"position": [1, 1, 1, 2]}, "in 1 of 2 lists"),
     "a list that starts at 2": ("RS602", {"position": [2, 3, 1, 2]}, "in 1 of 2 lists"),
     "a click outside of what was shown": ("RS603", {"shown": [False, True, True, True]}, "1 row was clicked and not shown (shown)"),
+    "a click where nothing says if it was shown": ("RS603", {"shown": [None, True, True, True]}, "1 row was clicked and not shown (shown)"),
     "an item twice in a list": ("RS604", {"item": ["x", "x", "x", "y"]}, "1 row repeats an item of the same list, in 1 list"),
     "a unit in two variants": ("RS605", {"variant": ["A", "B", "B", "B"]}, "1 of 2 users has rows in several variants"),
     "one variant": ("RS606", {"variant": ["A"] * 4}, "all rows are of one variant, A"),
@@ -78,7 +79,8 @@ def test_a_clean_log_has_nothing() -> None:
 
 
 def test_every_rule_of_logs_has_a_bad_case() -> None:
-    assert {code for code, _, _ in BAD.values()} == {
+    of_tables = {"RS617"}  # has a test of its own
+    assert {code for code, _, _ in BAD.values()} | of_tables == {
         rule.code for rule in all_rules() if rule.of == "log" and not rule.other_verb
     }
 
@@ -115,11 +117,25 @@ def test_a_covariate_that_differs_between_variants() -> None:
     assert "spent differs between variants A and B by more than chance does (0.990 and 3.990)" in finding.message
 
 
+def test_users_with_several_rows_in_a_table_of_users_are_found() -> None:
+    users = pl.DataFrame({"user": ["a", "b", "c", "d", "d"], "variant": ["A", "A", "B", "B", "B"], "spent": [1.0] * 5})
+    (finding,) = found("RS617", users)
+    assert "1 of 4 users has several rows, which are added up, and the others have one" in finding.message
+    assert finding.places == ("user d",)
+    assert not found("RS617", users.unique())
+    assert not found("RS617", users.filter(pl.col("user") == "d")), "all users have several rows: these are events"
+    assert not found("RS617", users.with_columns(time=pl.lit("2024-05-01T10:00:00Z"))), "times make rows events"
+
+
 def test_effects_are_arithmetic() -> None:
     (zeros,) = found("RS611", log_of(click=[1, None, None, None]))
     assert zeros.effect == {"CTR": pytest.approx(1 / 4 - 1 / 1)}
+    (unknown,) = found("RS611", log_of(click=[1, None, None, None]).drop("shown"))  # all rows were shown
+    assert unknown.effect == zeros.effect
     (outside,) = found("RS603", log_of(shown=[False, True, True, True]))
     assert outside.effect == {"CTR": pytest.approx(1 / 4 - 0 / 3)}
+    (unsaid,) = found("RS603", log_of(shown=[None, True, True, True]))  # what nothing calls shown is in no rate
+    assert unsaid.effect == outside.effect
     (twice,) = found("RS604", log_of(item=["x", "x", "x", "y"], click=[1, 1, 0, 0]))
     assert twice.effect == {"CTR": pytest.approx(1 / 3 - 2 / 4)}
 
@@ -168,7 +184,7 @@ def test_rules_of_the_other_kind_are_told_where_they_were_named() -> None:
         {"code": "RS101", "reason": "about judgments and runs: rankscope check QRELS RUN..."}
     ]
     of_runs = rs.check({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, select=["RS101", "RS603"])
-    assert of_runs.to_dicts("not_applied") == [{"code": "RS603", "reason": "about a log alone: rankscope check LOG"}]
+    assert of_runs.to_dicts("not_applied") == [{"code": "RS603", "reason": "for a log: rankscope check LOG"}]
     assert not [
         code
         for code in rs.check({"q1": {"a": 1}}, {"q1": {"a": 1.0}}).to_dicts("not_applied")
@@ -187,3 +203,16 @@ def test_columns_give_roles() -> None:
     frame = pl.DataFrame({"visitor_number": [1], "hit": [1], "seen": [0], "item": ["x"]})
     (finding,) = rs.check(frame, columns={"hit": "click", "seen": "shown"}, select=["RS603"])
     assert finding.message.startswith("1 row was clicked and not shown (seen)")
+
+
+def test_effects_count_what_was_shown_and_known() -> None:
+    """Rows that were not shown, and those whose click is unknown, are in no rate."""
+    rows = {"list_id": ["l"] * 5, "item": list("abcde"), "shown": [0, 0, 1, 1, 1], "click": [1, 0, 1, 0, None]}
+    (outside,) = found("RS603", pl.DataFrame(rows))
+    assert outside.effect == {"CTR": pytest.approx(2 / 3 - 1 / 2)}
+    empty = {"list_id": ["l"] * 4, "item": list("abcd"), "shown": [1, 1, 0, 0], "click": [1, None, 1, None]}
+    (zeros,) = found("RS611", pl.DataFrame(empty))
+    assert zeros.effect == {"CTR": pytest.approx(1 / 2 - 1 / 1)}
+    twice = {"item": list("aabbccdd"), "shown": [1, 0, 1, 1, 0, 0, 1, 1], "click": [1, 1, 0, 0, 1, 1, None, None]}
+    (repeated,) = found("RS604", pl.DataFrame({"list_id": ["l"] * 8, **twice}))
+    assert repeated.effect == {"CTR": pytest.approx(1 / 2 - 1 / 3)}

@@ -189,6 +189,28 @@ def test_a_run_that_was_saved_deeper_wins_for_it() -> None:
     assert "deep leads on AP (0.5833 vs 0.5000) and short on AP@2 (0.5000 vs 0.2500)" in f.message
 
 
+def test_a_copy_cut_shorter_is_warned_of_in_every_verb() -> None:
+    qrels = judged([(1, 0, 1, 1)] * 8)
+    full = {q: {"d0": 4.0, "d1": 3.0, "d2": 2.0, "d3": 1.0} for q in qrels}
+    runs = {"full": full, "cut": {q: dict(list(docs.items())[:2]) for q, docs in full.items()}}
+    by = 1 / 3 - (1 + 2 / 3 + 3 / 4) / 3
+    said = f"the lists of cut end at rank 2, so that AP is AP@2 there; cutting all runs there: up to {words.number(by, digits=3)} AP of full"
+    results = (
+        rs.evaluate(qrels, runs, ["AP", "P@2"]),
+        rs.compare(qrels, runs, "AP"),
+        rs.gate(qrels, runs["full"], runs["cut"], "AP"),
+    )
+    for result in results:
+        (warning,) = [one for one in result.warnings if one.code == "RS322"]
+        assert warning.message.replace("candidate", "cut").replace("baseline", "full") == said
+    assert only("RS322", qrels, runs, "AP").severity == "warning"
+    for same in (["AP@2", "P@2"], ["R@2"]):
+        assert not any(one.code == "RS322" for one in rs.evaluate(qrels, runs, same).warnings)
+    assert not any(one.code == "RS322" for one in rs.evaluate(qrels, runs, "AP", depth=2).warnings)
+    uneven = {**runs, "cut": runs["cut"] | {q: full[q] for q in list(qrels)[:5]}}  # most lists are not cut
+    assert not any(one.code == "RS322" for one in rs.evaluate(qrels, uneven, "AP").warnings)
+
+
 def test_lists_that_hold_all_or_end_anywhere_are_no_finding() -> None:
     data = judged([(1, 0, 1)]), ranked([(1, 0, 1)])
     assert not found("RS322", *data, ["AP", "RR"])  # nothing relevant is missing

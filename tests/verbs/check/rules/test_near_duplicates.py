@@ -65,7 +65,7 @@ def test_texts_are_read_from_parquet_and_frames(tmp_path: Path) -> None:
 
 
 def test_texts_of_other_documents_are_refused() -> None:
-    with pytest.raises(InputError, match="is it the file of these documents"):
+    with pytest.raises(InputError, match="Is it the right file"):
         of("RS206", QRELS, RUN, docs_text={"x": "another collection"})
 
 
