@@ -23,12 +23,12 @@ fetch = $(BIN)/python $(PEERS) --group $(1) 2>/dev/null || for peer in $(call gr
 	  $(BIN)/python $(PEERS) $$peer 2>/dev/null || echo "no ready-made package of $$peer here: the tests against it will be skipped"; \
 	done
 
-.PHONY: demo test lint bench fuzz pythons mutants peers docs clean
+.PHONY: demo test lint bench fuzz calibrate pythons mutants peers docs clean
 
 demo: $(VENV)/.run
 	@$(BIN)/rankscope demo --report demo-report.html
 
-# what needs no other tool, browser or Java, on samples; RANKSCOPE_ALL=1 or a RANKSCOPE_REQUIRE_ switch: everything (.ci/run sets all)
+# what needs no other tool, browser or Java, on samples; a RANKSCOPE_REQUIRE_ switch: slow tests and other tools (.ci/run sets all); RANKSCOPE_ALL=1: every case
 test: $(VENV)/.test $(if $(filter 1,$(RANKSCOPE_REQUIRE_PARITY)),$(LARGE)) $(if $(filter 1,$(RANKSCOPE_ALL)),$(VENV)/.parity) $(if $(BROWSER)$(filter 1,$(RANKSCOPE_REQUIRE_BROWSER)),$(VENV)/.browser) $(if $(filter 1,$(RANKSCOPE_REQUIRE_SPARK)),$(VENV)/.spark)
 	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
@@ -43,6 +43,10 @@ bench: $(VENV)/.parity
 # broken files of every format against a plain reference; goes on where it was stopped
 fuzz: $(VENV)/.test
 	@$(BIN)/python -m fuzzing --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1) $(ARGS)
+
+# what outputs claim, measured in worlds whose truth is known; goes on where it was stopped
+calibrate: $(VENV)/.test
+	$(BIN)/python tools/claims.py --seconds $(or $(SECONDS),3600) $(ARGS)
 
 # a part of the tests on every Python that is here, and on the oldest packages that are promised
 pythons: $(VENV)/.test
@@ -76,6 +80,7 @@ $(VENV)/.run: $(BIN)/python pyproject.toml
 $(VENV)/.test: $(VENV)/.run
 	$(BIN)/python -m pip install --quiet --group test
 	@$(call fetch,frames)
+	@$(call fetch,postgres)
 	@touch $@
 
 $(VENV)/.parity: $(VENV)/.test

@@ -28,11 +28,15 @@ GROUPS = {
     "dicts": "rankings in memory as dicts, and ties",
     "arrays": "arrays and tensors, and an evaluator in a loop",
     "inference": "sign flips, and many comparisons",
+    "fusion": "fusion of 24 runs, beside ranx",
+    "launches": "the ledger of up to 10,000 launches and 20 metrics",
     "report": "reports: seconds, size, and when a browser shows them",
     "recommenders": "data frames, beside RecTools and RePlay",
+    "contexts": "evidence by text in retrieved contexts, beside its normalisation alone",
     "files": "TREC files up to 7 million lines, gzip, Parquet",
     "scale": "Parquet up to --rows, ten metrics",
     "logs": "logs of up to 10 million rows: an experiment, beside pandas and tea-tasting",
+    "lists": "logs of lists: interleaving, other policies, position bias, click models",
     "spark": "Spark on this machine, beside RePlay",
 }
 

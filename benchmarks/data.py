@@ -42,13 +42,14 @@ def _run(maker: str, folder: Path, name: str, arguments: Mapping[str, Any]) -> N
     subprocess.run([sys.executable, "-m", "benchmarks.data", maker, said], check=True, cwd=ROOT)
 
 
-def write_files(folder: Path, name: str, queries: int, depth: int, judged: int, seed: int = 1) -> Paths:
-    """Write TREC qrels and a TREC run sorted by score; most judged documents are in the run."""
+def write_files(folder: Path, name: str, queries: int, depth: int, judged: int, seed: int = 1, other: int = 0) -> Paths:
+    """Write TREC qrels and a TREC run sorted by score; most judged documents are in the run. ``other`` numbers runs of the same queries."""
     import numpy as np
 
     rng = np.random.default_rng(seed)
     qrels, run = folder / f"{name}.qrels.txt", folder / f"{name}.run.txt"
     ids = np.sort(rng.choice(1_200_000, queries, replace=False))
+    rng = np.random.default_rng([seed, other]) if other else rng
     with qrels.open("w", encoding="ascii") as q, run.open("w", encoding="ascii") as r:
         for query in ids.tolist():
             docs = rng.choice(8_841_823, depth, replace=False).tolist()
@@ -148,7 +149,17 @@ def simulate_log(folder: Path, name: str, users: int, seed: int = 1) -> Path:
     return path
 
 
-MAKERS = {maker.__name__: maker for maker in (write_files, write_parquet, text_to_parquet, write_log, simulate_log)}
+def simulate_lists(folder: Path, name: str, users: int, seed: int = 1, **world: Any) -> Path:
+    """Write what ``rankscope simulate log`` makes."""
+    import rankscope as rs
+
+    path = folder / f"{name}.log.parquet"
+    rs.simulate("log", users=users, seed=seed, **world).write_log(path)
+    return path
+
+
+WRITERS = write_files, write_parquet, text_to_parquet, write_log, simulate_log, simulate_lists
+MAKERS = {maker.__name__: maker for maker in WRITERS}
 
 
 def _chunks(queries: int, depth: int, judged: int, grades: int, seed: int) -> Iterator[tuple[Any, Any]]:

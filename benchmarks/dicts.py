@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from benchmarks import fusion
 from benchmarks.data import make_dicts
 from benchmarks.measure import Answer, Call, Trial
 from benchmarks.scope import METRICS, OURS, Scope
@@ -36,6 +37,7 @@ def trials(scope: Scope) -> Iterator[Trial]:
             times=3,
             skipped={} if fits else dict.fromkeys(slow, f"timed up to {SLOW:,} documents"),
         )
+    yield from fusion.trials(scope)
     queries = 1_000 if scope.small else 10_000
     yield Trial(
         f"dicts/ties/{queries * 100}",

@@ -1,4 +1,4 @@
-"""One piece of work a process: ``python -m benchmarks.jobs NAME QRELS RUN``, or a LOG. What it finds is printed, a name and a number a line."""
+"""One piece of work a process: ``python -m benchmarks.jobs NAME QRELS RUN``, or a LOG and its columns. What it finds is printed, a name and a number a line."""
 
 from __future__ import annotations
 
@@ -71,6 +71,14 @@ def polars_users(log_path: str) -> None:
     print("users", pl.scan_parquet(log_path).group_by("unit_id").agg(sums).collect().height)
 
 
+def polars_sums(log_path: str, by: str, columns: str) -> None:
+    """Polars summing columns by another one, and nothing else: the floor."""
+    import polars as pl
+
+    sums = [pl.col(name).sum() for name in columns.split(",")]
+    print("groups", pl.scan_parquet(log_path).group_by(by).agg(*sums, pl.len()).collect().height)
+
+
 def tea_tasting_log(log_path: str) -> None:
     """The log rolled up to users by pandas, and variants compared by tea-tasting: CTR and CVR."""
     import pandas as pd
@@ -93,6 +101,7 @@ JOBS: dict[str, Callable[..., None]] = {
     "polars-parse": polars_parse,
     "polars-scan": polars_scan,
     "polars-users": polars_users,
+    "polars-sums": polars_sums,
     "tea-tasting": tea_tasting_log,
 }
 

@@ -25,6 +25,22 @@ def trials(scope: Scope) -> Iterator[Trial]:
     users = scope.sizes(15_000, 150_000)[-1]
     log = make_log("simulate_log", scope.folder, f"simulated-{users}", users=users)
     yield _trial("logs/simulated", users * SIMULATED, log, f"simulated, {users:,} users")
+    yield Trial(
+        f"logs/whole/{users * SIMULATED}",
+        f"a check and a page of a log with days and lists, Parquet, simulated, {users:,} users",
+        users * SIMULATED,
+        "rows",
+        {
+            "rankscope experiment": Command(
+                (sys.executable, "-m", "rankscope", "experiment", str(log), "--format", "csv")
+            ),
+            "rankscope check": Command((sys.executable, "-m", "rankscope", "check", str(log))),
+            "rankscope report": Command(
+                (sys.executable, "-m", "rankscope", "report", str(log), "-o", str(log.with_suffix(".html")))
+            ),
+        },
+        "logs/whole",
+    )
 
 
 def _trial(family: str, rows: int, log: Path, what: str) -> Trial:

@@ -42,6 +42,25 @@ def trials(scope: Scope) -> Iterator[Trial]:
             "recommenders/pandas",
             skipped={} if fits else dict.fromkeys(slow, f"timed up to {SLOW:,} users"),
         )
+    for name, about in (
+        ("beyond", "novelty, popularity, serendipity, coverage"),
+        ("diversity", "intra-list diversity"),
+    ):
+        for users in scope.sizes(1_000, 10_000, 100_000):
+            asked = {"users": users, "names": [*BEYOND][:4] if name == "beyond" else [*BEYOND][4:]}
+            yield Trial(
+                f"recommenders/{name}/{users * DEPTH}",
+                f"{about}, {users:,} users × {DEPTH} items",
+                users * DEPTH,
+                "rows",
+                {
+                    "rankscope, pandas": Call("benchmarks.recommenders:rankscope_beyond", asked),
+                    "RecTools, pandas": Call(
+                        "benchmarks.recommenders:rectools_beyond", asked, python=scope.recommenders
+                    ),
+                },
+                f"recommenders/{name}",
+            )
 
 
 def frames(users: int, seed: int = 1) -> tuple[Any, Any]:
@@ -61,6 +80,69 @@ def frames(users: int, seed: int = 1) -> tuple[Any, Any]:
         "rank": np.tile(np.arange(1, DEPTH + 1), users),
     }
     return pd.DataFrame({"user_id": who.repeat(JUDGED), "item_id": liked.ravel()}), pd.DataFrame(recommended)
+
+
+BEYOND = {  # the same metric in rankscope and in RecTools
+    "novelty": ("Novelty@10", "MeanInvUserFreq"),
+    "popularity": ("Popularity@10", "AvgRecPopularity"),
+    "serendipity": ("Serendipity@10", "Serendipity"),
+    "coverage": ("Coverage@10", "CatalogCoverage"),
+    "diversity": ("ILD(by='genre', distance='hamming')@10", "IntraListDiversity"),
+}
+GENRES = 16
+
+
+def context(users: int) -> tuple[Any, Any]:
+    """The training data, ten items per user, and a genre for each item of the catalogue, as numbers."""
+    import numpy as np
+    import pandas as pd
+
+    rng = np.random.default_rng(2)
+    had = (rng.integers(0, ITEMS, (users, 1)) + np.arange(JUDGED) * 104_729) % ITEMS
+    train = pd.DataFrame({"user_id": np.arange(users).repeat(JUDGED), "item_id": had.ravel()})
+    return train, rng.integers(0, GENRES, ITEMS)
+
+
+def rankscope_beyond(users: int, names: list[str]) -> Work:
+    """From the same pandas frames, the catalogue and the training data included."""
+    import pandas as pd
+
+    import rankscope as rs
+
+    (liked, recommended), (train, genres) = frames(users), context(users)
+    liked["grade"], recommended["score"] = 1, -recommended.pop("rank")
+    items = pd.DataFrame({"item_id": range(ITEMS), "genre": [f"g{genre}" for genre in genres]})
+    metrics = {BEYOND[name][0]: name for name in names}
+
+    def work() -> Answer:
+        scores = rs.evaluate(liked, recommended, [*metrics], items=items, history=train)
+        return {name: scores[metric] for metric, name in metrics.items()}
+
+    return work
+
+
+def rectools_beyond(users: int, names: list[str]) -> Work:
+    """All metrics in one call. The distances of items have their features before it. They count labels, of which two items differ in 0 or 2."""
+    import numpy as np
+    import pandas as pd
+
+    tool = import_module("rectools.metrics")
+    (liked, recommended), (train, genres) = frames(users), context(users)
+    catalog, made = range(ITEMS), {}
+    for name in names:
+        kind, more = getattr(tool, BEYOND[name][1]), {}
+        if name == "diversity":
+            features = pd.DataFrame(np.eye(GENRES)[genres], index=catalog)
+            more = {"distance_calculator": tool.PairwiseHammingDistanceCalculator(features)}
+        elif name == "coverage":
+            more = {"normalize": True}
+        made[name] = kind(k=10, **more)
+
+    def work() -> Answer:
+        found = tool.calc_metrics(made, recommended, liked, prev_interactions=train, catalog=catalog)
+        return {name: float(value) / (GENRES if name == "diversity" else 1) for name, value in found.items()}
+
+    return work
 
 
 def rankscope(users: int) -> Work:

@@ -47,9 +47,9 @@ def on_threads(threads: int) -> dict[str, str]:
     return dict.fromkeys(("RANKSCOPE_THREADS", "POLARS_MAX_THREADS"), str(threads))
 
 
-def peer(name: str, *paths: Path, needs: str = "") -> Command:
+def peer(name: str, *given: Path | str, needs: str = "") -> Command:
     """Another tool, in a process of its own that prints what it finds; ``needs`` names packages."""
-    argv = (sys.executable, "-m", "benchmarks.jobs", name, *map(str, paths))
+    argv = (sys.executable, "-m", "benchmarks.jobs", name, *map(str, given))
     return Command(argv, printed, needs=tuple(needs.split()))
 
 

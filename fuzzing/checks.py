@@ -20,6 +20,7 @@ from tests.reference import formulas, readers
 from tests.reference.readers import Refused, Rows, Unsaid
 
 import rankscope as rs
+from fuzzing import logs
 from fuzzing.inputs import PACK, Input
 from rankscope.files import open_run
 from rankscope.files import raw as raw_files
@@ -33,6 +34,7 @@ NUMBERS = {*readers.NAMES["score"], *readers.NAMES["rank"], *readers.NAMES["grad
 AGAIN, SCORED = 8, 16
 LARGEST_GRADE = 1e60
 SLOW = 1.0  # seconds of a processor
+VERBS_OF_LOGS = 10  # calls for each log
 LARGE = 256 << 10  # kB by which one input may make the process grow
 READ: dict[str, Callable[[str], Any]] = {
     "run": rs.read_run,
@@ -43,6 +45,7 @@ READ: dict[str, Callable[[str], Any]] = {
     "costs": costs_of,
     "weights": weights_of,
     "settings": settings_of,
+    "log": logs.look,
 }
 
 
@@ -97,8 +100,8 @@ def read_file(path: str, what: str) -> Outcome:
 
 def due_of(given: Input) -> Rows | Refused | Unsaid:
     """What the reference makes of an input."""
-    if given.kind == "other":
-        return Unsaid("no reference")
+    if given.kind in {"other", "log"}:
+        return Unsaid("no reference of the table")
     try:
         if given.table is not None:
             return _of_table(given, given.table)
@@ -146,7 +149,10 @@ def check(given: Input, folder: Path, number: int = 0, done: Counter[str] | None
     try:
         found = read_file(str(path), given.what)
         outcome, findings = _compared(given, found, due)
-        if number % AGAIN == 0 and not findings and given.kind != "other":
+        if given.kind == "log" and not given.steps:
+            again["logs"] += 1
+            findings += [Finding(*breach) for breach in _of_log(given, path, number)]
+        if number % AGAIN == 0 and not findings and given.kind not in {"other", "log"}:
             again["again"] += 1
             findings += other_ways(given, path, found)
         if number % SCORED == 0 and not findings and isinstance(due, Rows):
@@ -158,11 +164,16 @@ def check(given: Input, folder: Path, number: int = 0, done: Counter[str] | None
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise
         outcome, findings = "crash", [crash(given, error, due)]
-    if time.process_time() - spent > SLOW:
+    if time.process_time() - spent > SLOW * (VERBS_OF_LOGS if given.kind == "log" else 1):
         findings.append(Finding("slow", given, f"{time.process_time() - started:.1f} s", f"under {SLOW:g} s"))
     if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before > LARGE:
         findings.append(Finding("memory", given, "grew by hundreds of megabytes", "about as much as the file"))
     return outcome, findings
+
+
+def _of_log(given: Input, path: Path, number: int) -> list[tuple[str, Input, str, str]]:
+    """The online metrics of a log as it was made, against the reference."""
+    return [(kind, given, said, due) for kind, said, due in logs.breaches(path, given.data, Random(number))]
 
 
 def crash(given: Input, error: BaseException, due: object) -> Finding:
@@ -192,7 +203,7 @@ def _compared(given: Input, found: Outcome, due: Rows | Refused | Unsaid) -> tup
 
     if "\n" in found.refused or "\r" in found.refused or "\x1b" in found.refused:
         return breach("message of several lines")
-    if given.kind == "other":
+    if given.kind in {"other", "log"}:
         return "refused" if found.refused else "read", []
     if isinstance(due, Unsaid):
         return "open", []

@@ -16,6 +16,8 @@ from typing import Any, Literal
 
 import polars as pl
 
+from fuzzing import logs
+
 Rows = list[tuple[str, str, str]]  # query, document, score or grade as text
 
 
@@ -520,11 +522,17 @@ def _odd_column(rng: Random, frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(rng.choice(ways)().alias(name))
 
 
+LOGS = 0.02  # the share of logs among all inputs: one takes as long as many files
+
+
 def made(seed: int, number: int) -> Input:
     """The input of this number."""
     rng = Random(f"{seed} {number}")
     if rng.random() < 0.06:
         return _parquet_input(rng)
+    if rng.random() < LOGS:
+        given = Input("log", "log", "CSV log", "log.csv", logs.log(rng))
+        return _changed(rng, given) if rng.random() < 0.5 else given
     if rng.random() < 0.08:
         what, name = rng.choice(list(OTHERS))
         given = Input(what, "other", f"other: {what}", name, OTHERS[what, name](rng))
@@ -533,6 +541,12 @@ def made(seed: int, number: int) -> Input:
         form = rng.choices(forms, [WEIGHTS.get(form[2], 1) for form in forms])[0]
         what, kind, title, name = form
         given = Input(what, kind, title, name, FORMS[form](rng))
+    given = _changed(rng, given)
+    return _packed(rng, given) if rng.random() < 0.15 else given
+
+
+def _changed(rng: Random, given: Input) -> Input:
+    """The input with some changes of its bytes, lines and cells."""
     steps = []
     data = given.data
     for _ in range(rng.choice([0, 1, 1, 1, 1, 2, 2, 3])):
@@ -542,8 +556,7 @@ def made(seed: int, number: int) -> Input:
         change = rng.choice(CHANGES[level])
         data = change(rng, data)
         steps.append(level)
-    given = replace(given, data=data, steps=tuple(steps))
-    return _packed(rng, given) if rng.random() < 0.15 else given
+    return replace(given, data=data, steps=tuple(steps))
 
 
 def _packed(rng: Random, given: Input) -> Input:

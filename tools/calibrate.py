@@ -76,10 +76,10 @@ FOLLOWS = """\
   several are at the tolerance, as all must pass.
 - **Experiments are tested by user.** A test of rows finds a difference in a quarter of those without any. 94 to 97 of 100 intervals of
   a difference hold the truth from 100 users a variant on, whatever the metric, and 94 to 96 those of ratios from 300. Intervals of the lift of
-  what is rare hold it less often at first, 88 of 100 times at worst: RS640 warns of all of these.
+  what is rare hold it less often at first, 88 of 100 times at worst, if only those with ends are counted.
 - **Looks at an experiment need a test for looks.** t at every look refutes no difference in a quarter to a half of experiments. `anytime` keeps 5%
   from 100 users a variant on, also in uneven splits, where the usual error alone would not; `group_sequential` spends what was planned, at looks
-  at equal numbers or at others. Uneven splits of what is rare need the number of users that RS640 says, for t as well.
+  at equal numbers or at others. At uneven splits of what is rare, random deals of users take the place of t.
 """
 
 

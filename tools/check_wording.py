@@ -1,9 +1,9 @@
-"""Count wording habits in docs and source, and fail if a count exceeds its ceiling.
+"""Count wording habits in docs and source, and fail if a rate per 1,000 words exceeds its ceiling.
 
     python tools/check_wording.py                       counts, and rates per 1,000 words; exit code 1 above a ceiling
     python tools/check_wording.py --show where-if       list the hits of one habit (file:line)
     python tools/check_wording.py --show where-if docs  ... in one corpus
-    python tools/check_wording.py --write               lower the ceilings in tools/wording.json to today's counts
+    python tools/check_wording.py --write               lower the ceilings in tools/wording.json to today's rates
 
 The corpora are docs (hand-written Markdown), docstrings, printed strings and comments of the package. Code blocks, text in
 backticks, addresses and generated pages are skipped. The patterns are rough: a hit may be right, the ceilings only keep
@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 import io
 import json
+import math
 import re
 import sys
 import tokenize
@@ -179,19 +180,24 @@ def count() -> Counts:
     return counts
 
 
-def ceilings() -> dict[str, dict[str, int]]:
-    """Return the most hits that are allowed, by habit and corpus."""
-    stored: dict[str, dict[str, int]] = json.loads(CEILINGS.read_text(encoding="utf-8"))
+def ceilings() -> dict[str, dict[str, float]]:
+    """Return the highest rates per 1,000 words that are allowed, by habit and corpus."""
+    stored: dict[str, dict[str, float]] = json.loads(CEILINGS.read_text(encoding="utf-8"))
     return stored
 
 
+def rate(counts: Counts, habit: str, corpus: str) -> float:
+    """Return the hits per 1,000 words, rounded up to two decimals."""
+    return math.ceil(100_000 * counts.hits[habit, corpus] / max(counts.words[corpus], 1)) / 100
+
+
 def excesses(counts: Counts) -> list[str]:
-    """Return one line per count above its ceiling."""
+    """Return one line per rate above its ceiling."""
     return [
-        f"{habit} in {corpus}: {counts.hits[habit, corpus]}, at most {most}"
+        f"{habit} in {corpus}: {rate(counts, habit, corpus)} per 1,000 words, at most {most}"
         for habit, by_corpus in ceilings().items()
         for corpus, most in by_corpus.items()
-        if counts.hits[habit, corpus] > most
+        if rate(counts, habit, corpus) > most
     ]
 
 
@@ -212,11 +218,11 @@ def print_table(counts: Counts) -> None:
 
 
 def write(counts: Counts) -> None:
-    """Lower the ceilings to the counts; a ceiling is never raised."""
+    """Lower the ceilings to the rates; a ceiling is never raised."""
     before = ceilings() if CEILINGS.exists() else {}
     lowered = {
         habit: {
-            corpus: min(counts.hits[habit, corpus], before.get(habit, {}).get(corpus, counts.hits[habit, corpus]))
+            corpus: min(now := rate(counts, habit, corpus), before.get(habit, {}).get(corpus, now))
             for corpus in CORPORA
         }
         for habit in HABITS
@@ -226,7 +232,7 @@ def write(counts: Counts) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Count, show or write; return 1 if a count exceeds its ceiling."""
+    """Count, show or write; return 1 if a rate exceeds its ceiling."""
     match arguments:
         case ["--show", habit, *corpora] if habit in HABITS:
             show(habit, corpora)

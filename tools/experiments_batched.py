@@ -11,21 +11,24 @@ from functools import reduce
 
 import numpy as np
 
-from rankscope.experiments.split import FEW_FOR_SKEW
+from rankscope.inference.dealing import SKEWED
 from rankscope.inference.sequential import prior
 from rankscope.lists import Array
+from rankscope.panels.ratios import NEGLIGIBLE
 
 
 @dataclass(frozen=True, eq=False)
 class Side:
     """The moments of one variant's units: how many, means (... x columns) and covariances (... x columns x columns), by n - 1.
 
-    The columns are those of ``panel_of``: what a unit adds above and below the line, then the same of each covariate.
+    The columns are those of ``panel_of``: what a unit adds above and below the line, then the same of each covariate. ``table`` holds the
+    units, experiments x units x columns, of which the first ``count`` are in: ratios of unequal users are corrected for the pull of each.
     """
 
     count: Array
     mean: Array
     covariance: Array
+    table: Array | None = None
 
     @classmethod
     def of(cls, table: Array) -> Side:
@@ -33,12 +36,13 @@ class Side:
         count = np.full(len(table), float(table.shape[1]))
         mean = table.mean(axis=1)
         around = table - mean[:, None]
-        return cls(count, mean, np.matmul(around.transpose(0, 2, 1), around) / _wide(count - 1))
+        return cls(count, mean, np.matmul(around.transpose(0, 2, 1), around) / _wide(count - 1), table)
 
     @property
     def plain(self) -> Side:
         """Without covariates."""
-        return Side(self.count, self.mean[..., :2], self.covariance[..., :2, :2])
+        table = None if self.table is None else self.table[..., :2]
+        return Side(self.count, self.mean[..., :2], self.covariance[..., :2, :2], table)
 
     @classmethod
     def at_looks(cls, table: Array, looks: Array) -> Side:
@@ -54,7 +58,7 @@ class Side:
                 products = np.cumsum(around[..., i] * around[..., j], axis=1)[:, looks - 1]
                 rest = products - count * mean[..., i] * mean[..., j]
                 covariance[..., i, j] = covariance[..., j, i] = rest / (count - 1)
-        return cls(count, mean + centre, covariance)
+        return cls(count, mean + centre, covariance, table)
 
     def __add__(self, other: Side) -> Side:
         """Both variants together."""
@@ -78,6 +82,26 @@ class Side:
         """The variance between units of what moves a value so."""
         return np.asarray(np.maximum((factors[..., None, :] @ self.covariance @ factors[..., None])[..., 0, 0], 0.0))
 
+    def squares(self, factors: Array) -> tuple[Array, Array]:
+        """The squared error of a value, and its degrees of freedom: CR2 if denominators are unequal."""
+        plain, freedom = self.variance(factors) / self.count, self.count - 1
+        if self.table is None or np.ptp(self.table[..., 1]) == 0:
+            return plain, freedom
+        squares, freedom = np.array(plain), np.array(freedom)
+        for at in np.ndindex(self.count.shape[1:]):  # each look
+            here = (slice(None), *at)
+            users = self.table[:, : int(self.count[here][0])]
+            below = users[..., 1]
+            shares = below / below.sum(axis=1, keepdims=True)
+            uneven = (np.ptp(below, axis=1) > 0) & (shares.max(axis=1) > NEGLIGIBLE)
+            rest = np.maximum(1 - shares, np.finfo(float).eps)
+            pulls = (((users - self.mean[here][:, None]) * factors[here][:, None]).sum(axis=2)) / users.shape[1]
+            corrected, b = (pulls**2 / rest).sum(axis=1), shares**2 / rest
+            degrees = 1 / ((shares**2).sum(axis=1) + b.sum(axis=1) ** 2 - (b**2).sum(axis=1))
+            squares[here] = np.where(uneven, corrected, squares[here])
+            freedom[here] = np.where(uneven, degrees, freedom[here])
+        return squares, freedom
+
 
 def _wide(values: Array) -> Array:
     return np.asarray(values)[..., None, None]
@@ -90,6 +114,7 @@ class Values:
     count: Array
     value: Array
     error: Array
+    freedom: Array
 
 
 def values_of(sides: list[Side]) -> list[Values]:
@@ -108,7 +133,8 @@ def values_of(sides: list[Side]) -> list[Values]:
             centre, theirs = side.ratio(2 + 2 * i, 3 + 2 * i)
             value = value - coefficients[..., i] * (centre - whole.ratio(2 + 2 * i, 3 + 2 * i)[0])
             factors = factors - coefficients[..., i, None] * theirs
-        out.append(Values(side.count, value, np.sqrt(side.variance(factors) / side.count) * price))
+        squares, freedom = side.squares(factors)
+        out.append(Values(side.count, value, np.sqrt(squares) * price, freedom))
     return out
 
 
@@ -181,9 +207,10 @@ def contrasts_of(run: Values, baseline: Values) -> Contrasts:
     counts = run.count, baseline.count
     squares = run.error**2, baseline.error**2
     whole = squares[0] + squares[1]
-    parts = sum(square**2 / (count - 1) for square, count in zip(squares, counts, strict=True))
-    both = run.count + baseline.count - 2
-    within = sum(square * count * (count - 1) for square, count in zip(squares, counts, strict=True)) / both
+    freedoms = run.freedom, baseline.freedom
+    parts = sum(square**2 / freedom for square, freedom in zip(squares, freedoms, strict=True))
+    both = freedoms[0] + freedoms[1]
+    within = sum(a * b * c for a, b, c in zip(squares, counts, freedoms, strict=True)) / both
     pooled = np.sqrt(within * (1 / run.count + 1 / baseline.count))
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = np.where(parts > 0, whole**2 / parts, both)
@@ -196,15 +223,14 @@ def contrasts_of(run: Values, baseline: Values) -> Contrasts:
 
 @dataclass(frozen=True, eq=False)
 class Lifts:
-    """The 95% intervals of lifts in many experiments, by Fieller; NaN if the baseline is not clear of 0."""
+    """The 95% intervals of lifts in many experiments, by Fieller; NaN, and without an end, if the baseline is not clear of 0."""
 
     lower: Array
     upper: Array
 
     def holds(self, truth: float) -> Array:
-        """True for each interval that holds the true lift, among the experiments that have one."""
-        known = ~np.isnan(self.lower)
-        return np.asarray(((self.lower <= truth) & (truth <= self.upper))[known])
+        """True for each interval that holds the true lift: one without an end does."""
+        return np.asarray(np.isnan(self.lower) | ((self.lower <= truth) & (truth <= self.upper)))
 
 
 def lifts_of(run: Values, baseline: Values) -> Lifts:
@@ -253,16 +279,17 @@ def with_strata(table: Array, strata: Array, names: int) -> Array:
     return np.concatenate([table[..., :2], *(np.stack([mark, ones], axis=2) for mark in marks)], axis=2)
 
 
-def units_asked(one: Array, other: Array) -> Array:
-    """How many units the skewness of either variant asks for, 355 times its square, as a share of those there are."""
-    above = one[..., 0].sum(axis=1) + other[..., 0].sum(axis=1)
-    value = (above / (one[..., 1].sum(axis=1) + other[..., 1].sum(axis=1)))[:, None]
-    asked = []
-    for table in (one, other):
-        left = table[..., 0] - value * table[..., 1]
-        around = left - left.mean(axis=1, keepdims=True)
-        spread = np.sqrt(np.mean(around**2, axis=1))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            skews = np.where(spread > 0, np.mean(around**3, axis=1) / spread**3, 0.0)
-        asked.append(FEW_FOR_SKEW * skews**2 / table.shape[1])
-    return np.asarray(np.maximum(*asked))
+def skewness(one: Array, other: Array) -> Array:
+    """The skewness of the difference of two variants if both had the same values, as a share of what t allows."""
+    sides = [Side.of(table[..., :2]) for table in (one, other)]
+    sums, cubes = [], []
+    for side, table in zip(sides, (one, other), strict=True):
+        _, factors = side.ratio(0, 1)
+        pulls = ((table[..., :2] - side.mean[:, None]) * factors[:, None]).sum(axis=2)
+        sums.append((pulls**2).sum(axis=1))
+        cubes.append((pulls**3).sum(axis=1))
+    n, m = one.shape[1], other.shape[1]
+    second, third = sum(sums) / (n + m), sum(cubes) / (n + m)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        g = np.where(second > 0, third / second**1.5, 0.0)
+    return np.asarray(np.abs(g * (1 / n**2 - 1 / m**2) / (1 / n + 1 / m) ** 1.5) / SKEWED)

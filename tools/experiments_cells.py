@@ -89,7 +89,7 @@ def covered(people: World, users: int, lifted: bool, size: Size) -> list[Rate]:
         (plain, plain_lift), (adjusted, adjusted_lift) = both(side.plain for side in whole), both(whole)
         found = (
             plain.holds(difference), adjusted.holds(difference), plain_lift.holds(lift), adjusted_lift.holds(lift),
-            many.units_asked(one, other) > 1,
+            many.skewness(one, other) > 1,
         )  # fmt: skip
         for into, these in zip(hits, found, strict=True):
             into.append(these)

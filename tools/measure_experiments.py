@@ -95,8 +95,8 @@ def split(size: Size) -> Iterator[str]:
 def power(size: Size) -> Iterator[str]:
     """Planned sizes."""
     yield (
-        f"How many users `rankscope power --lift` asks for, to find a lift with 80% power, and how often experiments of that size find it ({size.power:,} each). It plans "
-        "as if users went on to differ as much as they do; where a lift also multiplies what they differ by, it finds a little less:\n"
+        f"How many users `rankscope power --lift` asks for, to find a lift with 80% power, and how often experiments of that size find it ({size.power:,} each). "
+        "The plan lets what users differ by grow with the lift, so it asks for a little too many where each user does the same more:\n"
     )
     yield table(("metric", "lift", "test", "users", "found"), list(cells.power(size)))
 

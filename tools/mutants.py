@@ -359,7 +359,8 @@ def main() -> None:
         description="change the package in one place at a time and see whether a test notices"
     )
     parser.add_argument("--room", choices=ROOMS, action="append", help="some rooms only")
-    parser.add_argument("--size", type=float, default=1.0, help="so many times the usual sample (1: 340 mutants)")
+    parser.add_argument("--tests", action="append", metavar="PLACE", help="record the tests of some places only")
+    parser.add_argument("--size", type=float, default=1.0, help="so many times the usual sample (1: 480 mutants)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="cores")
     parser.add_argument("--seconds", type=float, default=3600.0, help="stop after so long; the next call goes on")
     parser.add_argument("--no-record", action="store_true", help="use the record as it is")
@@ -369,7 +370,7 @@ def main() -> None:
     given = parser.parse_args()
     until = time.monotonic() + given.seconds
     if not given.no_record:
-        mutants_record.record(SEED)
+        mutants_record.record(SEED, given.tests or mutants_record.TESTED)
     rooms = {room: round(size * given.size) for room, size in ROOMS.items() if not given.room or room in given.room}
     mutants = sample(SEED, rooms)
     results = work(mutants, given.jobs, until)

@@ -100,7 +100,8 @@ def online_entry(cls: type[OnlineMetric]) -> Iterator[str]:
     columns = [f"`{name}` ({COLUMNS[name].about})" for name in cls.needs] or [
         f"any, as `{name}`" for name in cls.of_columns
     ]
-    yield f"- **Columns**: {', '.join(columns)}"
+    if columns:
+        yield f"- **Columns**: {', '.join(columns)}"
     if cls.watch:
         yield f"- **Watch out for**: {cls.watch}"
     if cls.best_for:
@@ -202,7 +203,7 @@ def kinds(hint: Any) -> Iterator[str]:
         yield "numbers"
     else:
         words = {
-            str: "name of a column",
+            str: "text",
             int: "whole number",
             float: "number",
             bool: "`True`, `False`",
