@@ -70,14 +70,14 @@ def test_several_rankers_and_all_pairs_say_more_than_pairs_with_the_first_place(
 def test_trust_is_found_by_grades() -> None:
     draws = np.random.default_rng(3)
     alpha, beta = np.array([1.0, 0.6, 0.4]), np.array([0.0, 0.1, 0.05])
-    grade, place = draws.integers(0, 4, 200), np.argsort(draws.random((60_000, 3)), axis=1)
-    item = draws.integers(0, 66, 60_000)[:, None] * 3 + place
+    grade, place = draws.integers(0, 4, 200), np.argsort(draws.random((200_000, 3)), axis=1)
+    item = draws.integers(0, 66, 200_000)[:, None] * 3 + place
     attraction = 0.1 + 0.2 * grade
     click = draws.random(item.shape) < alpha * attraction[item] + beta
     pages = replace(Pages.of(item, click, 200), label=grade[item].astype(float))
     one = BiasEstimator.read("trust")
     curve = one.curve(one.use(ShownTraffic.of(pages)))
-    assert curve.alpha.tolist() == pytest.approx(alpha.tolist(), abs=0.04)
+    assert curve.alpha.tolist() == pytest.approx(alpha.tolist(), abs=0.02)
     assert curve.beta is not None
     assert curve.beta.tolist() == pytest.approx(beta.tolist(), abs=0.02)
 
@@ -92,7 +92,7 @@ def test_trust_is_found_by_the_clicks_of_the_other_half(kind: str) -> None:
     assert one.validity(one.use(traffic)).holds
     curve = one.curve(one.use(traffic))
     known = ~np.isnan(curve.alpha)
-    assert known.sum() >= 3
+    assert known.sum() >= 2
     assert np.abs(curve.alpha - alpha)[known].max() < 0.02
     assert curve.beta is not None
     assert np.abs(curve.beta - beta)[known].max() < 0.02
