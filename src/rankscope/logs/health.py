@@ -346,14 +346,14 @@ def _repeated(log: Log, whole: bool) -> Iterator[Finding]:
 
 
 def _repeated_units(log: Log) -> Iterator[Finding]:
-    """Find units with several rows in one variant, if most units have one row."""
+    """Find units with several rows in one variant, if half of the units or more have one row."""
     keys = ["unit_id", *(["variant"] if log.has("variant") else [])]
     several = pl.col("len") > 1
     ids = pl.col("unit_id").filter(several).sort().head(EXAMPLES).implode().alias("ids")
     wanted = [several.sum().alias("count"), pl.len().alias("total"), ids]
     facts = _merged(log.gather(lambda frame: frame.group_by(keys).len().select(wanted), "unit_id"))
     count, total = int(facts["count"]), int(facts["total"])
-    if 0 < 2 * count < total:
+    if 0 < 2 * count <= total:
         places = [f"{log.unit_noun} {one}" for one in facts["ids"]]
         yield rules.RepeatedUnits.finding(log=log.label, unit=log.unit_noun, count=count, total=total, places=places)
 

@@ -123,6 +123,8 @@ def test_users_with_several_rows_in_a_table_of_users_are_found() -> None:
     assert "1 of 4 users has several rows, which are added up, and the others have one" in finding.message
     assert finding.places == ("user d",)
     assert not found("RS617", users.unique())
+    (finding,) = found("RS617", pl.concat([users, users.filter(pl.col("user") == "a")]))
+    assert "2 of 4 users have several rows" in finding.message, "half of the units"
     assert not found("RS617", users.filter(pl.col("user") == "d")), "all users have several rows: these are events"
     assert not found("RS617", users.with_columns(time=pl.lit("2024-05-01T10:00:00Z"))), "times make rows events"
 
