@@ -147,8 +147,8 @@ class OverDays:
             f"{some[0]} to {some[-1]}" if some[0] != some[-1] else str(some[0]) for some in (self.early, self.late)
         )
         return (
-            f"the difference early ({first}) and late ({last}). The change is {'relative to the baseline, ' * relative}within units: "
-            "a unit that comes in both counts once"
+            f"Difference early ({first}) and late ({last}). The change is {'relative to the baseline, ' * relative}within units: "
+            "a unit that comes in both counts once."
         )
 
     def chart(self) -> Iterator[Chart]:
@@ -186,7 +186,7 @@ class OverDays:
         rows = tuple((name, day, panel.estimate(name).count) for name in first.systems for day, panel in panels)
         return Chart(
             "exposures", f"{several.capitalize()} by day", "lines", (Column("variant"), Column("day", "date"), Column(several, "count")),
-            rows, x="day", y=several, series="variant", caption=f"{several.capitalize()} that {self.metric} counts on each day.",
+            rows, x="day", y=several, series="variant", guide="zero", caption=f"{several.capitalize()} that {self.metric} counts on each day.",
         )  # fmt: skip
 
 
