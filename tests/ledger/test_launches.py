@@ -230,7 +230,9 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("line", "said"), WRONG, ids=[line.replace("--", "") for line, _ in WRONG])
+@pytest.mark.parametrize(
+    ("line", "said"), WRONG, ids=[line.replace("--", "").replace("2024-13-01", "of month 13") for line, _ in WRONG]
+)
 def test_wrong_input_is_one_line(line: str, said: str, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     head = "launch,side,metric,difference,standard_error"
     Path("bad.csv").write_text(f"{head}\nl,offline,AP,1,x\n")

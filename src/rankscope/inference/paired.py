@@ -74,7 +74,7 @@ class bernstein(PairedTest):
     The p-value is 1 less the level at which an end of the interval is 0. State the range of differences beforehand.
 
     >>> round(bernstein().p_value(Sample(np.array([0.9, 0.8, 1.0, 0.9] * 10))), 5)
-    0.00131
+    0.0031
     """
 
     in_words = "an empirical Bernstein test"

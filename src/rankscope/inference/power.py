@@ -143,7 +143,7 @@ def inflation_of_looks(test: PairedTest | None, units: float, power: float = 0.8
 
     >>> from rankscope.inference.sequential import group_sequential
     >>> round(inflation_of_looks(group_sequential(looks=5), 1000), 2)
-    1.03
+    1.02
     >>> round(inflation_of_looks(group_sequential(looks=5, spending="pocock"), 1000), 2)
     1.21
     """

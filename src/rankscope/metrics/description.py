@@ -79,7 +79,7 @@ def convention_of(metric: Metric) -> str:
 
     >>> from rankscope.metrics import parse
     >>> convention_of(parse("P@10"))
-    "divides by k even if fewer documents were returned; denominator='min_k_listlen' does not"
+    "divides by k even if fewer documents were returned. denominator='min_k_listlen' does not"
     >>> convention_of(parse("DCG(gain='exponential')@10"))[:55]
     'here: gain 2^grade - 1. Usually: linear gain and 1/log2'
     """
