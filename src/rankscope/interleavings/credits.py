@@ -118,7 +118,7 @@ class TeamCredit(Credit, aliases=("team_credit", "teams")):
         if not log.has("team"):
             return super().rankers(log)
         teams = (
-            log.gather(lambda frame: frame.select(pl.col("team").drop_nulls().unique()))["team"]
+            log.gather(lambda frame: frame.select(pl.col("team").drop_nulls().unique()), ids=["team"])["team"]
             .unique()
             .sort()
             .to_list()
@@ -218,7 +218,9 @@ def recorded_method(log: Log) -> Mixing | None:
     if not log.has("merge_method"):
         return None
     names = (
-        log.gather(lambda frame: frame.select(pl.col("merge_method").drop_nulls().unique()))["merge_method"]
+        log.gather(lambda frame: frame.select(pl.col("merge_method").drop_nulls().unique()), ids=["merge_method"])[
+            "merge_method"
+        ]
         .unique()
         .to_list()
     )
