@@ -14,7 +14,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.experiments.split import UNEQUAL, SampleRatio, sample_ratio
-from rankscope.impressions import Log
+from rankscope.impressions import Log, one_key
 from rankscope.inference.base import Sample
 from rankscope.inference.paired import t
 from rankscope.interleavings.credits import Credit, TeamCredit, credit_of, recorded_method, summed
@@ -130,10 +130,9 @@ class Interleaved:
     @cached_property
     def clicked(self) -> pl.DataFrame:
         """The rows with a click: lists, units, positions and ranks."""
-        ids = list(dict.fromkeys([unit_of(self.log), "impression_id"]))
         log = self._events if self.credit.event == "click" and self.credit.dwell is None else self.log
-        rows = pl.col("click") != 0
-        return log.gather(lambda frame: frame.filter(rows).select(*ids, "position", "click", *self.ranks), ids=ids)
+        columns = [*self.keys, one_key(self.keys), "position", "click", *self.ranks]
+        return log.gather(lambda frame: frame.filter(pl.col("click") != 0).select(columns), ids=self.keys)
 
     @property
     def ranks(self) -> list[str]:
@@ -212,21 +211,16 @@ class Interleaved:
         """True if rankers filled the first place equally often, as a draft does, or None if the log has no teams or positions."""
         if not (isinstance(self.credit, TeamCredit) and self.log.has("team", "position")):
             return None
-        place = pl.col("position") == self._first_place
-        found = self.log.gather(
-            lambda f: f.filter(place & pl.col("team").is_not_null()).group_by("team").agg(pl.len().alias("count")),
-            ids=["team"],
-        )
-        counts = dict(found.group_by("team").agg(pl.col("count").sum()).iter_rows())
-        return sample_ratio({name: int(counts.get(name, 0)) for name in self.rankers})
+        return sample_ratio({name: int(self._opened[f"first_{name}"].sum()) for name in self.rankers})
 
     @cached_property
     def agreed(self) -> tuple[float, float, int] | None:
         """The preference on lists whose shown items all rankers rank alike, its p-value and the number of lists; None without such lists."""
         if self.competitive or not self.ranks or not self.log.has("impression_id"):
             return None
-        alike = self.lists.group_by("impression_id").agg(pl.col("apart").any()).filter(~pl.col("apart"))
-        lists = alike["impression_id"].drop_nulls()
+        alike = self.lists.filter(~pl.col("apart"))["impression_id"].drop_nulls()
+        apart = self.lists.filter(pl.col("apart") & pl.col("impression_id").is_in(alike.implode()))["impression_id"]
+        lists = alike.filter(~alike.is_in(apart.implode()))  # an id may be of lists of two users
         if lists.is_empty() or not (units := self.roll_up(kept=pl.col("impression_id").is_in(lists.implode()))).count:
             return None
         worst = (0.0, 1.0, 0)
@@ -294,7 +288,7 @@ class Interleaved:
     @cached_property
     def lists(self) -> pl.DataFrame:
         """One row per list (of each unit): its ``clicks``, the ``longest`` position, and whether its items are ranked ``apart`` by rankers."""
-        keys = list(dict.fromkeys([unit_of(self.log), "impression_id"]))
+        keys = self.keys
         first, *others = map(pl.col, self.ranks or ["impression_id"])
         apart = pl.any_horizontal(first.ne_missing(other) for other in others).any() if others else pl.len() < 0
         found = {"apart": apart}
@@ -302,30 +296,52 @@ class Interleaved:
             found["clicks"] = pl.col("click").fill_null(0.0).sum()
         if self.log.has("position"):
             found["longest"] = pl.col("position").max()
-        return self.log.gather(lambda frame: frame.group_by(keys).agg(**found), "impression_id", keys)
+        return self.log.gather(
+            lambda frame: frame.group_by(one_key(keys)).agg(pl.col(keys).first(), **found),
+            "impression_id",
+            keys,
+        )
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that name a list: its unit and its id."""
+        return list(dict.fromkeys([unit_of(self.log), "impression_id"]))
+
+    @property
+    def _team(self) -> pl.Expr:
+        name = pl.col("team").str.strip_chars()
+        return pl.when(name != "").then(name)
 
     @cached_property
+    def _opened(self) -> pl.DataFrame:
+        """The first round of each list: how many places have a team, how many teams, and the first places of each ranker."""
+        place = pl.col("position") - self._first_place
+        firsts = [((place == 0) & (self._team == name)).sum().alias(f"first_{name}") for name in self.rankers]
+        found = [self._team.count().alias("count"), self._team.n_unique().alias("teams"), *firsts]
+        return self.log.gather(
+            lambda frame: frame.filter(place < len(self.rankers)).group_by("impression_id").agg(found),
+            "impression_id",
+            ["impression_id"],
+        )
+
+    @property
     def _wrong(self) -> int:
         """How many lists have teams that a draft cannot make: a team twice in the first round, or a team without the item."""
-        name, place = pl.col("team").str.strip_chars(), pl.col("position") - self._first_place
-        team = pl.when(name != "").then(name)
-        unranked = [(ranker, pl.col(rank)) for ranker, rank in zip(self.rankers, self.ranks, strict=False)]
-
-        def lists(frame: pl.LazyFrame) -> pl.LazyFrame:
-            opened = (
-                frame.filter(place < len(self.rankers))
-                .group_by("impression_id")
-                .agg(team.count().alias("count"), team.n_unique().alias("teams"))
+        full = (pl.col("count") == len(self.rankers)) & (pl.col("teams") < pl.col("count"))
+        found = self._opened.filter(full).select("impression_id")
+        if self.ranks:
+            absent = [
+                pl.col(rank).is_null() & (self._team == name)
+                for name, rank in zip(self.rankers, self.ranks, strict=True)
+            ]
+            unranked = pl.any_horizontal(pl.col(self.ranks).is_null())
+            lists = self.log.gather(
+                lambda frame: frame.filter(unranked).filter(pl.any_horizontal(absent)).select("impression_id").unique(),
+                "impression_id",
+                ["impression_id"],
             )
-            twice = opened.filter((pl.col("count") == len(self.rankers)) & (pl.col("teams") < pl.col("count")))
-            absent = frame.filter(
-                pl.any_horizontal(
-                    pl.lit(value=False), *(rank.is_null() & (team == ranker) for ranker, rank in unranked)
-                )
-            )
-            return pl.concat([twice.select("impression_id"), absent.select("impression_id")]).unique()
-
-        return self.log.gather(lists, "impression_id", ["impression_id"]).height
+            found = pl.concat([found, lists])
+        return found["impression_id"].n_unique()
 
     @cached_property
     def _first_place(self) -> int:

@@ -10,13 +10,14 @@ import numpy as np
 import polars as pl
 
 from rankscope.experiments.interleaved import Interleaved
+from rankscope.impressions import one_key
 from rankscope.inference.power import queries_needed, units_needed
 from rankscope.lists import Array
 from rankscope.moments import Moments
 from rankscope.panels.ratios import deviation_of_units
 
 ROUNDS = 400  # draws of units for the interval of the multiplier
-BUNDLES = 5_000  # of units that are drawn together
+BUNDLES = 2_000  # of units that are drawn together
 STEPS = 60  # of the search for the decay
 MOST_DECAY = 8.0
 
@@ -94,7 +95,8 @@ def _decay(found: Interleaved) -> float | None:
     click = pl.col("click").fill_null(0.0)
 
     def counts(frame: pl.LazyFrame) -> pl.LazyFrame:
-        return frame.group_by(*keys, "position").agg(pl.len().alias("shown"), click.sum().alias("clicks"))
+        found = pl.col(keys).first(), pl.len().alias("shown"), click.sum().alias("clicks")
+        return frame.group_by(one_key(keys), "position").agg(*found).select(*keys, "position", "shown", "clicks")
 
     rows = found.log.gather(counts, ids=keys).group_by(*keys, "position").agg(pl.col("shown", "clicks").sum())
     rows = rows.filter((pl.col("clicks").sum().over(keys) > 0) & (pl.len().over(keys) > 1) & (pl.col("position") > 0))
@@ -121,13 +123,12 @@ def _per_unit(found: Interleaved, decay: float) -> Array:
     """One row per unit: lists won by the first ranker less lost, lists with an event, clicks, lists, and clicks on the list of each ranker."""
     units, place = found.units, pl.col("position").cast(pl.Float64)
     unit, click = units.unit, pl.col("click").fill_null(0.0)
-    keys = list(dict.fromkeys([unit, "impression_id"]))
     own = [
         pl.when(pl.col(name) <= pl.col("longest")).then(click * (place / pl.col(name).cast(pl.Float64)) ** decay).otherwise(0.0)
         .sum().alias(name)
         for name in found.ranks
     ]  # fmt: skip
-    clicked = found.clicked.join(found.lists, on=keys, nulls_equal=True).group_by(unit).agg(own)
+    clicked = found.clicked.join(found.lists.select("key", "longest"), on="key").group_by(unit).agg(own)
     won, of = units.columns(units.metrics[0]).T
     outcomes = pl.DataFrame({unit: units.ids, "apart": 2 * won - of, "of": of})
     of_units = found.lists.group_by(unit).agg(pl.col("clicks").sum(), pl.len().alias("lists"))
