@@ -297,9 +297,7 @@ class Interleaved:
         if self.log.has("position"):
             found["longest"] = pl.col("position").max()
         return self.log.gather(
-            lambda frame: frame.group_by(one_key(keys)).agg(pl.col(keys).first(), **found),
-            "impression_id",
-            keys,
+            lambda frame: frame.group_by(one_key(keys)).agg(pl.col(keys).first(), **found), "impression_id", keys
         )
 
     @property

@@ -188,6 +188,24 @@ def test_several_rankers_are_compared_in_pairs_and_corrected() -> None:
         _ = rs.interleaving(made(lists=500, third=True), correction="max_t").contrasts
 
 
+def test_a_preference_graph_has_the_winner_first_and_leaves_unclear_pairs_empty() -> None:
+    found = rs.interleaving(made(lists=500, third=True))
+    leader, *_, last = found.wins
+    graph = next(chart for chart in found.charts() if chart.name == "graph")
+    cells = {(row, other): value for row, other, value in graph.rows}
+    assert last == "B"
+    assert list(dict.fromkeys(row for row, *_ in graph.rows)) == list(found.wins)
+    assert cells["A", "B"] == -cells["B", "A"] == found["A", "B", "preference"].difference
+    assert cells["A", "A"] == 0
+    clear = {(edge.winner, edge.loser) for edge in found.edges}
+    assert all((cells[pair] is None) == (not {pair, pair[::-1]} & clear) for pair in cells if pair[0] != pair[1])
+    page = rs.report(made(lists=500, third=True)).html
+    assert f"Users prefer {leader} to " in page
+    equal = rs.interleaving(made(lists=60, third=True, better=0.0))
+    assert (len(equal.edges), [chart.name for chart in equal.charts()]) == (0, ["preferences"])
+    assert "No clear preference between 3 rankers" in rs.report(made(lists=60, third=True, better=0.0)).html
+
+
 def test_slices_compare_within_each_value() -> None:
     found = rs.interleaving(made(), slices="country")
     assert [(part.attribute, part.name) for part in found.slices] == [("country", "de"), ("country", "fr")]
