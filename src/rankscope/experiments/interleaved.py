@@ -92,10 +92,7 @@ class Interleaved:
         """Sum up the outcomes of lists with an event by unit: one earning per pair of rankers."""
         log = self._events if self._events.schema.keys() >= {*by} else self._with_events
         log = log if kept is None else log.turned(lambda frame: frame.filter(kept))
-        if not (log.has("impression_id") or log.has("unit_id")):
-            log.require(("impression_id",), "interleaving")
-        if not log.has("impression_id"):
-            raise DataError(f"{log.label}: interleaving needs a column impression_id (the id of each list)")
+        log.require(("impression_id",), "interleaving")
         return roll_up(log, [*summed(self.credit, self.rankers).values()], by=by, ids=ids)
 
     @cached_property

@@ -30,12 +30,13 @@ class Credit(Earning, kind="credit"):
     each one counts, by its share for the ranker, and per list only the winner. ``ties`` may be left out of the number of lists.
 
     A subclass defines ``earned``, the credit of a ranker per row, or ``sums``, the credit of two of them per list. ``prefix`` begins the columns
-    of rankers in the log. ``whole_lists`` is true if items without an event matter.
+    of rankers in the log, ``instead`` names another column that does. ``whole_lists`` is true if items without an event matter.
     """
 
     unit, above, below = "list", "lists won, ties half", "lists with a credited event"
     range = (0.0, 1.0)
     prefix: ClassVar[str] = "rank_"
+    instead: ClassVar[str] = ""
     whole_lists: ClassVar[bool] = False
     listed_by = "rankscope interleaving --help"
 
@@ -87,7 +88,7 @@ class Credit(Earning, kind="credit"):
         found = [name.removeprefix(self.prefix) for name in log.attributes if name.startswith(self.prefix)]
         if len(found) < 2:
             raise DataError(
-                f"{log.label}: {self} needs a column {self.prefix}NAME of each ranker, and there {_are(found)}"
+                f"{log.label}: {self} needs {self.instead}a column {self.prefix}NAME of each ranker, and there {_are(found)}"
             )
         return found
 
@@ -104,7 +105,7 @@ def _are(found: Sequence[str]) -> str:
 class TeamCredit(Credit, aliases=("team_credit", "teams")):
     """A click earns the ranker that contributed the item (column ``team``, or clicks per ranker in columns ``clicks_NAME``)."""
 
-    prefix = "clicks_"
+    prefix, instead = "clicks_", "a column team (--columns NAME=team), or "
     source = "Radlinski, Kurup and Joachims, How does clickthrough data reflect retrieval quality? CIKM 2008"
 
     def earned(self, log: Log, ranker: str) -> pl.Expr:
@@ -228,7 +229,10 @@ def recorded_method(log: Log) -> Mixing | None:
         raise DataError(
             f"{log.label}: lists were mixed in {len(names)} ways ({words.listing(sorted(names), 3)}): analyse them one at a time"
         )
-    return Mixing.read(names[0]) if names else None
+    try:
+        return Mixing.read(names[0]) if names else None
+    except InputError as error:
+        raise InputError(f"{log.label}, column merge_method: {error}") from None
 
 
 def usual_credit(log: Log) -> Credit | None:
