@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from rankscope import words
+from rankscope.behaviour.mixing import Mixing
 from rankscope.errors import DataError, InputError
 from rankscope.experiments.split import UNEQUAL, SampleRatio, sample_ratio
 from rankscope.impressions import Log, one_key
@@ -26,6 +27,7 @@ from rankscope.panels.ratios import in_scale
 from rankscope.panels.samples import Measure
 from rankscope.panels.slices import MAX_VALUES, too_many_values
 from rankscope.panels.validity import VALID, Validity
+from rankscope.parallel import import_ahead
 
 PREFERENCE, OF_UNITS = "preference", "preference of {units}"
 PAIRS = ("all", "competitive")
@@ -57,12 +59,13 @@ class Duels(Panel):
 
 @dataclass(frozen=True, eq=False)
 class Interleaved:
-    """A log of interleaved lists, the ``credit`` of its clicks, and its ``rankers``. ``competitive`` keeps only pairs of items that differ."""
+    """A log of interleaved lists, the ``credit`` of its clicks, and its ``rankers``. ``competitive`` keeps only pairs of items that differ. ``method`` is the recorded way of mixing."""
 
     log: Log
     credit: Credit
     rankers: tuple[str, ...]
     competitive: bool = False
+    method: Mixing | None = None
 
     @classmethod
     def of(cls, log: Log, credit: Any = None, pairs: str = "all", first: str | None = None) -> Interleaved:
@@ -72,13 +75,15 @@ class Interleaved:
         """
         if pairs not in PAIRS:
             raise InputError(f"pairs={pairs!r}: pairs is one of {words.choices(PAIRS)}")
-        chosen = credit_of(log, credit)
+        import_ahead("scipy.special")
+        method = recorded_method(log)
+        chosen = credit_of(log, credit, method)
         log.require(chosen.columns(log), str(chosen))
         rankers = chosen.rankers(log)
         if first is not None and str(first) not in rankers:
             raise InputError(f"baseline {first!r}: no ranker is called that{words.hint(str(first), rankers)}")
         ordered = [*(name for name in rankers if name != str(first)), *([str(first)] if first is not None else [])]
-        found = cls(log, chosen, tuple(ordered), pairs == "competitive")
+        found = cls(log, chosen, tuple(ordered), pairs == "competitive", method)
         return replace(found, log=found._competitive()) if found.competitive else found
 
     @property
@@ -272,13 +277,12 @@ class Interleaved:
 
     def check_method(self) -> None:
         """Refuse a log whose teams the recorded way of mixing cannot make. Raises DataError."""
-        method = recorded_method(self.log)
-        if method is None or not method.rounds or not self.log.has("team", "position", "impression_id"):
+        if self.method is None or not self.method.rounds or not self.log.has("team", "position", "impression_id"):
             return
         wrong, whole = self._wrong, self.lists["impression_id"].n_unique()
         if whole and wrong / whole > MISMATCHED:
             raise DataError(
-                f"{self.log.label}: {words.count(wrong)} of {words.counted(whole, 'list')} have teams that {method} cannot make: "
+                f"{self.log.label}: {words.count(wrong)} of {words.counted(whole, 'list')} have teams that {self.method} cannot make: "
                 "check the column team, or name the way of mixing in merge_method"
             )
 
@@ -309,21 +313,20 @@ class Interleaved:
 
     @cached_property
     def _opened(self) -> pl.DataFrame:
-        """The first round of each list: how many places have a team, how many teams, and the first places of each ranker."""
-        place = pl.col("position") - self._first_place
-        firsts = [((place == 0) & (self._team == name)).sum().alias(f"first_{name}") for name in self.rankers]
-        found = [self._team.count().alias("count"), self._team.n_unique().alias("teams"), *firsts]
-        return self.log.gather(
-            lambda frame: frame.filter(place < len(self.rankers)).group_by("impression_id").agg(found),
-            "impression_id",
-            ["impression_id"],
-        )
+        """The first round of each list: whether a team is in it twice, so that another is missing, and the first places of each ranker."""
+        team, place, rankers = self._team, pl.col("position") - self._first_place, len(self.rankers)
+        firsts = [((place == 0) & (team == name)).sum().alias(f"first_{name}") for name in self.rankers]
+        twice = pl.any_horizontal((team == name).sum() > 1 for name in self.rankers) & (team.count() == rankers)
+
+        def lists(frame: pl.LazyFrame) -> pl.LazyFrame:
+            return frame.filter(place < rankers).group_by("impression_id").agg(twice.alias("twice"), *firsts)
+
+        return self.log.gather(lists, "impression_id", ["impression_id"])
 
     @property
     def _wrong(self) -> int:
         """How many lists have teams that a draft cannot make: a team twice in the first round, or a team without the item."""
-        full = (pl.col("count") == len(self.rankers)) & (pl.col("teams") < pl.col("count"))
-        found = self._opened.filter(full).select("impression_id")
+        found = self._opened.filter("twice").select("impression_id")
         if self.ranks:
             absent = [
                 pl.col(rank).is_null() & (self._team == name)

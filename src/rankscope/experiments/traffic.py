@@ -95,8 +95,9 @@ def _decay(found: Interleaved) -> float | None:
     click = pl.col("click").fill_null(0.0)
 
     def counts(frame: pl.LazyFrame) -> pl.LazyFrame:
-        found = pl.col(keys).first(), pl.len().alias("shown"), click.sum().alias("clicks")
-        return frame.group_by(one_key(keys), "position").agg(*found).select(*keys, "position", "shown", "clicks")
+        ids = [*keys, "position"]
+        found = pl.col(ids).first(), pl.len().alias("shown"), click.sum().alias("clicks")
+        return frame.group_by(one_key(ids)).agg(*found).drop("key")
 
     rows = found.log.gather(counts, ids=keys).group_by(*keys, "position").agg(pl.col("shown", "clicks").sum())
     rows = rows.filter((pl.col("clicks").sum().over(keys) > 0) & (pl.len().over(keys) > 1) & (pl.col("position") > 0))
@@ -105,10 +106,11 @@ def _decay(found: Interleaved) -> float | None:
         return None
     item = rows.select(pl.struct(keys).rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
     place, shown, clicks = (rows[name].cast(pl.Float64).to_numpy() for name in ("position", "shown", "clicks"))
-    logs, whole = np.log(place), np.bincount(item, clicks)
+    places, at = np.unique(place, return_inverse=True)
+    logs, whole = np.log(places)[at], np.bincount(item, clicks)
 
     def slope(decay: float) -> float:
-        weight = shown * place**-decay
+        weight = shown * (places**-decay)[at]
         mean = np.bincount(item, weight * logs) / np.bincount(item, weight)
         return float(whole @ mean - clicks @ logs)  # falls as the decay rises
 

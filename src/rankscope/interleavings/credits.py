@@ -218,13 +218,11 @@ def recorded_method(log: Log) -> Mixing | None:
     """Return the way of mixing that a log records, or None. Raises DataError for several, InputError for an unknown one."""
     if not log.has("merge_method"):
         return None
-    names = (
-        log.gather(lambda frame: frame.select(pl.col("merge_method").drop_nulls().unique()), ids=["merge_method"])[
-            "merge_method"
-        ]
-        .unique()
-        .to_list()
-    )
+    name = pl.col("merge_method")
+    changed = (
+        name.filter((name != name.shift()).fill_null(value=True)).drop_nulls().unique()
+    )  # few rows differ from the one before
+    names = log.gather(lambda frame: frame.select(changed), ids=["merge_method"])["merge_method"].unique().to_list()
     if len(names) > 1:
         raise DataError(
             f"{log.label}: lists were mixed in {len(names)} ways ({words.listing(sorted(names), 3)}): analyse them one at a time"
@@ -242,8 +240,8 @@ def usual_credit(log: Log) -> Credit | None:
     return LoggedCredit() if any(name.startswith("credit_") for name in log.attributes) else None
 
 
-def credit_of(log: Log, credit: Any = None) -> Credit:
-    """Return the credit to use on a log: the chosen one, or the usual one of the way of mixing that the log records.
+def credit_of(log: Log, credit: Any, method: Mixing | None) -> Credit:
+    """Return the credit to use on a log: the chosen one, or the usual one of its way of mixing.
 
     Raises DataError for a log without teams, ranks or credits of rankers, InputError for several credits.
     """
@@ -255,7 +253,6 @@ def credit_of(log: Log, credit: Any = None) -> Credit:
         credit = next(iter(credit), None)
     if credit is not None:
         return Credit.read(credit)
-    method = recorded_method(log)
     found = usual_credit(log) if method is None else Credit.read(method.credit)
     if found is None:
         raise DataError(
