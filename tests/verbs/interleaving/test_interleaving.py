@@ -386,7 +386,7 @@ WRONG: list[tuple[str, Any, dict[str, Any], str]] = [
     ("no query in common", {"a": {"q1": {"x": 1.0}}, "b": {"q2": {"x": 1.0}}}, {}, "a and b share no query"),
     ("too long", RUNS, {"k": 50}, "k=50: the rankings of every query have fewer documents"),
     ("too many for balanced", RUNS | {"third": RUNS["new"]}, {"method": "Balanced"}, "query q1: Balanced mixes two rankings"),
-    ("an unknown method", RUNS, {"method": "Draft"}, "column merge_method: mixing 'Draft': no mixing is called Draft"),
+    ("an unknown method", RUNS, {"method": "Draft"}, "no mixing is called Draft"),
     ("a program without a solution", {"a": {"q": {"b": 1.0}}, "b": {"q": {"d": 2.0, "c": 1.0}}}, {"method": "Optimised", "k": 3}, "query q: Optimised: no mixture"),
 ]  # fmt: skip
 
