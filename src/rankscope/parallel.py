@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from importlib import import_module
 from itertools import chain, islice
 from pathlib import Path
-from threading import Thread
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeVar
 
@@ -36,12 +33,6 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _limits: ContextVar[Mapping[str, str]] = ContextVar("_limits", default=MappingProxyType({}))
-
-
-def import_ahead(module: str) -> None:
-    """Import a module that is slow to import and needed soon, while this thread reads."""
-    if module not in sys.modules:
-        Thread(target=import_module, args=(module,), daemon=True).start()
 
 
 @contextmanager

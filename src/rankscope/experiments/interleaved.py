@@ -16,7 +16,7 @@ from rankscope.behaviour.mixing import Mixing
 from rankscope.errors import DataError, InputError
 from rankscope.experiments.split import UNEQUAL, SampleRatio, sample_ratio
 from rankscope.impressions import Log, one_key
-from rankscope.inference.base import Sample
+from rankscope.inference.base import Sample, import_ahead
 from rankscope.inference.paired import t
 from rankscope.interleavings.credits import Credit, TeamCredit, credit_of, recorded_method, summed
 from rankscope.lists import Array
@@ -27,7 +27,6 @@ from rankscope.panels.ratios import in_scale
 from rankscope.panels.samples import Measure
 from rankscope.panels.slices import MAX_VALUES, too_many_values
 from rankscope.panels.validity import VALID, Validity
-from rankscope.parallel import import_ahead
 
 PREFERENCE, OF_UNITS = "preference", "preference of {units}"
 PAIRS = ("all", "competitive")
@@ -75,7 +74,7 @@ class Interleaved:
         """
         if pairs not in PAIRS:
             raise InputError(f"pairs={pairs!r}: pairs is one of {words.choices(PAIRS)}")
-        import_ahead("scipy.special")
+        import_ahead()
         method = recorded_method(log)
         chosen = credit_of(log, credit, method)
         log.require(chosen.columns(log), str(chosen))
@@ -109,7 +108,7 @@ class Interleaved:
 
     @cached_property
     def _events(self) -> Log:
-        """The same rows in memory, with the columns that credits, units and ranks take, unless they are many or elsewhere."""
+        """The same rows in memory, with the columns that credits, units and ranks take, unless they are elsewhere."""
         log = self._with_events
         if self.credit.whole_lists or log.elsewhere is not None:
             return log
