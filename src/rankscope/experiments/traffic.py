@@ -62,17 +62,16 @@ class Traffic:
         return both / one
 
 
-def traffic_of(found: Interleaved, power: float = 0.8, alpha: float = 0.05) -> Traffic | None:
+def traffic_of(
+    found: Interleaved, power: float = 0.8, alpha: float = 0.05, decay: float | None = None
+) -> Traffic | None:
     """Return the traffic that both designs need; None if the log lacks the ranks, positions or clicks to know, or shows no difference.
 
     The expected clicks on a ranker's own list come from each clicked item: attention at its rank there over attention at its place here.
     Attention falls as position to the power of -decay. The decay is measured: items of the same query that were shown at several positions, as
-    mixing does, are compared with themselves. Items that were not shown count for neither ranker.
+    mixing does, are compared with themselves. Items that were not shown count for neither ranker. ``decay``: if it is known already.
     """
-    wanted = ("position", "click", "impression_id", "item_id")
-    if len(found.rankers) != 2 or not found.ranks or found.competitive or not found.log.has(*wanted):
-        return None
-    decay = _decay(found)
+    decay = decay_of(found) if decay is None else decay
     if decay is None:
         return None
     table = _per_unit(found, decay)
@@ -89,8 +88,14 @@ def traffic_of(found: Interleaved, power: float = 0.8, alpha: float = 0.05) -> T
     )  # fmt: skip
 
 
-def _decay(found: Interleaved) -> float | None:
-    """The fall of attention, by items that were shown at several positions: the conditional likelihood of the positions of their clicks."""
+def decay_of(found: Interleaved) -> float | None:
+    """Return the fall of attention, by items that were shown at several positions; None if the log cannot say.
+
+    It is the most likely one given the positions at which an item was shown, and that it was clicked at one of them.
+    """
+    wanted = ("position", "click", "impression_id", "item_id")
+    if len(found.rankers) != 2 or not found.ranks or found.competitive or not found.log.has(*wanted):
+        return None
     keys = [*(["query_id"] if found.log.has("query_id") else []), "item_id"]
     click = pl.col("click").fill_null(0.0)
 
