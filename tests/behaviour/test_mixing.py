@@ -13,6 +13,7 @@ import pytest
 
 from rankscope.behaviour.mixing import (
     Balanced,
+    Coins,
     DebiasedBalanced,
     MixedList,
     Mixing,
@@ -222,6 +223,16 @@ def test_a_seed_and_an_impression_make_one_list(method: Mixing) -> None:
     for (items, _), chance in method.outcomes(lists, 3).items():
         expected[items] += 800 * chance
     assert sum((drawn[items] - count) ** 2 / count for items, count in expected.items() if count > 1e-6) < 60
+
+
+def test_two_rankings_are_mixed_as_they_are_drawn() -> None:
+    method, draws = TeamDraft(), random.Random(5)
+    for number in range(300):
+        docs = range(draws.choice([3, 12, 80]))
+        lists, k = [draws.sample(docs, draws.randint(1, len(docs))) for _ in range(2)], draws.randint(1, 70)
+        mixed = method.mix(lists, k, 7, number)
+        items, teams = method.draw(lists, k, Coins(7, number).pick)
+        assert mixed == MixedList(tuple(items), tuple(teams), method, lists)
 
 
 def test_worked_draft() -> None:

@@ -9,7 +9,7 @@ import math
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
-from itertools import count
+from itertools import count, filterfalse, islice
 from struct import Struct
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -62,6 +62,11 @@ class MixedList(NamedTuple):
         return self.method.credits(self)
 
 
+def _drawn(seed: int, impression: Any, used: int) -> bytes:
+    """Return the next 16 whole numbers below 2**32 of an impression after ``used`` ones."""
+    return blake2b(f"{seed}:{impression}:{used}".encode()).digest()
+
+
 class Coins:
     """Random numbers of one impression: equal seeds and impressions give equal numbers on every machine.
 
@@ -71,12 +76,9 @@ class Coins:
     """
 
     def __init__(self, seed: int, impression: Any) -> None:
-        self.numbers = self._drawn(f"{seed}:{impression}")
-
-    def _drawn(self, name: str) -> Iterator[int]:
-        """Yield whole numbers below 2**32 without end."""
-        for used in count(0, 16):
-            yield from NUMBERS.unpack(blake2b(f"{name}:{used}".encode()).digest())
+        self.numbers: Iterator[int] = (
+            number for used in count(0, 16) for number in NUMBERS.unpack(_drawn(seed, impression, used))
+        )
 
     def uniform(self) -> float:
         """Return the next number, at least 0 and below 1."""
@@ -177,9 +179,9 @@ def check_rankings(method: Mixing, rankings: Rankings, k: int) -> None:
         wanted = "two rankings" if method.most == 2 else "two rankings or more"
         raise InputError(f"{method} mixes {wanted}, and there {words.agree(len(rankings), 'is')} {len(rankings)}")
     for number, ranking in enumerate(rankings, 1):
-        if not len(ranking):
+        if not (size := len(ranking)):
             raise InputError(f"ranking {number} is empty: give at least one item, or show the other ranking as it is")
-        if len(set(ranking)) < len(ranking):
+        if len({*ranking}) < size:
             twice = next(item for place, item in enumerate(ranking) if item in ranking[:place])
             raise InputError(f"ranking {number} has {twice!r} twice: keep each item once, at its best rank")
 
@@ -192,6 +194,34 @@ class TeamDraft(Mixing, aliases=("team_draft", "TDI", "TeamDraftMultileave")):
 
     most, credit, rounds = 0, "TeamCredit", True
     source = "Radlinski, Kurup and Joachims, How does clickthrough data reflect retrieval quality? CIKM 2008; Schuth et al., CIKM 2014"
+
+    def mix(self, rankings: Rankings, k: int = 10, seed: int = 0, impression: Any = "") -> MixedList:
+        """Mix as ``draw`` does; two rankings by a shorter way, for serving."""
+        if len(rankings) != 2:
+            return super().mix(rankings, k, seed, impression)
+        first, second = rankings
+        if not (k.__class__ is int and k > 0 and len({*first}) == len(first) > 0 < len(second) == len({*second})):
+            check_rankings(self, rankings, k)
+        picked: dict[Any, int] = {}
+        one, other = filterfalse(picked.__contains__, first).__next__, filterfalse(picked.__contains__, second).__next__
+        coins = _drawn(seed, impression, 0)[3::4]  # whose first bit is what draw() picks of 2
+        if k > 2 * len(coins):
+            coins = b"".join(_drawn(seed, impression, used)[3::4] for used in range(0, k, 16))
+        try:
+            for coin in coins[: k // 2]:
+                if coin > 127:
+                    picked[other()] = 1
+                    picked[one()] = 0
+                else:
+                    picked[one()] = 0
+                    picked[other()] = 1
+            if k % 2:
+                picked[other() if coins[k // 2] > 127 else one()] = coins[k // 2] >> 7
+        except StopIteration:  # a ranker has no item left: the other goes on
+            for ranker, ranking in enumerate(rankings):
+                left = (item for item in ranking if item not in picked)
+                picked.update(dict.fromkeys(islice(left, k - len(picked)), ranker))
+        return tuple.__new__(MixedList, (tuple(picked), tuple(picked.values()), self, rankings))  # faster than a call
 
     def draw(self, rankings: Rankings, k: int, pick: Pick) -> tuple[list[Any], list[int]]:
         picked: dict[Any, int] = {}  # the team of each item, in the order of the list

@@ -12,14 +12,15 @@ import numpy as np
 import polars as pl
 
 from rankscope import words
+from rankscope.behaviour.mixing import Mixing
 from rankscope.errors import DataError, InputError
 from rankscope.experiments.split import UNEQUAL, SampleRatio, sample_ratio
-from rankscope.impressions import Log
-from rankscope.inference.base import Sample
+from rankscope.impressions import Log, one_key
+from rankscope.inference.base import Sample, import_ahead
 from rankscope.inference.paired import t
 from rankscope.interleavings.credits import Credit, TeamCredit, credit_of, recorded_method, summed
 from rankscope.lists import Array
-from rankscope.logs.rollup import UnitTotals, roll_up
+from rankscope.logs.rollup import UNITS, UnitTotals, roll_up, unit_of
 from rankscope.panels.families import Pairs
 from rankscope.panels.panel import PairedValues, Panel
 from rankscope.panels.ratios import in_scale
@@ -57,12 +58,13 @@ class Duels(Panel):
 
 @dataclass(frozen=True, eq=False)
 class Interleaved:
-    """A log of interleaved lists, the ``credit`` of its clicks, and its ``rankers``. ``competitive`` keeps only pairs of items that differ."""
+    """A log of interleaved lists, the ``credit`` of its clicks, and its ``rankers``. ``competitive`` keeps only pairs of items that differ. ``method`` is the recorded way of mixing."""
 
     log: Log
     credit: Credit
     rankers: tuple[str, ...]
     competitive: bool = False
+    method: Mixing | None = None
 
     @classmethod
     def of(cls, log: Log, credit: Any = None, pairs: str = "all", first: str | None = None) -> Interleaved:
@@ -72,13 +74,15 @@ class Interleaved:
         """
         if pairs not in PAIRS:
             raise InputError(f"pairs={pairs!r}: pairs is one of {words.choices(PAIRS)}")
-        chosen = credit_of(log, credit)
+        import_ahead()
+        method = recorded_method(log)
+        chosen = credit_of(log, credit, method)
         log.require(chosen.columns(log), str(chosen))
         rankers = chosen.rankers(log)
         if first is not None and str(first) not in rankers:
             raise InputError(f"baseline {first!r}: no ranker is called that{words.hint(str(first), rankers)}")
         ordered = [*(name for name in rankers if name != str(first)), *([str(first)] if first is not None else [])]
-        found = cls(log, chosen, tuple(ordered), pairs == "competitive")
+        found = cls(log, chosen, tuple(ordered), pairs == "competitive", method)
         return replace(found, log=found._competitive()) if found.competitive else found
 
     @property
@@ -90,15 +94,52 @@ class Interleaved:
 
     def roll_up(self, by: Sequence[str] = (), kept: pl.Expr | None = None, *, ids: bool = False) -> UnitTotals:
         """Sum up the outcomes of lists with an event by unit: one earning per pair of rankers."""
-        frame = self.log.frame if kept is None else self.log.frame.filter(kept)
-        if not self.credit.whole_lists:  # lists without an event count for nothing
-            frame = frame.filter(self.credit.value(self.log) != 0)
-        log = replace(self.log, frame=frame, most=None if self.log.elsewhere else self.log.rows)
-        if not (log.has("impression_id") or log.has("unit_id")):
-            log.require(("impression_id",), "interleaving")
-        if not log.has("impression_id"):
-            raise DataError(f"{log.label}: interleaving needs a column impression_id (the id of each list)")
+        log = self._events if self._events.schema.keys() >= {*by} else self._with_events
+        log = log if kept is None else log.turned(lambda frame: frame.filter(kept))
+        log.require(("impression_id",), "interleaving")
         return roll_up(log, [*summed(self.credit, self.rankers).values()], by=by, ids=ids)
+
+    @cached_property
+    def _with_events(self) -> Log:
+        """The rows of lists that can count: those with an event, unless whole lists matter."""
+        value, most = self.credit.value(self.log), None if self.log.elsewhere else self.log.rows
+        kept = self.log if self.credit.whole_lists else self.log.turned(lambda frame: frame.filter(value != 0))
+        return replace(kept, most=most)
+
+    @cached_property
+    def _events(self) -> Log:
+        """The same rows in memory, with the columns that credits, units and ranks take, unless they are elsewhere."""
+        log = self._with_events
+        if self.credit.whole_lists or log.elsewhere is not None:
+            return log
+        named = {
+            name
+            for one in summed(self.credit, self.rankers).values()
+            for part in (one.value(log), *one.sums(log))
+            for name in part.meta.root_names()
+        }
+        ids = [name for name in (*UNITS, "team") if name in log.schema]
+        columns = [
+            *ids,
+            *(name for name in log.schema if name not in ids and name in {*named, *self.ranks, "position", "click"}),
+        ]
+        rows = log.gather(lambda frame: frame.select(columns), ids=ids)
+        roles = {name: own for name, own in log.roles.items() if name in columns}
+        others = tuple(name for name in log.attributes if name in columns)
+        return replace(log, frame=rows.lazy(), roles=roles, attributes=others, most=rows.height)
+
+    @cached_property
+    def clicked(self) -> pl.DataFrame:
+        """The rows with a click: lists, units, positions and ranks."""
+        log = self._events if self.credit.event == "click" and self.credit.dwell is None else self.log
+        columns = [*self.keys, one_key(self.keys), "position", "click", *self.ranks]
+        return log.gather(lambda frame: frame.filter(pl.col("click") != 0).select(columns), ids=self.keys)
+
+    @property
+    def ranks(self) -> list[str]:
+        """The columns of ranks, one per ranker in their order; none unless every ranker has one."""
+        names = [f"rank_{name}" for name in self.rankers]
+        return names if all(name in self.log.attributes for name in names) else []
 
     def panel(self, units: UnitTotals, *, each_unit: bool = False) -> Panel:
         """Return the panel of preferences. With ``each_unit`` a unit counts once, for the ranker that it prefers."""
@@ -171,24 +212,16 @@ class Interleaved:
         """True if rankers filled the first place equally often, as a draft does, or None if the log has no teams or positions."""
         if not (isinstance(self.credit, TeamCredit) and self.log.has("team", "position")):
             return None
-        place = pl.col("position") == self._first_place
-        found = self.log.gather(
-            lambda f: f.filter(place & pl.col("team").is_not_null()).group_by("team").agg(pl.len().alias("count"))
-        )
-        counts = dict(found.group_by("team").agg(pl.col("count").sum()).iter_rows())
-        return sample_ratio({name: int(counts.get(name, 0)) for name in self.rankers})
+        return sample_ratio({name: int(self._opened[f"first_{name}"].sum()) for name in self.rankers})
 
     @cached_property
     def agreed(self) -> tuple[float, float, int] | None:
         """The preference on lists whose shown items all rankers rank alike, its p-value and the number of lists; None without such lists."""
-        ranks = [f"rank_{name}" for name in self.rankers]
-        if (
-            self.competitive
-            or not all(name in self.log.attributes for name in ranks)
-            or not self.log.has("impression_id")
-        ):
+        if self.competitive or not self.ranks or not self.log.has("impression_id"):
             return None
-        lists = self._lists["alike"].explode().drop_nulls()
+        alike = self.lists.filter(~pl.col("apart"))["impression_id"].drop_nulls()
+        apart = self.lists.filter(pl.col("apart") & pl.col("impression_id").is_in(alike.implode()))["impression_id"]
+        lists = alike.filter(~alike.is_in(apart.implode()))  # an id may be of lists of two users
         if lists.is_empty() or not (units := self.roll_up(kept=pl.col("impression_id").is_in(lists.implode()))).count:
             return None
         worst = (0.0, 1.0, 0)
@@ -243,39 +276,69 @@ class Interleaved:
 
     def check_method(self) -> None:
         """Refuse a log whose teams the recorded way of mixing cannot make. Raises DataError."""
-        method = recorded_method(self.log)
-        if method is None or not method.rounds or not self.log.has("team", "position", "impression_id"):
+        if self.method is None or not self.method.rounds or not self.log.has("team", "position", "impression_id"):
             return
-        wrong, whole = int(self._lists["wrong"].sum()), int(self._lists["lists"].sum())
+        wrong, whole = self._wrong, self.lists["impression_id"].n_unique()
         if whole and wrong / whole > MISMATCHED:
             raise DataError(
-                f"{self.log.label}: {words.count(wrong)} of {words.counted(whole, 'list')} have teams that {method} cannot make: "
+                f"{self.log.label}: {words.count(wrong)} of {words.counted(whole, 'list')} have teams that {self.method} cannot make: "
                 "check the column team, or name the way of mixing in merge_method"
             )
 
     @cached_property
-    def _lists(self) -> pl.DataFrame:
-        """Per part of the log: how many lists there are and how many have teams that a draft cannot make, and those that all rankers rank alike."""
-        ranked = {name: pl.col(f"rank_{name}") for name in self.rankers if f"rank_{name}" in self.log.attributes}
-        wrong = alike = pl.len() < 0  # of each group: a literal is a list there to older Polars
-        if self.log.has("team", "position"):
-            whole = pl.col("team").filter(pl.col("position") < self._first_place + len(self.rankers))
-            absent = ((pl.col("team") == name) & rank.is_null() for name, rank in ranked.items())
-            several = (whole.count() == len(self.rankers)) & (whole.drop_nulls().n_unique() < len(self.rankers))
-            wrong = several | pl.any_horizontal(*absent, pl.lit(value=False)).any()
-        if len(ranked) == len(self.rankers):
-            first, *others = ranked.values()
-            alike = pl.all_horizontal(first.eq_missing(other) for other in others).all()
-        wanted = (
-            pl.col("wrong").sum(),
-            pl.len().alias("lists"),
-            pl.col("impression_id").filter("alike").implode().alias("alike"),
+    def lists(self) -> pl.DataFrame:
+        """One row per list (of each unit): its ``clicks``, the ``longest`` position, and whether its items are ranked ``apart`` by rankers."""
+        keys = self.keys
+        first, *others = map(pl.col, self.ranks or ["impression_id"])
+        apart = pl.any_horizontal(first.ne_missing(other) for other in others).any() if others else pl.len() < 0
+        found = {"apart": apart}
+        if self.log.has("click"):
+            found["clicks"] = pl.col("click").fill_null(0.0).sum()
+        if self.log.has("position"):
+            found["longest"] = pl.col("position").max()
+        return self.log.gather(
+            lambda frame: frame.group_by(one_key(keys)).agg(pl.col(keys).first(), **found), "impression_id", keys
         )
 
-        def lists(frame: pl.LazyFrame) -> pl.LazyFrame:
-            return frame.group_by("impression_id").agg(wrong.alias("wrong"), alike.alias("alike")).select(wanted)
+    @property
+    def keys(self) -> list[str]:
+        """The columns that name a list: its unit and its id."""
+        return list(dict.fromkeys([unit_of(self.log), "impression_id"]))
 
-        return self.log.gather(lists, "impression_id")
+    @property
+    def _team(self) -> pl.Expr:
+        name = pl.col("team").str.strip_chars()
+        return pl.when(name != "").then(name)
+
+    @cached_property
+    def _opened(self) -> pl.DataFrame:
+        """The first round of each list: whether a team is in it twice, so that another is missing, and the first places of each ranker."""
+        team, place, rankers = self._team, pl.col("position") - self._first_place, len(self.rankers)
+        firsts = [((place == 0) & (team == name)).sum().alias(f"first_{name}") for name in self.rankers]
+        twice = pl.any_horizontal((team == name).sum() > 1 for name in self.rankers) & (team.count() == rankers)
+
+        def lists(frame: pl.LazyFrame) -> pl.LazyFrame:
+            return frame.filter(place < rankers).group_by("impression_id").agg(twice.alias("twice"), *firsts)
+
+        return self.log.gather(lists, "impression_id", ["impression_id"])
+
+    @property
+    def _wrong(self) -> int:
+        """How many lists have teams that a draft cannot make: a team twice in the first round, or a team without the item."""
+        found = self._opened.filter("twice").select("impression_id")
+        if self.ranks:
+            absent = [
+                pl.col(rank).is_null() & (self._team == name)
+                for name, rank in zip(self.rankers, self.ranks, strict=True)
+            ]
+            unranked = pl.any_horizontal(pl.col(self.ranks).is_null())
+            lists = self.log.gather(
+                lambda frame: frame.filter(unranked).filter(pl.any_horizontal(absent)).select("impression_id").unique(),
+                "impression_id",
+                ["impression_id"],
+            )
+            found = pl.concat([found, lists])
+        return found["impression_id"].n_unique()
 
     @cached_property
     def _first_place(self) -> int:
@@ -287,15 +350,13 @@ class Interleaved:
         A pair is not competitive if the second ranker would have picked the first item. Source: Zhang et al., Harnessing
         the power of interleaving and counterfactual evaluation for Airbnb search ranking, KDD 2025.
         """
-        ranks = [f"rank_{name}" for name in self.rankers]
         self.log.require(("team", "position", "impression_id"), "pairs='competitive'")
-        if len(self.rankers) != 2 or not all(name in self.log.attributes for name in ranks):
-            raise DataError(
-                f"{self.log.label}: competitive pairs need two rankers and the columns {' and '.join(ranks)}"
-            )
+        if len(self.rankers) != 2 or not self.ranks:
+            ranks = " and ".join(f"rank_{name}" for name in self.rankers)
+            raise DataError(f"{self.log.label}: competitive pairs need two rankers and the columns {ranks}")
         pair = ["impression_id", (pl.col("position") - 1) // 2]
         by_place = pl.col("position")
-        wished = {name: pl.col(name).cast(pl.Float64).fill_null(math.inf).sort_by(by_place) for name in ranks}
+        wished = {name: pl.col(name).cast(pl.Float64).fill_null(math.inf).sort_by(by_place) for name in self.ranks}
         opens_later = [(wish.first() > wish.last()).over(pair) for wish in wished.values()]
         last = pl.col("team").sort_by(by_place).last().over(pair)
         wanted = pl.when(last == self.rankers[0]).then(opens_later[0]).otherwise(opens_later[1])

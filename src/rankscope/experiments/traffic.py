@@ -10,12 +10,14 @@ import numpy as np
 import polars as pl
 
 from rankscope.experiments.interleaved import Interleaved
+from rankscope.impressions import one_key
 from rankscope.inference.power import queries_needed, units_needed
 from rankscope.lists import Array
 from rankscope.moments import Moments
 from rankscope.panels.ratios import deviation_of_units
 
 ROUNDS = 400  # draws of units for the interval of the multiplier
+BUNDLES = 2_000  # of units that are drawn together
 STEPS = 60  # of the search for the decay
 MOST_DECAY = 8.0
 
@@ -60,28 +62,20 @@ class Traffic:
         return both / one
 
 
-def traffic_of(found: Interleaved, power: float = 0.8, alpha: float = 0.05) -> Traffic | None:
+def traffic_of(
+    found: Interleaved, power: float = 0.8, alpha: float = 0.05, decay: float | None = None
+) -> Traffic | None:
     """Return the traffic that both designs need; None if the log lacks the ranks, positions or clicks to know, or shows no difference.
 
     The expected clicks on a ranker's own list come from each clicked item: attention at its rank there over attention at its place here.
     Attention falls as position to the power of -decay. The decay is measured: items of the same query that were shown at several positions, as
-    mixing does, are compared with themselves. Items that were not shown count for neither ranker.
+    mixing does, are compared with themselves. Items that were not shown count for neither ranker. ``decay``: if it is known already.
     """
-    ranks = [f"rank_{name}" for name in found.rankers]
-    log = found.log
-    wanted = ("position", "click", "impression_id", "item_id")
-    if (
-        len(ranks) != 2
-        or found.competitive
-        or not log.has(*wanted)
-        or not all(name in log.attributes for name in ranks)
-    ):
-        return None
-    decay = _decay(found)
+    decay = decay_of(found) if decay is None else decay
     if decay is None:
         return None
-    table = _per_unit(found, decay, ranks)
-    one, other = _moments_of(table, np.ones((1, len(table))))
+    table = _per_unit(found, decay)
+    one, other = _moments_of(np.ones((1, len(table))) @ _sums(table))
     preference, difference = float(one[0][0]), float(other[0][0])
     if not preference or not difference:
         return None
@@ -94,25 +88,34 @@ def traffic_of(found: Interleaved, power: float = 0.8, alpha: float = 0.05) -> T
     )  # fmt: skip
 
 
-def _decay(found: Interleaved) -> float | None:
-    """The fall of attention, by items that were shown at several positions: the conditional likelihood of the positions of their clicks."""
+def decay_of(found: Interleaved) -> float | None:
+    """Return the fall of attention, by items that were shown at several positions; None if the log cannot say.
+
+    It is the most likely one given the positions at which an item was shown, and that it was clicked at one of them.
+    """
+    wanted = ("position", "click", "impression_id", "item_id")
+    if len(found.rankers) != 2 or not found.ranks or found.competitive or not found.log.has(*wanted):
+        return None
     keys = [*(["query_id"] if found.log.has("query_id") else []), "item_id"]
     click = pl.col("click").fill_null(0.0)
 
     def counts(frame: pl.LazyFrame) -> pl.LazyFrame:
-        return frame.group_by(*keys, "position").agg(pl.len().alias("shown"), click.sum().alias("clicks"))
+        ids = [*keys, "position"]
+        found = pl.col(ids).first(), pl.len().alias("shown"), click.sum().alias("clicks")
+        return frame.group_by(one_key(ids)).agg(*found).drop("key")
 
-    rows = found.log.gather(counts).group_by(*keys, "position").agg(pl.col("shown", "clicks").sum())
+    rows = found.log.gather(counts, ids=keys).group_by(*keys, "position").agg(pl.col("shown", "clicks").sum())
     rows = rows.filter((pl.col("clicks").sum().over(keys) > 0) & (pl.len().over(keys) > 1) & (pl.col("position") > 0))
     rows = rows.sort(*keys, "position")  # sums in one order
     if not rows.height:
         return None
     item = rows.select(pl.struct(keys).rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
     place, shown, clicks = (rows[name].cast(pl.Float64).to_numpy() for name in ("position", "shown", "clicks"))
-    logs, whole = np.log(place), np.bincount(item, clicks)
+    places, at = np.unique(place, return_inverse=True)
+    logs, whole = np.log(places)[at], np.bincount(item, clicks)
 
     def slope(decay: float) -> float:
-        weight = shown * place**-decay
+        weight = shown * (places**-decay)[at]
         mean = np.bincount(item, weight * logs) / np.bincount(item, weight)
         return float(whole @ mean - clicks @ logs)  # falls as the decay rises
 
@@ -123,59 +126,54 @@ def _decay(found: Interleaved) -> float | None:
     return round((low + high) / 2, 9)
 
 
-def _per_unit(found: Interleaved, decay: float, ranks: list[str]) -> Array:
+def _per_unit(found: Interleaved, decay: float) -> Array:
     """One row per unit: lists won by the first ranker less lost, lists with an event, clicks, lists, and clicks on the list of each ranker."""
-    units = found.units
+    units, place = found.units, pl.col("position").cast(pl.Float64)
     unit, click = units.unit, pl.col("click").fill_null(0.0)
-    keys = list(dict.fromkeys([unit, "impression_id"]))
-    longest, place = pl.col("position").max().alias("longest"), pl.col("position").cast(pl.Float64)
     own = [
         pl.when(pl.col(name) <= pl.col("longest")).then(click * (place / pl.col(name).cast(pl.Float64)) ** decay).otherwise(0.0)
         .sum().alias(name)
-        for name in ranks
+        for name in found.ranks
     ]  # fmt: skip
-
-    def totals(frame: pl.LazyFrame) -> pl.LazyFrame:
-        lists = frame.group_by(keys).agg(click.sum().alias("clicks"), longest)
-        of_units = lists.group_by(unit).agg(pl.col("clicks").sum(), pl.len().alias("lists"))
-        clicked = frame.filter(click != 0).join(lists, on=keys, nulls_equal=True).group_by(unit).agg(own)
-        return of_units.join(clicked, on=unit, how="left").with_columns(pl.col(ranks).fill_null(0.0))
-
+    clicked = found.clicked.join(found.lists.select("key", "longest"), on="key").group_by(unit).agg(own)
     won, of = units.columns(units.metrics[0]).T
-    ids = units.ids
-    assert ids is not None
-    outcomes = pl.DataFrame({unit: ids, "apart": 2 * won - of, "of": of})
-    joined = (
-        found.log.gather(totals, unit)
-        .join(outcomes, on=unit, how="left")
-        .with_columns(pl.col("apart", "of").fill_null(0.0))
-        .sort(unit)
-    )
-    table = joined.select("apart", "of", "clicks", "lists", *ranks).cast(pl.Float64).to_numpy()
+    outcomes = pl.DataFrame({unit: units.ids, "apart": 2 * won - of, "of": of})
+    of_units = found.lists.group_by(unit).agg(pl.col("clicks").sum(), pl.len().alias("lists"))
+    joined = of_units.join(clicked, on=unit, how="left").join(outcomes, on=unit, how="left").sort(unit)
+    table = joined.select(
+        pl.col("apart", "of", "clicks", "lists", *found.ranks).fill_null(0.0).cast(pl.Float64)
+    ).to_numpy()
     return np.asarray(np.round(table, 9))  # the order in which rows are added does not matter
 
 
-def _moments_of(table: Array, weights: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield the preference and the variance between units, then the same of the clicks per list; one per row of weights."""
+def _sums(table: Array) -> Array:
+    """What a unit adds to the preference and to the clicks per list: above and below the line, and squares and products of both. Units x sums."""
     apart, of, clicks, lists, one, other = table.T
-    count = weights.sum(axis=1)
+    each = [np.ones(len(table))]
     for above, below, spread in ((apart, of, apart), (one - other, lists, clicks)):
-        under = weights @ below
-        value, centre = (weights @ above) / under, (weights @ spread) / under
-        squares = weights @ spread**2 - 2 * centre * (weights @ (spread * below)) + centre**2 * (weights @ below**2)
-        yield value, squares * count / under**2
+        each += [above, below, spread, spread**2, spread * below, below**2]
+    return np.stack(each, axis=1)
+
+
+def _moments_of(sums: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield the preference and the variance between units, then the same of the clicks per list; one per row of sums."""
+    count = sums[:, 0]
+    for above, below, spread, squares, products, belows in (sums[:, 1:7].T, sums[:, 7:].T):
+        centre = spread / below
+        yield above / below, (squares - 2 * centre * products + centre**2 * belows) * count / below**2
 
 
 def _interval(table: Array) -> tuple[float, float]:
-    """The 95% interval of the multiplier, by drawing units again."""
+    """The 95% interval of the multiplier, by drawing units again; many units are drawn in bundles."""
     draws = np.random.default_rng(0)
-    found: list[float] = []
-    size = max(1, 4_000_000 // len(table))
-    for start in range(0, ROUNDS, size):
-        weights = draws.poisson(1.0, (min(size, ROUNDS - start), len(table))).astype(float)
-        (preference, variance), (difference, of_clicks) = _moments_of(table, weights)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found += (4 * of_clicks / difference**2 / (variance / preference**2)).tolist()
-    known = np.array(found)[~np.isnan(found)]
+    sums = _sums(table)
+    if len(table) > BUNDLES:
+        mixed = draws.permutation(len(table))
+        sums = np.add.reduceat(sums[mixed], np.linspace(0, len(table), BUNDLES, endpoint=False, dtype=int))
+    weights = draws.poisson(1.0, (ROUNDS, len(sums))).astype(float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        (preference, variance), (difference, of_clicks) = _moments_of(weights @ sums)
+        found = 4 * of_clicks / difference**2 / (variance / preference**2)
+    known = found[~np.isnan(found)]
     low, high = np.quantile(known, [0.025, 0.975], method="inverted_cdf") if len(known) else (math.nan, math.nan)
     return float(low), float(high)

@@ -154,7 +154,8 @@ def log_from(rows: LogRows, columns: Mapping[str, str] | str | None, clock: Cloc
     marks = [pl.col(name) for name in (BEFORE, EVENT, *of_sums) if name in rows.schema]
     frame = rows.frame.select(*[typed[role].alias(role) for role in roles], *rest, *marks)
     lie = [plain.get(role, typed[role]).alias(role) for role in roles]
-    pieces = Pieces(frame, tuple(piece.select(*lie, *rest) for piece in rows.pieces)) if rows.pieces else None
+    raw = [piece.select(*lie, *rest) for piece in (rows.frame, *rows.pieces)]
+    pieces = Pieces(frame, tuple(raw[1:]), raw[0]) if rows.pieces else None
     label = rows.source.label
     shows = {"item_id", "impression_id", "position", "shown"} & set(roles)
     table = "a table with one or more rows per unit" if "timestamp" in roles else "a table with one row per unit"

@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib import import_module
+from threading import Thread
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -353,6 +355,11 @@ class Bounds:
     def including(self, value: float) -> Bounds:
         """Return the interval, extended to a value if it does not hold it."""
         return replace(self, lower=min(self.lower, value), upper=max(self.upper, value)) if self.known else self
+
+
+def import_ahead() -> None:
+    """Import the functions that tests and intervals take, which is slow, on a thread of its own while a log is read."""
+    Thread(target=lambda: import_module("scipy.special")).start()
 
 
 class _Method(Declared):

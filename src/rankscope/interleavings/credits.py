@@ -30,12 +30,13 @@ class Credit(Earning, kind="credit"):
     each one counts, by its share for the ranker, and per list only the winner. ``ties`` may be left out of the number of lists.
 
     A subclass defines ``earned``, the credit of a ranker per row, or ``sums``, the credit of two of them per list. ``prefix`` begins the columns
-    of rankers in the log. ``whole_lists`` is true if items without an event matter.
+    of rankers in the log, ``instead`` names another column that does. ``whole_lists`` is true if items without an event matter.
     """
 
     unit, above, below = "list", "lists won, ties half", "lists with a credited event"
     range = (0.0, 1.0)
     prefix: ClassVar[str] = "rank_"
+    instead: ClassVar[str] = ""
     whole_lists: ClassVar[bool] = False
     listed_by = "rankscope interleaving --help"
 
@@ -87,7 +88,7 @@ class Credit(Earning, kind="credit"):
         found = [name.removeprefix(self.prefix) for name in log.attributes if name.startswith(self.prefix)]
         if len(found) < 2:
             raise DataError(
-                f"{log.label}: {self} needs a column {self.prefix}NAME of each ranker, and there {_are(found)}"
+                f"{log.label}: {self} needs {self.instead}a column {self.prefix}NAME of each ranker, and there {_are(found)}"
             )
         return found
 
@@ -104,7 +105,7 @@ def _are(found: Sequence[str]) -> str:
 class TeamCredit(Credit, aliases=("team_credit", "teams")):
     """A click earns the ranker that contributed the item (column ``team``, or clicks per ranker in columns ``clicks_NAME``)."""
 
-    prefix = "clicks_"
+    prefix, instead = "clicks_", "a column team (--columns NAME=team), or "
     source = "Radlinski, Kurup and Joachims, How does clickthrough data reflect retrieval quality? CIKM 2008"
 
     def earned(self, log: Log, ranker: str) -> pl.Expr:
@@ -118,7 +119,7 @@ class TeamCredit(Credit, aliases=("team_credit", "teams")):
         if not log.has("team"):
             return super().rankers(log)
         teams = (
-            log.gather(lambda frame: frame.select(pl.col("team").drop_nulls().unique()))["team"]
+            log.gather(lambda frame: frame.select(pl.col("team").drop_nulls().unique()), ids=["team"])["team"]
             .unique()
             .sort()
             .to_list()
@@ -217,16 +218,19 @@ def recorded_method(log: Log) -> Mixing | None:
     """Return the way of mixing that a log records, or None. Raises DataError for several, InputError for an unknown one."""
     if not log.has("merge_method"):
         return None
-    names = (
-        log.gather(lambda frame: frame.select(pl.col("merge_method").drop_nulls().unique()))["merge_method"]
-        .unique()
-        .to_list()
-    )
+    name = pl.col("merge_method")
+    changed = (
+        name.filter((name != name.shift()).fill_null(value=True)).drop_nulls().unique()
+    )  # few rows differ from the one before
+    names = log.gather(lambda frame: frame.select(changed), ids=["merge_method"])["merge_method"].unique().to_list()
     if len(names) > 1:
         raise DataError(
             f"{log.label}: lists were mixed in {len(names)} ways ({words.listing(sorted(names), 3)}): analyse them one at a time"
         )
-    return Mixing.read(names[0]) if names else None
+    try:
+        return Mixing.read(names[0]) if names else None
+    except InputError as error:
+        raise InputError(f"{log.label}, column merge_method: {error}") from None
 
 
 def usual_credit(log: Log) -> Credit | None:
@@ -236,8 +240,8 @@ def usual_credit(log: Log) -> Credit | None:
     return LoggedCredit() if any(name.startswith("credit_") for name in log.attributes) else None
 
 
-def credit_of(log: Log, credit: Any = None) -> Credit:
-    """Return the credit to use on a log: the chosen one, or the usual one of the way of mixing that the log records.
+def credit_of(log: Log, credit: Any, method: Mixing | None) -> Credit:
+    """Return the credit to use on a log: the chosen one, or the usual one of its way of mixing.
 
     Raises DataError for a log without teams, ranks or credits of rankers, InputError for several credits.
     """
@@ -249,7 +253,6 @@ def credit_of(log: Log, credit: Any = None) -> Credit:
         credit = next(iter(credit), None)
     if credit is not None:
         return Credit.read(credit)
-    method = recorded_method(log)
     found = usual_credit(log) if method is None else Credit.read(method.credit)
     if found is None:
         raise DataError(

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rankscope.impressions import BLANKS, COLUMNS, Log
+from rankscope.impressions import COLUMNS, Log, padded
 from rankscope.lists import Array
 from rankscope.logs.rows import UnitRows
 from rankscope.parallel import map_parts
@@ -243,6 +243,6 @@ def _ids(names: pl.DataFrame) -> pl.DataFrame | None:
     """Columns of ids as text; None where one is empty or has a blank, so that all are to be stripped."""
     ids = [name for name in names.columns if name in COLUMNS and COLUMNS[name].kind == "id"]
     for name in ids:
-        if names.schema[name] == pl.String and names[name].str.contains_any(BLANKS).any() | (names[name] == "").any():
+        if names.schema[name] == pl.String and padded(names[name]):
             return None
     return names.with_columns(pl.col(ids).cast(pl.String))

@@ -139,6 +139,16 @@ def pairs_with(systems: Sequence[str], baselines: Sequence[str]) -> Pairs:
     return [(system, baseline) for baseline in baselines for system in systems if system not in earlier[baseline]]
 
 
+def square(order: Sequence[str], contrasts: Sequence[Contrast]) -> Iterator[tuple[str, str, Contrast | None, int]]:
+    """Every pair both ways round: row, column, contrast (None: of a run with itself), 1 or -1 where it is turned."""
+    by_pair = {(c.run, c.baseline): c for c in contrasts}
+    for row in order:
+        for column in order:
+            turned = (row, column) not in by_pair
+            c = by_pair.get((column, row) if turned else (row, column))
+            yield row, column, c, -1 if turned else 1
+
+
 def correct(family: Sequence[Contrast], others: Sequence[float] = ()) -> list[Contrast]:
     """Return the members of a family with p-values and intervals that take its size into account and do not contradict each other.
 

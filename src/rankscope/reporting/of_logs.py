@@ -24,7 +24,7 @@ OF_ESTIMATES = (
 )  # fmt: skip
 OF_INTERLEAVING = (
     Choice("results", "Preferences", ("preferences",), (), ("results",)),
-    Choice("graph", "Preference graph", tables=("graph",), lead="Pairs of rankers with a clear verdict."),
+    Choice("graph", "Preference graph", ("graph",), ("graph",), lead="Pairs of rankers with a clear verdict."),
     Choice("slices", "Preference within slices", tables=("slices",)),
     Choice("traffic", "Traffic for this difference", tables=("traffic",), lead="Lists that interleaving and an A/B test need, measured on this log."),
 )  # fmt: skip
@@ -67,16 +67,41 @@ def answer(found: Compared, made: Sequence[Section]) -> Answer | None:
         return Answer(
             "The verdict is withheld: do not use these results", "invalid", board, checked=found.validity.reason
         )
+    caution = next((caution.message for caution in found.warnings), "") if at else ""
+    if isinstance(found, Interleaving) and len(found.systems) > 2:
+        text, tone, step = _of_several(found)
+        return Answer(text, TONES.get(tone, "plain"), board, caution, at, checked=_check(found), step=step)
     contrasts = found.families[0].contrasts
     best = max(contrasts, key=lambda c: c.difference)
     named = contrasts if len(contrasts) <= FEW + 1 else [best]
     same = len({c.baseline for c in named}) == 1
     texts = [f"{c.run if same else c.sides} {change(c, named=c is named[0])}" for c in named]
     texts[-1] += f" against {best.baseline}" if same else ""
-    caution = next((caution.message for caution in found.warnings), "") if at else ""
     return Answer(
         "; ".join(texts), TONES.get(best.verdict, "plain"), board, caution, at, checked=_check(found), step=_step(found, best)
     )  # fmt: skip
+
+
+def _of_several(found: Interleaving) -> tuple[str, str, str]:
+    """Return the headline of three rankers or more, its verdict, and the next step: by the ranker with the most clear wins."""
+    (leader, wins), *others = found.wins.items()
+    if not wins:
+        return (
+            f"No clear preference between {len(found.systems)} rankers",
+            "cannot tell",
+            "choose by cost, or collect more lists",
+        )
+    text = f"Users prefer {leader} to {'all' if wins == len(others) else f'{wins} of'} {len(others)} other rankers"
+    pairs = {(edge.winner, edge.loser) for edge in found.edges}
+    if ahead := [name for name, _ in others if (name, leader) in pairs]:
+        return (
+            text,
+            "cannot tell",
+            f"compare {leader} and {words.listing(ahead)} alone: {words.listing(ahead)} is preferred to {leader}",
+        )
+    unclear = [name for name, _ in others if (leader, name) not in pairs]
+    more = f", or collect more lists to tell it from {words.listing(unclear)}" if unclear else ""
+    return text, "better", f"launch {leader}{more}"
 
 
 def _check(found: Compared) -> str:

@@ -15,6 +15,7 @@ from examples.interleaving_asgi import InterleavedSearch
 
 import rankscope as rs
 from rankscope.errors import DataError, InputError, RankscopeError
+from rankscope.experiments import traffic
 from rankscope.interleavings.credits import pairwise
 
 WIKIMEDIA = Path(__file__).resolve().parents[4] / "shared/data/interleaving"
@@ -188,6 +189,24 @@ def test_several_rankers_are_compared_in_pairs_and_corrected() -> None:
         _ = rs.interleaving(made(lists=500, third=True), correction="max_t").contrasts
 
 
+def test_a_preference_graph_has_the_winner_first_and_leaves_unclear_pairs_empty() -> None:
+    found = rs.interleaving(made(lists=500, third=True))
+    leader, *_, last = found.wins
+    graph = next(chart for chart in found.charts() if chart.name == "graph")
+    cells = {(row, other): value for row, other, value in graph.rows}
+    assert last == "B"
+    assert list(dict.fromkeys(row for row, *_ in graph.rows)) == list(found.wins)
+    assert cells["A", "B"] == -cells["B", "A"] == found["A", "B", "preference"].difference
+    assert cells["A", "A"] == 0
+    clear = {(edge.winner, edge.loser) for edge in found.edges}
+    assert all((cells[pair] is None) == (not {pair, pair[::-1]} & clear) for pair in cells if pair[0] != pair[1])
+    page = rs.report(made(lists=500, third=True)).html
+    assert f"Users prefer {leader} to " in page
+    equal = rs.interleaving(made(lists=60, third=True, better=0.0))
+    assert (len(equal.edges), [chart.name for chart in equal.charts()]) == (0, ["preferences"])
+    assert "No clear preference between 3 rankers" in rs.report(made(lists=60, third=True, better=0.0)).html
+
+
 def test_slices_compare_within_each_value() -> None:
     found = rs.interleaving(made(), slices="country")
     assert [(part.attribute, part.name) for part in found.slices] == [("country", "de"), ("country", "fr")]
@@ -280,18 +299,51 @@ def test_simulated_traffic_through_the_example_server(tmp_path: Path) -> None:
         assert [row["item_id"] for row in rows] == list(mixed.items)
 
 
+def test_padded_ids_are_those_without_blanks(tmp_path: Path) -> None:
+    log = made(lists=200)
+    padded = log.with_columns(
+        pl.when(pl.col("position") % 2 == 0).then(pl.concat_str(pl.lit(" "), name)).otherwise(pl.concat_str(name, pl.lit("\t"))).alias(name)
+        for name in ("user", "list_id", "query_id", "item", "team")
+    )  # fmt: skip
+    for name, frame in (("plain", log), ("padded", padded)):
+        frame.write_parquet(tmp_path / f"{name}.parquet")
+    plain, other = (rs.interleaving(tmp_path / f"{name}.parquet") for name in ("plain", "padded"))
+    assert plain.to_dicts() == other.to_dicts()
+    assert plain.traffic == other.traffic
+    assert plain.traffic == rs.interleaving(log).traffic
+    assert plain.lists.record() == other.lists.record()
+
+
+def test_many_users_are_drawn_in_bundles_and_the_interval_stays() -> None:
+    draws = np.random.default_rng(4)
+    of = draws.integers(1, 4, 6000).astype(float)
+    clicks = [draws.poisson(rate * of) for rate in (0.7, 0.6)]
+    table = np.stack([draws.binomial(2 * of.astype(int), 0.55) - of, of, sum(clicks), of, *clicks], axis=1).astype(
+        float
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        ends = [traffic._interval(table)]
+        patch.setattr(traffic, "BUNDLES", 10_000)
+        ends.append(traffic._interval(table))
+    (low, high), (alone_low, alone_high) = ends
+    # 400 draws: an end is known to about a tenth of the width
+    assert low == pytest.approx(alone_low, abs=0.3 * (alone_high - alone_low))
+    assert high == pytest.approx(alone_high, abs=0.3 * (alone_high - alone_low))
+
+
 # --- bad input
 
 MADE = made(lists=40)
 BAD: list[tuple[str, Any, dict[str, Any], str]] = [
     ("no teams", {"list_id": ["l"], "click": [1]}, {}, "interleaved lists are expected: give the ranker of each item in a column team"),
     ("one team", log_of(("u", "aa", "10")), {}, "an interleaved log has two teams or more, and there is one, of a"),
-    ("no lists", {"team": ["a", "b"], "click": [1, 0], "user": ["u", "u"]}, {}, "interleaving needs a column impression_id"),
+    ("no lists", {"team": ["a", "b"], "click": [1, 0], "user": ["u", "u"]}, {}, "interleaving needs the column impression_id"),
+    ("ranks without teams", MADE.drop("team"), {}, "or a column clicks_NAME of each ranker"),
     ("no click", log_of(("u", "ab", "00")), {}, "every list is without a credited click: there is nothing to compare"),
     ("teams of another method", MADE.with_columns(team=pl.when(pl.col("position") == 2).then(pl.col("team").shift(1)).otherwise("team")), {}, "have teams that TeamDraft cannot make"),
     ("a team without ranks", MADE.with_columns(team=pl.col("team").replace("A", "Z")), {}, "team Z has no column rank_Z; the ranks are of A and B"),
     ("two methods", MADE.with_columns(merge_method=pl.when(pl.col("position") > 3).then(pl.lit("Balanced")).otherwise("merge_method")), {}, "lists were mixed in 2 ways"),
-    ("an unknown method", MADE.with_columns(merge_method=pl.lit("Draft")), {}, "no mixing is called Draft"),
+    ("an unknown method", MADE.with_columns(merge_method=pl.lit("Draft")), {}, "column merge_method: mixing 'Draft': no mixing is called Draft"),
     ("an unknown credit", MADE, {"credit": "Team"}, "no credit is called Team, did you mean TeamCredit"),
     ("an unknown ranker", MADE, {"baseline": "C"}, "no ranker is called that"),
     ("unknown pairs", MADE, {"pairs": "some"}, "pairs is one of"),

@@ -412,8 +412,10 @@ def heat(canvas: Canvas) -> Plot:
     x = name_axis(canvas, chart.x, "X", labelOverlap=True, title=title, **looks)
     y = name_axis(canvas, chart.y, "Y", labels=len(down) <= 200, labelOverlap=True)
     gap = 0.06 if len(across) <= 60 and len(down) <= 60 else 0
-    for axis in (x, y):
+    empty = any(row[chart.at(chart.colour)] is None for row in chart.rows)  # cells without a colour would come last
+    for axis, names in ((x, across), (y, down)):
         axis.scale = alt.Scale(paddingInner=gap, paddingOuter=0)
+        axis.sort = names if empty else None
     legend = alt.Legend(title=safe(chart.colour), gradientLength=160, format="," if counts else ".2~f")
     colour = alt.Color(f"{field}:Q", scale=alt.Scale(**_shades(chart)), legend=legend)
     layers = [canvas.mark("rect").encode(x=x, y=y, color=colour)]

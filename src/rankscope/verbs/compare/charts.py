@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from rankscope.lists import Array
 from rankscope.metrics.description import DIRECTIONS
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.contrast_result import p_cell
-from rankscope.panels.families import Family
+from rankscope.panels.families import Family, square
 from rankscope.panels.panel import Panel
 from rankscope.verbs.compare.tables import FEW, ROOM, how, value_range
 
@@ -293,16 +292,6 @@ def differing_queries(c: Contrast, name: str, texts: Mapping[str, str]) -> Table
 
 
 # --- each run against each -------------------------------------------------------------------------------
-
-
-def square(order: Sequence[str], contrasts: Sequence[Contrast]) -> Iterator[tuple[str, str, Contrast | None, int]]:
-    """Every pair both ways round: row, column, contrast (None: of a run with itself), 1 or -1 where it is turned."""
-    by_pair: dict[Any, Contrast] = {(c.run, c.baseline): c for c in contrasts}
-    for row in order:
-        for column in order:
-            turned = (row, column) not in by_pair
-            c = by_pair.get((column, row) if turned else (row, column))
-            yield row, column, c, -1 if turned else 1
 
 
 def pair_differences(order: Sequence[str], contrasts: Sequence[Contrast]) -> Chart:

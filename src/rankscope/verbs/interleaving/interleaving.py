@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from rankscope.experiments.interleaved import Interleaved
-from rankscope.experiments.traffic import traffic_of
+from rankscope.experiments.traffic import decay_of, traffic_of
 from rankscope.logs.cuts import attribute_columns
 from rankscope.panels.families import Family
 from rankscope.panels.method import method_of
 from rankscope.panels.slices import compare_within
+from rankscope.parallel import map_parts
 from rankscope.scoring.logs import TimeOptions, read_log
 from rankscope.verbs.interleaving.result import Interleaving
 
@@ -50,13 +51,13 @@ def interleaving(  # noqa: PLR0913 - the options of the command line, each with 
     when: TimeOptions = {"time_format": time_format, "time_zone": time_zone, "start": start, "end": end}
     given = read_log(log, columns=columns, log_format=log_format, **when)
     lists = Interleaved.of(given, credit, pairs, baseline)
-    lists.check_method()
     attributes = attribute_columns(given, slices)
-    units = lists.units
+    tasks: tuple[Callable[[], Any], ...] = (lists.check_method, lambda: lists.units, lambda: decay_of(lists))
+    _, units, decay = map_parts(lambda task: task(), tasks)
     panels = [lists.panel(units), *([lists.panel(units, each_unit=True)] if units.unit == "unit_id" else [])]
     families = [Family([panel], lists.pairs, method, lists.rankers[-1] if len(lists.rankers) == 2 else None, lists.validity) for panel in panels]
     families[0].check_margins()
     parts, notes = lists.slices(attributes)
     within = compare_within(parts, replace(families[0], method=replace(method, margin=None))) if parts else []
-    return Interleaving(lists, units, families, within, traffic_of(lists, alpha=method.alpha), notes)
+    return Interleaving(lists, units, families, within, traffic_of(lists, alpha=method.alpha, decay=decay), notes)
 # fmt: on

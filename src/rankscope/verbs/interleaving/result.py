@@ -13,7 +13,7 @@ from rankscope.experiments.traffic import Traffic
 from rankscope.logs.rollup import UnitTotals
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.contrast_result import ContrastResult, columns_named, number_cell
-from rankscope.panels.families import Family
+from rankscope.panels.families import Family, square
 from rankscope.panels.slices import SliceContrast
 from rankscope.show.result import Col, View, input_record
 
@@ -111,6 +111,17 @@ class Interleaving(ContrastResult):
         return [Edge(*((c.run, c.baseline) if c.difference > 0 else (c.baseline, c.run)), c) for c in clear]
 
     @property
+    def wins(self) -> dict[str, int]:
+        """How many rankers each is clearly preferred to, the most first; among equals, the one with the higher mean preference."""
+        edges = self.edges
+        sums = {
+            name: sum(c.difference * ((c.run == name) - (c.baseline == name)) for c in self.families[0].contrasts)
+            for name in self.systems
+        }
+        wins = {name: sum(edge.winner == name for edge in edges) for name in self.systems}
+        return dict(sorted(wins.items(), key=lambda one: (-one[1], -sums[one[0]])))
+
+    @property
     def designs(self) -> list[tuple[str, str, float, int]]:
         """Both designs with the difference and the number of lists that they need."""
         if self.traffic is None:
@@ -196,6 +207,23 @@ class Interleaving(ContrastResult):
             "preferences", "Preference between rankers", "intervals", (Column("slice"), Column("comparison"), Column("preference", "value")), rows,
             x="preference", y=labels, series="comparison" if self.slices and len(whole) > 1 else "", guide="zero",
             caption="Above 0: users prefer the first ranker.",
+        )  # fmt: skip
+
+        if len(self.systems) > 2 and self.edges:
+            yield self._graph()
+
+    def _graph(self) -> Chart:
+        """The clear preferences as a square."""
+        pairs = square([*self.wins], self.families[0].contrasts)
+        rows = [
+            (row, other, 0.0 if c is None else turned * c.difference if c.verdict in CLEAR else None)
+            for row, other, c, turned in pairs
+        ]
+        preference = Column("preference", "value", hint="above 0: users prefer the ranker of the row")
+        return Chart(
+            "graph", "Preference graph", "heat", (Column("ranker"), Column("against"), preference), tuple(rows),
+            x="against", y="ranker", colour="preference", middle=0.0, told=True,
+            caption="Above 0: users prefer the ranker of the row to that of the column (–: not clear). The ranker with the most wins is first.",
         )  # fmt: skip
 
     def json_header(self) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def plan_interleaving(log: Log | None, goal: PowerGoal, lifts: Sequence[float]) 
         share = lift / observed
         one, both = measured.needed(share)
         rows.append(DesignTarget(lift, measured.difference * share, measured.preference * share, one, both))
-    return InterleavingPlan(log, found.rankers, measured, goal, rows, observed)
+    return InterleavingPlan(log, found.rankers, measured, goal, rows, observed, found.units.noun)
 
 
 def _lists(head: str, name: str) -> Col:
@@ -67,6 +67,7 @@ class InterleavingPlan(Result):
     goal: PowerGoal
     targets: Sequence[DesignTarget]
     observed: float
+    unit: str = "unit"
 
     schema = "power/1"
     header = ("verdict", "conventions", "inputs")
@@ -119,7 +120,7 @@ class InterleavingPlan(Result):
 
     def small_print(self) -> Iterator[str]:
         """Yield the assumptions of the plan."""
-        yield f"measured on {words.counted(self.traffic.lists, 'list')} of {words.counted(self.traffic.units, 'unit')}"
+        yield f"measured on {words.counted(self.traffic.lists, 'list')} of {words.counted(self.traffic.units, self.unit)}"
         yield f"two-sided t tests, power {words.percent(self.goal.power)}, alpha {words.amount(self.goal.each)}"
         yield f"A/B test: clicks per list, attention falls as position to the power of −{words.number(self.traffic.decay, digits=2)}"
 
