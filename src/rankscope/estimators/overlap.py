@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.diagnostics import estimates as rules
 from rankscope.estimators.base import Estimator
-from rankscope.estimators.events import LoggedEvents
+from rankscope.estimators.events import LoggedEvents, number_cells
 from rankscope.lists import Array
 
 FEW, TOO_FEW = 50, 10  # effective clicks below which a warning is given, and the estimate refused
@@ -107,33 +108,32 @@ def support_of(estimator: Estimator, events: LoggedEvents, policy: str, noun: st
     Weights of lists are those of their last row, contributions the sum of their rows.
     """
     used = estimator.used_weights(events)
-    raw = events.weights(estimator.level) if estimator.level and events.target is not None else None
     by_list = estimator.per == "list"
     unseen = events.target.unseen(events) if events.target is not None else 0.0
+    names = str(estimator), policy
     if used is None:
+        unknown = (math.nan,) * 6
         count = len(events.starts) if by_list else events.count
-        return LogSupport(
-            str(estimator),
-            policy,
-            count,
-            math.nan,
-            math.nan,
-            math.nan,
-            math.nan,
-            math.nan,
-            math.nan,
-            unseen,
-            events.units,
-            noun,
-            weighs=False,
-        )
+        return LogSupport(*names, count, *unknown, unseen, events.units, noun, weighs=False)
+    raw = events.weights(estimator.level) if estimator.level else None
+    key = "support", events.target, estimator.level, by_list
+    found = events.shared.get(key) if used is raw else None
+    if found is None:
+        found = _of_weights(used, raw, events, by_list, estimator.level == "item")
+    if used is raw:  # as most estimators use them
+        events.shared[key] = found
+    return LogSupport(*names, *found, unseen, events.units, noun)
+
+
+def _of_weights(used: Array, raw: Array | None, events: LoggedEvents, by_list: bool, of_items: bool) -> tuple[Any, ...]:
+    """Return the number of weights, effective weights and clicks, the largest share and weight, the mean weight and its error."""
     earned = events.sum_lists(used * events.reward) if by_list else used * events.reward
-    weight = used[events.last] if by_list and estimator.level != "item" else used
-    mean, error = _mean_and_error(raw, events) if raw is not None else (math.nan, math.nan)
-    size = np.abs(earned)
-    return LogSupport(
-        str(estimator), policy, len(weight), effective(weight), effective(earned), float(size.max(initial=0.0) / whole) if (whole := size.sum()) else math.nan,
-        float(weight.max(initial=0.0)), mean, error, unseen, events.units, noun,
+    weight = used[events.last] if by_list and not of_items else used
+    largest = float(max(earned.max(initial=0.0), -earned.min(initial=0.0)))
+    whole = earned.sum() if earned.min(initial=0.0) >= 0 else np.abs(earned).sum()
+    return (
+        len(weight), effective(weight), effective(earned), largest / float(whole) if whole else math.nan, float(weight.max(initial=0.0)),
+        *(_mean_and_error(raw, events) if raw is not None and events.target is not None else (math.nan, math.nan)),
     )  # fmt: skip
 
 
@@ -143,11 +143,15 @@ def effective(values: Array) -> float:
     >>> effective(np.array([1.0, 1.0, 1.0])), effective(np.array([3.0, 0.0]))
     (3.0, 1.0)
     """
-    scale = float(np.abs(values).max(initial=0.0))
+    scale = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
     if not scale:
         return 0.0
+    if values.strides == (0,):  # one number for all
+        return float(len(values))
     part = values / scale
-    return float(part.sum() ** 2 / (part**2).sum())
+    whole = part.sum()
+    part *= part
+    return float(whole**2 / part.sum())
 
 
 def _mean_and_error(weight: Array, events: LoggedEvents) -> tuple[float, float]:
@@ -155,7 +159,7 @@ def _mean_and_error(weight: Array, events: LoggedEvents) -> tuple[float, float]:
     if not events.count:
         return math.nan, math.nan
     mean = float(weight.mean())
-    around = np.bincount(events.unit, weights=weight - mean, minlength=events.units)
+    around = events.sum_units(weight - mean)
     return mean, float(np.sqrt((around**2).sum()) / events.count)
 
 
@@ -173,7 +177,7 @@ def histogram(weights: Array) -> list[tuple[float, float, int]]:
     low, high = float(positive.min()), float(positive.max())
     ends = np.geomspace(low, high, BINS + 1) if high > low * (1 + 1e-9) else np.array([low, high])
     ends[0], ends[-1] = low, high
-    counts = np.histogram(positive, ends)[0] if high > low * (1 + 1e-9) else np.array([len(positive)])
+    counts = np.bincount(np.searchsorted(ends[1:-1], positive, side="right"), minlength=len(ends) - 1)
     return [*out, *((float(a), float(b), int(n)) for a, b, n in zip(ends[:-1], ends[1:], counts, strict=True))]
 
 
@@ -186,12 +190,13 @@ def calibration(events: LoggedEvents) -> Caution | None:
     if "item" not in events.propensities:
         return None
     inverse = 1 / events.propensities["item"]
-    cell = (events.logger * len(events.items) + events.item) * events.places + events.position
-    place = events.logger * events.places + events.position
-    rows = np.bincount(place)
-    names, group, counts = np.unique(cell, return_inverse=True, return_counts=True)
+    cells, loggers = len(events.items) * events.places, int(events.logger.max(initial=0)) + 1
+    cell = events.place_of_item if loggers == 1 else events.logger * cells + events.place_of_item
+    names, group = number_cells(cell, loggers * cells)
+    counts = np.bincount(group)
     sums, squares = np.bincount(group, weights=inverse), np.bincount(group, weights=inverse**2)
-    whole = rows[(names // events.places // len(events.items)) * events.places + names % events.places]
+    place = names // cells * events.places + names % events.places
+    whole = np.bincount(place, weights=counts)[place]
     ratio = sums / whole
     error = np.sqrt(squares) / whole
     off = (counts >= FEWEST) & (ratio > 1 + CALIBRATED) & (ratio - 1 > 4 * error)

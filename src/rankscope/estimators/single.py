@@ -9,7 +9,7 @@ import numpy as np
 from rankscope.declared import Param
 from rankscope.errors import DataError
 from rankscope.estimators.base import Clip, Estimator, shrink
-from rankscope.estimators.events import Earned, Level, LoggedEvents
+from rankscope.estimators.events import Earned, Level, LoggedEvents, number_cells
 from rankscope.lists import Array
 
 SWAMINATHAN = "Swaminathan and Joachims, The self-normalized estimator for counterfactual learning, NeurIPS 2015"
@@ -226,10 +226,8 @@ class MIPS(Estimator, aliases=("marginalised_ips",)):
             raise DataError(
                 f"{self}: the log has no column {self.by}: name the column with the category of the shown item"
             )
-        cell = (
-            events.categories[self.by] * (int(events.context.max(initial=0)) + 1) + events.context
-        ) * events.places + events.position
-        _, group = np.unique(cell, return_inverse=True)
+        cell = (events.categories[self.by] * events.contexts + events.context) * events.places + events.position
+        _, group = number_cells(cell, int(cell.max(initial=0)) + 1)
         return np.asarray((np.bincount(group, weights=events.weight) / np.bincount(group))[group])
 
 

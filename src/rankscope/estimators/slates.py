@@ -115,10 +115,8 @@ class CascadeDR(Estimator, aliases=("cascade_dr",)):
         above = np.where(events.first, 1.0, np.concatenate([[1.0], weight[:-1]]))
         ends = np.cumsum(events.reward)
         rest = ends[events.last][events.list_number] - ends + events.reward
-        predicted, mean = np.zeros(events.count), np.zeros(events.count)
-        for rows, predict in events.folds_of(rest):
-            predicted[rows] = predict(rows, events.item[rows])
-            mean[rows] = events.target.follow(events, predict)[rows]
+        predict = events.predicted_of(rest)
+        predicted, mean = predict(slice(None), events.item), events.target.follow(events, predict)
         return Earned.of(weight * (events.reward - predicted) + above * mean, events.per_list)
 
 

@@ -211,16 +211,13 @@ class Counterfactual:
         """Return the panel of policies on units, or on rows with their units as clusters for an interval of a range."""
         events, totals = self.made.events, {}
         by_range = self.method.interval is not None and self.method.interval.by_range
-        kept = np.ones(events.units, dtype=bool)
-        if inside is not None:
-            kept = np.bincount(events.unit, weights=inside, minlength=events.units) > 0
+        kept = None if inside is None else events.sum_units(inside) > 0
         for name, policy in self.policies.items():
             earned = settled[name].earn(events.under(policy))
             if inside is not None:
                 earned = Earned(tuple((np.where(inside, a, 0.0), np.where(inside, b, 0.0)) for a, b in earned.parts))
-            totals[name] = (
-                _rows_of(earned, events, estimator) if by_range else earned.totals(events.unit, events.units)[kept]
-            )
+            sums = _rows_of(earned, events, estimator) if by_range else earned.totals(events)
+            totals[name] = sums if kept is None or by_range else sums[kept]
         signed = any((table[:, ::2] < 0).any() for table in totals.values())
         measure = Measure(
             str(estimator), estimator.better or "higher", UNKNOWN if signed else (0.0, np.inf), unit=self.made.noun

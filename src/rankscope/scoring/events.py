@@ -19,13 +19,13 @@ from rankscope.declared import parse_all
 from rankscope.diagnostics.estimates import EstimatedPropensities
 from rankscope.diagnostics.logs import NoPropensity
 from rankscope.errors import DataError, InputError
-from rankscope.estimators.events import COLUMN_OF, Codes, Level, LoggedEvents, TargetPolicy
+from rankscope.estimators.events import COLUMN_OF, Codes, Level, LoggedEvents, TargetPolicy, number_cells
 from rankscope.estimators.rewards import classifier
 from rankscope.estimators.targets import Dense, OfPolicy, Recorded
 from rankscope.files.readers import run_of
-from rankscope.impressions import Log
+from rankscope.impressions import COLUMNS, Log
 from rankscope.lists import Array
-from rankscope.logs.bins import KEY, SPOT, STEP, Numbering
+from rankscope.logs.bins import STEP, Keys, Numbering, keys_of
 from rankscope.logs.rollup import unit_of
 from rankscope.tables import Run
 
@@ -44,7 +44,7 @@ class EventLog:
 
     log: Log
     rows: pl.LazyFrame
-    order: pl.Series
+    order: Codes | None
     events: LoggedEvents
     queries: Mapping[str, int]
     noun: str
@@ -54,7 +54,8 @@ class EventLog:
 
     def read(self, *columns: str) -> pl.DataFrame:
         """Read columns of the log, or all, with a row per event."""
-        return self.log.collect(self.rows.select(columns or pl.all()))[self.order]
+        found = self.log.collect(self.rows.select(columns or pl.all()))
+        return found if self.order is None else found[self.order]
 
 
 def read_events(
@@ -78,30 +79,28 @@ def read_events(
     left = log.rows - len(frame)
     if not len(frame):
         raise DataError(f"{log.label}: no row was shown and has a {name}")
-    unit = unit_of(log)
-    units, of_unit = _coded(frame[unit]) if unit else (frame.height, np.arange(frame.height))
-    items, item = _named_codes(frame["item_id"])
-    queries, context = (
-        _named_codes(frame["query_id"]) if log.has("query_id") else ([""], np.zeros(len(frame), dtype=np.int64))
-    )
-    loggers, logger = (
-        _named_codes(frame["logger_id"]) if log.has("logger_id") else ([], np.zeros(len(frame), dtype=np.int64))
-    )
-    lists = _coded(frame["impression_id"])[1] if log.has("impression_id") else np.arange(len(frame))
+    frame, names, order = _in_order(log, frame)
+    of_unit, nothing = frame["_unit"].to_numpy(), np.broadcast_to(np.int64(0), len(frame))
+
+    def numbers(role: str) -> Codes:
+        return frame[role].to_numpy() if role in frame.columns else nothing
+
+    queries, loggers = names.get("query_id", [""]), names.get("logger_id", [])
     mixtures = [f"p_item_pos_{one}" for one in loggers]
     events = LoggedEvents(
-        frame["_reward"].to_numpy(), of_unit, units, lists, frame["_place"].to_numpy(), item, items, context, logger,
+        frame["_reward"].to_numpy(), of_unit, int(of_unit.max()) + 1, numbers("impression_id") if "impression_id" in names else np.arange(len(frame)),
+        frame["_place"].to_numpy(), numbers("item_id"), names["item_id"], numbers("query_id"), numbers("logger_id"),
         _propensities(log, frame, logging), features=_features(log, frame) if numeric else None,
-        categories={one: _coded(frame[log.column(one)].cast(pl.String).fill_null(""))[1] for one in categories},
+        categories={one: _numbered(frame[log.column(one)].cast(pl.String).fill_null(""))[1] for one in categories},
         mixtures=np.stack([_probability(log, frame, one) for one in mixtures], axis=1) if mixtures and set(mixtures) <= set(frame.columns) else None,
         examination=None if examination is None else _curve(examination), label=log.label, loggers=loggers,
     )  # fmt: skip
-    noun = {"unit_id": log.unit_noun, "session_id": "session", "impression_id": "list", "": "row"}[unit]
+    noun = {"unit_id": log.unit_noun, "session_id": "session", "impression_id": "list", "": "row"}[unit_of(log)]
     notes = [f"{words.counted(left, 'row')} left out: not shown, or without a {name}"] if left else []
     made = EventLog(
         log,
         rows,
-        frame["_row"],
+        order,
         events,
         {query: number for number, query in enumerate(queries)},
         noun,
@@ -125,55 +124,100 @@ ROLES = ("unit_id", "session_id", "impression_id", "item_id", "query_id", "logge
 
 
 def _rows(log: Log, reward: str, more: Sequence[str]) -> tuple[pl.LazyFrame, pl.DataFrame]:
-    """Return the rows that count, and their columns of events and more, sorted by list and position, with their places from 0."""
+    """Return the rows that count, and their columns of events and more as they stand in the log.
+
+    Ids that are whole numbers stay numbers: as text they take longer to read and to tell apart.
+    """
     kept = log.number(reward).is_not_null()
     kept = kept & (pl.col("shown").fill_null(1.0) > 0) if log.has("shown") else kept
-    rows = log.frame.with_columns(log.number(reward).alias("_reward")).filter(kept)
-    unit = unit_of(log)
+
+    def counted(frame: pl.LazyFrame) -> pl.LazyFrame:
+        return frame.with_columns(log.number(reward).alias("_reward")).filter(kept)
+
+    unit, kinds = unit_of(log), log.pieces[0].collect_schema()
     names = [name for name in ROLES if log.has(name) and (name != "session_id" or name == unit)]
-    frame = log.collect(rows.select(*dict.fromkeys([*names, *more, "_reward"]))).with_row_index("_row")
-    if log.has("impression_id"):
-        if frame["impression_id"].null_count():
+    whole = [name for name in names if COLUMNS[name].kind == "id" and kinds[name].is_integer()]
+    rows = counted(log.frame)
+    frame = log.collect(rows.select(*dict.fromkeys([*(one for one in names if one not in whole), *more, "_reward"])))
+    return rows, frame.hstack(log.collect(counted(pl.concat(log.pieces)).select(whole))) if whole else frame
+
+
+def _in_order(log: Log, frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, list[str]], Codes | None]:
+    """Return the rows sorted by list and position, with numbers for ids, their places from 0, and the order of rows if it was another.
+
+    Next to them stand the ids of items, queries, loggers and lists in the order of their numbers. ``_unit`` has the number of the unit.
+    """
+    names: dict[str, list[str]] = {}
+    unit, ids, kinds = unit_of(log), pl.Series(), frame.schema
+    for column in [frame[name] for name in ROLES if name in frame.columns and COLUMNS[name].kind == "id"]:
+        if column.name == "impression_id" and column.null_count():
             raise DataError(f"{log.label}: some rows name no list ({log.roles['impression_id']} is empty)")
-        frame = frame.sort(["impression_id", *(["position"] if log.has("position") else [])], maintain_order=True)
-        place = pl.int_range(pl.len()).over("impression_id").cast(pl.Int64)
-        # the number of the position counts even if a list lacks rows
-        places = pl.col("position") - pl.col("position").min() if log.has("position") else place
+        firsts, codes = _numbered(column)
+        if column.name == unit:
+            ids = column.gather(firsts)
+            frame = frame.with_columns(_unit=codes)
+        if column.name not in {"unit_id", "session_id"}:
+            names[column.name], codes = _by_text(column.gather(firsts), codes)
+        frame = frame.with_columns(pl.Series(column.name, codes))
+    if "position" in frame.columns:  # its number counts even if a list lacks rows
+        _check_complete(frame["position"])
+        places = (pl.col("position") - pl.col("position").min()).cast(pl.Int64)
     else:
-        places = pl.col("position") - pl.col("position").min() if log.has("position") else pl.lit(0)
-    return rows, frame.with_columns(places.cast(pl.Int64).alias("_place"))
+        places = pl.int_range(pl.len()).over("impression_id") if "impression_id" in names else pl.lit(0)
+    frame, order = frame.with_columns(_place=places), None
+    if "impression_id" in names:
+        key = pl.col("impression_id") * (pl.col("_place").max() + 1) + pl.col("_place")
+        keys = frame.select(key).to_series().to_numpy()
+        if (keys[1:] < keys[:-1]).any():
+            order = np.argsort(keys, kind="stable")
+            frame = frame[order]
+    if not unit:
+        return frame.with_columns(_unit=np.arange(len(frame))), names, order
+    if order is not None or kinds[unit] != pl.String:
+        frame = frame.with_columns(_unit=_as_text(ids, frame["_unit"].to_numpy()))
+    return frame, names, order
 
 
-def _coded(column: pl.Series) -> tuple[int, Codes]:
-    """Return the number of different values, and the number of each value from 0."""
-    firsts, codes = _numbered(column)
-    return len(firsts), codes
+def _as_text(ids: pl.Series, codes: Codes) -> Codes:
+    """Return the numbers that rows get from ids as text: folds and resamples go by them, and are the same if ids are numbers."""
+    texts = ids.cast(pl.String)
+    found = _number(*(hashes[codes] for hashes in keys_of(texts)))
+    return texts.rank("dense").to_numpy().astype(np.int64)[codes] - 1 if found is None else found[1]
 
 
-def _named_codes(column: pl.Series) -> tuple[list[str], Codes]:
-    """Return the values in the order of their text, and the place of each value among them."""
-    firsts, codes = _numbered(column)
-    names = column.gather(firsts).cast(pl.String).to_list()
-    order = sorted(range(len(names)), key=names.__getitem__)
-    return [names[at] for at in order], np.argsort(np.array(order))[codes]
+def _by_text(ids: pl.Series, codes: Codes) -> tuple[list[str], Codes]:
+    """Return ids in the order of their text, and the place among them of the id of each row."""
+    texts = ids.cast(pl.String)
+    order = texts.arg_sort().to_numpy()
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return texts.gather(order).to_list(), codes if (order[1:] > order[:-1]).all() else place[codes]
 
 
-def _numbered(column: pl.Series) -> tuple[Codes, Codes]:
-    """Return the first row of each different value, and the number of each value. Raises DataError for empty cells."""
+def _check_complete(column: pl.Series) -> None:
     if column.null_count():
         raise DataError(
             f"{words.counted(column.null_count(), 'row has', 'rows have')} no {column.name}: give each row one, or leave these rows out"
         )
-    numbering, codes, firsts = Numbering(20), np.empty(len(column), dtype=np.int64), []
-    keys, spots = column.hash(KEY).to_numpy(), column.hash(SPOT).to_numpy()
-    for start in range(0, len(column), STEP):
+
+
+def _numbered(column: pl.Series) -> tuple[Codes, Codes]:
+    """Return the first row of each different value, and the number of each value. Raises DataError for empty cells."""
+    _check_complete(column)
+    found = _number(*keys_of(column.rechunk()))
+    if found is None:  # too many values for its tables
+        _, first, codes = np.unique(column.cast(pl.String).to_numpy(), return_index=True, return_inverse=True)
+        return first, codes
+    return found
+
+
+def _number(keys: Keys, spots: Keys) -> tuple[Codes, Codes] | None:
+    numbering, codes, firsts = Numbering(20), np.empty(len(keys), dtype=np.int64), []
+    for start in range(0, len(keys), STEP):
         part = slice(start, start + STEP)
         codes[part], new = numbering.number(keys[part], spots[part])
         firsts.append(new + start)
-    if numbering.full:  # too many values for its tables
-        _, first, codes = np.unique(column.cast(pl.String).to_numpy(), return_index=True, return_inverse=True)
-        return first, codes
-    return np.concatenate(firsts), codes
+    return None if numbering.full else (np.concatenate(firsts), codes)
 
 
 # --- propensities -----------------------------------------------------------------------------------------------------
@@ -228,12 +272,11 @@ def _with_logging(made: EventLog, logging: Any) -> EventLog:
 
 
 def _frequencies(events: LoggedEvents) -> Array:
-    place = (
-        events.logger * (int(events.context.max(initial=0)) + 1) + events.context
-    ) * events.places + events.position
-    _, group, whole = np.unique(place, return_inverse=True, return_counts=True)
-    _, cell, count = np.unique(group * len(events.items) + events.item, return_inverse=True, return_counts=True)
-    return np.asarray(count[cell] / whole[group])
+    place = (events.logger * events.contexts + events.context) * events.places + events.position
+    cell = place * len(events.items) + events.item
+    parts = [number_cells(each, int(each.max(initial=0)) + 1)[1] for each in (place, cell)]
+    whole, count = (np.bincount(part)[part] for part in parts)
+    return np.asarray(count / whole)
 
 
 def _classified(events: LoggedEvents) -> Array:
@@ -355,7 +398,8 @@ def _uniform(made: EventLog, name: str) -> TargetPolicy:
     if len(made.queries) == 1:
         items = np.arange(len(events.items))[None, :]
         return OfPolicy(name, EpsilonShuffle(epsilon=1.0), np.zeros(items.shape), items)
-    context, item = np.divmod(np.unique(events.context * len(events.items) + events.item), len(events.items))
+    pairs, _ = number_cells(events.context * len(events.items) + events.item, events.contexts * len(events.items))
+    context, item = np.divmod(pairs, len(events.items))
     return _of_pairs(name, EpsilonShuffle(epsilon=1.0), context, item, np.zeros(len(item)), len(made.queries))
 
 
