@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from threading import RLock
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
@@ -24,6 +25,7 @@ MEANING: Mapping[Level, str] = {
 }
 Predict = Callable[[Any, Codes], Array]  # rows (an index of arrays) and their items, to predicted rewards
 MOST_CELLS = 1 << 23  # cells of a table that are held at once
+SHARING = RLock()
 T = TypeVar("T")
 
 
@@ -91,7 +93,7 @@ class Earned:
         return np.stack([events.sum_units(values) for part in self.parts for values in part], axis=1)
 
 
-class _once(Generic[T]):  # noqa: N801 - used like a property
+class _once(Generic[T]):
     """A property of the rows that all target policies share: it is computed once."""
 
     def __init__(self, make: Callable[[Any], T]) -> None:
@@ -100,10 +102,7 @@ class _once(Generic[T]):  # noqa: N801 - used like a property
     def __get__(self, events: Any, owner: type) -> T:
         if events is None:
             return self  # type: ignore[return-value] # for help()
-        if self.make not in events.shared:
-            events.shared[self.make] = self.make(events)
-        found: T = events.shared[self.make]
-        return found
+        return events.share(self.make, lambda: self.make(events))  # type: ignore[no-any-return]
 
 
 def number_cells(cell: Codes, size: int) -> tuple[Codes, Codes]:
@@ -153,6 +152,15 @@ class LoggedEvents:
     shared: dict[Any, Any] = field(
         default_factory=dict, init=False
     )  # weights by target, and predictions, which ``under`` keeps
+
+    def share(self, key: Any, make: Callable[[], T]) -> T:
+        """Return what was made under this key for any target policy, or make it: once, also if estimators run side by side."""
+        if key not in self.shared:
+            with SHARING:
+                if key not in self.shared:
+                    self.shared[key] = make()
+        found: T = self.shared[key]
+        return found
 
     @property
     def count(self) -> int:
@@ -209,17 +217,19 @@ class LoggedEvents:
         return np.broadcast_to(1.0, self.count)
 
     @_once
-    def _units_of(self) -> dict[str, Array]:
-        count = np.bincount(self.unit, minlength=self.units).astype(np.float64)
-        return {"rows": count, "reward": np.bincount(self.unit, weights=self.reward, minlength=self.units)}
+    def _rows_of_units(self) -> Array:
+        return np.bincount(self.unit, minlength=self.units).astype(np.float64)
 
     def sum_units(self, values: Array) -> Array:
-        """Return the sum of each unit, of rewards and of constants without going over the rows again."""
-        if values is self.reward:
-            return self._units_of["reward"]
+        """Return the sum of each unit; of constants, rewards and weights without going over the rows again."""
         if values.strides == (0,):  # one number for all rows
-            return self._units_of["rows"] * values[:1]
-        return np.bincount(self.unit, weights=values, minlength=self.units)
+            return self._rows_of_units * values[:1]
+
+        def sums() -> Array:
+            return np.bincount(self.unit, weights=values, minlength=self.units)
+
+        lasts = values is self.reward or any(values is one for one in tuple(self.shared.values()))
+        return self.share(("sums", id(values)), sums) if lasts else sums()
 
     def sum_lists(self, values: Array) -> Array:
         """Return the sum of each list, in the order of the lists."""
@@ -246,10 +256,7 @@ class LoggedEvents:
             return self._ones
         if self.of_items:
             level = "item"  # lists of one item
-        key = self.target, level
-        if key not in self.shared:
-            self.shared[key] = self.chance(level) / self.propensity(level)
-        return np.asarray(self.shared[key])
+        return self.share((self.target, level), lambda: self.chance(level) / self.propensity(level))
 
     @property
     def weight(self) -> Array:

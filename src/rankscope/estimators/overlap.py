@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.diagnostics import estimates as rules
 from rankscope.estimators.base import Estimator
-from rankscope.estimators.events import LoggedEvents, number_cells
+from rankscope.estimators.events import MOST_CELLS, LoggedEvents, number_cells
 from rankscope.lists import Array
 
 FEW, TOO_FEW = 50, 10  # effective clicks below which a warning is given, and the estimate refused
@@ -23,6 +23,7 @@ UNSEEN = 0.01  # share of the target's probability on items without any row
 FEWEST = 30  # rows of an item below which its propensities are not checked
 CALIBRATED = 0.25  # a logged frequency this far from the propensities, as a share
 BINS = 14
+Weighed: TypeAlias = tuple[int, float, float, float, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -113,19 +114,20 @@ def support_of(estimator: Estimator, events: LoggedEvents, policy: str, noun: st
     names = str(estimator), policy
     if used is None:
         unknown = (math.nan,) * 6
-        count = len(events.starts) if by_list else events.count
-        return LogSupport(*names, count, *unknown, unseen, events.units, noun, weighs=False)
+        rows = len(events.starts) if by_list else events.count
+        return LogSupport(*names, rows, *unknown, unseen, events.units, noun, weighs=False)
     raw = events.weights(estimator.level) if estimator.level else None
-    key = "support", events.target, estimator.level, by_list
-    found = events.shared.get(key) if used is raw else None
-    if found is None:
-        found = _of_weights(used, raw, events, by_list, estimator.level == "item")
-    if used is raw:  # as most estimators use them
-        events.shared[key] = found
-    return LogSupport(*names, *found, unseen, events.units, noun)
+
+    def found() -> Weighed:
+        return _of_weights(used, raw, events, by_list, estimator.level == "item")
+
+    # most estimators use weights as they are
+    shared = used is raw and events.share(("support", events.target, estimator.level, by_list), found)
+    count, effective_size, clicks, share, largest, mean, error = shared or found()
+    return LogSupport(*names, count, effective_size, clicks, share, largest, mean, error, unseen, events.units, noun)
 
 
-def _of_weights(used: Array, raw: Array | None, events: LoggedEvents, by_list: bool, of_items: bool) -> tuple[Any, ...]:
+def _of_weights(used: Array, raw: Array | None, events: LoggedEvents, by_list: bool, of_items: bool) -> Weighed:
     """Return the number of weights, effective weights and clicks, the largest share and weight, the mean weight and its error."""
     earned = events.sum_lists(used * events.reward) if by_list else used * events.reward
     weight = used[events.last] if by_list and not of_items else used
@@ -169,16 +171,19 @@ def histogram(weights: Array) -> list[tuple[float, float, int]]:
     >>> histogram(np.array([0.0, 1.0, 1.0, 10.0]))[0]
     (0.0, 0.0, 1)
     """
-    zero = int((weights == 0).sum())
-    positive = weights[weights > 0]
+    low, high = float(weights.min(initial=math.inf)), float(weights.max(initial=0.0))
+    zero = 0 if low else len(weights) - int(np.count_nonzero(weights))
     out = [(0.0, 0.0, zero)] if zero else []
-    if not len(positive):
+    if not high:
         return out
-    low, high = float(positive.min()), float(positive.max())
+    low = low or float(weights[weights > 0].min())
     ends = np.geomspace(low, high, BINS + 1) if high > low * (1 + 1e-9) else np.array([low, high])
     ends[0], ends[-1] = low, high
-    counts = np.bincount(np.searchsorted(ends[1:-1], positive, side="right"), minlength=len(ends) - 1)
-    return [*out, *((float(a), float(b), int(n)) for a, b, n in zip(ends[:-1], ends[1:], counts, strict=True))]
+    above = [len(weights) - zero, *(int(np.count_nonzero(weights >= end)) for end in ends[1:-1]), 0]
+    return [
+        *out,
+        *((float(a), float(b), n - m) for a, b, n, m in zip(ends[:-1], ends[1:], above, above[1:], strict=False)),
+    ]
 
 
 def calibration(events: LoggedEvents) -> Caution | None:
@@ -192,13 +197,13 @@ def calibration(events: LoggedEvents) -> Caution | None:
     inverse = 1 / events.propensities["item"]
     cells, loggers = len(events.items) * events.places, int(events.logger.max(initial=0)) + 1
     cell = events.place_of_item if loggers == 1 else events.logger * cells + events.place_of_item
-    names, group = number_cells(cell, loggers * cells)
-    counts = np.bincount(group)
-    sums, squares = np.bincount(group, weights=inverse), np.bincount(group, weights=inverse**2)
+    dense = loggers * cells <= MOST_CELLS
+    names, group = (np.arange(loggers * cells), cell) if dense else number_cells(cell, loggers * cells)
+    counts = np.bincount(group, minlength=len(names))
+    sums, squares = (np.bincount(group, weights=each, minlength=len(names)) for each in (inverse, inverse**2))
     place = names // cells * events.places + names % events.places
     whole = np.bincount(place, weights=counts)[place]
-    ratio = sums / whole
-    error = np.sqrt(squares) / whole
+    ratio, error = sums / np.maximum(whole, 1), np.sqrt(squares) / np.maximum(whole, 1)
     off = (counts >= FEWEST) & (ratio > 1 + CALIBRATED) & (ratio - 1 > 4 * error)
     if not off.any():
         return None

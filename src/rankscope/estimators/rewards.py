@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -35,12 +36,14 @@ class RewardModel(Declared, kind="reward model"):
     def fold_of(self, events: LoggedEvents) -> Codes:
         """Return the fold of each row. Folds are of whole units."""
         count = min(self.folds, max(events.units, 1))
-        return (np.arange(events.units) % count)[events.unit]
+        return events.share(("fold", count), lambda: (np.arange(events.units) % count)[events.unit])
 
     def across(self, events: LoggedEvents, reward: Array) -> Predict:
         """Return a function that predicts each row by the model of all folds but its own."""
         fold = self.fold_of(events)
-        models = [self.fit(events, reward, np.flatnonzero(fold != number)) for number in range(int(fold.max(initial=0)) + 1)]
+        models = [
+            self.fit(events, reward, np.flatnonzero(fold != number)) for number in range(int(fold.max(initial=0)) + 1)
+        ]
 
         def predict(at: Any, item: Codes) -> Array:
             rows = np.arange(events.count)[at]
@@ -60,9 +63,9 @@ class RewardModel(Declared, kind="reward model"):
         for size, place in ((events.contexts, events.context), (events.places, events.position)):
             situation = situation if size == 1 else situation * size + place
         names, number = number_cells(situation, int(situation.max(initial=0)) + 1)
-        first = np.empty(len(names), dtype=np.int64)
-        first[number[::-1]] = np.arange(events.count)[::-1]
-        return target.expect(events, predict, first)[number]
+        row = np.empty(len(names), dtype=np.int64)  # one of each situation
+        row[number] = np.arange(events.count)
+        return target.expect(events, predict, row)[number]
 
 
 class ItemMeans(RewardModel, aliases=("items",)):
@@ -73,26 +76,22 @@ class ItemMeans(RewardModel, aliases=("items",)):
 
     def across(self, events: LoggedEvents, reward: Array) -> Predict:
         """Learn means with ``prior`` rows of the next wider mean, of all folds at once: a fold's model is all that the others add up to."""
-        fold, items, places = self.fold_of(events), len(events.items), events.places
-        folds, cells = int(fold.max(initial=0)) + 1, items * places
-        cell = fold * cells + events.place_of_item
-        sums, counts = (
-            np.bincount(cell, weights=weights, minlength=folds * cells).reshape(folds, items, places)
-            for weights in (reward, None)
-        )
-        sums, counts = (whole.sum(axis=0) - whole for whole in (sums, counts))
-        rows = counts.sum(axis=(1, 2))
-        overall = sums.sum(axis=(1, 2)) / np.maximum(rows, 1)
+        fold, items, places = self.fold_of(events), len(events.items) + 1, events.places
+        shape = int(fold.max(initial=0)) + 1, items, places
+
+        def cells(at: Any, item: Codes) -> Codes:
+            pairs: Codes = fold[at] * items + item
+            return pairs if places == 1 else pairs * places + events.position[at]
+
+        cell = cells(slice(None), events.item)
+        summed = (np.bincount(cell, weights=each, minlength=math.prod(shape)).reshape(shape) for each in (reward, None))
+        sums, counts = (whole.sum(axis=0) - whole for whole in summed)
+        overall = sums.sum(axis=(1, 2)) / np.maximum(counts.sum(axis=(1, 2)), 1)
         of_item = self._drawn(sums.sum(axis=2), counts.sum(axis=2), overall[:, None])
-        table = np.empty((folds, items + 1, places))
-        table[:, :items], table[:, items] = self._drawn(sums, counts, of_item[:, :, None]), overall[:, None]
-        means = table.ravel()
-
-        def predict(at: Any, item: Codes) -> Array:
-            known = np.minimum(item, items)  # items that the log never shows have the mean of all rows
-            return means[(fold[at] * (items + 1) + known) * places + events.position[at]]
-
-        return predict
+        means = self._drawn(sums, counts, of_item[:, :, None])
+        means[:, -1] = overall[:, None]  # of items that the log never shows
+        of_cell = means.ravel()
+        return lambda at, item: of_cell[cells(at, item if item is events.item else np.minimum(item, items - 1))]
 
     def _drawn(self, sums: Array, counts: Array, centre: Array) -> Array:
         return np.asarray((sums + self.prior * centre) / (counts + self.prior))

@@ -110,13 +110,10 @@ class OfPolicy(TargetPolicy):
 
     def chance(self, events: LoggedEvents, level: Level) -> Array:
         """Return exact probabilities."""
+        if level == "item":
+            return self._chance_of_items(events)
         context = self._context(events)
         shown = self.candidates(context, events.item)
-        if level == "item":
-            table = self.table(events.places)
-            if len(table) == events.places == 1:
-                return np.append(table[0, :, 0], 0.0)[shown]  # the last for -1
-            return np.where(shown >= 0, table[context, shown, events.position], 0.0)
         order = np.full((len(events.starts), events.places), -1)
         order[events.list_number, events.position] = shown
         prefix = np.empty(order.shape)
@@ -132,6 +129,17 @@ class OfPolicy(TargetPolicy):
         )
         rows = np.where(lost, 0.0, rows)
         return rows if level == "prefix" else rows[events.last][events.list_number]
+
+    def _chance_of_items(self, events: LoggedEvents) -> Array:
+        table, context = self.table(events.places), self._context(events)
+        contexts, items = len(self.items), len(events.items)
+        if contexts * items * events.places > MOST_CELLS:
+            shown = self.candidates(context, events.item)
+            return np.where(shown >= 0, table[context, shown, events.position], 0.0)
+        shown = self.candidates(np.repeat(np.arange(contexts), items), np.tile(np.arange(items), contexts))
+        found = np.where(shown[:, None] >= 0, table[np.repeat(np.arange(contexts), items), shown], 0.0).ravel()
+        pairs = events.place_of_item
+        return found[pairs if contexts == 1 else pairs + context * (items * events.places)]
 
     def expect(self, events: LoggedEvents, predict: Predict, rows: Codes) -> Array:
         """Return the sum over candidates of probability x prediction."""

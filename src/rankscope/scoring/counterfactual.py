@@ -29,6 +29,7 @@ from rankscope.panels.ratios import panel_of
 from rankscope.panels.samples import UNKNOWN, Measure, bounds_of
 from rankscope.panels.slices import MAX_VALUES, too_many_values
 from rankscope.panels.validity import VALID, Validity
+from rankscope.parallel import map_parts
 from rankscope.scoring.events import LOGGED, TARGETS, EventLog, read_events, targets_of
 
 
@@ -168,7 +169,7 @@ class Counterfactual:
     @cached_property
     def measured(self) -> list[Measured]:
         """All policies by each estimator."""
-        return [self._measured(estimator) for estimator in self.estimators]
+        return list(map_parts(self._measured, self.estimators))
 
     @property
     def values(self) -> list[PolicyValue]:

@@ -27,6 +27,7 @@ from rankscope.impressions import COLUMNS, Log
 from rankscope.lists import Array
 from rankscope.logs.bins import STEP, Keys, Numbering, keys_of
 from rankscope.logs.rollup import unit_of
+from rankscope.parallel import map_parts
 from rankscope.tables import Run
 
 REWARDS = ("reward", "click", "conversion", "revenue")
@@ -98,15 +99,7 @@ def read_events(
     noun = {"unit_id": log.unit_noun, "session_id": "session", "impression_id": "list", "": "row"}[unit_of(log)]
     notes = [f"{words.counted(left, 'row')} left out: not shown, or without a {name}"] if left else []
     made = EventLog(
-        log,
-        rows,
-        order,
-        events,
-        {query: number for number, query in enumerate(queries)},
-        noun,
-        name,
-        (),
-        tuple(notes),
+        log, rows, order, events, {query: number for number, query in enumerate(queries)}, noun, name, (), tuple(notes)
     )
     return made if logging is None else _with_logging(made, logging)
 
@@ -149,16 +142,16 @@ def _in_order(log: Log, frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, li
     """
     names: dict[str, list[str]] = {}
     unit, ids, kinds = unit_of(log), pl.Series(), frame.schema
-    for column in [frame[name] for name in ROLES if name in frame.columns and COLUMNS[name].kind == "id"]:
-        if column.name == "impression_id" and column.null_count():
-            raise DataError(f"{log.label}: some rows name no list ({log.roles['impression_id']} is empty)")
-        firsts, codes = _numbered(column)
+    columns = [frame[name] for name in ROLES if name in frame.columns and COLUMNS[name].kind == "id"]
+    if "impression_id" in kinds and frame["impression_id"].null_count():
+        raise DataError(f"{log.label}: some rows name no list ({log.roles['impression_id']} is empty)")
+    for column, (firsts, codes) in zip(columns, map_parts(_numbered, columns), strict=True):
         if column.name == unit:
             ids = column.gather(firsts)
             frame = frame.with_columns(_unit=codes)
         if column.name not in {"unit_id", "session_id"}:
-            names[column.name], codes = _by_text(column.gather(firsts), codes)
-        frame = frame.with_columns(pl.Series(column.name, codes))
+            names[column.name], place = _by_text(column.gather(firsts))
+            frame = frame.with_columns(pl.Series(column.name, place[codes]))
     if "position" in frame.columns:  # its number counts even if a list lacks rows
         _check_complete(frame["position"])
         places = (pl.col("position") - pl.col("position").min()).cast(pl.Int64)
@@ -181,17 +174,17 @@ def _in_order(log: Log, frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, li
 def _as_text(ids: pl.Series, codes: Codes) -> Codes:
     """Return the numbers that rows get from ids as text: folds and resamples go by them, and are the same if ids are numbers."""
     texts = ids.cast(pl.String)
-    found = _number(*(hashes[codes] for hashes in keys_of(texts)))
+    found = _number(*keys_of(texts), codes)
     return texts.rank("dense").to_numpy().astype(np.int64)[codes] - 1 if found is None else found[1]
 
 
-def _by_text(ids: pl.Series, codes: Codes) -> tuple[list[str], Codes]:
-    """Return ids in the order of their text, and the place among them of the id of each row."""
+def _by_text(ids: pl.Series) -> tuple[list[str], Codes]:
+    """Return ids in the order of their text, and the place of each among them."""
     texts = ids.cast(pl.String)
     order = texts.arg_sort().to_numpy()
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    return texts.gather(order).to_list(), codes if (order[1:] > order[:-1]).all() else place[codes]
+    return texts.gather(order).to_list(), place
 
 
 def _check_complete(column: pl.Series) -> None:
@@ -211,11 +204,14 @@ def _numbered(column: pl.Series) -> tuple[Codes, Codes]:
     return found
 
 
-def _number(keys: Keys, spots: Keys) -> tuple[Codes, Codes] | None:
-    numbering, codes, firsts = Numbering(20), np.empty(len(keys), dtype=np.int64), []
-    for start in range(0, len(keys), STEP):
+def _number(keys: Keys, spots: Keys, rows: Codes | None = None) -> tuple[Codes, Codes] | None:
+    """Return where the different keys stand and the number of each row's key, None if there are too many. ``rows`` has the key of each row."""
+    count = len(keys if rows is None else rows)
+    numbering, codes, firsts = Numbering(20), np.empty(count, dtype=np.int64), []
+    for start in range(0, count, STEP):
         part = slice(start, start + STEP)
-        codes[part], new = numbering.number(keys[part], spots[part])
+        at = part if rows is None else rows[part]
+        codes[part], new = numbering.number(keys[at], spots[at])
         firsts.append(new + start)
     return None if numbering.full else (np.concatenate(firsts), codes)
 
