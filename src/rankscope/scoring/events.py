@@ -163,7 +163,7 @@ def _in_order(log: Log, frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, li
         keys = frame.select(key).to_series().to_numpy()
         if (keys[1:] < keys[:-1]).any():
             order = np.argsort(keys, kind="stable")
-            frame = frame[order]
+            frame = frame.drop("unit_id", "session_id", "position", strict=False).rechunk()[order]
     if not unit:
         return frame.with_columns(_unit=np.arange(len(frame))), names, order
     if order is not None or kinds[unit] != pl.String:
