@@ -22,6 +22,7 @@ FAR = 3.0  # standard errors of the mean weight from 1
 UNSEEN = 0.01  # share of the target's probability on items without any row
 FEWEST = 30  # rows of an item below which its propensities are not checked
 CALIBRATED = 0.25  # a logged frequency this far from the propensities, as a share
+CONTRADICTED = 0.01  # share of the traffic with such propensities above which estimates are refused
 BINS = 14
 Weighed: TypeAlias = tuple[int, float, float, float, float, float, float]
 
@@ -186,8 +187,8 @@ def histogram(weights: Array) -> list[tuple[float, float, int]]:
     ]
 
 
-def calibration(events: LoggedEvents) -> Caution | None:
-    """Return a warning if logged frequencies do not match the propensities; None if they do.
+def calibration(events: LoggedEvents) -> tuple[Caution, bool] | None:
+    """Return a warning if logged frequencies do not match the propensities, and True if it refuses estimates; None if they match.
 
     With right propensities the sum of 1 / propensity over the rows of an item estimates the number of rows in which it could be shown, which is
     at most the number of rows at its position. An item is off if the sum is beyond this number by more than a quarter and 4 standard errors.
@@ -210,4 +211,5 @@ def calibration(events: LoggedEvents) -> Caution | None:
     worst = int(np.argmax(np.where(off, ratio, 0.0)))
     item = events.items[int(names[worst]) // events.places % len(events.items)]
     share = float(counts[off].sum() / events.count)
-    return rules.PropensitiesOff.caution(log=events.label, share=share, item=item, ratio=float(ratio[worst]))
+    caution = rules.PropensitiesOff.caution(log=events.label, share=share, item=item, ratio=float(ratio[worst]))
+    return caution, share > CONTRADICTED

@@ -177,9 +177,14 @@ class Counterfactual:
         return [value for one in self.measured for value in one.values]
 
     @cached_property
+    def calibrated(self) -> list[tuple[Caution, bool]]:
+        """The caution about propensities that frequencies contradict, if they do, and True if it refuses estimates."""
+        return [found] if (found := calibration(self.made.events)) else []
+
+    @cached_property
     def cautions(self) -> list[Caution]:
         """The cautions about the log, its propensities and its support for each policy."""
-        found = [*self.made.cautions, *filter(None, [calibration(self.made.events)])]
+        found = [*self.made.cautions, *(caution for caution, _ in self.calibrated)]
         return list(dict.fromkeys([*found, *(caution for value in self.values for caution in value.cautions)]))
 
     def _measured(self, estimator: Estimator) -> Measured:
@@ -241,12 +246,14 @@ class Counterfactual:
         self, panel: Panel, estimator: Estimator, settled: Estimator, support: LogSupport, at: int
     ) -> PolicyValue:
         found = list(support.cautions()) if support.policy != LOGGED else []
-        reason = "" if self.force else next((caution.message for caution, refuses in found if refuses), "")
+        against = [*found, *(self.calibrated if support.weighs and support.policy != LOGGED else [])]
+        reason = "" if self.force else next((caution.message for caution, refuses in against if refuses), "")
         bounds = interval_of(panel, at, self.method.interval, self.method.level, estimator)
         value, cautions = panel.estimate(panel.systems[at]).mean, tuple(caution for caution, _ in found)
-        return PolicyValue(
-            estimator, settled, support.policy, value, bounds, support, panel.measure.decimals, cautions, reason
-        )  # fmt: skip
+        decimals = panel.measure.decimals
+        if decimals is not None and bounds.known:  # another policy of the comparison may be far less certain
+            decimals = max(decimals, words.decimals_for((bounds.upper - bounds.lower) / 2) - 1)
+        return PolicyValue(estimator, settled, support.policy, value, bounds, support, decimals, cautions, reason)
 
 
 def _rows_of(earned: Earned, events: LoggedEvents, estimator: Estimator) -> Array:

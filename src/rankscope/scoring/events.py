@@ -143,8 +143,8 @@ def _in_order(log: Log, frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, li
     names: dict[str, list[str]] = {}
     unit, ids, kinds = unit_of(log), pl.Series(), frame.schema
     columns = [frame[name] for name in ROLES if name in frame.columns and COLUMNS[name].kind == "id"]
-    if "impression_id" in kinds and frame["impression_id"].null_count():
-        raise DataError(f"{log.label}: some rows name no list ({log.roles['impression_id']} is empty)")
+    for column in columns:
+        _check_complete(log, column)
     for column, (firsts, codes) in zip(columns, map_parts(_numbered, columns), strict=True):
         if column.name == unit:
             ids = column.gather(firsts)
@@ -153,7 +153,7 @@ def _in_order(log: Log, frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, li
             names[column.name], place = _by_text(column.gather(firsts))
             frame = frame.with_columns(pl.Series(column.name, place[codes]))
     if "position" in frame.columns:  # its number counts even if a list lacks rows
-        _check_complete(frame["position"])
+        _check_complete(log, frame["position"])
         places = (pl.col("position") - pl.col("position").min()).cast(pl.Int64)
     else:
         places = pl.int_range(pl.len()).over("impression_id") if "impression_id" in names else pl.lit(0)
@@ -187,16 +187,15 @@ def _by_text(ids: pl.Series) -> tuple[list[str], Codes]:
     return texts.gather(order).to_list(), place
 
 
-def _check_complete(column: pl.Series) -> None:
-    if column.null_count():
-        raise DataError(
-            f"{words.counted(column.null_count(), 'row has', 'rows have')} no {column.name}: give each row one, or leave these rows out"
-        )
+def _check_complete(log: Log, column: pl.Series) -> None:
+    """Raise DataError for empty cells."""
+    if lost := column.null_count():
+        rows = f"{words.counted(lost, 'row has', 'rows have')} no {log.roles.get(column.name, column.name)}"
+        raise DataError(f"{log.label}: {rows}: give each row one, or leave these rows out")
 
 
 def _numbered(column: pl.Series) -> tuple[Codes, Codes]:
-    """Return the first row of each different value, and the number of each value. Raises DataError for empty cells."""
-    _check_complete(column)
+    """Return the first row of each different value, and the number of each value."""
     found = _number(*keys_of(column.rechunk()))
     if found is None:  # too many values for its tables
         _, first, codes = np.unique(column.cast(pl.String).to_numpy(), return_index=True, return_inverse=True)
@@ -227,11 +226,12 @@ def _propensities(log: Log, frame: pl.DataFrame, logging: Any) -> dict[Level, Ar
 
 def _probability(log: Log, frame: pl.DataFrame, column: str) -> Array:
     """Return a column of probabilities. Raises DataError with the share of rows that have none, 0, or a number above 1."""
-    values = frame[column].cast(pl.Float64, strict=False)
+    values, name = frame[column].cast(pl.Float64, strict=False), log.roles.get(column, column)
     faulty = values.is_null() | ~((values > 0) & (values <= 1)).fill_null(value=False)
     if count := int(faulty.sum()):
-        name = log.roles.get(column, column)
         said = NoPropensity.message(log=log.label, count=count, column=name)
+        if values.null_count() == count:
+            said = f"{log.label}: {words.counted(count, 'row has', 'rows have')} no {name}"
         raise DataError(
             f"{said}, {words.share(count / len(frame), 1)} of all ({NoPropensity.code}): {NoPropensity.remedy}"
         )
@@ -406,9 +406,10 @@ def _of_columns(made: EventLog, column: str, name: str) -> TargetPolicy:
         found = next((there[column + ending] for ending in endings if column + ending in there), None)
         if found is not None:
             values = made.read(found)[found].cast(pl.Float64, strict=False)
-            if values.null_count() or values.min() < 0 or values.max() > 1:  # type: ignore[operator] # a column of numbers
+            if lost := len(values) - int(values.is_between(0, 1).sum()):
+                share = words.share(lost / len(values), 1)
                 raise DataError(
-                    f"{made.log.label}: column {column} is not a probability from 0 to 1 in every row, and a target's column is"
+                    f"{made.log.label}: column {found} has no probability from 0 to 1 in {words.counted(lost, 'row')}, {share} of all: give the target's probability of each shown item"
                 )
             columns[level] = values.to_numpy()
     return Recorded(name, columns)
