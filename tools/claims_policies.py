@@ -65,7 +65,7 @@ def held_at_every_look(apart: float, users: int, rng: np.random.Generator) -> bo
     return True
 
 
-def warned(estimator: str, apart: float, users: int, rng: np.random.Generator) -> bool:
+def warned(estimator: str, apart: float, users: int, rng: np.random.Generator) -> bool | None:
     """The estimate has a warning or is refused."""
     found = rs.estimate(log(apart, users, True, rng), "p_new", estimator).value_of("p_new")
     return bool(found.cautions)

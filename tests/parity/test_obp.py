@@ -19,7 +19,7 @@ from tests.made.slates import Guess, policy
 import rankscope as rs
 from rankscope.behaviour.policies import PlackettLuce
 from rankscope.estimators.catalogue import read_estimators
-from rankscope.estimators.events import LoggedEvents
+from rankscope.estimators.events import Level, LoggedEvents
 from rankscope.estimators.targets import Dense
 from rankscope.lists import Array
 
@@ -42,7 +42,7 @@ SLATES = {
     "SIPS": "SlateStandardIPS", "IIPS": "SlateIndependentIPS", "RIPS": "SlateRewardInteractionIPS", "CascadeDR": "SlateCascadeDoublyRobust",
     "SNSIPS": "SelfNormalizedSlateStandardIPS", "SNRIPS": "SelfNormalizedSlateRewardInteractionIPS",
 }  # fmt: skip
-PSCORE = {"slate": "pscore", "item": "pscore_item_position", "prefix": "pscore_cascade"}
+PSCORE: dict[Level, str] = {"slate": "pscore", "item": "pscore_item_position", "prefix": "pscore_cascade"}
 
 
 @pytest.fixture(scope="module")
