@@ -43,7 +43,7 @@ class Estimator(Earning, kind="estimator"):
             raise TypeError(
                 f"{type(self).__name__} defines no earn(): return what each row earns, out of what it weighs"
             )
-        return Earned.of(used * events.reward)
+        return Earned.of(events.weighted(used))
 
     def used_weights(self, events: LoggedEvents) -> Array | None:
         """Return the weight of each row as the estimator uses it, for diagnostics, or None if it works without weights."""

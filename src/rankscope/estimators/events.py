@@ -217,19 +217,30 @@ class LoggedEvents:
         return np.broadcast_to(1.0, self.count)
 
     @_once
-    def _rows_of_units(self) -> Array:
+    def rows_of_units(self) -> Array:
+        """The number of rows of each unit."""
         return np.bincount(self.unit, minlength=self.units).astype(np.float64)
 
     def sum_units(self, values: Array) -> Array:
         """Return the sum of each unit; of constants, rewards and weights without going over the rows again."""
         if values.strides == (0,):  # one number for all rows
-            return self._rows_of_units * values[:1]
+            return self.rows_of_units * values[:1]
 
         def sums() -> Array:
             return np.bincount(self.unit, weights=values, minlength=self.units)
 
-        lasts = values is self.reward or any(values is one for one in tuple(self.shared.values()))
-        return self.share(("sums", id(values)), sums) if lasts else sums()
+        return self.share(("sums", id(values)), sums) if self._lasts(values) else sums()
+
+    def _lasts(self, values: Array) -> bool:
+        return values is self.reward or any(values is one for one in tuple(self.shared.values()))
+
+    def weighted(self, used: Array) -> Array:
+        """Return weight x reward; for weights as they are once for all estimators."""
+        if used is self._ones:
+            return self.reward
+        return (
+            self.share(("weighted", id(used)), lambda: used * self.reward) if self._lasts(used) else used * self.reward
+        )
 
     def sum_lists(self, values: Array) -> Array:
         """Return the sum of each list, in the order of the lists."""

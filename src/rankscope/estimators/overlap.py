@@ -130,7 +130,7 @@ def support_of(estimator: Estimator, events: LoggedEvents, policy: str, noun: st
 
 def _of_weights(used: Array, raw: Array | None, events: LoggedEvents, by_list: bool, of_items: bool) -> Weighed:
     """Return the number of weights, effective weights and clicks, the largest share and weight, the mean weight and its error."""
-    earned = events.sum_lists(used * events.reward) if by_list else used * events.reward
+    earned = events.sum_lists(events.weighted(used)) if by_list else events.weighted(used)
     weight = used[events.last] if by_list and not of_items else used
     largest = float(max(earned.max(initial=0.0), -earned.min(initial=0.0)))
     whole = earned.sum() if earned.min(initial=0.0) >= 0 else np.abs(earned).sum()
@@ -162,7 +162,7 @@ def _mean_and_error(weight: Array, events: LoggedEvents) -> tuple[float, float]:
     if not events.count:
         return math.nan, math.nan
     mean = float(weight.mean())
-    around = events.sum_units(weight - mean)
+    around = events.sum_units(weight) - mean * events.rows_of_units
     return mean, float(np.sqrt((around**2).sum()) / events.count)
 
 

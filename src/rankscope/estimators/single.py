@@ -44,7 +44,7 @@ class SNIPS(Estimator, aliases=("snips", "SNIPW")):
     def earn(self, events: LoggedEvents) -> Earned:
         """Return weight x reward, out of the weight."""
         weight = shrink(events.weight, self.clip)
-        return Earned.of(weight * events.reward, weight)
+        return Earned.of(events.weighted(weight), weight)
 
 
 class DM(Estimator, aliases=("direct_method",)):

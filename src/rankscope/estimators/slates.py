@@ -31,7 +31,7 @@ class _Slate(Estimator):
         """Return weight x reward per row, out of lists."""
         weight = shrink(events.weights(self.level or "item"), self.clip)
         if not self.normalised:
-            return Earned.of(weight * events.reward, events.per_list)
+            return Earned.of(events.weighted(weight), events.per_list)
         whole = Earned(())
         for place in range(events.places):
             here = np.where(events.position == place, weight, 0.0)

@@ -19,7 +19,7 @@ from rankscope.declared import parse_all
 from rankscope.diagnostics.estimates import EstimatedPropensities
 from rankscope.diagnostics.logs import NoPropensity
 from rankscope.errors import DataError, InputError
-from rankscope.estimators.events import COLUMN_OF, Codes, Level, LoggedEvents, TargetPolicy, number_cells
+from rankscope.estimators.events import COLUMN_OF, MOST_CELLS, Codes, Level, LoggedEvents, TargetPolicy, number_cells
 from rankscope.estimators.rewards import classifier
 from rankscope.estimators.targets import Dense, OfPolicy, Recorded
 from rankscope.files.readers import run_of
@@ -145,12 +145,12 @@ def _in_order(log: Log, frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, li
     columns = [frame[name] for name in ROLES if name in frame.columns and COLUMNS[name].kind == "id"]
     for column in columns:
         _check_complete(log, column)
-    for column, (firsts, codes) in zip(columns, map_parts(_numbered, columns), strict=True):
+    for column, (different, codes) in zip(columns, map_parts(_numbered, columns), strict=True):
         if column.name == unit:
-            ids = column.gather(firsts)
+            ids = different
             frame = frame.with_columns(_unit=codes)
         if column.name not in {"unit_id", "session_id"}:
-            names[column.name], place = _by_text(column.gather(firsts))
+            names[column.name], place = _by_text(different)
             frame = frame.with_columns(pl.Series(column.name, place[codes]))
     if "position" in frame.columns:  # its number counts even if a list lacks rows
         _check_complete(log, frame["position"])
@@ -194,13 +194,19 @@ def _check_complete(log: Log, column: pl.Series) -> None:
         raise DataError(f"{log.label}: {rows}: give each row one, or leave these rows out")
 
 
-def _numbered(column: pl.Series) -> tuple[Codes, Codes]:
-    """Return the first row of each different value, and the number of each value."""
-    found = _number(*keys_of(column.rechunk()))
-    if found is None:  # too many values for its tables
-        _, first, codes = np.unique(column.cast(pl.String).to_numpy(), return_index=True, return_inverse=True)
-        return first, codes
-    return found
+def _numbered(column: pl.Series) -> tuple[pl.Series, Codes]:
+    """Return the different values, and the number of the value of each row."""
+    column = column.rechunk()
+    low, high = (int(end()) for end in (column.min, column.max)) if column.dtype.is_integer() else (0, MOST_CELLS)  # type: ignore[arg-type]
+    if high - low < MOST_CELLS and high < 1 << 62:
+        values = column.to_numpy().astype(np.int64, copy=False)
+        found, codes = number_cells(values - low if low else values, high - low + 1)
+        return pl.Series(found + low), codes
+    made = _number(*keys_of(column))
+    if made is None:  # too many values for its tables
+        found, codes = np.unique(column.cast(pl.String).to_numpy(), return_inverse=True)
+        return pl.Series(found), codes
+    return column.gather(made[0]), made[1]
 
 
 def _number(keys: Keys, spots: Keys, rows: Codes | None = None) -> tuple[Codes, Codes] | None:
