@@ -116,6 +116,8 @@ def number_cells(cell: Codes, size: int) -> tuple[Codes, Codes]:
         return names, place
     there = np.zeros(size, dtype=bool)
     there[cell] = True
+    if there.all():
+        return np.arange(size), cell
     return np.flatnonzero(there), (np.cumsum(there) - 1)[cell]
 
 

@@ -24,6 +24,7 @@ FEWEST = 30  # rows of an item below which its propensities are not checked
 CALIBRATED = 0.25  # a logged frequency this far from the propensities, as a share
 CONTRADICTED = 0.01  # share of the traffic with such propensities above which estimates are refused
 BINS = 14
+AT_ONCE = 1 << 16  # numbers that stay in the cache
 Weighed: TypeAlias = tuple[int, float, float, float, float, float, float]
 
 
@@ -151,10 +152,12 @@ def effective(values: Array) -> float:
         return 0.0
     if values.strides == (0,):  # one number for all
         return float(len(values))
-    part = values / scale
-    whole = part.sum()
-    part *= part
-    return float(whole**2 / part.sum())
+    whole = squares = 0.0
+    for start in range(0, len(values), AT_ONCE):
+        part = values[start : start + AT_ONCE] / scale
+        whole += float(part.sum())
+        squares += float(np.dot(part, part))
+    return whole**2 / squares
 
 
 def _mean_and_error(weight: Array, events: LoggedEvents) -> tuple[float, float]:
@@ -201,7 +204,9 @@ def calibration(events: LoggedEvents) -> tuple[Caution, bool] | None:
     dense = loggers * cells <= MOST_CELLS
     names, group = (np.arange(loggers * cells), cell) if dense else number_cells(cell, loggers * cells)
     counts = np.bincount(group, minlength=len(names))
-    sums, squares = (np.bincount(group, weights=each, minlength=len(names)) for each in (inverse, inverse**2))
+    sums = np.bincount(group, weights=inverse, minlength=len(names))
+    inverse *= inverse
+    squares = np.bincount(group, weights=inverse, minlength=len(names))
     place = names // cells * events.places + names % events.places
     whole = np.bincount(place, weights=counts)[place]
     ratio, error = sums / np.maximum(whole, 1), np.sqrt(squares) / np.maximum(whole, 1)

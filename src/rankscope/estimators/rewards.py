@@ -63,8 +63,12 @@ class RewardModel(Declared, kind="reward model"):
         for size, place in ((events.contexts, events.context), (events.places, events.position)):
             situation = situation if size == 1 else situation * size + place
         names, number = number_cells(situation, int(situation.max(initial=0)) + 1)
-        row = np.empty(len(names), dtype=np.int64)  # one of each situation
-        row[number] = np.arange(events.count)
+        row = np.full(len(names), -1)  # one of each situation
+        for start in range(0, events.count, AT_ONCE):
+            part = number[start : start + AT_ONCE]
+            row[part] = np.arange(start, start + len(part))
+            if (row >= 0).all():
+                break
         return target.expect(events, predict, row)[number]
 
 
@@ -80,7 +84,8 @@ class ItemMeans(RewardModel, aliases=("items",)):
         shape = int(fold.max(initial=0)) + 1, items, places
 
         def cells(at: Any, item: Codes) -> Codes:
-            pairs: Codes = fold[at] * items + item
+            pairs: Codes = fold[at] * items
+            pairs += item
             return pairs if places == 1 else pairs * places + events.position[at]
 
         cell = cells(slice(None), events.item)

@@ -81,7 +81,10 @@ class DR(Estimator, aliases=("dr",)):
         """Return prediction + weight x residual per row; of the policy that ran the reward itself."""
         if events.target is None:
             return Earned.of(events.reward)
-        return Earned.of(events.expected + self.residual_weights(events) * (events.reward - events.fitted))
+        earned = events.reward - events.fitted
+        earned *= self.residual_weights(events)
+        earned += events.expected
+        return Earned.of(earned)
 
     def residual_weights(self, events: LoggedEvents) -> Array:
         """Return the weight of each residual."""

@@ -80,17 +80,16 @@ def read_events(
     left = log.rows - len(frame)
     if not len(frame):
         raise DataError(f"{log.label}: no row was shown and has a {name}")
-    frame, names, order = _in_order(log, frame)
-    of_unit, nothing = frame["_unit"].to_numpy(), np.broadcast_to(np.int64(0), len(frame))
-
-    def numbers(role: str) -> Codes:
-        return frame[role].to_numpy() if role in frame.columns else nothing
-
+    frame, numbers, names, order = _in_order(log, frame)
+    nothing, each = np.broadcast_to(np.int64(0), len(frame)), np.arange(len(frame))
+    of_unit, lists = numbers.get("_unit", each), numbers.get("impression_id", each)
+    places, item, context, logger = (
+        numbers.get(one, nothing) for one in ("_place", "item_id", "query_id", "logger_id")
+    )
     queries, loggers = names.get("query_id", [""]), names.get("logger_id", [])
     mixtures = [f"p_item_pos_{one}" for one in loggers]
     events = LoggedEvents(
-        frame["_reward"].to_numpy(), of_unit, int(of_unit.max()) + 1, numbers("impression_id") if "impression_id" in names else np.arange(len(frame)),
-        frame["_place"].to_numpy(), numbers("item_id"), names["item_id"], numbers("query_id"), numbers("logger_id"),
+        frame["_reward"].to_numpy(), of_unit, int(of_unit.max()) + 1, lists, places, item, names["item_id"], context, logger,
         _propensities(log, frame, logging), features=_features(log, frame) if numeric else None,
         categories={one: _numbered(frame[log.column(one)].cast(pl.String).fill_null(""))[1] for one in categories},
         mixtures=np.stack([_probability(log, frame, one) for one in mixtures], axis=1) if mixtures and set(mixtures) <= set(frame.columns) else None,
@@ -135,40 +134,40 @@ def _rows(log: Log, reward: str, more: Sequence[str]) -> tuple[pl.LazyFrame, pl.
     return rows, frame.hstack(log.collect(counted(pl.concat(log.pieces)).select(whole))) if whole else frame
 
 
-def _in_order(log: Log, frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, list[str]], Codes | None]:
-    """Return the rows sorted by list and position, with numbers for ids, their places from 0, and the order of rows if it was another.
+def _in_order(
+    log: Log, frame: pl.DataFrame
+) -> tuple[pl.DataFrame, dict[str, Codes], dict[str, list[str]], Codes | None]:
+    """Return the rows sorted by list and position, numbers for their ids, the ids in the order of numbers, and the order of rows if it was another.
 
-    Next to them stand the ids of items, queries, loggers and lists in the order of their numbers. ``_unit`` has the number of the unit.
+    Next to the numbers of ids stand the ``_unit`` of each row and its ``_place`` from 0.
     """
-    names: dict[str, list[str]] = {}
-    unit, ids, kinds = unit_of(log), pl.Series(), frame.schema
+    names, numbers, unit, ids = dict[str, list[str]](), dict[str, Codes](), unit_of(log), pl.Series()
     columns = [frame[name] for name in ROLES if name in frame.columns and COLUMNS[name].kind == "id"]
-    for column in columns:
+    for column in [*columns, *([frame["position"]] if log.has("position") else [])]:
         _check_complete(log, column)
     for column, (different, codes) in zip(columns, map_parts(_numbered, columns), strict=True):
         if column.name == unit:
-            ids = different
-            frame = frame.with_columns(_unit=codes)
+            ids, numbers["_unit"] = different, codes
         if column.name not in {"unit_id", "session_id"}:
             names[column.name], place = _by_text(different)
-            frame = frame.with_columns(pl.Series(column.name, place[codes]))
-    if "position" in frame.columns:  # its number counts even if a list lacks rows
-        _check_complete(log, frame["position"])
-        places = (pl.col("position") - pl.col("position").min()).cast(pl.Int64)
-    else:
-        places = pl.int_range(pl.len()).over("impression_id") if "impression_id" in names else pl.lit(0)
-    frame, order = frame.with_columns(_place=places), None
-    if "impression_id" in names:
-        key = pl.col("impression_id") * (pl.col("_place").max() + 1) + pl.col("_place")
-        keys = frame.select(key).to_series().to_numpy()
+            numbers[column.name] = place[codes]
+    order = None
+    if log.has("position"):  # its number counts even if a list lacks rows
+        places = frame["position"] - frame["position"].min()
+        numbers["_place"] = places.cast(pl.Int64).to_numpy()
+    if (lists := numbers.get("impression_id")) is not None:
+        if "_place" not in numbers:
+            rows = pl.DataFrame({"list": lists}).select(pl.int_range(pl.len()).over("list").cast(pl.Int64))
+            numbers["_place"] = rows.to_series().to_numpy()
+        keys = lists * (numbers["_place"].max() + 1) + numbers["_place"]
         if (keys[1:] < keys[:-1]).any():
             order = np.argsort(keys, kind="stable")
-            frame = frame.drop("unit_id", "session_id", "position", strict=False).rechunk()[order]
-    if not unit:
-        return frame.with_columns(_unit=np.arange(len(frame))), names, order
-    if order is not None or kinds[unit] != pl.String:
-        frame = frame.with_columns(_unit=_as_text(ids, frame["_unit"].to_numpy()))
-    return frame, names, order
+            frame = frame.drop("position", *(column.name for column in columns), strict=False)
+            frame = frame.with_columns(pl.Series(name, codes) for name, codes in numbers.items()).rechunk()[order]
+            numbers = {name: frame[name].to_numpy() for name in numbers}
+    if unit and (order is not None or ids.dtype != pl.String):
+        numbers["_unit"] = _as_text(ids, numbers["_unit"])
+    return frame, numbers, names, order
 
 
 def _as_text(ids: pl.Series, codes: Codes) -> Codes:
