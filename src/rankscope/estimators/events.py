@@ -25,7 +25,6 @@ MEANING: Mapping[Level, str] = {
 }
 Predict = Callable[[Any, Codes], Array]  # rows (an index of arrays) and their items, to predicted rewards
 MOST_CELLS = 1 << 23  # cells of a table that are held at once
-SHARING = RLock()
 T = TypeVar("T")
 
 
@@ -158,7 +157,7 @@ class LoggedEvents:
     def share(self, key: Any, make: Callable[[], T]) -> T:
         """Return what was made under this key for any target policy, or make it: once, also if estimators run side by side."""
         if key not in self.shared:
-            with SHARING:
+            with self.shared.setdefault(("lock", key), RLock()):
                 if key not in self.shared:
                     self.shared[key] = make()
         found: T = self.shared[key]

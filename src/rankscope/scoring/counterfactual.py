@@ -169,17 +169,21 @@ class Counterfactual:
     @cached_property
     def measured(self) -> list[Measured]:
         """All policies by each estimator."""
-        return list(map_parts(self._measured, self.estimators))
+        longest_first = sorted(self.estimators, key=lambda estimator: not estimator.models)
+        found = dict(zip(longest_first, map_parts(self._measured, longest_first), strict=True))
+        return [found[estimator] for estimator in self.estimators]
 
     @property
     def values(self) -> list[PolicyValue]:
         """The value of each policy by each estimator."""
         return [value for one in self.measured for value in one.values]
 
-    @cached_property
+    @property
     def calibrated(self) -> list[tuple[Caution, bool]]:
         """The caution about propensities that frequencies contradict, if they do, and True if it refuses estimates."""
-        return [found] if (found := calibration(self.made.events)) else []
+        events = self.made.events
+        found = events.share("calibration", lambda: calibration(events))
+        return [found] if found else []
 
     @cached_property
     def cautions(self) -> list[Caution]:
