@@ -28,7 +28,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 PAGE, STORE = ROOT / "docs" / "calibration.md", ROOT / "tools" / "claims.json"
 BEGINS, ENDS = "## Claims of outputs", "## Experiments"
-MODULES = ("claims_offline", "claims_online", "claims_clicks")
+MODULES = ("claims_offline", "claims_online", "claims_clicks", "claims_policies")
 SEED = 25
 EACH = 20.0  # seconds between two savings
 

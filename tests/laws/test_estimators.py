@@ -161,7 +161,7 @@ def test_parts_of_a_log_add_up_to_the_whole(cls: type[Estimator]) -> None:
         if cls is not Replay
         else made(cls).earn(replace(events, target=policy(Fixed(), SCORES)))
     )
-    totals = earned.totals(events.unit, events.units)
+    totals = earned.totals(events)
     half = events.unit < 40
     cut = sum((np.where(part, one, 0.0).sum() for part in (half, ~half) for one in [earned.parts[0][0]]), 0.0)
     assert totals.shape == (90, 2 * len(earned.parts))

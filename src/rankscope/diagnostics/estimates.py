@@ -34,7 +34,8 @@ NoSupport = Rule("RS684", "NoSupport", "The target shows items that the log neve
     text="{policy}: {share:%1} of its traffic goes to items that no row of the log shows")
 
 PropensitiesOff = Rule("RS685", "PropensitiesOff", "Logged propensities do not match logged frequencies", of="log", other_verb=ESTIMATE,
-    why="An item that is shown more often than its propensity allows has a propensity that is too small. Its weights, and the estimate, are then too large.",
+    why="An item that is shown more often than its propensity allows has a propensity that is too small. Its weights, and the estimate, are then too large. "
+        "Above 1% of the traffic estimates are refused.",
     remedy="log the probability with which the item was shown at this position, at the time when it was shown",
     text="{log}: items with {share:%} of the traffic were shown more often than their propensities allow, most of all {item} ({ratio:1} times)")
 

@@ -43,7 +43,7 @@ class Estimator(Earning, kind="estimator"):
             raise TypeError(
                 f"{type(self).__name__} defines no earn(): return what each row earns, out of what it weighs"
             )
-        return Earned.of(used * events.reward)
+        return Earned.of(events.weighted(used))
 
     def used_weights(self, events: LoggedEvents) -> Array | None:
         """Return the weight of each row as the estimator uses it, for diagnostics, or None if it works without weights."""
@@ -87,7 +87,7 @@ def slope(estimator: Estimator, name: str, events: LoggedEvents) -> Estimator:
 
 def centre_and_error(earned: Earned, events: LoggedEvents) -> tuple[float, float]:
     """Return an estimate and its standard error between units, by its influence function."""
-    totals = earned.totals(events.unit, events.units)
+    totals = earned.totals(events)
     influence = np.zeros(events.units)
     for above, below in zip(totals.T[::2], totals.T[1::2], strict=True):
         whole = below.sum()

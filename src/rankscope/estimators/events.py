@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from threading import RLock
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,9 @@ MEANING: Mapping[Level, str] = {
     "prefix": "the probability of the list down to each position",
     "slate": "the probability of the whole list",
 }
-Predict = Callable[[Codes, Codes], Array]  # rows and items of the same length, to predicted rewards
+Predict = Callable[[Any, Codes], Array]  # rows (an index of arrays) and their items, to predicted rewards
+MOST_CELLS = 1 << 23  # cells of a table that are held at once
+T = TypeVar("T")
 
 
 class TargetPolicy:
@@ -50,10 +53,10 @@ class TargetPolicy:
 class Model(Protocol):
     """A model of the reward, fitted across units (``rewards.RewardModel``)."""
 
-    def by_fold(self, events: LoggedEvents, reward: Array) -> list[tuple[Codes, Predict]]:
-        """Return the rows of each fold with what the other folds predict."""
+    def across(self, events: LoggedEvents, reward: Array) -> Predict:
+        """Return a function that predicts each row by a model of other units."""
 
-    def expect(self, events: LoggedEvents, target: TargetPolicy, folds: Sequence[tuple[Codes, Predict]]) -> Array:
+    def expect(self, events: LoggedEvents, target: TargetPolicy, predict: Predict) -> Array:
         """Return the mean prediction under a target policy for each row."""
 
 
@@ -84,10 +87,37 @@ class Earned:
         """The estimate: the sum over the parts of the ratio of their sums."""
         return float(sum(above.sum() / below.sum() for above, below in self.parts))
 
-    def totals(self, unit: Codes, units: int) -> Array:
+    def totals(self, events: LoggedEvents) -> Array:
         """Return the sums per unit: units x columns, a numerator and a denominator per part. Sums of parts of a log add up."""
-        columns = [np.bincount(unit, weights=x, minlength=units) for part in self.parts for x in part]
-        return np.stack(columns, axis=1)
+        return np.stack([events.sum_units(values) for part in self.parts for values in part], axis=1)
+
+
+class _once(Generic[T]):
+    """A property of the rows that all target policies share: it is computed once."""
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self.make, self.__doc__ = make, make.__doc__
+
+    def __get__(self, events: Any, owner: type) -> T:
+        if events is None:
+            return self  # type: ignore[return-value] # for help()
+        return events.share(self.make, lambda: self.make(events))  # type: ignore[no-any-return]
+
+
+def number_cells(cell: Codes, size: int) -> tuple[Codes, Codes]:
+    """Return the different cells (below ``size``) in ascending order, and the place of each row's cell among them.
+
+    >>> number_cells(np.array([7, 2, 7]), 8)
+    (array([2, 7]), array([1, 0, 1]))
+    """
+    if size > max(MOST_CELLS, len(cell)):
+        names, place = np.unique(cell, return_inverse=True)
+        return names, place
+    there = np.zeros(size, dtype=bool)
+    there[cell] = True
+    if there.all():
+        return np.arange(size), cell
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[cell]
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,40 +154,94 @@ class LoggedEvents:
         default_factory=dict, init=False
     )  # weights by target, and predictions, which ``under`` keeps
 
+    def share(self, key: Any, make: Callable[[], T]) -> T:
+        """Return what was made under this key for any target policy, or make it: once, also if estimators run side by side."""
+        if key not in self.shared:
+            with self.shared.setdefault(("lock", key), RLock()):
+                if key not in self.shared:
+                    self.shared[key] = make()
+        found: T = self.shared[key]
+        return found
+
     @property
     def count(self) -> int:
         """The number of rows."""
         return len(self.reward)
 
-    @cached_property
+    @_once
     def first(self) -> NDArray[np.bool_]:
         """True for the first row of each list."""
         return np.concatenate([[True], self.lists[1:] != self.lists[:-1]]) if self.count else np.zeros(0, dtype=bool)
 
-    @cached_property
+    @_once
     def starts(self) -> Codes:
         """The first row of each list."""
         return np.flatnonzero(self.first)
 
-    @cached_property
+    @property
+    def of_items(self) -> bool:
+        """True if each list is one item."""
+        return len(self.starts) == self.count
+
+    @_once
     def last(self) -> Codes:
         """The last row of each list."""
-        return np.append(self.starts[1:], self.count) - 1
+        return self.starts if self.of_items else np.append(self.starts[1:], self.count) - 1
 
-    @cached_property
+    @_once
     def list_number(self) -> Codes:
         """The number of the list of each row, from 0 without gaps."""
-        return np.cumsum(self.first) - 1
+        return self.starts if self.of_items else np.cumsum(self.first) - 1
 
     @property
     def per_list(self) -> Array:
         """1 at the first row of each list: as a denominator it counts lists."""
         return self.first.astype(np.float64)
 
-    @cached_property
+    @_once
     def places(self) -> int:
         """The number of positions."""
         return int(self.position.max(initial=0)) + 1
+
+    @_once
+    def contexts(self) -> int:
+        """The number of queries."""
+        return int(self.context.max(initial=0)) + 1
+
+    @_once
+    def place_of_item(self) -> Codes:
+        """The number of each row's item and position among all pairs of them."""
+        return self.item if self.places == 1 else self.item * self.places + self.position
+
+    @_once
+    def _ones(self) -> Array:
+        return np.broadcast_to(1.0, self.count)
+
+    @_once
+    def rows_of_units(self) -> Array:
+        """The number of rows of each unit."""
+        return np.bincount(self.unit, minlength=self.units).astype(np.float64)
+
+    def sum_units(self, values: Array) -> Array:
+        """Return the sum of each unit; of constants, rewards and weights without going over the rows again."""
+        if values.strides == (0,):  # one number for all rows
+            return self.rows_of_units * values[:1]
+
+        def sums() -> Array:
+            return np.bincount(self.unit, weights=values, minlength=self.units)
+
+        return self.share(("sums", id(values)), sums) if self._lasts(values) else sums()
+
+    def _lasts(self, values: Array) -> bool:
+        return values is self.reward or any(values is one for one in tuple(self.shared.values()))
+
+    def weighted(self, used: Array) -> Array:
+        """Return weight x reward; for weights as they are once for all estimators."""
+        if used is self._ones:
+            return self.reward
+        return (
+            self.share(("weighted", id(used)), lambda: used * self.reward) if self._lasts(used) else used * self.reward
+        )
 
     def sum_lists(self, values: Array) -> Array:
         """Return the sum of each list, in the order of the lists."""
@@ -181,13 +265,10 @@ class LoggedEvents:
     def weights(self, level: Level = "item") -> Array:
         """Return the importance weights: the probability under the target, over the logged one. 1 for the policy that ran."""
         if self.target is None:
-            return np.ones(self.count)
-        if len(self.starts) == self.count:
+            return self._ones
+        if self.of_items:
             level = "item"  # lists of one item
-        key = self.target, level
-        if key not in self.shared:
-            self.shared[key] = self.chance(level) / self.propensity(level)
-        return np.asarray(self.shared[key])
+        return self.share((self.target, level), lambda: self.chance(level) / self.propensity(level))
 
     @property
     def weight(self) -> Array:
@@ -200,30 +281,24 @@ class LoggedEvents:
         object.__setattr__(made, "shared", self.shared)
         return made
 
-    @property
+    @_once
     def fitted(self) -> Array:
         """The predicted reward of each shown item, by a model that has not seen its unit."""
-        if "fitted" not in self.shared:
-            out = np.zeros(self.count)
-            for rows, predict in self.folds():
-                out[rows] = predict(rows, self.item[rows])
-            self.shared["fitted"] = out
-        return np.asarray(self.shared["fitted"])
+        return self.predicted(slice(None), self.item)
 
     @cached_property
     def expected(self) -> Array:
         """The predicted reward under the target policy, in the situation of each row."""
-        return self.fitted if self.target is None else self._model.expect(self, self.target, self.folds())
+        return self.fitted if self.target is None else self._model.expect(self, self.target, self.predicted)
 
-    def folds(self) -> list[tuple[Codes, Predict]]:
-        """Return the rows of each fold of the reward model with what the other folds predict."""
-        if "folds" not in self.shared:
-            self.shared["folds"] = self._model.by_fold(self, self.reward)
-        return list(self.shared["folds"])
+    @_once
+    def predicted(self) -> Predict:
+        """The prediction for rows and items, each by a model that has not seen the unit of the row."""
+        return self.predicted_of(self.reward)
 
-    def folds_of(self, reward: Array) -> list[tuple[Codes, Predict]]:
+    def predicted_of(self, reward: Array) -> Predict:
         """Return the same for other rewards."""
-        return self._model.by_fold(self, reward)
+        return self._model.across(self, reward)
 
     @property
     def _model(self) -> Model:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.diagnostics import estimates as rules
 from rankscope.estimators.base import Estimator
-from rankscope.estimators.events import LoggedEvents
+from rankscope.estimators.events import MOST_CELLS, LoggedEvents, number_cells
 from rankscope.lists import Array
 
 FEW, TOO_FEW = 50, 10  # effective clicks below which a warning is given, and the estimate refused
@@ -21,7 +22,10 @@ FAR = 3.0  # standard errors of the mean weight from 1
 UNSEEN = 0.01  # share of the target's probability on items without any row
 FEWEST = 30  # rows of an item below which its propensities are not checked
 CALIBRATED = 0.25  # a logged frequency this far from the propensities, as a share
+CONTRADICTED = 0.01  # share of the traffic with such propensities above which estimates are refused
 BINS = 14
+AT_ONCE = 1 << 16  # numbers that stay in the cache
+Weighed: TypeAlias = tuple[int, float, float, float, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -107,33 +111,33 @@ def support_of(estimator: Estimator, events: LoggedEvents, policy: str, noun: st
     Weights of lists are those of their last row, contributions the sum of their rows.
     """
     used = estimator.used_weights(events)
-    raw = events.weights(estimator.level) if estimator.level and events.target is not None else None
     by_list = estimator.per == "list"
     unseen = events.target.unseen(events) if events.target is not None else 0.0
+    names = str(estimator), policy
     if used is None:
-        count = len(events.starts) if by_list else events.count
-        return LogSupport(
-            str(estimator),
-            policy,
-            count,
-            math.nan,
-            math.nan,
-            math.nan,
-            math.nan,
-            math.nan,
-            math.nan,
-            unseen,
-            events.units,
-            noun,
-            weighs=False,
-        )
-    earned = events.sum_lists(used * events.reward) if by_list else used * events.reward
-    weight = used[events.last] if by_list and estimator.level != "item" else used
-    mean, error = _mean_and_error(raw, events) if raw is not None else (math.nan, math.nan)
-    size = np.abs(earned)
-    return LogSupport(
-        str(estimator), policy, len(weight), effective(weight), effective(earned), float(size.max(initial=0.0) / whole) if (whole := size.sum()) else math.nan,
-        float(weight.max(initial=0.0)), mean, error, unseen, events.units, noun,
+        unknown = (math.nan,) * 6
+        rows = len(events.starts) if by_list else events.count
+        return LogSupport(*names, rows, *unknown, unseen, events.units, noun, weighs=False)
+    raw = events.weights(estimator.level) if estimator.level else None
+
+    def found() -> Weighed:
+        return _of_weights(used, raw, events, by_list, estimator.level == "item")
+
+    # most estimators use weights as they are
+    shared = used is raw and events.share(("support", events.target, estimator.level, by_list), found)
+    count, effective_size, clicks, share, largest, mean, error = shared or found()
+    return LogSupport(*names, count, effective_size, clicks, share, largest, mean, error, unseen, events.units, noun)
+
+
+def _of_weights(used: Array, raw: Array | None, events: LoggedEvents, by_list: bool, of_items: bool) -> Weighed:
+    """Return the number of weights, effective weights and clicks, the largest share and weight, the mean weight and its error."""
+    earned = events.sum_lists(events.weighted(used)) if by_list else events.weighted(used)
+    weight = used[events.last] if by_list and not of_items else used
+    largest = float(max(earned.max(initial=0.0), -earned.min(initial=0.0)))
+    whole = earned.sum() if earned.min(initial=0.0) >= 0 else np.abs(earned).sum()
+    return (
+        len(weight), effective(weight), effective(earned), largest / float(whole) if whole else math.nan, float(weight.max(initial=0.0)),
+        *(_mean_and_error(raw, events) if raw is not None and events.target is not None else (math.nan, math.nan)),
     )  # fmt: skip
 
 
@@ -143,11 +147,17 @@ def effective(values: Array) -> float:
     >>> effective(np.array([1.0, 1.0, 1.0])), effective(np.array([3.0, 0.0]))
     (3.0, 1.0)
     """
-    scale = float(np.abs(values).max(initial=0.0))
+    scale = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
     if not scale:
         return 0.0
-    part = values / scale
-    return float(part.sum() ** 2 / (part**2).sum())
+    if values.strides == (0,):  # one number for all
+        return float(len(values))
+    whole = squares = 0.0
+    for start in range(0, len(values), AT_ONCE):
+        part = values[start : start + AT_ONCE] / scale
+        whole += float(part.sum())
+        squares += float(np.dot(part, part))
+    return whole**2 / squares
 
 
 def _mean_and_error(weight: Array, events: LoggedEvents) -> tuple[float, float]:
@@ -155,7 +165,7 @@ def _mean_and_error(weight: Array, events: LoggedEvents) -> tuple[float, float]:
     if not events.count:
         return math.nan, math.nan
     mean = float(weight.mean())
-    around = np.bincount(events.unit, weights=weight - mean, minlength=events.units)
+    around = events.sum_units(weight) - mean * events.rows_of_units
     return mean, float(np.sqrt((around**2).sum()) / events.count)
 
 
@@ -165,20 +175,23 @@ def histogram(weights: Array) -> list[tuple[float, float, int]]:
     >>> histogram(np.array([0.0, 1.0, 1.0, 10.0]))[0]
     (0.0, 0.0, 1)
     """
-    zero = int((weights == 0).sum())
-    positive = weights[weights > 0]
+    low, high = float(weights.min(initial=math.inf)), float(weights.max(initial=0.0))
+    zero = 0 if low else len(weights) - int(np.count_nonzero(weights))
     out = [(0.0, 0.0, zero)] if zero else []
-    if not len(positive):
+    if not high:
         return out
-    low, high = float(positive.min()), float(positive.max())
+    low = low or float(weights[weights > 0].min())
     ends = np.geomspace(low, high, BINS + 1) if high > low * (1 + 1e-9) else np.array([low, high])
     ends[0], ends[-1] = low, high
-    counts = np.histogram(positive, ends)[0] if high > low * (1 + 1e-9) else np.array([len(positive)])
-    return [*out, *((float(a), float(b), int(n)) for a, b, n in zip(ends[:-1], ends[1:], counts, strict=True))]
+    above = [len(weights) - zero, *(int(np.count_nonzero(weights >= end)) for end in ends[1:-1]), 0]
+    return [
+        *out,
+        *((float(a), float(b), n - m) for a, b, n, m in zip(ends[:-1], ends[1:], above, above[1:], strict=False)),
+    ]
 
 
-def calibration(events: LoggedEvents) -> Caution | None:
-    """Return a warning if logged frequencies do not match the propensities; None if they do.
+def calibration(events: LoggedEvents) -> tuple[Caution, bool] | None:
+    """Return a warning if logged frequencies do not match the propensities, and True if it refuses estimates; None if they match.
 
     With right propensities the sum of 1 / propensity over the rows of an item estimates the number of rows in which it could be shown, which is
     at most the number of rows at its position. An item is off if the sum is beyond this number by more than a quarter and 4 standard errors.
@@ -186,18 +199,22 @@ def calibration(events: LoggedEvents) -> Caution | None:
     if "item" not in events.propensities:
         return None
     inverse = 1 / events.propensities["item"]
-    cell = (events.logger * len(events.items) + events.item) * events.places + events.position
-    place = events.logger * events.places + events.position
-    rows = np.bincount(place)
-    names, group, counts = np.unique(cell, return_inverse=True, return_counts=True)
-    sums, squares = np.bincount(group, weights=inverse), np.bincount(group, weights=inverse**2)
-    whole = rows[(names // events.places // len(events.items)) * events.places + names % events.places]
-    ratio = sums / whole
-    error = np.sqrt(squares) / whole
+    cells, loggers = len(events.items) * events.places, int(events.logger.max(initial=0)) + 1
+    cell = events.place_of_item if loggers == 1 else events.logger * cells + events.place_of_item
+    dense = loggers * cells <= MOST_CELLS
+    names, group = (np.arange(loggers * cells), cell) if dense else number_cells(cell, loggers * cells)
+    counts = np.bincount(group, minlength=len(names))
+    sums = np.bincount(group, weights=inverse, minlength=len(names))
+    inverse *= inverse
+    squares = np.bincount(group, weights=inverse, minlength=len(names))
+    place = names // cells * events.places + names % events.places
+    whole = np.bincount(place, weights=counts)[place]
+    ratio, error = sums / np.maximum(whole, 1), np.sqrt(squares) / np.maximum(whole, 1)
     off = (counts >= FEWEST) & (ratio > 1 + CALIBRATED) & (ratio - 1 > 4 * error)
     if not off.any():
         return None
     worst = int(np.argmax(np.where(off, ratio, 0.0)))
     item = events.items[int(names[worst]) // events.places % len(events.items)]
     share = float(counts[off].sum() / events.count)
-    return rules.PropensitiesOff.caution(log=events.label, share=share, item=item, ratio=float(ratio[worst]))
+    caution = rules.PropensitiesOff.caution(log=events.label, share=share, item=item, ratio=float(ratio[worst]))
+    return caution, share > CONTRADICTED

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from rankscope.declared import Declared, Param
 from rankscope.errors import InputError, MissingExtraError
-from rankscope.estimators.events import Codes, LoggedEvents, Predict, TargetPolicy
+from rankscope.estimators.events import Codes, LoggedEvents, Predict, TargetPolicy, number_cells
 from rankscope.estimators.targets import OfPolicy
 from rankscope.lists import Array
 
@@ -33,27 +33,43 @@ class RewardModel(Declared, kind="reward model"):
         """Learn from ``rows``, and return a function from rows and items to predicted rewards."""
         raise TypeError(f"{type(self).__name__} must define fit(): return the predicted rewards")
 
-    def by_fold(self, events: LoggedEvents, reward: Array) -> list[tuple[Codes, Predict]]:
-        """Return the rows of each fold with the model of all other folds. Folds are of whole units."""
-        fold = events.unit % min(self.folds, max(events.units, 1))
-        parts = [np.flatnonzero(fold == number) for number in range(self.folds)]
-        return [
-            (rows, self.fit(events, reward, np.flatnonzero(fold != number)))
-            for number, rows in enumerate(parts)
-            if len(rows)
+    def fold_of(self, events: LoggedEvents) -> Codes:
+        """Return the fold of each row. Folds are of whole units."""
+        count = min(self.folds, max(events.units, 1))
+        return events.share(("fold", count), lambda: (np.arange(events.units) % count)[events.unit])
+
+    def across(self, events: LoggedEvents, reward: Array) -> Predict:
+        """Return a function that predicts each row by the model of all folds but its own."""
+        fold = self.fold_of(events)
+        models = [
+            self.fit(events, reward, np.flatnonzero(fold != number)) for number in range(int(fold.max(initial=0)) + 1)
         ]
 
-    def expect(self, events: LoggedEvents, target: TargetPolicy, folds: Sequence[tuple[Codes, Predict]]) -> Array:
+        def predict(at: Any, item: Codes) -> Array:
+            rows = np.arange(events.count)[at]
+            out = np.empty(len(rows))
+            for number, model in enumerate(models):
+                own = np.flatnonzero(fold[rows] == number)
+                out[own] = model(rows[own], item[own])
+            return out
+
+        return predict
+
+    def expect(self, events: LoggedEvents, target: TargetPolicy, predict: Predict) -> Array:
         """Return the mean prediction under a target policy in the situation of each row, across folds."""
-        out = np.zeros(events.count)
-        for rows, predict in folds:
-            if self.by_cell and isinstance(target, OfPolicy):
-                situation = events.context[rows] * events.places + events.position[rows]
-                _, first, back = np.unique(situation, return_index=True, return_inverse=True)
-                out[rows] = target.expect(events, predict, rows[first])[back]
-            else:
-                out[rows] = target.expect(events, predict, rows)
-        return out
+        if not (self.by_cell and isinstance(target, OfPolicy)):
+            return target.expect(events, predict, np.arange(events.count))
+        situation = self.fold_of(events)
+        for size, place in ((events.contexts, events.context), (events.places, events.position)):
+            situation = situation if size == 1 else situation * size + place
+        names, number = number_cells(situation, int(situation.max(initial=0)) + 1)
+        row = np.full(len(names), -1)  # one of each situation
+        for start in range(0, events.count, AT_ONCE):
+            part = number[start : start + AT_ONCE]
+            row[part] = np.arange(start, start + len(part))
+            if (row >= 0).all():
+                break
+        return target.expect(events, predict, row)[number]
 
 
 class ItemMeans(RewardModel, aliases=("items",)):
@@ -62,25 +78,27 @@ class ItemMeans(RewardModel, aliases=("items",)):
     by_cell: ClassVar[bool] = True
     prior: Annotated[float, Param("how many rows the mean of all rows counts for", above=0.0, high=1e9)] = 20.0
 
-    def fit(self, events: LoggedEvents, reward: Array, rows: Codes) -> Predict:
-        """Learn means with ``prior`` rows of the next wider mean."""
-        known = reward[rows]
-        overall = float(known.mean()) if len(rows) else 0.0
-        count = len(events.items)
-        of_item = self._means(events.item[rows], known, count, np.full(count, overall))
-        cell = events.item[rows] * events.places + events.position[rows]
-        of_cell = self._means(cell, known, count * events.places, np.repeat(of_item, events.places))
+    def across(self, events: LoggedEvents, reward: Array) -> Predict:
+        """Learn means with ``prior`` rows of the next wider mean, of all folds at once: a fold's model is all that the others add up to."""
+        fold, items, places = self.fold_of(events), len(events.items) + 1, events.places
+        shape = int(fold.max(initial=0)) + 1, items, places
 
-        def predict(at: Codes, item: Codes) -> Array:
-            inside = item < count
-            cells = np.where(inside, item * events.places + events.position[at], 0)
-            return np.where(inside, of_cell[cells], overall)
+        def cells(at: Any, item: Codes) -> Codes:
+            pairs: Codes = fold[at] * items
+            pairs += item
+            return pairs if places == 1 else pairs * places + events.position[at]
 
-        return predict
+        cell = cells(slice(None), events.item)
+        summed = (np.bincount(cell, weights=each, minlength=math.prod(shape)).reshape(shape) for each in (reward, None))
+        sums, counts = (whole.sum(axis=0) - whole for whole in summed)
+        overall = sums.sum(axis=(1, 2)) / np.maximum(counts.sum(axis=(1, 2)), 1)
+        of_item = self._drawn(sums.sum(axis=2), counts.sum(axis=2), overall[:, None])
+        means = self._drawn(sums, counts, of_item[:, :, None])
+        means[:, -1] = overall[:, None]  # of items that the log never shows
+        of_cell = means.ravel()
+        return lambda at, item: of_cell[cells(at, item if item is events.item else np.minimum(item, items - 1))]
 
-    def _means(self, group: Codes, values: Array, groups: int, centre: Array) -> Array:
-        sums = np.bincount(group, weights=values, minlength=groups)
-        counts = np.bincount(group, minlength=groups)
+    def _drawn(self, sums: Array, counts: Array, centre: Array) -> Array:
         return np.asarray((sums + self.prior * centre) / (counts + self.prior))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from rankscope.declared import Param
 from rankscope.errors import DataError
 from rankscope.estimators.base import Clip, Estimator, shrink
-from rankscope.estimators.events import Earned, Level, LoggedEvents
+from rankscope.estimators.events import Earned, Level, LoggedEvents, number_cells
 from rankscope.lists import Array
 
 SWAMINATHAN = "Swaminathan and Joachims, The self-normalized estimator for counterfactual learning, NeurIPS 2015"
@@ -44,7 +44,7 @@ class SNIPS(Estimator, aliases=("snips", "SNIPW")):
     def earn(self, events: LoggedEvents) -> Earned:
         """Return weight x reward, out of the weight."""
         weight = shrink(events.weight, self.clip)
-        return Earned.of(weight * events.reward, weight)
+        return Earned.of(events.weighted(weight), weight)
 
 
 class DM(Estimator, aliases=("direct_method",)):
@@ -81,7 +81,10 @@ class DR(Estimator, aliases=("dr",)):
         """Return prediction + weight x residual per row; of the policy that ran the reward itself."""
         if events.target is None:
             return Earned.of(events.reward)
-        return Earned.of(events.expected + self.residual_weights(events) * (events.reward - events.fitted))
+        earned = events.reward - events.fitted
+        earned *= self.residual_weights(events)
+        earned += events.expected
+        return Earned.of(earned)
 
     def residual_weights(self, events: LoggedEvents) -> Array:
         """Return the weight of each residual."""
@@ -226,10 +229,8 @@ class MIPS(Estimator, aliases=("marginalised_ips",)):
             raise DataError(
                 f"{self}: the log has no column {self.by}: name the column with the category of the shown item"
             )
-        cell = (
-            events.categories[self.by] * (int(events.context.max(initial=0)) + 1) + events.context
-        ) * events.places + events.position
-        _, group = np.unique(cell, return_inverse=True)
+        cell = (events.categories[self.by] * events.contexts + events.context) * events.places + events.position
+        _, group = number_cells(cell, int(cell.max(initial=0)) + 1)
         return np.asarray((np.bincount(group, weights=events.weight) / np.bincount(group))[group])
 
 

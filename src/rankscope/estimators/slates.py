@@ -31,7 +31,7 @@ class _Slate(Estimator):
         """Return weight x reward per row, out of lists."""
         weight = shrink(events.weights(self.level or "item"), self.clip)
         if not self.normalised:
-            return Earned.of(weight * events.reward, events.per_list)
+            return Earned.of(events.weighted(weight), events.per_list)
         whole = Earned(())
         for place in range(events.places):
             here = np.where(events.position == place, weight, 0.0)
@@ -115,10 +115,8 @@ class CascadeDR(Estimator, aliases=("cascade_dr",)):
         above = np.where(events.first, 1.0, np.concatenate([[1.0], weight[:-1]]))
         ends = np.cumsum(events.reward)
         rest = ends[events.last][events.list_number] - ends + events.reward
-        predicted, mean = np.zeros(events.count), np.zeros(events.count)
-        for rows, predict in events.folds_of(rest):
-            predicted[rows] = predict(rows, events.item[rows])
-            mean[rows] = events.target.follow(events, predict)[rows]
+        predict = events.predicted_of(rest)
+        predicted, mean = predict(slice(None), events.item), events.target.follow(events, predict)
         return Earned.of(weight * (events.reward - predicted) + above * mean, events.per_list)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from rankscope.behaviour.policies import Fixed, LoggingPolicy
 from rankscope.errors import DataError
-from rankscope.estimators.events import Codes, Level, LoggedEvents, Predict, TargetPolicy
+from rankscope.estimators.events import MOST_CELLS, Codes, Level, LoggedEvents, Predict, TargetPolicy
 from rankscope.lists import Array
 
 AT_ONCE = 4_000_000  # numbers that are held at once
@@ -84,28 +84,36 @@ class OfPolicy(TargetPolicy):
 
     @cached_property
     def _lookup(self) -> tuple[Codes, Codes, int]:
+        """The different pairs of context and item as numbers, their candidates, and the number of items (and one that never occurs)."""
         size = int(self.items.max(initial=0)) + 2
         keys = (np.arange(len(self.items))[:, None] * size + self.items)[self.items >= 0]
+        places = np.nonzero(self.items >= 0)[1]
+        if len(self.items) * size <= MOST_CELLS:  # a table is faster than a search
+            table = np.full(len(self.items) * size, -1)
+            table[keys] = places
+            return np.zeros(0, dtype=np.int64), table, size
         order = np.argsort(keys, kind="stable")
-        return keys[order], np.nonzero(self.items >= 0)[1][order], size
+        return keys[order], places[order], size
 
     def candidates(self, context: Codes, item: Codes) -> Codes:
         """Return the candidate of each item in its context, -1 if the policy never shows it there."""
         keys, places, size = self._lookup
-        wanted = np.where(item < size - 1, context * size + item, -1)
+        known = np.minimum(item, size - 1)
+        wanted = known if len(self.items) == 1 else context * size + known
+        if not len(keys):
+            return places[wanted]
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         return np.where(keys[at] == wanted, places[at], -1)
 
     def _context(self, events: LoggedEvents) -> Codes:
-        return events.context if len(self.scores) > 1 else np.zeros(events.count, dtype=np.int64)
+        return events.context if len(self.scores) > 1 else np.broadcast_to(np.int64(0), events.count)
 
     def chance(self, events: LoggedEvents, level: Level) -> Array:
         """Return exact probabilities."""
+        if level == "item":
+            return self._chance_of_items(events)
         context = self._context(events)
         shown = self.candidates(context, events.item)
-        if level == "item":
-            found = self.table(events.places)[context, shown, events.position]
-            return np.where(shown >= 0, found, 0.0)
         order = np.full((len(events.starts), events.places), -1)
         order[events.list_number, events.position] = shown
         prefix = np.empty(order.shape)
@@ -121,6 +129,17 @@ class OfPolicy(TargetPolicy):
         )
         rows = np.where(lost, 0.0, rows)
         return rows if level == "prefix" else rows[events.last][events.list_number]
+
+    def _chance_of_items(self, events: LoggedEvents) -> Array:
+        table, context = self.table(events.places), self._context(events)
+        contexts, items = len(self.items), len(events.items)
+        if contexts * items * events.places > MOST_CELLS:
+            shown = self.candidates(context, events.item)
+            return np.where(shown >= 0, table[context, shown, events.position], 0.0)
+        shown = self.candidates(np.repeat(np.arange(contexts), items), np.tile(np.arange(items), contexts))
+        found = np.where(shown[:, None] >= 0, table[np.repeat(np.arange(contexts), items), shown], 0.0).ravel()
+        pairs = events.place_of_item
+        return found[pairs if contexts == 1 else pairs + context * (items * events.places)]
 
     def expect(self, events: LoggedEvents, predict: Predict, rows: Codes) -> Array:
         """Return the sum over candidates of probability x prediction."""

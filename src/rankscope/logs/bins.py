@@ -210,18 +210,23 @@ def _piece(table: pl.DataFrame, keys: Sequence[str], flags: Sequence[str], kept:
     unit, *others = (table[name] for name in keys)
     if not len(unit) or unit.null_count() or not all(column.dtype in HASHED for column in (unit, *others)):
         return None
-    if unit.dtype in WHOLE:
-        # a number is its own key, and its last bits are its place: numbers near each other never meet
-        wide = np.int64 if unit.dtype.is_signed_integer() else np.uint64
-        key = spot = unit.to_numpy().astype(wide, copy=False).view(np.uint64)
-    else:
-        key, spot = unit.hash(KEY).to_numpy(), unit.hash(SPOT).to_numpy()
+    key, spot = keys_of(unit)
     for i, column in enumerate(others):
         key = key ^ column.hash(GROUP + i).to_numpy()
     summed = [name for name in table.columns if name not in {*keys, *flags, *kept}]
     values = [table[name].cast(pl.Float64).fill_null(0.0).to_numpy() for name in summed]
     single = [table[name].fill_null(np.nan).to_numpy() for name in kept]
     return _Piece(key, spot, table.select(keys), [*_marks(table.select(flags))], values, single)
+
+
+def keys_of(column: pl.Series) -> tuple[Keys, Keys]:
+    """Return the key of each value, and its spot (see ``Numbering``)."""
+    if column.dtype not in WHOLE:
+        return column.hash(KEY).to_numpy(), column.hash(SPOT).to_numpy()
+    # a number is its own key, and its last bits are its place: numbers near each other never meet
+    wide = np.int64 if column.dtype.is_signed_integer() else np.uint64
+    key = column.to_numpy().astype(wide, copy=False).view(np.uint64)
+    return key, key
 
 
 def _marks(flags: pl.DataFrame) -> Iterator[Marks]:

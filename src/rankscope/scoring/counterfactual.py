@@ -29,6 +29,7 @@ from rankscope.panels.ratios import panel_of
 from rankscope.panels.samples import UNKNOWN, Measure, bounds_of
 from rankscope.panels.slices import MAX_VALUES, too_many_values
 from rankscope.panels.validity import VALID, Validity
+from rankscope.parallel import map_parts
 from rankscope.scoring.events import LOGGED, TARGETS, EventLog, read_events, targets_of
 
 
@@ -168,17 +169,26 @@ class Counterfactual:
     @cached_property
     def measured(self) -> list[Measured]:
         """All policies by each estimator."""
-        return [self._measured(estimator) for estimator in self.estimators]
+        longest_first = sorted(self.estimators, key=lambda estimator: not estimator.models)
+        found = dict(zip(longest_first, map_parts(self._measured, longest_first), strict=True))
+        return [found[estimator] for estimator in self.estimators]
 
     @property
     def values(self) -> list[PolicyValue]:
         """The value of each policy by each estimator."""
         return [value for one in self.measured for value in one.values]
 
+    @property
+    def calibrated(self) -> list[tuple[Caution, bool]]:
+        """The caution about propensities that frequencies contradict, if they do, and True if it refuses estimates."""
+        events = self.made.events
+        found = events.share("calibration", lambda: calibration(events))
+        return [found] if found else []
+
     @cached_property
     def cautions(self) -> list[Caution]:
         """The cautions about the log, its propensities and its support for each policy."""
-        found = [*self.made.cautions, *filter(None, [calibration(self.made.events)])]
+        found = [*self.made.cautions, *(caution for caution, _ in self.calibrated)]
         return list(dict.fromkeys([*found, *(caution for value in self.values for caution in value.cautions)]))
 
     def _measured(self, estimator: Estimator) -> Measured:
@@ -211,16 +221,13 @@ class Counterfactual:
         """Return the panel of policies on units, or on rows with their units as clusters for an interval of a range."""
         events, totals = self.made.events, {}
         by_range = self.method.interval is not None and self.method.interval.by_range
-        kept = np.ones(events.units, dtype=bool)
-        if inside is not None:
-            kept = np.bincount(events.unit, weights=inside, minlength=events.units) > 0
+        kept = None if inside is None else events.sum_units(inside) > 0
         for name, policy in self.policies.items():
             earned = settled[name].earn(events.under(policy))
             if inside is not None:
                 earned = Earned(tuple((np.where(inside, a, 0.0), np.where(inside, b, 0.0)) for a, b in earned.parts))
-            totals[name] = (
-                _rows_of(earned, events, estimator) if by_range else earned.totals(events.unit, events.units)[kept]
-            )
+            sums = _rows_of(earned, events, estimator) if by_range else earned.totals(events)
+            totals[name] = sums if kept is None or by_range else sums[kept]
         signed = any((table[:, ::2] < 0).any() for table in totals.values())
         measure = Measure(
             str(estimator), estimator.better or "higher", UNKNOWN if signed else (0.0, np.inf), unit=self.made.noun
@@ -243,12 +250,14 @@ class Counterfactual:
         self, panel: Panel, estimator: Estimator, settled: Estimator, support: LogSupport, at: int
     ) -> PolicyValue:
         found = list(support.cautions()) if support.policy != LOGGED else []
-        reason = "" if self.force else next((caution.message for caution, refuses in found if refuses), "")
+        against = [*found, *(self.calibrated if support.weighs and support.policy != LOGGED else [])]
+        reason = "" if self.force else next((caution.message for caution, refuses in against if refuses), "")
         bounds = interval_of(panel, at, self.method.interval, self.method.level, estimator)
         value, cautions = panel.estimate(panel.systems[at]).mean, tuple(caution for caution, _ in found)
-        return PolicyValue(
-            estimator, settled, support.policy, value, bounds, support, panel.measure.decimals, cautions, reason
-        )  # fmt: skip
+        decimals = panel.measure.decimals
+        if decimals is not None and bounds.known:  # another policy of the comparison may be far less certain
+            decimals = max(decimals, words.decimals_for((bounds.upper - bounds.lower) / 2) - 1)
+        return PolicyValue(estimator, settled, support.policy, value, bounds, support, decimals, cautions, reason)
 
 
 def _rows_of(earned: Earned, events: LoggedEvents, estimator: Estimator) -> Array:

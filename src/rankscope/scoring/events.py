@@ -19,14 +19,15 @@ from rankscope.declared import parse_all
 from rankscope.diagnostics.estimates import EstimatedPropensities
 from rankscope.diagnostics.logs import NoPropensity
 from rankscope.errors import DataError, InputError
-from rankscope.estimators.events import COLUMN_OF, Codes, Level, LoggedEvents, TargetPolicy
+from rankscope.estimators.events import COLUMN_OF, MOST_CELLS, Codes, Level, LoggedEvents, TargetPolicy, number_cells
 from rankscope.estimators.rewards import classifier
 from rankscope.estimators.targets import Dense, OfPolicy, Recorded
 from rankscope.files.readers import run_of
-from rankscope.impressions import Log
+from rankscope.impressions import COLUMNS, Log
 from rankscope.lists import Array
-from rankscope.logs.bins import KEY, SPOT, STEP, Numbering
+from rankscope.logs.bins import STEP, Keys, Numbering, keys_of
 from rankscope.logs.rollup import unit_of
+from rankscope.parallel import map_parts
 from rankscope.tables import Run
 
 REWARDS = ("reward", "click", "conversion", "revenue")
@@ -44,7 +45,7 @@ class EventLog:
 
     log: Log
     rows: pl.LazyFrame
-    order: pl.Series
+    order: Codes | None
     events: LoggedEvents
     queries: Mapping[str, int]
     noun: str
@@ -54,7 +55,8 @@ class EventLog:
 
     def read(self, *columns: str) -> pl.DataFrame:
         """Read columns of the log, or all, with a row per event."""
-        return self.log.collect(self.rows.select(columns or pl.all()))[self.order]
+        found = self.log.collect(self.rows.select(columns or pl.all()))
+        return found if self.order is None else found[self.order]
 
 
 def read_events(
@@ -78,36 +80,25 @@ def read_events(
     left = log.rows - len(frame)
     if not len(frame):
         raise DataError(f"{log.label}: no row was shown and has a {name}")
-    unit = unit_of(log)
-    units, of_unit = _coded(frame[unit]) if unit else (frame.height, np.arange(frame.height))
-    items, item = _named_codes(frame["item_id"])
-    queries, context = (
-        _named_codes(frame["query_id"]) if log.has("query_id") else ([""], np.zeros(len(frame), dtype=np.int64))
+    frame, numbers, names, order = _in_order(log, frame)
+    nothing, each = np.broadcast_to(np.int64(0), len(frame)), np.arange(len(frame))
+    of_unit, lists = numbers.get("_unit", each), numbers.get("impression_id", each)
+    places, item, context, logger = (
+        numbers.get(one, nothing) for one in ("_place", "item_id", "query_id", "logger_id")
     )
-    loggers, logger = (
-        _named_codes(frame["logger_id"]) if log.has("logger_id") else ([], np.zeros(len(frame), dtype=np.int64))
-    )
-    lists = _coded(frame["impression_id"])[1] if log.has("impression_id") else np.arange(len(frame))
+    queries, loggers = names.get("query_id", [""]), names.get("logger_id", [])
     mixtures = [f"p_item_pos_{one}" for one in loggers]
     events = LoggedEvents(
-        frame["_reward"].to_numpy(), of_unit, units, lists, frame["_place"].to_numpy(), item, items, context, logger,
+        frame["_reward"].to_numpy(), of_unit, int(of_unit.max()) + 1, lists, places, item, names["item_id"], context, logger,
         _propensities(log, frame, logging), features=_features(log, frame) if numeric else None,
-        categories={one: _coded(frame[log.column(one)].cast(pl.String).fill_null(""))[1] for one in categories},
+        categories={one: _numbered(frame[log.column(one)].cast(pl.String).fill_null(""))[1] for one in categories},
         mixtures=np.stack([_probability(log, frame, one) for one in mixtures], axis=1) if mixtures and set(mixtures) <= set(frame.columns) else None,
         examination=None if examination is None else _curve(examination), label=log.label, loggers=loggers,
     )  # fmt: skip
-    noun = {"unit_id": log.unit_noun, "session_id": "session", "impression_id": "list", "": "row"}[unit]
+    noun = {"unit_id": log.unit_noun, "session_id": "session", "impression_id": "list", "": "row"}[unit_of(log)]
     notes = [f"{words.counted(left, 'row')} left out: not shown, or without a {name}"] if left else []
     made = EventLog(
-        log,
-        rows,
-        frame["_row"],
-        events,
-        {query: number for number, query in enumerate(queries)},
-        noun,
-        name,
-        (),
-        tuple(notes),
+        log, rows, order, events, {query: number for number, query in enumerate(queries)}, noun, name, (), tuple(notes)
     )
     return made if logging is None else _with_logging(made, logging)
 
@@ -125,55 +116,108 @@ ROLES = ("unit_id", "session_id", "impression_id", "item_id", "query_id", "logge
 
 
 def _rows(log: Log, reward: str, more: Sequence[str]) -> tuple[pl.LazyFrame, pl.DataFrame]:
-    """Return the rows that count, and their columns of events and more, sorted by list and position, with their places from 0."""
+    """Return the rows that count, and their columns of events and more as they stand in the log.
+
+    Ids that are whole numbers stay numbers: as text they take longer to read and to tell apart.
+    """
     kept = log.number(reward).is_not_null()
     kept = kept & (pl.col("shown").fill_null(1.0) > 0) if log.has("shown") else kept
-    rows = log.frame.with_columns(log.number(reward).alias("_reward")).filter(kept)
-    unit = unit_of(log)
+
+    def counted(frame: pl.LazyFrame) -> pl.LazyFrame:
+        return frame.with_columns(log.number(reward).alias("_reward")).filter(kept)
+
+    unit, kinds = unit_of(log), log.pieces[0].collect_schema()
     names = [name for name in ROLES if log.has(name) and (name != "session_id" or name == unit)]
-    frame = log.collect(rows.select(*dict.fromkeys([*names, *more, "_reward"]))).with_row_index("_row")
-    if log.has("impression_id"):
-        if frame["impression_id"].null_count():
-            raise DataError(f"{log.label}: some rows name no list ({log.roles['impression_id']} is empty)")
-        frame = frame.sort(["impression_id", *(["position"] if log.has("position") else [])], maintain_order=True)
-        place = pl.int_range(pl.len()).over("impression_id").cast(pl.Int64)
-        # the number of the position counts even if a list lacks rows
-        places = pl.col("position") - pl.col("position").min() if log.has("position") else place
-    else:
-        places = pl.col("position") - pl.col("position").min() if log.has("position") else pl.lit(0)
-    return rows, frame.with_columns(places.cast(pl.Int64).alias("_place"))
+    whole = [name for name in names if COLUMNS[name].kind == "id" and kinds[name].is_integer()]
+    rows = counted(log.frame)
+    frame = log.collect(rows.select(*dict.fromkeys([*(one for one in names if one not in whole), *more, "_reward"])))
+    return rows, frame.hstack(log.collect(counted(pl.concat(log.pieces)).select(whole))) if whole else frame
 
 
-def _coded(column: pl.Series) -> tuple[int, Codes]:
-    """Return the number of different values, and the number of each value from 0."""
-    firsts, codes = _numbered(column)
-    return len(firsts), codes
+def _in_order(
+    log: Log, frame: pl.DataFrame
+) -> tuple[pl.DataFrame, dict[str, Codes], dict[str, list[str]], Codes | None]:
+    """Return the rows sorted by list and position, numbers for their ids, the ids in the order of numbers, and the order of rows if it was another.
+
+    Next to the numbers of ids stand the ``_unit`` of each row and its ``_place`` from 0.
+    """
+    names, numbers, unit, ids = dict[str, list[str]](), dict[str, Codes](), unit_of(log), pl.Series()
+    columns = [frame[name] for name in ROLES if name in frame.columns and COLUMNS[name].kind == "id"]
+    for column in [*columns, *([frame["position"]] if log.has("position") else [])]:
+        _check_complete(log, column)
+    for column, (different, codes) in zip(columns, map_parts(_numbered, columns), strict=True):
+        if column.name == unit:
+            ids, numbers["_unit"] = different, codes
+        if column.name not in {"unit_id", "session_id"}:
+            names[column.name], place = _by_text(different)
+            numbers[column.name] = place[codes]
+    order = None
+    if log.has("position"):  # its number counts even if a list lacks rows
+        places = frame["position"] - frame["position"].min()
+        numbers["_place"] = places.cast(pl.Int64).to_numpy()
+    if (lists := numbers.get("impression_id")) is not None:
+        if "_place" not in numbers:
+            rows = pl.DataFrame({"list": lists}).select(pl.int_range(pl.len()).over("list").cast(pl.Int64))
+            numbers["_place"] = rows.to_series().to_numpy()
+        keys = lists * (numbers["_place"].max() + 1) + numbers["_place"]
+        if (keys[1:] < keys[:-1]).any():
+            order = np.argsort(keys, kind="stable")
+            frame = frame.drop("position", *(column.name for column in columns), strict=False)
+            frame = frame.with_columns(pl.Series(name, codes) for name, codes in numbers.items()).rechunk()[order]
+            numbers = {name: frame[name].to_numpy() for name in numbers}
+    if unit and (order is not None or ids.dtype != pl.String):
+        numbers["_unit"] = _as_text(ids, numbers["_unit"])
+    return frame, numbers, names, order
 
 
-def _named_codes(column: pl.Series) -> tuple[list[str], Codes]:
-    """Return the values in the order of their text, and the place of each value among them."""
-    firsts, codes = _numbered(column)
-    names = column.gather(firsts).cast(pl.String).to_list()
-    order = sorted(range(len(names)), key=names.__getitem__)
-    return [names[at] for at in order], np.argsort(np.array(order))[codes]
+def _as_text(ids: pl.Series, codes: Codes) -> Codes:
+    """Return the numbers that rows get from ids as text: folds and resamples go by them, and are the same if ids are numbers."""
+    texts = ids.cast(pl.String)
+    found = _number(*keys_of(texts), codes)
+    return texts.rank("dense").to_numpy().astype(np.int64)[codes] - 1 if found is None else found[1]
 
 
-def _numbered(column: pl.Series) -> tuple[Codes, Codes]:
-    """Return the first row of each different value, and the number of each value. Raises DataError for empty cells."""
-    if column.null_count():
-        raise DataError(
-            f"{words.counted(column.null_count(), 'row has', 'rows have')} no {column.name}: give each row one, or leave these rows out"
-        )
-    numbering, codes, firsts = Numbering(20), np.empty(len(column), dtype=np.int64), []
-    keys, spots = column.hash(KEY).to_numpy(), column.hash(SPOT).to_numpy()
-    for start in range(0, len(column), STEP):
+def _by_text(ids: pl.Series) -> tuple[list[str], Codes]:
+    """Return ids in the order of their text, and the place of each among them."""
+    texts = ids.cast(pl.String)
+    order = texts.arg_sort().to_numpy()
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return texts.gather(order).to_list(), place
+
+
+def _check_complete(log: Log, column: pl.Series) -> None:
+    """Raise DataError for empty cells."""
+    if lost := column.null_count():
+        rows = f"{words.counted(lost, 'row has', 'rows have')} no {log.roles.get(column.name, column.name)}"
+        raise DataError(f"{log.label}: {rows}: give each row one, or leave these rows out")
+
+
+def _numbered(column: pl.Series) -> tuple[pl.Series, Codes]:
+    """Return the different values, and the number of the value of each row."""
+    column = column.rechunk()
+    low, high = (int(end()) for end in (column.min, column.max)) if column.dtype.is_integer() else (0, MOST_CELLS)  # type: ignore[arg-type]
+    if high - low < MOST_CELLS and high < 1 << 62:
+        values = column.to_numpy().astype(np.int64, copy=False)
+        found, codes = number_cells(values - low if low else values, high - low + 1)
+        return pl.Series(found + low), codes
+    made = _number(*keys_of(column))
+    if made is None:  # too many values for its tables
+        found, codes = np.unique(column.cast(pl.String).to_numpy(), return_inverse=True)
+        return pl.Series(found), codes
+    return column.gather(made[0]), made[1]
+
+
+def _number(keys: Keys, spots: Keys, rows: Codes | None = None) -> tuple[Codes, Codes] | None:
+    """Return where the different keys stand and the number of each row's key, None if there are too many. ``rows`` has the key of each row."""
+    count = len(keys if rows is None else rows)
+    numbering, codes, firsts = Numbering(20), np.empty(count, dtype=np.int64), []
+    for start in range(0, count, STEP):
         part = slice(start, start + STEP)
-        codes[part], new = numbering.number(keys[part], spots[part])
+        at = part if rows is None else rows[part]
+        codes[part], new = numbering.number(keys[at], spots[at])
         firsts.append(new + start)
-    if numbering.full:  # too many values for its tables
-        _, first, codes = np.unique(column.cast(pl.String).to_numpy(), return_index=True, return_inverse=True)
-        return first, codes
-    return np.concatenate(firsts), codes
+    return None if numbering.full else (np.concatenate(firsts), codes)
 
 
 # --- propensities -----------------------------------------------------------------------------------------------------
@@ -187,11 +231,12 @@ def _propensities(log: Log, frame: pl.DataFrame, logging: Any) -> dict[Level, Ar
 
 def _probability(log: Log, frame: pl.DataFrame, column: str) -> Array:
     """Return a column of probabilities. Raises DataError with the share of rows that have none, 0, or a number above 1."""
-    values = frame[column].cast(pl.Float64, strict=False)
+    values, name = frame[column].cast(pl.Float64, strict=False), log.roles.get(column, column)
     faulty = values.is_null() | ~((values > 0) & (values <= 1)).fill_null(value=False)
     if count := int(faulty.sum()):
-        name = log.roles.get(column, column)
         said = NoPropensity.message(log=log.label, count=count, column=name)
+        if values.null_count() == count:
+            said = f"{log.label}: {words.counted(count, 'row has', 'rows have')} no {name}"
         raise DataError(
             f"{said}, {words.share(count / len(frame), 1)} of all ({NoPropensity.code}): {NoPropensity.remedy}"
         )
@@ -228,12 +273,11 @@ def _with_logging(made: EventLog, logging: Any) -> EventLog:
 
 
 def _frequencies(events: LoggedEvents) -> Array:
-    place = (
-        events.logger * (int(events.context.max(initial=0)) + 1) + events.context
-    ) * events.places + events.position
-    _, group, whole = np.unique(place, return_inverse=True, return_counts=True)
-    _, cell, count = np.unique(group * len(events.items) + events.item, return_inverse=True, return_counts=True)
-    return np.asarray(count[cell] / whole[group])
+    place = (events.logger * events.contexts + events.context) * events.places + events.position
+    cell = place * len(events.items) + events.item
+    parts = [number_cells(each, int(each.max(initial=0)) + 1)[1] for each in (place, cell)]
+    whole, count = (np.bincount(part)[part] for part in parts)
+    return np.asarray(count / whole)
 
 
 def _classified(events: LoggedEvents) -> Array:
@@ -355,7 +399,8 @@ def _uniform(made: EventLog, name: str) -> TargetPolicy:
     if len(made.queries) == 1:
         items = np.arange(len(events.items))[None, :]
         return OfPolicy(name, EpsilonShuffle(epsilon=1.0), np.zeros(items.shape), items)
-    context, item = np.divmod(np.unique(events.context * len(events.items) + events.item), len(events.items))
+    pairs, _ = number_cells(events.context * len(events.items) + events.item, events.contexts * len(events.items))
+    context, item = np.divmod(pairs, len(events.items))
     return _of_pairs(name, EpsilonShuffle(epsilon=1.0), context, item, np.zeros(len(item)), len(made.queries))
 
 
@@ -366,9 +411,10 @@ def _of_columns(made: EventLog, column: str, name: str) -> TargetPolicy:
         found = next((there[column + ending] for ending in endings if column + ending in there), None)
         if found is not None:
             values = made.read(found)[found].cast(pl.Float64, strict=False)
-            if values.null_count() or values.min() < 0 or values.max() > 1:  # type: ignore[operator] # a column of numbers
+            if lost := len(values) - int(values.is_between(0, 1).sum()):
+                share = words.share(lost / len(values), 1)
                 raise DataError(
-                    f"{made.log.label}: column {column} is not a probability from 0 to 1 in every row, and a target's column is"
+                    f"{made.log.label}: column {found} has no probability from 0 to 1 in {words.counted(lost, 'row')}, {share} of all: give the target's probability of each shown item"
                 )
             columns[level] = values.to_numpy()
     return Recorded(name, columns)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from tests.reference import off_policy
 import rankscope as rs
 from rankscope.behaviour.policies import EpsilonShuffle
 from rankscope.cli import main
+from rankscope.errors import DataError
 from rankscope.estimators.rewards import Constant
 from rankscope.inference.intervals import student
 
@@ -182,11 +184,16 @@ def test_a_run_of_items_that_no_page_showed_is_refused_with_its_share() -> None:
     assert "100.0% of its traffic" in found.value_of("new").reason
 
 
-def test_propensities_that_frequencies_contradict_are_a_warning() -> None:
+def test_propensities_that_frequencies_contradict_are_refused_with_their_share() -> None:
     log = logged()
     wrong = [0.05 if item == "d2" else chance for item, chance in zip(log["item"], log["p_item_pos"], strict=True)]
-    found = rs.estimate(log | {"p_item_pos": wrong}, "uniform", "SNIPS", force=True)
-    assert "RS685" in {caution.code for caution in found.warnings}
+    found = rs.estimate(
+        log | {"p_item_pos": wrong}, {"as logged": lambda rows: rows["p_item_pos"]}, "SNIPS"
+    )  # every weight is 1
+    assert found.exit_code == 4
+    assert re.search("items with [0-9]+% of the traffic", found.value_of("as logged").reason)
+    forced = rs.estimate(log | {"p_item_pos": wrong}, "uniform", "SNIPS", force=True)
+    assert "RS685" in {caution.code for caution in forced.warnings}
     assert "RS685" not in {caution.code for caution in rs.estimate(log, "uniform", "SNIPS").warnings}
 
 
@@ -234,3 +241,59 @@ def test_the_command_prints_warnings_first_and_exits_with_4(tmp_path: Path, caps
     assert main(["estimate", str(place), "--target", "p_new", "-q", "--force", "--format", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)["results"]
     assert {"estimator", "value", "ci_lower", "ci_upper", "effective_sample_size"} <= rows[0].keys()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"p_item_pos": [None, 0.5, 0.5]}, "1 row has no p_item_pos, 33.3% of all (RS608)"),
+        (
+            {"p_item_pos": [0.0, 0.5, 0.5]},
+            "1 row has a p_item_pos that is not above 0 and at most 1, 33.3% of all (RS608)",
+        ),
+        ({"p_new": [1.5, 0.5, None]}, "column p_new has no probability from 0 to 1 in 2 rows, 66.7% of all"),
+        ({"user": [None, "u1", "u1"]}, "log: 1 row has no user"),
+        ({"list_id": [None, "l", "l"]}, "log: 1 row has no list_id"),
+        ({"list_id": ["l", "l", "l"], "rank": [1, 2, None]}, "log: 1 row has no rank"),
+    ],
+)
+def test_cells_that_an_estimate_cannot_do_without(change: dict[str, Any], said: str) -> None:
+    log = {
+        "user": ["u0", "u1", "u1"],
+        "item": ["a", "b", "a"],
+        "click": [1, 0, 0],
+        "p_item_pos": [0.5] * 3,
+        "p_new": [0.5] * 3,
+    }
+    with pytest.raises(DataError, match=re.escape(said)):
+        rs.estimate(log | change, "p_new")
+
+
+def test_a_value_keeps_its_digits_beside_one_that_is_far_less_certain() -> None:
+    log = logged()
+    log["p_item_pos"][7], log["click"][7] = 1e-6, 1
+    found = rs.estimate(log, "uniform", "IPS", force=True)
+    own = found.value_of("logged")
+    assert own.write(own.value) != "0"
+    assert found.value_of("uniform").value > 10
+
+
+def test_numbers_do_not_depend_on_how_ids_are_written_or_rows_are_sorted() -> None:
+    draws = np.random.default_rng(2)
+    lists, places = 300, 2
+    item = np.argsort(draws.random((lists, 4)), axis=1)[:, :places].ravel()
+    log = {
+        "user": np.repeat(draws.integers(90, size=lists), places), "list_id": np.repeat(np.arange(lists), places), "rank": np.tile([1, 2], lists),
+        "item": item, "click": draws.integers(2, size=len(item)), "p_item_pos": np.full(len(item), 0.25), "p_new": draws.random(len(item)) / 2,
+    }  # fmt: skip
+    texts = log | {name: log[name].astype(str) for name in ("user", "list_id", "item")}
+    mixed = draws.permutation(len(item))
+    shuffled = {name: column[mixed] for name, column in texts.items()}
+    names = ["IPS", "SNIPS", "IIPS", "SNIIPS"]
+    found, as_text, sorted_again = (
+        rs.estimate(one, "p_new", names, interval="percentile") for one in (log, texts, shuffled)
+    )
+    for name in names:
+        one = found.value_of("p_new", name)
+        assert (one.value, one.ends) == (as_text.value_of("p_new", name).value, as_text.value_of("p_new", name).ends)
+        assert sorted_again.value_of("p_new", name).value == pytest.approx(one.value, rel=1e-12)
