@@ -14,6 +14,7 @@ from rankscope.files.sheets import Sheet, is_path, open_sheet
 from rankscope.files.side_tables import ITEMS, Interactions, interactions_of
 from rankscope.lists import Array
 from rankscope.lists.items import FACTS, ItemTable, Labels, Vectors, feature_of, table_of, with_interactions
+from rankscope.tables import blocks_of
 
 EXPECTED = "items are a table with an item id first and a feature in each further column, or {item: {feature: value}}"
 NUMBERED = re.compile(r"(.*?)_?\d+")  # emb_0, emb_1 ... are one vector
@@ -59,11 +60,10 @@ def _features(sheet: Sheet, names: Sequence[str]) -> Any:
 
 
 def _labels(column: pl.Series) -> Labels:
-    cells = pl.DataFrame({"item": np.arange(len(column)), "label": column.fill_null("").str.split(SEPARATOR)})
-    rows = cells.explode("label").filter(pl.col("label") != "").unique().sort("item", "label")
-    names = rows["label"].unique().sort()
-    start = np.concatenate([[0], np.cumsum(np.bincount(rows["item"].to_numpy(), minlength=len(column)))])
-    return Labels(start, numbered(rows["label"], dict(zip(names, range(len(names)), strict=True))), tuple(names))
+    cells = column.fill_null("")
+    distinct = cells.unique().sort().to_list()  # each is split once
+    labels = Labels.of([list(filter(None, cell.split(SEPARATOR))) for cell in distinct])
+    return labels.of_rows(numbered(cells, dict(zip(distinct, range(len(distinct)), strict=True))))
 
 
 def numbered(ids: pl.Series, number: Mapping[str, int], other: int = -1) -> Array:
@@ -94,8 +94,17 @@ def with_history(table: ItemTable | None, source: Any) -> ItemTable:
         made = ItemTable(number, listed=False, label=label)
     else:
         made = ItemTable(dict(table.number), table.features, listed=table.listed, label=table.label, facts=table.facts)
-    grouped = frame.group_by("query_id", maintain_order=True).agg("doc_id")
-    items, size = grouped["doc_id"].list.unique(maintain_order=True), grouped["doc_id"].list.n_unique()
-    user = np.repeat(np.arange(len(grouped)), size.to_numpy())
-    code = numbered(items.explode(), made.number, made.size)
-    return with_interactions(made, grouped["query_id"].to_list(), user, code, len(frame))
+    blocks = blocks_of(frame["query_id"])
+    user, code = np.repeat(blocks.code, blocks.size), numbered(frame["doc_id"], made.number, made.size)
+    if not blocks.whole:
+        frame, user, code = frame[by := np.argsort(user, kind="stable")], user[by], code[by]
+    item = code
+    if (beside := np.flatnonzero(code == made.size)).size:  # of no catalogue, and yet different
+        item = code.copy()
+        item[beside] += frame["doc_id"].gather(beside).rank("dense").to_numpy().astype(np.int64)
+    pair = user * (int(item.max()) + 1) + item
+    ordered = np.sort(pair)
+    if (ordered[1:] == ordered[:-1]).any():
+        first = pl.Series(pair).is_first_distinct().to_numpy()
+        user, code = user[first], code[first]
+    return with_interactions(made, blocks.query.to_list(), user, code, len(frame))

@@ -9,9 +9,10 @@ import numpy as np
 
 from rankscope.engines.base import DataFacts, Order
 from rankscope.files.items import numbered
-from rankscope.lists import Array, Judged, Shown
+from rankscope.lists import Array, Ids, Judged, Shown
 from rankscope.lists.judged import with_shown
 from rankscope.scoring.inputs import CleanInput
+from rankscope.tables import blocks_of
 
 if TYPE_CHECKING:
     from rankscope.metrics import Metric
@@ -49,17 +50,18 @@ def _shown(
     from rankscope.engines.top import top
 
     table = policies.item_table
-    numbers = pl.DataFrame(
-        {"query_id": list(judged.query_id), "query": np.arange(len(judged))},
-        schema={"query_id": pl.String, "query": pl.Int64},
-    )
-    frame = top(run.data, order, k, label).join(numbers, on="query_id", how="inner").sort("query", "rank")
+    names = judged.query_id.column if isinstance(judged.query_id, Ids) else judged.query_id
+    numbers = pl.DataFrame({"query_id": pl.Series(names, dtype=pl.String), "query": np.arange(len(judged))})
+    frame = top(run.data, order, k, label)
+    blocks = blocks_of(frame["query_id"])
+    place = blocks.query.to_frame("query_id").join(numbers, on="query_id", how="left", maintain_order="left")["query"]
+    query = place.fill_null(-1).to_numpy()[np.repeat(blocks.code, blocks.size)]
+    if (query[1:] < query[:-1]).any() or (query < 0).any():  # queries of the run in another order, or of no judgments
+        by = np.argsort(query, kind="stable")
+        by = by[query[by] >= 0]
+        frame, query = frame[by], query[by]
     codes = _codes(frame["doc_id"], table, label)
-    count = (
-        np.bincount(frame["query"].to_numpy(), minlength=len(judged))
-        if len(frame)
-        else np.zeros(len(judged), dtype=np.int64)
-    )
+    count = np.bincount(query, minlength=len(judged))
     histories = table.histories
     user = np.full(len(judged), -1) if histories is None else numbered(numbers["query_id"], histories.number)
     grade, at = np.full(len(codes), np.nan), (judged.rank > 0) & (judged.rank <= count[judged.query])
