@@ -12,7 +12,7 @@ import polars as pl
 from rankscope.errors import InputError
 from rankscope.files.sheets import Sheet, is_path, open_sheet
 from rankscope.files.side_tables import ITEMS, Interactions, interactions_of
-from rankscope.lists import Array
+from rankscope.lists import Array, Ids
 from rankscope.lists.items import FACTS, ItemTable, Labels, Vectors, feature_of, table_of, with_interactions
 from rankscope.tables import blocks_of
 
@@ -63,12 +63,14 @@ def _labels(column: pl.Series) -> Labels:
     cells = column.fill_null("")
     distinct = cells.unique().sort().to_list()  # each is split once
     labels = Labels.of([list(filter(None, cell.split(SEPARATOR))) for cell in distinct])
-    return labels.of_rows(numbered(cells, dict(zip(distinct, range(len(distinct)), strict=True))))
+    return labels.of_rows(numbered(cells, distinct))
 
 
-def numbered(ids: pl.Series, number: Mapping[str, int], other: int = -1) -> Array:
-    """The number of each id, ``other`` for an unknown one."""
-    known = pl.DataFrame({"id": list(number), "code": list(number.values())}, {"id": pl.String, "code": pl.Int64})
+def numbered(ids: pl.Series, number: Mapping[str, int] | Sequence[str], other: int = -1) -> Array:
+    """The number of each id, or its place in a sequence, and ``other`` for an unknown one."""
+    texts = number.column if isinstance(number, Ids) else list(number)
+    codes = list(number.values()) if isinstance(number, Mapping) else np.arange(len(number))
+    known = pl.DataFrame({"id": texts, "code": codes}, {"id": pl.String, "code": pl.Int64})
     return (
         ids.to_frame("id").join(known, on="id", how="left", maintain_order="left")["code"].fill_null(other).to_numpy()
     )
@@ -107,4 +109,4 @@ def with_history(table: ItemTable | None, source: Any) -> ItemTable:
     if (ordered[1:] == ordered[:-1]).any():
         first = pl.Series(pair).is_first_distinct().to_numpy()
         user, code = user[first], code[first]
-    return with_interactions(made, blocks.query.to_list(), user, code, len(frame))
+    return with_interactions(made, Ids(blocks.query), user, code, len(frame))

@@ -17,7 +17,6 @@ from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.lists.sums import Array
 
-
 DENSE = 1 << 21  # pairs of a query and a label up to which each has a cell
 
 
@@ -70,15 +69,16 @@ class Vectors:
 
 @dataclass(frozen=True, eq=False)
 class Histories:
-    """The items of each user in the training data: user ``u`` has ``item[start[u]:start[u + 1]]``."""
+    """The items of each user in the training data: ``users[u]`` has ``item[start[u]:start[u + 1]]``."""
 
     start: Array
     item: Array
-    number: Mapping[str, int]
+    users: Sequence[str]
 
     def rows(self, users: Sequence[str]) -> Array:
         """The number of each user, -1 without a history."""
-        return np.fromiter((self.number.get(user, -1) for user in users), dtype=np.int64, count=len(users))
+        number = {user: i for i, user in enumerate(self.users)}
+        return np.fromiter((number.get(user, -1) for user in users), dtype=np.int64, count=len(users))
 
     def profile(self, matrix: Array) -> Array:
         """The sum of the rows of their items for each user. The last row is for users without a history."""
@@ -147,7 +147,8 @@ class ItemTable:
         """The number of users with each item in the training data, and a last row for other items. Raises InputError without training data."""
         if self.popularity is None:
             raise InputError(f"{metric} counts users in the training data: add --history with users and items")
-        padded: Array = self.keep("padded", lambda: np.append(self.popularity, 0.0))
+        users = self.popularity
+        padded: Array = self.keep("padded", lambda: np.append(users, 0.0))
         return padded
 
     def counts(self, code: Array, metric: str) -> Array:
@@ -262,7 +263,7 @@ def with_interactions(table: ItemTable, users: Sequence[str], user: Array, code:
     """The same from the rows of ``users``, one user after another: the number of the user, and of the item."""
     start = np.concatenate([[0], np.cumsum(np.bincount(user, minlength=len(users)))])
     table.popularity = np.bincount(code, minlength=table.size + 1)[: table.size].astype(float)
-    table.histories = Histories(start, code, {user: i for i, user in enumerate(users)})
+    table.histories = Histories(start, code, users)
     table.users, table.interactions = len(users), interactions
     return table
 
@@ -392,7 +393,9 @@ class ShownLists:
         size = labels.count[row]
         cell = np.repeat(cell, size)
         code = labels.code[_end_to_end(labels.start[row], size)]
-        return ShownLabels(cell, cell // max(self.code.shape[1], 1), code, self.code.shape, len(labels.names), np.repeat(size, size))
+        return ShownLabels(
+            cell, cell // max(self.code.shape[1], 1), code, self.code.shape, len(labels.names), np.repeat(size, size)
+        )
 
     def top(self, cutoff: int | None) -> ShownLists:
         """The first ``cutoff`` ranks."""
