@@ -91,7 +91,9 @@ FACTS = {
     "length": "its length in words (TBG) or characters (UMeasure)",
     "propensity": "its chance to be observed",
     "exposures": "how often it was shown",
+    "tokens": "its length in tokens",
 }  # no features
+LENGTHS = "a document and its number of tokens in each row"
 
 
 @dataclass(eq=False)
@@ -164,15 +166,16 @@ class ItemTable:
     def fact(self, name: str, code: Array, metric: str) -> Array:
         """A fact of these items. Raises InputError without a column of this name, DataError for an item without a number above 0."""
         if name not in self.facts:
-            raise InputError(
-                f"{metric}: {self.label} has no column {name}; add --items with {FACTS[name]} in a column {name}"
-            )
+            add = f"--items with {FACTS[name]} in a column {name}" if name != "tokens" else "--lengths with " + LENGTHS
+            raise InputError(f"{metric}: {self.label} has no column {name}; add {add}")
         values: Array = np.append(self.facts[name], np.nan)[self.known(code)]
-        for wrong in code[~(values > 0)].tolist():
+        low = 0.0 if name == "tokens" else np.nextafter(0.0, 1.0)  # an empty text has none
+        for wrong in code[~(values >= low)].tolist():
             item = next(
                 (repr(key) for key, number in self.number.items() if number == wrong), "that is judged and has no row"
             )
-            raise DataError(f"{self.label}: {name} of the item {item} is missing or not above 0; give {FACTS[name]}")
+            least = "above" if low else "at least"
+            raise DataError(f"{self.label}: {name} of the item {item} is missing or not {least} 0; give {FACTS[name]}")
         return values
 
     def feature(self, name: str, metric: str, kind: type | None = None) -> Labels | Vectors:

@@ -146,6 +146,12 @@ class Lists:
         assert self.pool is not None, "a metric of aspects declares them in `needs`"
         return np.where(self.shown[:, :, None], self.pool.aspects[:, : self.shown.shape[1]], np.nan)
 
+    def of(self, queries: Array) -> Lists:
+        """The rankings of some of the queries, by grades and ranks alone."""
+        names = ("grade", "rank", "shown", "retrieved", "tie_start", "tie_size")
+        ideal = Ideal(self.ideal.grade[queries], self.ideal.shown[queries])
+        return Lists(**{name: getattr(self, name)[queries] for name in names}, ideal=ideal)
+
     @property
     def whole(self) -> Lists:
         """The rankings before they were cut."""

@@ -565,6 +565,19 @@ class History(ItemFeatures):
         raise InputError(f"history is {self.expects}, a frame, or {{user: [item, ...]}}")
 
 
+class Lengths(ItemFeatures):
+    """The tokens of documents, for cutoffs in tokens."""
+
+    name, title = "lengths", "lengths of documents"
+    expects = "a file of documents and their tokens, like 'lengths.csv'"
+    help = "For cutoffs in tokens (R@2048tok): a file with one document and its number of tokens per line."
+
+    def read(self, value: Any) -> Any:
+        from rankscope.files.items import lengths_of
+
+        return lengths_of(value)
+
+
 class SampledCandidates(Policy):
     """Which candidates a list was chosen from, if not all."""
 
@@ -638,16 +651,23 @@ class Policies(SimpleNamespace):
     folding: Callable[[Any], Any] | None = None  # makes a run of documents of one of chunks
     items: Any
     history: Any
+    lengths: Any
+
+    @property
+    def knows_items(self) -> bool:
+        """True if anything is known of items."""
+        return any(known is not None for known in (self.items, self.history, self.lengths))
 
     @property
     def item_table(self) -> Any:
-        """All that is known of items: features and histories, read once. None without either."""
-        if self.items is None and self.history is None:
+        """All that is known of items: features, lengths and histories, read once. None without any."""
+        if not self.knows_items:
             return None
         if "table" not in (kept := vars(self).setdefault("_items", {})):
-            from rankscope.files.items import with_history
+            from rankscope.files.items import with_history, with_lengths
 
-            kept["table"] = self.items if self.history is None else with_history(self.items, self.history)
+            table = self.items if self.lengths is None else with_lengths(self.items, self.lengths)
+            kept["table"] = table if self.history is None else with_history(table, self.history)
         return kept["table"]
 
     def _settle_fold(self) -> None:
