@@ -310,8 +310,8 @@ class FoldScore(Policy):
             return f"{self.name}={value!r} is about chunks: set their documents with fold or fold_by"
         if policies.ties == "rank" and policies.fold_score in {"max", "sum"}:
             return f"fold_score={value!r} goes by score and ties='rank' does not: choose fold_score='first'"
-        if policies.fold_score == "sum" and policies.fold_cutoffs == "chunks":
-            return "fold_score='sum' makes a ranking of documents, so cutoffs count documents: leave out fold_cutoffs='chunks'"
+        if policies.fold_score == "sum" and policies.fold_cutoffs in {"chunks", "both"}:
+            return f"fold_score='sum' makes a ranking of documents, so cutoffs count documents: leave out fold_cutoffs={policies.fold_cutoffs!r}"
         return ""
 
 
@@ -319,11 +319,16 @@ class FoldCutoffs(FoldScore):
     """The things that a cutoff counts if chunks are ranked."""
 
     name, title = "fold_cutoffs", "cutoffs of chunks"
-    expects = "one of 'documents' or 'chunks'"
+    expects = "one of 'documents', 'chunks' or 'both'"
     _counts = "count chunks: later chunks of a document keep their ranks and earn nothing"
     values = {"documents": "count documents: later chunks of a document are left out", "chunks": _counts}
-    sentences = {"documents": "Cutoffs count documents.", "chunks": f"Cutoffs {_counts}."}
-    help = "Unit of cutoffs: documents, so that chunks below move up, or chunks as ranked. Default: documents."
+    values["both"] = "count documents in one row of a run and chunks, which keep their ranks, in the other"
+    sentences = {
+        "documents": "Cutoffs count documents.",
+        "chunks": f"Cutoffs {_counts}.",
+        "both": f"Cutoffs {values['both']}.",
+    }
+    help = "Unit of cutoffs: documents, so that chunks below move up, or chunks as ranked, or both with a row for each (evaluate). Default: documents."
 
 
 class RelevanceLevel(Policy):
