@@ -28,7 +28,7 @@ WORKED = {
 
 def values(metric: str, **options: Any) -> list[float]:
     found = rs.evaluate(QRELS, RUN, metric, **({"lengths": TOKENS} | options))
-    return found.runs[0].values[parse(metric)].tolist()
+    return list(found.runs[0].values[parse(metric)])
 
 
 @pytest.mark.parametrize(("metric", "expected"), WORKED.values(), ids=WORKED)
@@ -47,8 +47,8 @@ def test_documents_of_one_length_make_it_a_cutoff_in_ranks(metric: str) -> None:
         by_tokens = rs.evaluate(qrels, run, f"{metric}@{tokens}tok", lengths=lengths).runs[0]
         # a list that is shorter than 3 ends by itself
         long = [i for i, query in enumerate(ranks.query_ids) if len(run[query]) >= 3]
-        pair = [next(iter(of.values.values()))[long] for of in (ranks, by_tokens)]
-        np.testing.assert_array_equal(*pair)
+        first, second = (next(iter(of.values.values()))[long] for of in (ranks, by_tokens))
+        np.testing.assert_array_equal(first, second)
 
 
 def test_spellings() -> None:
