@@ -138,3 +138,8 @@ def test_commands_take_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         assert "R@100tok" in capsys.readouterr().out
     assert main(["gate", paths["q.txt"], paths["base.json"], paths["new.run"], "-m", "R@100tok"]) == 2
     assert "lengths" in capsys.readouterr().err
+
+
+def test_a_partition_says_that_it_takes_none() -> None:
+    with pytest.raises(rs.RankscopeError, match="lengths are of all users together"):
+        rs.evaluate(QRELS, RUN, "R@100tok", lengths=TOKENS, partition="1/2")

@@ -573,7 +573,7 @@ class History(ItemFeatures):
 class Lengths(ItemFeatures):
     """The tokens of documents, for cutoffs in tokens."""
 
-    name, title = "lengths", "lengths of documents"
+    name, title = "lengths", "lengths"
     expects = "a file of documents and their tokens, like 'lengths.csv'"
     help = "For cutoffs in tokens (R@2048tok): a file with one document and its number of tokens per line."
 
