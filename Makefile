@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 
 # Tools that some tests compare with: what cannot be had here is left out, and its tests are skipped. cwl-eval and obp have no wheel.
 PEERS := -m pip install -qqq --only-binary :all: --no-binary cwl-eval,obp
-# RecTools and RePlay need an older numpy, and so an environment of their own and a Python that it was built for
+# RecTools and RePlay need an older numpy, and so, with LensKit, an environment of their own and a Python that it was built for
 RECOMMENDERS := .venv-recommenders
 OLDER = $(firstword $(shell for p in python3.11 python3.12; do command -v $$p; done) $(PYTHON))
 # the large ones are fetched where their tests must run
@@ -105,6 +105,8 @@ $(RECOMMENDERS)/.test: pyproject.toml
 	@{ $(OLDER) -m venv $(RECOMMENDERS) && $(RECOMMENDERS)/bin/python -m pip install -qqq --upgrade "pip>=25.1" && \
 	  $(RECOMMENDERS)/bin/python $(PEERS) --group recommenders; } >/dev/null 2>&1 || \
 	  echo "no ready-made packages of rectools or replay-rec here: the tests against them will be skipped"
+	@{ $(foreach peer,$(call group,lenskit),$(RECOMMENDERS)/bin/python $(PEERS) $(peer) &&) true; } 2>/dev/null || \
+	  echo "no ready-made package of lenskit here: the tests against it will be skipped"
 	@touch $@
 
 clean:

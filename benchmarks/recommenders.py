@@ -42,12 +42,13 @@ def trials(scope: Scope) -> Iterator[Trial]:
             "recommenders/pandas",
             skipped={} if fits else dict.fromkeys(slow, f"timed up to {SLOW:,} users"),
         )
-    for name, about in (
-        ("beyond", "novelty, popularity, serendipity, coverage"),
-        ("diversity", "intra-list diversity"),
+    for name, about, names in (
+        ("beyond", "novelty, popularity, serendipity, coverage", [*BEYOND][:4]),
+        ("diversity", "intra-list diversity", [*BEYOND][4:]),
+        ("all", "all beyond accuracy in one call", [*BEYOND]),
     ):
         for users in scope.sizes(1_000, 10_000, 100_000):
-            asked = {"users": users, "names": [*BEYOND][:4] if name == "beyond" else [*BEYOND][4:]}
+            asked = {"users": users, "names": names}
             yield Trial(
                 f"recommenders/{name}/{users * DEPTH}",
                 f"{about}, {users:,} users × {DEPTH} items",
@@ -113,9 +114,10 @@ def rankscope_beyond(users: int, names: list[str]) -> Work:
     liked["grade"], recommended["score"] = 1, -recommended.pop("rank")
     items = pd.DataFrame({"item_id": range(ITEMS), "genre": [f"g{genre}" for genre in genres]})
     metrics = {BEYOND[name][0]: name for name in names}
+    given = {"items": items, "history": train} if names != ["diversity"] else {"items": items}
 
     def work() -> Answer:
-        scores = rs.evaluate(liked, recommended, [*metrics], items=items, history=train)
+        scores = rs.evaluate(liked, recommended, [*metrics], **given)
         return {name: scores[metric] for metric, name in metrics.items()}
 
     return work
@@ -139,7 +141,8 @@ def rectools_beyond(users: int, names: list[str]) -> Work:
         made[name] = kind(k=10, **more)
 
     def work() -> Answer:
-        found = tool.calc_metrics(made, recommended, liked, prev_interactions=train, catalog=catalog)
+        given = {"prev_interactions": train, "catalog": catalog} if names != ["diversity"] else {}
+        found = tool.calc_metrics(made, recommended, liked, **given)
         return {name: float(value) / (GENRES if name == "diversity" else 1) for name, value in found.items()}
 
     return work

@@ -252,6 +252,12 @@ class Declared(metaclass=_DeclaredType):
         del name
         return ""
 
+    @classmethod
+    def in_other_units(cls, values: Mapping[str, Any], value: Any) -> Any:
+        """Return the object for a text after ``@``, like ``2048tok``. None if it is no text of the kind."""
+        del values, value
+        return None
+
     defaults: ClassVar[dict[str, Any]] = {}  # by parameter; MISSING if it has none
 
     def __init_subclass__(cls, *, kind: str = "", aliases: tuple[str, ...] = (), at: str = "", **more: Any) -> None:
@@ -346,7 +352,8 @@ def cut(cls: Any, values: Mapping[str, Any], value: Any) -> Any:
     if cls.at not in parameters(cls):
         name, at = cls.__name__, f"@{brief(value)}"
         raise InputError(f"{cls.kind} '{name}{at}': {name} has no cutoff, write it without {at}")
-    return cls(**{**values, cls.at: value})
+    other = cls.in_other_units(values, value)
+    return cls(**{**values, cls.at: value}) if other is None else other
 
 
 def _by_own_names(cls: type[Declared], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -457,7 +464,7 @@ def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
 
 SEPARATORS = re.compile(r"[\s,]")
 # a comma between cutoffs or values: nDCG@5,10, P.5,10, ndcg.1=3,2=9
-_GOES_ON = re.compile(r",(?=[-+]?[\d.]+(?:[eE][-+]?\d+)?(?:=[-+]?[\d.]+)?(?:-l\d+)?(?:,|$))")
+_GOES_ON = re.compile(r",(?=[-+]?[\d.]+(?:[eE][-+]?\d+)?(?:=[-+]?[\d.]+)?(?:-l\d+|tok)?(?:,|$))")
 
 
 # keeps text in quotes, like column names; drops blanks around (, @ and =, and between cutoffs

@@ -7,9 +7,11 @@ from math import log2
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import rankscope as rs
+from rankscope.files.items import with_history
 from rankscope.lists.items import table_of
 from rankscope.metrics import CATALOGUE, parse
 
@@ -286,3 +288,40 @@ def test_every_metric_of_items_says_what_it_needs() -> None:
     named = {"EPC", "ILD", "Coverage", "Gini", "Entropy", "AWRF", "NDKL", "Serendipity", "Miscalibration", "RSP", "REO"}
     assert all("items" in CATALOGUE[name].needs for name in named)
     assert parse("IntraListDiversity@5") == rs.ILD @ 5
+
+
+def test_labels_are_compared_as_pair_by_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a cell for each label of each user, and without."""
+    rng = np.random.default_rng(5)
+    sets = {str(n): {label for label in "abcdef" if rng.random() < 0.3} for n in range(30)}
+    lists = {f"u{n}": [str(i) for i in rng.permutation(30)[: rng.integers(2, 9)]] for n in range(40)}
+    run = {user: {item: -float(rank) for rank, item in enumerate(some)} for user, some in lists.items()}
+    items = {item: {"g": sorted(some)} for item, some in sets.items()}
+
+    def apart(one: set[str], other: set[str]) -> tuple[float, float]:
+        cosine = len(one & other) / math.sqrt(len(one) * len(other)) if one and other else 0.0
+        return 1.0 - cosine, len(one ^ other) / 6
+
+    def pairs(kind: int) -> list[float]:
+        means = []
+        for some in lists.values():
+            far = [apart(sets[a], sets[b])[kind] for i, a in enumerate(some[:5]) for b in some[:i]]
+            means.append(sum(far) / len(far))
+        return means
+
+    fresh = [len(set().union(*(sets[item] for item in some[:5]))) / 5 for some in lists.values()]
+    expected = {"ILD@5": pairs(0), "ILD(distance='hamming')@5": pairs(1), "CategoryCoverage(out_of='k')@5": fresh}
+    for cells in (1 << 21, 0):
+        monkeypatch.setattr("rankscope.lists.items.DENSE", cells)
+        (found,) = rs.evaluate({user: {some[0]: 1} for user, some in lists.items()}, run, [*expected], items=items).runs
+        for metric, each in expected.items():
+            assert found.values[parse(metric)] == pytest.approx(each, abs=1e-12), (metric, cells)
+
+
+def test_an_item_counts_once_for_its_user_however_rows_stand() -> None:
+    rows = [("u", "a"), ("v", "a"), ("u", "x"), ("u", "a"), ("w", "b"), ("u", "y"), ("v", "b"), ("u", "x")]
+    table = with_history(table_of(["a", "b", "c"]), pd.DataFrame(rows, columns=["user_id", "item_id"]))
+    assert (table.popularity.tolist(), table.users, table.interactions) == ([2.0, 2.0, 0.0], 3, 8)  # type: ignore[union-attr]
+    assert table.histories is not None
+    had = {user: table.histories.item[a:b].tolist() for user, a, b in zip(table.histories.users, table.histories.start, table.histories.start[1:], strict=False)}  # fmt: skip
+    assert had == {"u": [0, 3, 3], "v": [0, 1], "w": [1]}  # x and y are of no catalogue

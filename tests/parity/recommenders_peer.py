@@ -1,4 +1,4 @@
-"""Asks RecTools and RePlay, in an environment of their own: they need an older numpy than rankscope.
+"""Asks RecTools, RePlay and LensKit (where it is there), in an environment of their own: two need an older numpy than rankscope.
 
 Reads one JSON object: ``truth`` (the items of each user), ``lists`` (user, item, score, best first), ``train`` (the items that each
 user had before), ``labels`` (of each item) and ``at`` (cutoffs). Writes another: under the tool and the metric with its cutoff, the value of each user and the mean as "all".
@@ -10,6 +10,7 @@ import json
 import sys
 from collections import Counter
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 
@@ -146,6 +147,49 @@ def replay_beyond(asked: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
+def lenskit(asked: dict[str, Any]) -> dict[str, Any]:
+    """Its metrics of each user with a list and test items, and its metrics of all lists. Geometric weights have a patience of 0.85."""
+    import numpy as np
+
+    lists, metrics, ranking = import_module("lenskit.data"), import_module("lenskit.metrics"), import_module("lenskit.metrics.ranking")  # fmt: skip
+    shown: dict[str, list[str]] = {}
+    for user, item, _ in asked["lists"]:
+        shown.setdefault(user, []).append(item)
+    recs = {user: lists.ItemList(item_ids=items, ordered=True) for user, items in shown.items()}
+    test = {user: lists.ItemList(item_ids=asked["truth"][user]) for user in recs if asked["truth"].get(user)}
+    kinds = {
+        "P": metrics.Precision, "R": metrics.Recall, "AP": ranking.AveragePrecision, "nDCG": metrics.NDCG,
+        "RR": metrics.RecipRank, "Success": metrics.Hit, "RBP": metrics.RBP,
+    }  # fmt: skip
+    out: dict[str, Any] = {}
+    for k in asked["at"]:
+        for name, kind in kinds.items():
+            metric = kind(n=k)
+            out[f"{name}@{k}"] = {
+                user: float(metric.measure_list(recs[user], of_user)) for user, of_user in test.items()
+            }
+        if not asked.get("labels"):
+            continue
+        names = sorted({label for labels in asked["labels"].values() for label in labels})
+        row = {
+            item: np.array([(name in labels) / len(labels) for name in names])
+            for item, labels in asked["labels"].items()
+        }
+        out[f"entropy@{k}"] = {
+            user: float(ranking.entropy(recs[user], np.array([row[item] for item in items]), n=k))
+            for user, items in shown.items()
+        }
+        for name, metric in (
+            ("ListGini", metrics.ListGini(n=k, items=len(row))),
+            ("ExposureGini", metrics.ExposureGini(n=k, items=len(row))),
+            ("ExposureGini log", metrics.ExposureGini(n=k, items=len(row), weight=metrics.LogRankWeight(offset=1))),
+        ):
+            out[f"{name}@{k}"] = {
+                "all": float(metric.global_aggregate([metric.compute_list_data(one, None) for one in recs.values()]))
+            }
+    return out
+
+
 def main() -> None:
     """One question, one answer."""
     asked = json.load(sys.stdin)
@@ -153,6 +197,8 @@ def main() -> None:
     if asked.get("train"):
         out["rectools"] |= rectools_beyond(asked)
         out["replay"] |= replay_beyond(asked)
+    if "labels" in asked and find_spec("lenskit") is not None:
+        out["lenskit"] = lenskit(asked)
     json.dump(out, sys.stdout)
 
 

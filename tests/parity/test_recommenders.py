@@ -1,4 +1,4 @@
-"""RecTools and RePlay, run for real in an environment of their own: every user and the mean, under their dialects."""
+"""RecTools, RePlay and LensKit, run for real in an environment of their own: every user and the mean, under their dialects."""
 
 from __future__ import annotations
 
@@ -239,3 +239,44 @@ def test_beyond_accuracy(case: tuple[str, str], ours: Any, movies: Any) -> None:
             assert each == pytest.approx({user: theirs[user] for user in each}, abs=CLOSE)
         if (factor not in (_short, _padded) and name != "CategoricalDiversity") or k == 1:
             assert board.value * factor(k, k) == pytest.approx(mean, abs=CLOSE)
+
+
+LENSKIT = ("P", "R", "AP", "nDCG", "RR", "Success", "RBP")
+
+
+@pytest.mark.parametrize("name", LENSKIT)
+def test_lenskit(name: str, movies: Any) -> None:
+    data, said = movies
+    if "lenskit" not in said:
+        missing("LensKit is not installed in .venv-recommenders")
+    for k in AT:
+        (one,) = rs.evaluate(data.qrels, data.run, [f"{name}@{k}"], dialect="lenskit").runs
+        ours = dict(zip(one.query_ids, next(iter(one.values.values())).tolist(), strict=True))
+        theirs = said["lenskit"][f"{name}@{k}"]
+        assert len(theirs) > 200
+        assert {user: ours[user] for user in theirs} == pytest.approx(theirs, abs=CLOSE)
+
+
+OF_LENSKIT: dict[str, tuple[str, float]] = {
+    "ListGini": ("Gini", CLOSE),
+    "ExposureGini": ("Gini(viewing='geometric', patience=0.85)", 1e-5),  # in single precision there
+    "ExposureGini log": ("Gini(viewing='log')", 1e-5),
+    "entropy": ("CategoryEntropy", 1e-3),  # each label has a millionth more there
+}
+
+
+@pytest.mark.parametrize(("name", "ours"), OF_LENSKIT.items(), ids=OF_LENSKIT)
+def test_lenskit_beyond_accuracy(name: str, ours: tuple[str, float], movies: Any) -> None:
+    (data, said), (metric, close) = movies, ours
+    if "lenskit" not in said:
+        missing("LensKit is not installed in .venv-recommenders")
+    items = {item: {"genre": labels} for item, labels in data.labels.items()}
+    for k in AT:
+        scores = rs.evaluate(data.qrels, data.run, f"{metric}@{k}", items=items, queries="run", ties="input")
+        (one,) = scores.runs
+        theirs = said["lenskit"][f"{name}@{k}"]
+        if "all" in theirs:
+            assert scores.board[0].value == pytest.approx(theirs["all"], abs=close)
+        else:
+            (each,) = one.values.values()
+            assert dict(zip(one.query_ids, each.tolist(), strict=True)) == pytest.approx(theirs, abs=close)

@@ -138,7 +138,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "how without what": ({"fold_score": "sum"}, "set their documents with fold or fold_by"),
     "a sum in chunks": ({"fold_by": "#.*", "fold_score": "sum", "fold_cutoffs": "chunks"}, "leave out fold_cutoffs"),
     "a score where ranks count": ({"fold_by": "#.*", "fold_score": "max", "ties": "rank"}, "choose fold_score='first'"),
-    "another word": ({"fold_by": "#.*", "fold_cutoffs": "pages"}, "one of 'documents' or 'chunks'"),
+    "another word": ({"fold_by": "#.*", "fold_cutoffs": "pages"}, "one of 'documents', 'chunks' or 'both'"),
 }
 
 
@@ -208,3 +208,20 @@ def test_chunks_of_a_file_in_parts_are_counted_alike(
     how: dict[str, Any] = {"fold_by": "#.*", "fold_cutoffs": "chunks"}
     told = [rs.evaluate(QRELS, run, ["P@3"], **how).data_health for run in (str(path), RUN)]
     assert [next(iter(one.values()))["unjudged_at_cutoff"] for one in told] == [{"3": 1 / 5}] * 2
+
+
+def test_both_levels_in_one_call() -> None:
+    runs = {"a": RUN, "b": {query: dict(reversed(docs.items())) for query, docs in RUN.items()}}
+    both = rs.evaluate(QRELS, runs, ["R@2", "nDCG@5"], fold_by="#.*", fold_cutoffs="both")
+    assert [run.name for run in both.runs] == ["a by documents", "a by chunks", "b by documents", "b by chunks"]
+    for level in ("documents", "chunks"):
+        one = rs.evaluate(QRELS, runs, ["R@2", "nDCG@5"], fold_by="#.*", fold_cutoffs=level)
+        for name in runs:
+            for metric in ("R@2", "nDCG@5"):
+                assert both[f"{name} by {level}", metric] == one[name, metric]
+    assert "cutoffs count documents in one row of a run and chunks" in both.request.small_print()
+    for verb in (rs.compare, rs.unjudged):
+        with pytest.raises(rs.RankscopeError, match="fold_cutoffs='both' is for evaluate"):
+            verb(QRELS, runs if verb is rs.compare else RUN, "R@2", fold_by="#.*", fold_cutoffs="both")
+    with pytest.raises(rs.RankscopeError, match="resume keeps one level"):
+        rs.evaluate(QRELS, RUN, "R@2", fold_by="#.*", fold_cutoffs="both", resume="x")

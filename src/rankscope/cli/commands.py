@@ -334,7 +334,7 @@ def _option_of(policy: Any, text: str, levels: bool) -> Option:
         flag += " --level"
     read: Callable[[str], Any] | None = None
     kind: Any = {
-        "queries": str, "dialect": NameType("tool"), "weights": FILE, "fold": FILE, "fold_by": str, "items": FILE, "history": FILE, "columns": str, "grades": str,
+        "queries": str, "dialect": NameType("tool"), "weights": FILE, "fold": FILE, "fold_by": str, "items": FILE, "history": FILE, "lengths": FILE, "columns": str, "grades": str,
         "relevance_level": float, "ignore": str,
     }.get(policy.name)  # fmt: skip
     if policy.name == "queries":

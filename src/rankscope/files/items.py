@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from rankscope.errors import InputError
-from rankscope.files.sheets import Sheet, is_path, open_sheet
+from rankscope.files.memory import number_of
+from rankscope.files.sheets import Sheet, is_path, label_of, open_sheet
 from rankscope.files.side_tables import ITEMS, Interactions, interactions_of
-from rankscope.lists import Array
-from rankscope.lists.items import FACTS, ItemTable, Labels, Vectors, feature_of, table_of, with_interactions
+from rankscope.files.texts import count_tokens, texts_of
+from rankscope.lists import Array, Ids
+from rankscope.lists.items import FACTS, LENGTHS, ItemTable, Labels, Vectors, feature_of, table_of, with_interactions
+from rankscope.tables import blocks_of
 
 EXPECTED = "items are a table with an item id first and a feature in each further column, or {item: {feature: value}}"
 NUMBERED = re.compile(r"(.*?)_?\d+")  # emb_0, emb_1 ... are one vector
 SEPARATOR = "|"  # of several labels in one cell
 KEYS = (*ITEMS, "id")
+DOCUMENTS = (*KEYS, "document", "chunk_id", "chunk", "passage_id", "pid")
+TOKENS = ("tokens", "n_tokens", "num_tokens", "token_count", "length", "lengths")
+EXPECTED_LENGTHS = f"lengths are a table with {LENGTHS}, or {{id: tokens}}"
 
 
 def items_of(source: Any) -> ItemTable:
@@ -59,19 +66,60 @@ def _features(sheet: Sheet, names: Sequence[str]) -> Any:
 
 
 def _labels(column: pl.Series) -> Labels:
-    cells = pl.DataFrame({"item": np.arange(len(column)), "label": column.fill_null("").str.split(SEPARATOR)})
-    rows = cells.explode("label").filter(pl.col("label") != "").unique().sort("item", "label")
-    names = rows["label"].unique().sort()
-    start = np.concatenate([[0], np.cumsum(np.bincount(rows["item"].to_numpy(), minlength=len(column)))])
-    return Labels(start, numbered(rows["label"], dict(zip(names, range(len(names)), strict=True))), tuple(names))
+    cells = column.fill_null("")
+    distinct = cells.unique().sort().to_list()  # each is split once
+    labels = Labels.of([list(filter(None, cell.split(SEPARATOR))) for cell in distinct])
+    return labels.of_rows(numbered(cells, distinct))
 
 
-def numbered(ids: pl.Series, number: Mapping[str, int], other: int = -1) -> Array:
-    """The number of each id, ``other`` for an unknown one."""
-    known = pl.DataFrame({"id": list(number), "code": list(number.values())}, {"id": pl.String, "code": pl.Int64})
+def numbered(ids: pl.Series, number: Mapping[str, int] | Sequence[str], other: int = -1) -> Array:
+    """The number of each id, or its place in a sequence, and ``other`` for an unknown one."""
+    texts = number.column if isinstance(number, Ids) else list(number)
+    codes = list(number.values()) if isinstance(number, Mapping) else np.arange(len(number))
+    known = pl.DataFrame({"id": texts, "code": codes}, {"id": pl.String, "code": pl.Int64})
     return (
         ids.to_frame("id").join(known, on="id", how="left", maintain_order="left")["code"].fill_null(other).to_numpy()
     )
+
+
+def lengths_of(source: Any) -> ItemTable:
+    """Read the tokens of documents: a file or a frame with a document and its tokens, ``{id: tokens}``, or texts to count.
+
+    Texts are ``{id: text}``, whose words between spaces count, or a pair of texts (a file, a frame or a dict) and a ``tokeniser``. Raises
+    InputError for a number that is missing or below 0.
+    """
+    if isinstance(source, ItemTable):
+        return source
+    if isinstance(source, tuple) and len(source) == 2 and callable(source[1]):
+        texts, tokeniser = texts_of(source[0]).by_id, source[1]
+        source = {one: count_tokens(text, tokeniser) for one, text in texts.items()}
+    found = open_sheet(source, "lengths", EXPECTED_LENGTHS, DOCUMENTS)
+    label = label_of(source, found, "lengths")
+    if isinstance(found, Mapping):
+        ids = list(map(str, found))
+        given = [count_tokens(one) if isinstance(one, str) else one for one in found.values()]
+        tokens = np.array([np.nan if (number := number_of(one)) is None else number for one in given])
+    else:
+        key = found.role(DOCUMENTS) or found.frame.columns[0]
+        others = [name for name in found.frame.columns if name != key]
+        column = found.role(TOKENS) or (others[0] if len(others) == 1 else None)
+        if column is None:
+            raise InputError(f"{label}: no column tokens; {EXPECTED_LENGTHS}")
+        ids, tokens = found.distinct(key, "document"), found.numbers(column)
+    for at in np.flatnonzero(~(tokens >= 0))[:1].tolist():
+        raise InputError(
+            f"{label}: the tokens of document {ids[at]!r} are not a number of at least 0; {EXPECTED_LENGTHS}"
+        )
+    return ItemTable({one: i for i, one in enumerate(ids)}, listed=False, label=label, facts={"tokens": tokens})
+
+
+def with_lengths(table: ItemTable | None, lengths: ItemTable) -> ItemTable:
+    """Add the tokens of documents to a catalogue, or make the documents with tokens one."""
+    if table is None:
+        return lengths
+    at = numbered(pl.Series(list(table.number), dtype=pl.String), lengths.number)
+    tokens = np.append(lengths.facts["tokens"], np.nan)[at]
+    return replace(table, number=dict(table.number), facts={**table.facts, "tokens": tokens}, kept={})
 
 
 def _numeric(column: pl.Series) -> bool:
@@ -94,8 +142,17 @@ def with_history(table: ItemTable | None, source: Any) -> ItemTable:
         made = ItemTable(number, listed=False, label=label)
     else:
         made = ItemTable(dict(table.number), table.features, listed=table.listed, label=table.label, facts=table.facts)
-    grouped = frame.group_by("query_id", maintain_order=True).agg("doc_id")
-    items, size = grouped["doc_id"].list.unique(maintain_order=True), grouped["doc_id"].list.n_unique()
-    user = np.repeat(np.arange(len(grouped)), size.to_numpy())
-    code = numbered(items.explode(), made.number, made.size)
-    return with_interactions(made, grouped["query_id"].to_list(), user, code, len(frame))
+    blocks = blocks_of(frame["query_id"])
+    user, code = np.repeat(blocks.code, blocks.size), numbered(frame["doc_id"], made.number, made.size)
+    if not blocks.whole:
+        frame, user, code = frame[by := np.argsort(user, kind="stable")], user[by], code[by]
+    item = code
+    if (beside := np.flatnonzero(code == made.size)).size:  # of no catalogue, and yet different
+        item = code.copy()
+        item[beside] += frame["doc_id"].gather(beside).rank("dense").to_numpy().astype(np.int64)
+    pair = user * (int(item.max()) + 1) + item
+    ordered = np.sort(pair)
+    if (ordered[1:] == ordered[:-1]).any():
+        first = pl.Series(pair).is_first_distinct().to_numpy()
+        user, code = user[first], code[first]
+    return with_interactions(made, Ids(blocks.query), user, code, len(frame))

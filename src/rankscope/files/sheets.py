@@ -66,7 +66,8 @@ class Sheet:
     def ids(self, name: str, noun: str) -> pl.Series:
         """Return a column of ids as strings. Raises InputError for a row without one."""
         frame = self.frame if self.typed else restore_floats(self.frame.select(name), [name])
-        ids = id_column(frame[name], name, self.label, ReaderNotes()).str.strip_chars()
+        ids = id_column(frame[name], name, self.label, ReaderNotes())
+        ids = ids.str.strip_chars() if frame[name].dtype == pl.String else ids
         empty = np.flatnonzero((ids.fill_null("") == "").to_numpy())
         if len(empty):
             raise InputError(f"{self.at(int(empty[0]))}: no {noun} (column {name or 1} is empty)")

@@ -90,6 +90,12 @@ def texts_of(source: Any, ids: Iterable[str] | None = None, noun: Noun = "docume
     return Texts(place.label, by_id, notes, place)
 
 
+def count_tokens(text: str, tokeniser: Callable[[str], Any] | None = None) -> int:
+    """The number of tokens of a text. A tokeniser returns tokens or their number. Without one, words between spaces count."""
+    found = text.split() if tokeniser is None else tokeniser(text)
+    return int(found) if isinstance(found, int | float) else len(found)
+
+
 def _gather(pairs: Iterator[tuple[str, str]], selection: Selection) -> dict[str, str]:
     by_id: dict[str, str] = {}
     again = 0

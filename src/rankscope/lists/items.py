@@ -17,6 +17,8 @@ from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.lists.sums import Array
 
+DENSE = 1 << 21  # pairs of a query and a label up to which each has a cell
+
 
 @dataclass(frozen=True, eq=False)
 class Labels:
@@ -35,6 +37,11 @@ class Labels:
         start = np.concatenate([[0], np.cumsum([len(one) for one in sets], dtype=np.int64)])
         return cls(start, np.array([code for one in sets for code in one], dtype=np.int64), names)
 
+    def of_rows(self, row: Array) -> Labels:
+        """The labels of items that have those of these rows."""
+        size = self.count[row]
+        return Labels(np.append(0, np.cumsum(size)), self.code[_end_to_end(self.start[row], size)], self.names)
+
     @cached_property
     def matrix(self) -> Array:
         """Items by labels: 1 if the item has the label. The last row is an item without labels."""
@@ -45,7 +52,12 @@ class Labels:
     @cached_property
     def shares(self) -> Array:
         """The same, with the labels of an item sharing a weight of 1."""
-        return np.asarray(self.matrix / np.maximum(np.cumsum(self.matrix, axis=1)[:, -1:], 1.0))
+        return np.asarray(self.matrix / np.maximum(self.count[:, None], 1.0))
+
+    @cached_property
+    def count(self) -> Array:
+        """The number of labels of each item, and 0 for an item without labels."""
+        return np.append(np.diff(self.start), 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,15 +69,16 @@ class Vectors:
 
 @dataclass(frozen=True, eq=False)
 class Histories:
-    """The items of each user in the training data: user ``u`` has ``item[start[u]:start[u + 1]]``."""
+    """The items of each user in the training data: ``users[u]`` has ``item[start[u]:start[u + 1]]``."""
 
     start: Array
     item: Array
-    number: Mapping[str, int]
+    users: Sequence[str]
 
     def rows(self, users: Sequence[str]) -> Array:
         """The number of each user, -1 without a history."""
-        return np.fromiter((self.number.get(user, -1) for user in users), dtype=np.int64, count=len(users))
+        number = {user: i for i, user in enumerate(self.users)}
+        return np.fromiter((number.get(user, -1) for user in users), dtype=np.int64, count=len(users))
 
     def profile(self, matrix: Array) -> Array:
         """The sum of the rows of their items for each user. The last row is for users without a history."""
@@ -78,7 +91,9 @@ FACTS = {
     "length": "its length in words (TBG) or characters (UMeasure)",
     "propensity": "its chance to be observed",
     "exposures": "how often it was shown",
+    "tokens": "its length in tokens",
 }  # no features
+LENGTHS = "a document and its number of tokens in each row"
 
 
 @dataclass(eq=False)
@@ -130,25 +145,37 @@ class ItemTable:
         """Row numbers of tables with one row per known item and a last row for all others."""
         return np.asarray(np.where((code >= 0) & (code < self.size), code, self.size))
 
-    def counts(self, code: Array, metric: str) -> Array:
-        """The number of users with each item in the training data. Raises InputError without training data."""
+    def users_of_items(self, metric: str) -> Array:
+        """The number of users with each item in the training data, and a last row for other items. Raises InputError without training data."""
         if self.popularity is None:
             raise InputError(f"{metric} counts users in the training data: add --history with users and items")
-        padded = self.kept.setdefault("padded", np.append(self.popularity, 0.0))
-        return np.asarray(padded[self.known(code)])
+        users = self.popularity
+        padded: Array = self.keep("padded", lambda: np.append(users, 0.0))
+        return padded
+
+    def counts(self, code: Array, metric: str) -> Array:
+        """The number of users with these items in the training data."""
+        return np.asarray(self.users_of_items(metric)[self.known(code)])
+
+    def keep(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What is made of the table once, for all lists."""
+        if key not in self.kept:
+            self.kept[key] = make()
+        return self.kept[key]
 
     def fact(self, name: str, code: Array, metric: str) -> Array:
         """A fact of these items. Raises InputError without a column of this name, DataError for an item without a number above 0."""
         if name not in self.facts:
-            raise InputError(
-                f"{metric}: {self.label} has no column {name}; add --items with {FACTS[name]} in a column {name}"
-            )
+            add = f"--items with {FACTS[name]} in a column {name}" if name != "tokens" else "--lengths with " + LENGTHS
+            raise InputError(f"{metric}: {self.label} has no column {name}; add {add}")
         values: Array = np.append(self.facts[name], np.nan)[self.known(code)]
-        for wrong in code[~(values > 0)].tolist():
+        low = 0.0 if name == "tokens" else np.nextafter(0.0, 1.0)  # an empty text has none
+        for wrong in code[~(values >= low)].tolist():
             item = next(
                 (repr(key) for key, number in self.number.items() if number == wrong), "that is judged and has no row"
             )
-            raise DataError(f"{self.label}: {name} of the item {item} is missing or not above 0; give {FACTS[name]}")
+            least = "above" if low else "at least"
+            raise DataError(f"{self.label}: {name} of the item {item} is missing or not {least} 0; give {FACTS[name]}")
         return values
 
     def feature(self, name: str, metric: str, kind: type | None = None) -> Labels | Vectors:
@@ -239,7 +266,7 @@ def with_interactions(table: ItemTable, users: Sequence[str], user: Array, code:
     """The same from the rows of ``users``, one user after another: the number of the user, and of the item."""
     start = np.concatenate([[0], np.cumsum(np.bincount(user, minlength=len(users)))])
     table.popularity = np.bincount(code, minlength=table.size + 1)[: table.size].astype(float)
-    table.histories = Histories(start, code, {user: i for i, user in enumerate(users)})
+    table.histories = Histories(start, code, users)
     table.users, table.interactions = len(users), interactions
     return table
 
@@ -357,10 +384,21 @@ class ShownLists:
         shown, queries = self.source
         return shown.of(queries).wanted
 
-    @property
+    @cached_property
     def row(self) -> Array:
         """Rows of tables of known items, the last one for other items and past the end."""
         return np.asarray(self.table.known(self.code))
+
+    def labelled(self, labels: Labels) -> ShownLabels:
+        """The labels of the items shown."""
+        cell = np.flatnonzero(self.shown)
+        row = self.row.ravel()[cell]
+        size = labels.count[row]
+        cell = np.repeat(cell, size)
+        code = labels.code[_end_to_end(labels.start[row], size)]
+        return ShownLabels(
+            cell, cell // max(self.code.shape[1], 1), code, self.code.shape, len(labels.names), np.repeat(size, size)
+        )
 
     def top(self, cutoff: int | None) -> ShownLists:
         """The first ``cutoff`` ranks."""
@@ -368,3 +406,47 @@ class ShownLists:
             return self
         code, grade, shown = self.code[:, :cutoff], self.grade[:, :cutoff], self.shown[:, :cutoff]
         return ShownLists(code, grade, shown, self.user, self.table, self.source)
+
+
+@dataclass(frozen=True, eq=False)
+class ShownLabels:
+    """The labels of the items that queries show, end to end: the cell, the query and the label of each, and how many labels its item has.
+
+    Work grows with the labels that are there, not with those that there could be.
+    """
+
+    cell: Array
+    query: Array
+    code: Array
+    shape: tuple[int, ...]
+    names: int
+    beside: Array
+
+    @cached_property
+    def _key(self) -> tuple[Array, int]:
+        key, most = self.query * self.names + self.code, self.shape[0] * self.names
+        if most <= DENSE:
+            return key, most
+        return np.unique(key, return_inverse=True)[1], len(key)
+
+    def sums(self, weight: Array | None = None) -> Array:
+        """For each label the sum of the weights of the items of its query that have it, or their number."""
+        key, most = self._key
+        return np.asarray(np.bincount(key, weight, most)[key])
+
+    @property
+    def is_first(self) -> Array:
+        """True where a query shows a label for the first time."""
+        key, most = self._key
+        first = np.empty(most, dtype=np.int64)
+        first[key[::-1]] = np.arange(len(key))[::-1]
+        return np.asarray(first[key] == np.arange(len(key)))
+
+    def by_query(self, weight: Array) -> Array:
+        """The sums of weights of each label: queries by labels."""
+        found = np.bincount(self.query * self.names + self.code, weight, self.shape[0] * self.names)
+        return np.asarray(found.reshape(self.shape[0], self.names))
+
+    def by_cell(self, weight: Array) -> Array:
+        """The sums of weights of each item shown: queries by ranks."""
+        return np.bincount(self.cell, weight, self.shape[0] * self.shape[1]).reshape(self.shape)

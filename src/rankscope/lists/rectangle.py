@@ -71,6 +71,7 @@ class Lists:
     _relevant: dict[float, Array] = field(init=False, repr=False, default_factory=dict)
     _spreads: dict[int | None, Lists] = field(init=False, repr=False, default_factory=dict)
     _tops: dict[int, Lists] = field(init=False, repr=False, default_factory=dict)
+    _every: dict[int | None, tuple[Lists, ShownLists]] = field(init=False, repr=False, default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.retrieved)
@@ -145,6 +146,12 @@ class Lists:
         assert self.pool is not None, "a metric of aspects declares them in `needs`"
         return np.where(self.shown[:, :, None], self.pool.aspects[:, : self.shown.shape[1]], np.nan)
 
+    def of(self, queries: Array) -> Lists:
+        """The rankings of some of the queries, by grades and ranks alone."""
+        names = ("grade", "rank", "shown", "retrieved", "tie_start", "tie_size")
+        ideal = Ideal(self.ideal.grade[queries], self.ideal.shown[queries])
+        return Lists(**{name: getattr(self, name)[queries] for name in names}, ideal=ideal)
+
     @property
     def whole(self) -> Lists:
         """The rankings before they were cut."""
@@ -153,11 +160,17 @@ class Lists:
     def every_item(self, cutoff: int | None) -> tuple[Lists, ShownLists]:
         """The rankings with a cell for every item shown, judged or not, and these items, down to the cutoff. Needs ``items``."""
         assert self.items is not None, "a metric of items declares them in `needs`"
-        items = self.items.top(cutoff)
-        rank = np.broadcast_to(np.arange(1, items.code.shape[1] + 1), items.code.shape)
-        one, grade = np.ones(rank.shape, dtype=np.int64), np.nan_to_num(items.grade, nan=-1.0)
-        cells = replace(self.whole, grade=grade, rank=rank, shown=items.shown, tie_start=rank, tie_size=one, pool=None)
-        return replace(cells, retrieved=total(items.shown)), items
+        kept = self.whole._every
+        if cutoff not in kept:  # shared by metrics of one cutoff
+            items = self.items.top(cutoff)
+            rank = np.broadcast_to(np.arange(1, items.code.shape[1] + 1), items.code.shape)
+            one = np.broadcast_to(np.int64(1), rank.shape)
+            grade = np.where(np.isnan(items.grade), -1.0, items.grade)
+            cells = replace(
+                self.whole, grade=grade, rank=rank, shown=items.shown, tie_start=rank, tie_size=one, pool=None
+            )
+            kept[cutoff] = replace(cells, retrieved=total(items.shown)), items
+        return kept[cutoff]
 
     def top(self, cutoff: int | None) -> Lists:
         """The same rankings cut after this rank. ``ideal`` is never cut."""
@@ -171,9 +184,11 @@ class Lists:
     def forget(self) -> None:
         """Drop cached rankings, which refer back to this one and would keep its memory until the next garbage collection."""
         condensed = [vars(self)["condensed"]] if "condensed" in vars(self) else []
-        for made in (*self._tops.values(), *self._spreads.values(), *condensed):
+        every = [made for made, _ in self._every.values()]
+        for made in (*self._tops.values(), *self._spreads.values(), *every, *condensed):
             made.forget()
         self._tops.clear()
+        self._every.clear()
         self._spreads.clear()
 
     @cached_property

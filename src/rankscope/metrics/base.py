@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -75,6 +76,7 @@ Cutoff = Annotated[int | None, Param("the last rank that counts", low=1)]
 NeededCutoff = Annotated[int | None, Param("the last rank that counts", low=1, needed=True)]
 Level = Annotated[float, Param("the lowest grade that counts as relevant", low=0, also={"rel": {}, "min_rel": {}})]
 JudgedOnly = Annotated[bool, Param("leave out unjudged documents and close the gaps")]
+TOKENS = re.compile(r"([0-9]{1,9})tok")  # a cutoff in tokens
 MAX_EXPONENTIAL_GRADE = 1000  # 2^grade and sums of it stay finite
 MaxGrade = Annotated[
     float, Param("the highest grade of the scale", above=0, high=MAX_EXPONENTIAL_GRADE, also={"max_rel": {}})
@@ -139,6 +141,9 @@ class Metric(Declared, kind="metric"):
     trec_ties: ClassVar[Literal["trec", "docid"]] = "trec"
     aggregate: ClassVar[Literal["mean", "sum", "geometric", "weighted", "pooled"]] = "mean"
     needs: ClassVar[frozenset[str]] = frozenset()
+    asks: ClassVar[str] = (
+        "looks at every item shown: add --items with one row per item, or --history with users and items"  # where inputs of items are missing
+    )
     of_sample: ClassVar[bool] = False  # True if lists may hold a uniform sample of the candidates
 
     @property
@@ -187,6 +192,13 @@ class Metric(Declared, kind="metric"):
     def terms(self, lists: Lists) -> Terms:
         """Return the factors of each position and the worth of the query: the only method that a metric must have."""
         raise TypeError(f"{type(self).__name__} declares no terms")
+
+    @classmethod
+    def in_other_units(cls, values: Mapping[str, Any], value: Any) -> Any:
+        """The metric down to a number of tokens, for ``2048tok``."""
+        tokens = TOKENS.fullmatch(value) if isinstance(value, str) else None
+        budget = cls.catalogue["TokenBudget"]
+        return None if tokens is None else budget(metric=cls(**values), tokens=int(tokens[1]))
 
     # -- derived once, for every metric -----------------------------------------------------------
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from functools import cache
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from rankscope.declared import Param
 from rankscope.errors import InputError
-from rankscope.lists import Array, Lists, each, running
+from rankscope.lists import LENGTHS, Array, Lists, ShownLists, each, running
 from rankscope.metrics.base import Cutoff, Example, Level, MaxGrade, Metric, Terms, gains_of
 from rankscope.metrics.items import NO_ITEMS
 
@@ -20,6 +21,8 @@ Length = Annotated[
     Param("the length of every document, or 'items': the column length of the items", low=0, high=1e9, needed=True),
 ]
 LONG = {"items": {"a": {"length": 100}, "b": {"length": 1000}, "c": {"length": 10}}, "judgments": {"b": 1, "c": 1}}
+
+PASSAGES = {"items": {one: {"tokens": 60 - 50 * (one == "c")} for one in "abc"}, "judgments": {"a": 1, "c": 1}}
 
 
 class _Effort(Metric):
@@ -123,3 +126,124 @@ class UMeasure(_Effort, aliases=("U-measure",)):
         gain = gains_of(lists, "exponential") / 2.0**self.max_grade
         offset = self.spent(lists, self.snippet + np.where(gain > 0, self.read_share * length, 0.0), self.snippet)
         return Terms(lists, {"gain": gain, "readers left": np.maximum(1.0 - offset / self.patience, 0.0)})
+
+
+def uncut_metric(value: Any) -> Any:
+    """The canonical spelling of a metric without its cutoff. Any other value as it is."""
+    try:
+        return str(_at(str(value), 1).having(cutoff=None))
+    except (InputError, TypeError):
+        return value
+
+
+def reason_against_uncut(value: Any) -> str:
+    """Return the reason to refuse a metric, empty if it can end at any rank."""
+    like = "choose one that takes a cutoff, and leave that out, like R, P or nDCG"
+    try:
+        metric = _at(str(value), 1)
+    except InputError:
+        return f"{value} does not end at a rank: {like}"
+    return (
+        f"{metric.having(cutoff=None)} needs more than grades and ranks: {like}"
+        if metric.needs or metric.aggregate != "mean"
+        else ""
+    )
+
+
+@cache
+def _at(metric: str, rank: int) -> Metric:
+    return Metric.read(f"{metric}@{rank}")
+
+
+class TokenBudget(Metric):
+    """A metric with a cutoff in tokens: of the documents that fit into the context of a language model."""
+
+    formula = "metric@n, n = documents at the top that fit into the tokens together, each of them whole"
+    convention = (
+        "written R@2048tok. The list stops at the first document that does not fit whole: it is not cut, and no shorter one moves up. Queries of which nothing "
+        "fits have the value of an empty list"
+    )
+    source = "what a context of fixed length holds; the rule of rankscope contexts"
+    best_for = "passages for a language model, whose context ends after a number of tokens and not of passages"
+    not_for = "lists of pages that people read"
+    examples = (
+        Example("R@100tok", ("a", "b", "c"), "1 / 2", PASSAGES),
+        Example("P@120tok", ("a", "b", "c"), "1 / 2", PASSAGES),
+        Example("R@50tok", ("a", "b", "c"), "0", PASSAGES),
+    )
+    monotone = False  # a better document that is longer may push out others
+    settled_by_grade = False
+    asks = f"counts the tokens of documents: add --lengths with {LENGTHS}"
+    needs = frozenset({"items"})
+
+    metric: Annotated[
+        str | None,
+        Param(
+            "a metric that takes a cutoff, without it: R, P, nDCG",
+            reason_against=reason_against_uncut,
+            reads=uncut_metric,
+            needed=True,
+        ),
+    ] = None
+    tokens: Annotated[int | None, Param("the tokens that fit", low=1, needed=True)] = None
+
+    def __str__(self) -> str:
+        return f"{self.metric}@{self.tokens}tok" if self.metric and self.tokens else super().__str__()
+
+    __repr__ = __str__
+
+    def _inner(self, rank: int = 1) -> Metric:
+        return _at(self.metric or "R", rank)
+
+    @property
+    def relevance(self) -> str:  # type: ignore[override]
+        """As the metric."""
+        return self._inner().relevance
+
+    @property
+    def better(self) -> str:  # type: ignore[override]
+        """As the metric."""
+        return self._inner().better
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """As the metric."""
+        return self._inner().range
+
+    @property
+    def empty(self) -> Any:
+        """As the metric."""
+        return self._inner().empty
+
+    @property
+    def level(self) -> float | None:
+        """As the metric."""
+        return getattr(self._inner(), "level", None)
+
+    @property
+    def assumption(self) -> str:
+        """What fits."""
+        return "whole documents from the top, until one does not fit"
+
+    def terms(self, lists: Lists) -> Terms:
+        if lists.items is None:
+            raise InputError(f"{self} {self.asks}")
+        fit = self.fitting(lists.items)
+        earned, worth, value, is_sum = np.zeros(lists.shown.shape), np.ones(len(lists)), np.empty(len(lists)), True
+        for number in np.unique(fit).tolist():
+            at = np.flatnonzero(fit == number)
+            part = lists.of(at) if number else lists.of(at).top(0)
+            found = self._inner(max(number, 1)).taken_apart(part)
+            earned[at], worth[at], value[at] = found.earned, found.worth, found.value
+            is_sum &= found.link is None and not np.any(found.base) and not np.any(found.unjudged)
+        defined = ~np.isnan(value)
+        if is_sum:
+            return Terms(lists, {f"in {self.metric}": earned}, worth, defined=defined)
+        return Terms(lists, {}, base=np.where(defined, value, 0.0), defined=defined)
+
+    def fitting(self, items: ShownLists) -> Array:
+        """The number of documents that fit, for each query."""
+        length = np.zeros(items.code.shape)
+        length[items.shown] = items.table.fact("tokens", items.code[items.shown], str(self))
+        fits = items.shown & (running(length) <= float(self.tokens or 0))
+        return np.asarray(fits.sum(axis=1))

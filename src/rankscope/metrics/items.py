@@ -9,7 +9,7 @@ import numpy as np
 
 from rankscope.declared import Param
 from rankscope.errors import InputError
-from rankscope.lists import Array, ItemTable, Lists, ShownLists, each, log2_discounts, ratio, running, total
+from rankscope.lists import Array, ItemTable, Labels, Lists, ShownLists, each, log2_discounts, ratio, total
 from rankscope.metrics.base import Cutoff, Example, Level, Metric, NeededCutoff, Terms
 
 By = Annotated[str, Param("the column of item features; may be left out if only one fits")]
@@ -65,13 +65,13 @@ class _Undefined(_OfItems):
 
 def unit_vectors(table: ItemTable, name: str, metric: str) -> Array:
     """The features of each item as vectors of length 1, features by items. An item without features is 0."""
-    feature = table.feature(name, metric)
-    key = ("unit", name)
-    if key not in table.kept:
-        matrix = feature.matrix
+    matrix = table.feature(name, metric).matrix
+
+    def make() -> Array:
         length = each(math.sqrt, np.cumsum(matrix * matrix, axis=1)[:, -1]) if matrix.shape[1] else np.ones(len(matrix))
-        table.kept[key] = np.ascontiguousarray(ratio(matrix, length[:, None]).T)
-    found: Array = table.kept[key]
+        return np.ascontiguousarray(ratio(matrix, length[:, None]).T)
+
+    found: Array = table.keep(("unit", name), make)
     return found
 
 
@@ -110,16 +110,20 @@ class ILD(_OfItems, aliases=("IntraListDiversity", "intra_list_diversity")):
         return Terms(every, {"distance to the others": apart}, number, defined=defined)
 
     def _alike(self, items: ShownLists, number: Array) -> Array:
-        """For each item the sum of its similarities to the other items, in closed form: feature by feature."""
+        """For each item the sum of its similarities to the other items, in closed form."""
         row, table = items.row, items.table
-        near = np.zeros(row.shape)
         if self.distance == "hamming":
-            columns = np.ascontiguousarray(table.labels(self.by, str(self)).matrix.T)
-            for column in columns:
-                has = np.where(items.shown, column[row], 0.0)
-                with_it = total(has)[:, None]
-                near += np.where(has > 0, with_it - 1.0, number[:, None] - with_it - 1.0) / len(columns)
-            return near
+            labels = table.labels(self.by, str(self))
+            found, many = items.labelled(labels), float(len(labels.names))
+            own = found.by_cell(2.0 * found.sums() - number[found.query])  # of its labels: with it, less without it
+            held = np.bincount(found.query, minlength=len(number))
+            return (many * (number - 1.0) - held)[:, None] / many + own / many
+        feature = table.feature(self.by, str(self))
+        if isinstance(feature, Labels):  # vectors of zeros and of one number
+            found = items.labelled(feature)
+            here = 1.0 / each(math.sqrt, found.beside.astype(float))
+            return found.by_cell(here * (found.sums(here) - here))
+        near = np.zeros(row.shape)
         for column in unit_vectors(table, self.by, str(self)):
             here = np.where(items.shown, column[row], 0.0)
             near += here * (total(here)[:, None] - here)
@@ -152,12 +156,10 @@ class CategoryCoverage(_OfItems, aliases=("CategoricalDiversity",)):
 
     def earn(self, every: Lists, items: ShownLists) -> Terms:
         labels = items.table.labels(self.by, str(self))
-        fresh = np.zeros(items.code.shape)
-        for column in np.ascontiguousarray(labels.matrix.T):
-            has = np.where(items.shown, column[items.row], 0.0)
-            fresh += has * (running(has) == 1)
+        found = items.labelled(labels)
+        fresh = found.by_cell(found.is_first.astype(float))
         k, known = float(self.cutoff or 0), float(len(labels.names))
-        richest = float(labels.matrix.sum(axis=1).max(initial=1.0))  # so that items with several labels stay within 1
+        richest = float(labels.count.max(initial=1))  # so that items with several labels stay within 1
         worth = {"reachable": min(k * richest, known), "k": k, "labels": known}[self.out_of]
         return Terms(every, {"new labels": fresh}, worth)
 
@@ -189,9 +191,8 @@ class CategoryEntropy(_Undefined):
 
 def label_shares(items: ShownLists, by: str, metric: str, weight: Array) -> Array:
     """The weighted share of each label among the items shown: queries by labels, all 0 without a labelled item."""
-    labels = items.table.labels(by, metric)
-    columns = np.ascontiguousarray(labels.shares.T)
-    out = np.stack([total(np.where(items.shown, column[items.row] * weight, 0.0)) for column in columns], axis=1)
+    found = items.labelled(items.table.labels(by, metric))
+    out = found.by_query(weight.ravel()[found.cell] / found.beside)
     return ratio(out, total(out)[:, None])
 
 
@@ -220,9 +221,8 @@ class Popularity(_Undefined, aliases=("AveragePopularity", "MeanPopularity")):
     ] = "count"
 
     def earn(self, every: Lists, items: ShownLists) -> Terms:
-        counts = items.table.counts(items.code, str(self))
-        assert items.table.popularity is not None
-        most = float(items.table.popularity.max(initial=1.0))
+        users = items.table.users_of_items(str(self))
+        counts, most = users[items.row], float(users.max(initial=1.0))
         divisor = {"count": 1.0, "share": float(items.table.interactions), "top": most}[self.out_of]
         return self.mean(every, "popularity", counts / divisor, counts > 0 if self.cold == "drop" else None)
 
@@ -249,16 +249,14 @@ class LongTail(_Undefined, aliases=("APLT", "TailPercentage")):
 
     def earn(self, every: Lists, items: ShownLists) -> Terms:
         table = items.table
-        table.counts(items.code[:0], str(self))  # refuse it without training data
-        if (key := ("tail", self.head, self.measured_in)) not in table.kept:
-            table.kept[key] = self._tail(table)
-        return self.mean(every, "in the long tail", table.kept[key][items.row])
+        users = table.users_of_items(str(self))
+        tail = table.keep(("tail", self.head, self.measured_in), lambda: self._tail(users[:-1]))
+        return self.mean(every, "in the long tail", tail[items.row])
 
-    def _tail(self, table: ItemTable) -> Array:
+    def _tail(self, users: Array) -> Array:
         """1 for each item outside the head. Items that nobody had are outside."""
-        assert table.popularity is not None
-        order = np.argsort(-table.popularity, kind="stable")
-        size = table.popularity[order] if self.measured_in == "interactions" else np.ones(len(order))
+        order = np.argsort(-users, kind="stable")
+        size = users[order] if self.measured_in == "interactions" else np.ones(len(order))
         before = np.cumsum(size) - size
         tail = np.ones(len(order) + 1)
         tail[order] = before >= self.head * size.sum() - 1e-9
@@ -293,14 +291,18 @@ class Novelty(_Undefined, aliases=("MIUF", "Surprisal", "SelfInformation")):
     scaled: Annotated[bool, Param("divide by the largest possible value")] = False
 
     def earn(self, every: Lists, items: ShownLists) -> Terms:
-        counts, table = items.table.counts(items.code, str(self)), items.table
-        assert table.popularity is not None
-        had = float((table.popularity > 0).sum())
-        whole = {"users": float(table.users), "interactions": float(table.interactions), "items": had}[self.among]
-        bits = each(lambda count: -math.log2(max(count, 1.0) / whole), counts)
-        if self.scaled:
-            bits = bits / max(math.log2(whole), 1e-300)
-        return self.mean(every, "surprise", bits, counts > 0 if self.cold == "drop" else None)
+        table = items.table
+        users = table.users_of_items(str(self))
+
+        def surprise() -> Array:
+            had = float((users > 0).sum())
+            whole = {"users": float(table.users), "interactions": float(table.interactions), "items": had}[self.among]
+            bits = each(lambda count: -math.log2(max(count, 1.0) / whole), users)
+            return bits / max(math.log2(whole), 1e-300) if self.scaled else bits
+
+        bits = table.keep(("surprise", self.among, self.scaled), surprise)
+        counted = users[items.row] > 0 if self.cold == "drop" else None
+        return self.mean(every, "surprise", bits[items.row], counted)
 
 
 class EPC(_OfItems, aliases=("ExpectedPopularityComplement",)):
@@ -331,13 +333,16 @@ class EPC(_OfItems, aliases=("ExpectedPopularityComplement",)):
     )
 
     def earn(self, every: Lists, items: ShownLists) -> Terms:
-        counts, table = items.table.counts(items.code, str(self)), items.table
-        assert table.popularity is not None
-        if self.free_of == "popularity":
-            novelty = 1.0 - counts / table.users
-        else:
-            rarest = float(table.popularity[table.popularity > 0].min())
-            novelty = each(lambda count: -math.log2((count or rarest) / table.interactions), counts)
+        table = items.table
+        users = table.users_of_items(str(self))
+
+        def of_items() -> Array:
+            if self.free_of == "popularity":
+                return 1.0 - users / table.users
+            rarest = float(users[users > 0].min())
+            return each(lambda count: -math.log2((count or rarest) / table.interactions), users)
+
+        novelty = table.keep(("novelty", self.free_of), of_items)[items.row]
         discount = np.where(every.shown, log2_discounts(every.rank), 0.0)
         factors = {"relevant": every.relevant(self.level), "discount": discount, "novelty": novelty}
         return Terms(every, factors, total(discount))
@@ -363,11 +368,13 @@ class Unseen(_Undefined, aliases=("NewToUser",)):
 def seen_before(items: ShownLists, metric: str) -> Array:
     """1 for items that the user has in the training data."""
     table = items.table
-    histories = table.history(metric)
-    if "pairs" not in table.kept:
+    histories, width = table.history(metric), table.size + 1
+
+    def pairs_of() -> Array:
         owner = np.repeat(np.arange(len(histories.start) - 1), np.diff(histories.start))
-        table.kept["pairs"] = np.unique(owner * (table.size + 1) + np.minimum(histories.item, table.size))
-    pairs, width = table.kept["pairs"], table.size + 1
+        return np.unique(owner * width + np.minimum(histories.item, table.size))
+
+    pairs = table.keep("pairs", pairs_of)
     wanted = np.where(items.user >= 0, items.user, 0)[:, None] * width + items.row
     near = np.minimum(np.searchsorted(pairs, wanted), max(len(pairs) - 1, 0))
     known = items.shown & (items.user >= 0)[:, None] & (items.row < table.size)
@@ -401,11 +408,10 @@ def distance_to_history(items: ShownLists, by: str, metric: str) -> Array:
     """1 - the mean cosine of each item shown to the items of the user's history."""
     table, histories = items.table, items.table.history(metric)
     vectors = unit_vectors(table, by, metric)
-    if (key := ("profile", by)) not in table.kept:
-        owned = np.maximum(np.append(np.diff(histories.start), 1), 1)
-        table.kept[key] = (histories.profile(vectors.T) / owned[:, None]).T
+    owned = np.maximum(np.append(np.diff(histories.start), 1), 1)
+    profiles = table.keep(("profile", by), lambda: (histories.profile(vectors.T) / owned[:, None]).T)
     near = np.zeros(items.code.shape)
-    for column, profile in zip(vectors, table.kept[key], strict=True):
+    for column, profile in zip(vectors, profiles, strict=True):
         near += column[items.row] * profile[items.user][:, None]
     return np.maximum(1.0 - near, 0.0)
 
@@ -444,11 +450,14 @@ class Serendipity(_OfItems):
         if self.against == "history":
             surprise = np.where((items.user >= 0)[:, None], distance_to_history(items, self.by, str(self)), 0.0)
         else:
-            counts, n = items.table.counts(items.code, str(self)), float(items.table.catalogue(str(self)))
-            assert items.table.popularity is not None
-            distinct = np.unique(items.table.popularity)
-            place = len(distinct) - np.searchsorted(distinct, counts)  # equally popular items share a rank
-            usual = np.where(counts > 0, (n + 1.0 - place) / n, 0.0)
+            users, n = items.table.users_of_items(str(self)), float(items.table.catalogue(str(self)))
+
+            def how_usual() -> Array:
+                distinct = np.unique(users[:-1])
+                place = len(distinct) - np.searchsorted(distinct, users)  # equally popular items share a rank
+                return np.where(users > 0, (n + 1.0 - place) / n, 0.0)
+
+            usual = items.table.keep("usual", how_usual)[items.row]
             surprise = np.maximum((n + 1.0 - every.rank) / n - usual, 0.0)
         return Terms(every, {"relevant": relevant, "surprise": surprise}, float(self.cutoff or 0))
 
@@ -491,10 +500,12 @@ class Miscalibration(_Undefined, aliases=("Calibration", "SteckCalibration")):
 
     def earn(self, every: Lists, items: ShownLists) -> Terms:
         labels, histories = items.table.labels(self.by, str(self)), items.table.history(str(self))
-        if (key := ("interests", self.by)) not in items.table.kept:
-            interests = histories.profile(labels.shares)
-            items.table.kept[key] = ratio(interests, np.cumsum(interests, axis=1)[:, -1:])
-        wanted = items.table.kept[key][items.user]
+
+        def interests() -> Array:
+            found = histories.profile(labels.shares)
+            return ratio(found, np.cumsum(found, axis=1)[:, -1:])
+
+        wanted = items.table.keep(("interests", self.by), interests)[items.user]
         weight = log2_discounts(every.rank) if self.weights == "log2" else np.ones(every.rank.shape)
         given = label_shares(items, self.by, str(self), weight)
         defined = (items.user >= 0) & (total(wanted) > 0) & (total(given) > 0)

@@ -155,7 +155,7 @@ def _grade_of_missing(level: float) -> float:
 
 
 def lists_of_items(ranking: Any, items: Any, history: Any, user: Any, judgments: Any) -> Judged:
-    """Lists of item ids as the output of an engine: no judged document, and every item shown."""
+    """Lists of item ids as the output of an engine: the judged documents, and every item shown."""
     several = [list(one) for one in ranking] if is_batch(ranking) else [list(ranking)]
     table = table_of(items, history)
     users = [user or ""] * len(several) if user is None or isinstance(user, str) else list(user)
@@ -166,11 +166,15 @@ def lists_of_items(ranking: Any, items: Any, history: Any, user: Any, judgments:
     columns = tuple(np.array(column) for column in zip(*wanted, strict=True)) if wanted else (np.empty(0, int),) * 3
     size = np.array([len(one) for one in several])
     known = np.full(len(several), -1) if table.histories is None else table.histories.rows(users)
-    none, empty = np.zeros(len(several), dtype=np.int64), np.empty(0, dtype=np.int64)
     shown = Shown(size, np.concatenate(code), np.array(grade), known, table, lambda: columns)  # type: ignore[arg-type, return-value]
-    return Judged(
-        [str(n) for n in range(len(several))], size, none, none, np.empty(0), empty, empty, empty, shown=shown
-    )
+    ranks = [{item: rank for rank, item in enumerate(one, start=1)} for one in several]
+    found = [[(here.get(item, 0), g) for item, g in one.items()] for here, one in zip(ranks, graded, strict=True)]
+    rows = [row for one in found for row in sorted(one, key=lambda row: (row[0] or math.inf, -row[1]))]
+    rank, held = np.array([row[0] for row in rows], dtype=np.int64), np.array([len(one) for one in found])
+    inside = np.array([sum(row[0] > 0 for row in one) for one in found])
+    worth = np.array([row[1] for row in rows], dtype=float)
+    names = [str(n) for n in range(len(several))]
+    return Judged(names, size, held, inside, worth, rank, rank, np.ones(len(rank), dtype=np.int64), shown=shown)
 
 
 # --- lists read one by one -------------------------------------------------------------------------------

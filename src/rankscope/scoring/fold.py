@@ -99,7 +99,9 @@ def _check(rows: Iterator[tuple[Any, Any]], label: str) -> dict[str, str]:
 
 
 def fold_run(data: Any, fold: Fold, score: str, cutoffs: str) -> Any:
-    """A run of documents from a run of chunks, as ``score`` and ``cutoffs`` set."""
+    """A run of documents from a run of chunks, as ``score`` and ``cutoffs`` set. Raises InputError for both levels at once."""
+    if cutoffs == "both":
+        raise InputError("fold_cutoffs='both' is for evaluate, which prints both: choose documents or chunks here")
     if isinstance(data, dict):
         return {query: _fold_ranking(docs, fold, score, cutoffs) for query, docs in data.items()}
     import polars as pl

@@ -26,7 +26,7 @@ class PolicyOptions(TypedDict, total=False):
     fold: Any
     fold_by: str | None
     fold_score: Literal["max", "sum", "first"] | None
-    fold_cutoffs: Literal["documents", "chunks"] | None
+    fold_cutoffs: Literal["documents", "chunks", "both"] | None
     relevance_level: float | None
     no_relevant: kinds.NoRelevant
     nothing_found: kinds.NothingFound
@@ -37,6 +37,7 @@ class PolicyOptions(TypedDict, total=False):
     grades: Mapping[str, float] | str | None
     items: Any
     history: Any
+    lengths: Any
     candidates: Literal["sampled"] | None
     seed: int
     ignore: str | Iterable[str] | None

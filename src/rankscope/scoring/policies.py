@@ -310,8 +310,8 @@ class FoldScore(Policy):
             return f"{self.name}={value!r} is about chunks: set their documents with fold or fold_by"
         if policies.ties == "rank" and policies.fold_score in {"max", "sum"}:
             return f"fold_score={value!r} goes by score and ties='rank' does not: choose fold_score='first'"
-        if policies.fold_score == "sum" and policies.fold_cutoffs == "chunks":
-            return "fold_score='sum' makes a ranking of documents, so cutoffs count documents: leave out fold_cutoffs='chunks'"
+        if policies.fold_score == "sum" and policies.fold_cutoffs in {"chunks", "both"}:
+            return f"fold_score='sum' makes a ranking of documents, so cutoffs count documents: leave out fold_cutoffs={policies.fold_cutoffs!r}"
         return ""
 
 
@@ -319,11 +319,16 @@ class FoldCutoffs(FoldScore):
     """The things that a cutoff counts if chunks are ranked."""
 
     name, title = "fold_cutoffs", "cutoffs of chunks"
-    expects = "one of 'documents' or 'chunks'"
+    expects = "one of 'documents', 'chunks' or 'both'"
     _counts = "count chunks: later chunks of a document keep their ranks and earn nothing"
     values = {"documents": "count documents: later chunks of a document are left out", "chunks": _counts}
-    sentences = {"documents": "Cutoffs count documents.", "chunks": f"Cutoffs {_counts}."}
-    help = "Unit of cutoffs: documents, so that chunks below move up, or chunks as ranked. Default: documents."
+    values["both"] = "count documents in one row of a run and chunks, which keep their ranks, in the other"
+    sentences = {
+        "documents": "Cutoffs count documents.",
+        "chunks": f"Cutoffs {_counts}.",
+        "both": f"Cutoffs {values['both']}.",
+    }
+    help = "Unit of cutoffs: documents, so that chunks below move up, or chunks as ranked, or both with a row for each (evaluate). Default: documents."
 
 
 class RelevanceLevel(Policy):
@@ -565,6 +570,19 @@ class History(ItemFeatures):
         raise InputError(f"history is {self.expects}, a frame, or {{user: [item, ...]}}")
 
 
+class Lengths(ItemFeatures):
+    """The tokens of documents, for cutoffs in tokens."""
+
+    name, title = "lengths", "lengths"
+    expects = "a file of documents and their tokens, like 'lengths.csv'"
+    help = "For cutoffs in tokens (R@2048tok): a file with one document and its number of tokens per line."
+
+    def read(self, value: Any) -> Any:
+        from rankscope.files.items import lengths_of
+
+        return lengths_of(value)
+
+
 class SampledCandidates(Policy):
     """Which candidates a list was chosen from, if not all."""
 
@@ -638,16 +656,23 @@ class Policies(SimpleNamespace):
     folding: Callable[[Any], Any] | None = None  # makes a run of documents of one of chunks
     items: Any
     history: Any
+    lengths: Any
+
+    @property
+    def knows_items(self) -> bool:
+        """True if anything is known of items."""
+        return any(known is not None for known in (self.items, self.history, self.lengths))
 
     @property
     def item_table(self) -> Any:
-        """All that is known of items: features and histories, read once. None without either."""
-        if self.items is None and self.history is None:
+        """All that is known of items: features, lengths and histories, read once. None without any."""
+        if not self.knows_items:
             return None
         if "table" not in (kept := vars(self).setdefault("_items", {})):
-            from rankscope.files.items import with_history
+            from rankscope.files.items import with_history, with_lengths
 
-            kept["table"] = self.items if self.history is None else with_history(self.items, self.history)
+            table = self.items if self.lengths is None else with_lengths(self.items, self.lengths)
+            kept["table"] = table if self.history is None else with_history(table, self.history)
         return kept["table"]
 
     def _settle_fold(self) -> None:

@@ -80,6 +80,6 @@ def reference_lists(grades: Any, table: ItemTable, depth: int, seed: int = 0) ->
 
 def _had(table: ItemTable, user: str) -> set[int]:
     histories = table.histories
-    if histories is None or (number := histories.number.get(user, -1)) < 0:
+    if histories is None or (number := int(histories.rows([user])[0])) < 0:
         return set()
     return set(histories.item[histories.start[number] : histories.start[number + 1]].tolist())

@@ -120,10 +120,8 @@ class Request:
         intervals = Intervals(interval, float(level), clusters)
         asked = tuple(_requests(metrics, chosen))
         for m in asked:
-            if "items" in m.metric.needs and chosen.items is None and chosen.history is None:
-                raise InputError(
-                    f"{m.metric} looks at every item shown: add --items with one row per item, or --history with users and items"
-                )
+            if "items" in m.metric.needs and not chosen.knows_items:
+                raise InputError(f"{m.metric} {m.metric.asks}")
         return cls(asked, chosen, facts, intervals)
 
     @cached_property
@@ -280,8 +278,9 @@ class Request:
             told.append(f"{', '.join(map(str, within))}: pairs within each query; {curve}")
         if together := [str(m) for m in metrics if m.aggregate == "pooled" and "items" not in m.needs]:
             told.append(f"{', '.join(together)}: all pairs of documents of all queries")
-        told += [f"{m}: {m.assumption}" for m in metrics if m.assumption]
-        if shown := [str(m) for m in metrics if "items" in m.needs]:
+        for said in dict.fromkeys(m.assumption for m in metrics if m.assumption):
+            told.append(f"{', '.join(str(m) for m in metrics if m.assumption == said)}: {said}")
+        if shown := [str(m) for m in metrics if "items" in m.needs and not m.assumption]:
             told.append(f"{', '.join(shown)}: every item shown, judged or not")
         return " · ".join(filter(None, told))
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from rankscope.engines.base import DataFacts, Order
 from rankscope.files.items import numbered
-from rankscope.lists import Array, Judged, Shown
+from rankscope.lists import Array, Ids, Judged, Shown
 from rankscope.lists.judged import with_shown
 from rankscope.scoring.inputs import CleanInput
+from rankscope.tables import blocks_of
 
 if TYPE_CHECKING:
     from rankscope.metrics import Metric
@@ -49,19 +50,19 @@ def _shown(
     from rankscope.engines.top import top
 
     table = policies.item_table
-    numbers = pl.DataFrame(
-        {"query_id": list(judged.query_id), "query": np.arange(len(judged))},
-        schema={"query_id": pl.String, "query": pl.Int64},
-    )
-    frame = top(run.data, order, k, label).join(numbers, on="query_id", how="inner").sort("query", "rank")
+    names = judged.query_id
+    frame = top(run.data, order, k, label)
+    blocks = blocks_of(frame["query_id"])
+    query = numbered(blocks.query, names)[np.repeat(blocks.code, blocks.size)]
+    if (query[1:] < query[:-1]).any() or (query < 0).any():  # queries of the run in another order, or of no judgments
+        by = np.argsort(query, kind="stable")
+        by = by[query[by] >= 0]
+        frame, query = frame[by], query[by]
     codes = _codes(frame["doc_id"], table, label)
-    count = (
-        np.bincount(frame["query"].to_numpy(), minlength=len(judged))
-        if len(frame)
-        else np.zeros(len(judged), dtype=np.int64)
-    )
+    count = np.bincount(query, minlength=len(judged))
     histories = table.histories
-    user = np.full(len(judged), -1) if histories is None else numbered(numbers["query_id"], histories.number)
+    asking = names.column if isinstance(names, Ids) else pl.Series(names, dtype=pl.String)
+    user = np.full(len(judged), -1) if histories is None else numbered(asking, histories.users)
     grade, at = np.full(len(codes), np.nan), (judged.rank > 0) & (judged.rank <= count[judged.query])
     grade[(np.cumsum(count) - count)[judged.query[at]] + judged.rank[at] - 1] = judged.grade[at]
 
@@ -69,7 +70,8 @@ def _shown(
         """An item that the catalogue lacks is wanted, and belongs to no group."""
         pairs = grades.table.frame.select("query_id", "doc_id", "grade").filter(pl.col("grade") > 0)
         pairs = pairs.unique(["query_id", "doc_id"], keep="first")
-        wanted = pairs.join(numbers, on="query_id", how="inner").sort("query", "doc_id")
+        wanted = pairs.with_columns(query=pl.Series(numbered(pairs["query_id"], names)))
+        wanted = wanted.filter(pl.col("query") >= 0).sort("query", "doc_id")
         there = numbered(wanted["doc_id"], table.number)
         return wanted["query"].to_numpy(), there, wanted["grade"].to_numpy()
 

@@ -181,8 +181,8 @@ def evaluate_partition(qrels: Any, runs: Any, request: Request, partition: str) 
 
 def terms_of(request: Request) -> dict[str, Any]:
     """A request as plain values from which it can be made again. Raises InputError for inputs that exist only in memory."""
-    if request.policies.items is not None or request.policies.history is not None:
-        raise InputError("items and histories are of all users together: evaluate the run as a whole")
+    if request.policies.knows_items:
+        raise InputError("items, histories and lengths are of all users together: evaluate the run as a whole")
     policies: dict[str, Any] = {}
     for name, policy in POLICIES.items():
         value = getattr(request.policies, name)

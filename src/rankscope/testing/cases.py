@@ -120,7 +120,12 @@ def _table() -> ItemTable:
         str(n): {"x": [label for label in "xyz" if n % ord(label) % 3]} for n in range(CATALOGUE)
     }
     for number, features in enumerate(labels.values()):
-        features |= {"length": 1 + number % 7, "propensity": 1 / (1 + number % 5), "exposures": 1 + number % 3}
+        features |= {
+            "length": 1 + number % 7,
+            "propensity": 1 / (1 + number % 5),
+            "exposures": 1 + number % 3,
+            "tokens": number % 3 * 30,
+        }
     return table_of(labels, {"u": ["1", "2"], "v": ["2"]})
 
 

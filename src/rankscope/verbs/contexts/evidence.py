@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankscope.errors import DataError, InputError
+from rankscope.files.texts import count_tokens
 from rankscope.files.wide import Passage, Question
 from rankscope.lists import Array
 
@@ -56,11 +57,6 @@ def alike(one: str, other: str) -> float:
     return 1.0 - edits / max(len(one), len(other))
 
 
-def count_words(text: str) -> int:
-    """The number of words between spaces, if no tokeniser is given."""
-    return len(text.split())
-
-
 @dataclass(frozen=True, eq=False)
 class Matching:
     """The match of evidence: the share of a passage's words that must be ``covered``, and the ``tokeniser`` that counts tokens."""
@@ -75,11 +71,8 @@ class Matching:
             )
 
     def tokens(self, text: str) -> int:
-        """The number of tokens of a text. A tokeniser returns tokens or their number."""
-        if self.tokeniser is None:
-            return count_words(text)
-        found = self.tokeniser(text)
-        return int(found) if isinstance(found, int | float) else len(found)
+        """The number of tokens of a text."""
+        return count_tokens(text, self.tokeniser)
 
 
 @dataclass(eq=False)

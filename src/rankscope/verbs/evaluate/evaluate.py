@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from rankscope.errors import InputError
 from rankscope.scoring.dispatch import evaluate_local_or_spark
+from rankscope.scoring.inputs import named_runs
 from rankscope.scoring.keywords import PolicyOptions, with_policies
 from rankscope.scoring.predicted import check_predicted
 from rankscope.scoring.request import Request
@@ -88,13 +90,38 @@ def evaluate(  # noqa: PLR0913
     if score := check_predicted(predicted, slices=slices, resume=resume, clusters=clusters):
         found = score(qrels, runs, request, progress)
         return found if sort is None else found.sorted_by(sort)
-    scores = evaluate_local_or_spark(qrels, runs, request, progress, None if resume is None else _judging_in(resume))
+    scores = _scored(qrels, runs, request, progress, resume)
     scores = scores if sort is None else scores.sorted_by(sort)
     if slices is None:
         return scores
     from rankscope.verbs.evaluate.slices import with_slices
 
     return with_slices(scores, slices)
+
+
+def _scored(
+    qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None, resume: str | Path | None
+) -> Scores:
+    if request.policies.fold_cutoffs != "both":
+        judging = None if resume is None else _judging_in(resume)
+        return evaluate_local_or_spark(qrels, runs, request, progress, judging)
+    if resume is not None:
+        raise InputError("fold_cutoffs='both' judges every run twice, and resume keeps one level: leave one out")
+    return _at_both_levels(qrels, list(named_runs(runs)), request, progress)
+
+
+def _at_both_levels(qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None) -> Scores:
+    """Runs of chunks, each in two rows: cutoffs count documents in the first and chunks in the second."""
+    from rankscope.scoring.evaluation import evaluate_request, read_judgments, scores_of
+
+    grades = read_judgments(qrels, request)
+    evaluations: list[Any] = []
+    for number, level in enumerate(("documents", "chunks")):
+        scores = evaluate_request(qrels, runs, request.with_policies(fold_cutoffs=level), progress)
+        for place, (e, run) in enumerate(zip(scores.evaluations, scores.runs, strict=True)):
+            row = replace(e, labels=(f"{run.name} by {level}", "", ""), source=None if number else e.source)
+            evaluations.insert(2 * place + number if number else place, row)
+    return scores_of(request, evaluations, grades.queries, grades.source, None, lambda: grades.content_sha256)
 
 
 def extend(
