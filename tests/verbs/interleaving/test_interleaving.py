@@ -196,7 +196,8 @@ def test_a_preference_graph_has_the_winner_first_and_leaves_unclear_pairs_empty(
     cells = {(row, other): value for row, other, value in graph.rows}
     assert last == "B"
     assert list(dict.fromkeys(row for row, *_ in graph.rows)) == list(found.wins)
-    assert cells["A", "B"] == -cells["B", "A"] == found["A", "B", "preference"].difference
+    difference = found["A", "B", "preference"].difference
+    assert (cells["A", "B"], cells["B", "A"]) == (difference, -difference)
     assert cells["A", "A"] == 0
     clear = {(edge.winner, edge.loser) for edge in found.edges}
     assert all((cells[pair] is None) == (not {pair, pair[::-1]} & clear) for pair in cells if pair[0] != pair[1])
