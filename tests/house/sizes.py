@@ -15,7 +15,7 @@ from tests.made.files import some
 
 SRC = Path(__file__).resolve().parents[2] / "src" / "rankscope"
 
-TOTAL = 88_962
+TOTAL = 88_965
 BUDGETS = {
     "analysis": 649,
     "behaviour": 1_244,
@@ -34,7 +34,7 @@ BUDGETS = {
     "lists": 2_317,
     "logs": 2_692,
     "metrics": 6_897,
-    "modules": 2_951,
+    "modules": 2_954,
     "panels": 3_351,
     "rankers": 1_460,
     "reporting": 4_637,
