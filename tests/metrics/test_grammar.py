@@ -213,7 +213,7 @@ def test_different_metrics_differ() -> None:
     assert nDCG @ 10 != nDCG @ 5
 
 
-GIVEN = {"max_grade": "4", "length": "300", "group": "'maker'", "metric": "'AP'", "items": "100"}
+GIVEN = {"max_grade": "4", "length": "300", "group": "'maker'", "metric": "'AP'", "items": "100", "tokens": "100"}
 
 
 def test_every_alias_reads_as_its_class() -> None:

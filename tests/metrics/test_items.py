@@ -7,7 +7,7 @@ from math import log2
 from typing import Any
 
 import numpy as np
-import pandas as pd
+import polars as pl
 import pytest
 
 import rankscope as rs
@@ -320,7 +320,7 @@ def test_labels_are_compared_as_pair_by_pair(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_an_item_counts_once_for_its_user_however_rows_stand() -> None:
     rows = [("u", "a"), ("v", "a"), ("u", "x"), ("u", "a"), ("w", "b"), ("u", "y"), ("v", "b"), ("u", "x")]
-    table = with_history(table_of(["a", "b", "c"]), pd.DataFrame(rows, columns=["user_id", "item_id"]))
+    table = with_history(table_of(["a", "b", "c"]), pl.DataFrame(rows, schema=["user_id", "item_id"], orient="row"))
     assert (table.popularity.tolist(), table.users, table.interactions) == ([2.0, 2.0, 0.0], 3, 8)  # type: ignore[union-attr]
     assert table.histories is not None
     had = {user: table.histories.item[a:b].tolist() for user, a, b in zip(table.histories.users, table.histories.start, table.histories.start[1:], strict=False)}  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
+import polars as pl
 import pytest
 
 import rankscope as rs
@@ -61,14 +61,14 @@ def test_spellings() -> None:
 
 def test_lengths_come_from_everywhere(tmp_path: Path) -> None:
     file = tmp_path / "lengths.csv"
-    pd.DataFrame({"chunk_id": [*TOKENS], "source": "s", "n_tokens": TOKENS.values()}).to_csv(file, index=False)
+    pl.DataFrame({"chunk_id": [*TOKENS], "source": ["s"] * len(TOKENS), "n_tokens": [*TOKENS.values()]}).write_csv(file)
     texts = {one: " ".join("w" * size) for one, size in TOKENS.items()}
     ways: dict[str, dict[str, Any]] = {
         "a file": {"lengths": file},
-        "a frame": {"lengths": pd.DataFrame({"doc_id": [*TOKENS], "words": TOKENS.values()})},
+        "a frame": {"lengths": pl.DataFrame({"doc_id": [*TOKENS], "words": [*TOKENS.values()]})},
         "texts in a dict": {"lengths": texts},
         "texts and a tokeniser": {"lengths": (texts, str.split)},
-        "texts and a counter": {"lengths": (pd.DataFrame({"doc_id": [*texts], "text": texts.values()}), lambda t: len(t.split()))},
+        "texts and a counter": {"lengths": (pl.DataFrame({"doc_id": [*texts], "text": [*texts.values()]}), lambda t: len(t.split()))},
         "a column of items": {"lengths": None, "items": {one: {"tokens": size} for one, size in TOKENS.items()}},
         "beside items": {"items": {one: {"kind": "x"} for one in TOKENS}},
         "beside a history": {"history": {"q1": ["a"]}},
@@ -99,7 +99,7 @@ BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "items without lengths": ("R@9tok", {"lengths": None, "items": {one: {} for one in TOKENS}}, "has no column tokens"),
     "a document without a length": ("R@9tok", {"lengths": {"a": 1}}, "tokens of the item 'b' is missing"),
     "a length below 0": ("R@9tok", {"lengths": {"a": -1}}, "tokens of document 'a' are not a number of at least 0"),
-    "no column of tokens": ("R@9tok", {"lengths": pd.DataFrame({"doc_id": ["a"], "x": [1], "y": [2]})}, "no column tokens"),
+    "no column of tokens": ("R@9tok", {"lengths": pl.DataFrame({"doc_id": ["a"], "x": [1], "y": [2]})}, "no column tokens"),
     "no tokens": ("R@0tok", {}, "tokens is at least 1"),
     "another unit": ("R@9kb", {}, "cutoff is a whole number"),
     "a metric without a cutoff": ("Rprec@9tok", {}, "Rprec has no cutoff"),
