@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -19,6 +20,14 @@ from rankscope.scoring.scores import Scores
 SOURCES = str(Path(rankscope.__file__).parents[1])
 # tests end before code that runs often is worth a second compiler, or garbage a thread of its own
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
+@pytest.fixture(autouse=True)
+def no_garbage_collection() -> Iterator[None]:
+    """Leaves cycles to the time between tests: py4j tells Java of each object that goes, which breaks a command that is under way."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
