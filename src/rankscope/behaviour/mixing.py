@@ -204,7 +204,7 @@ class TeamDraft(Mixing, aliases=("team_draft", "TDI", "TeamDraftMultileave")):
             check_rankings(self, rankings, k)
         picked: dict[Any, int] = {}
         one, other = filterfalse(picked.__contains__, first).__next__, filterfalse(picked.__contains__, second).__next__
-        coins = _drawn(seed, impression, 0)[3::4]  # whose first bit is what draw() picks of 2
+        coins = _drawn(seed, impression, 0)[3::4]  # whose first bit is the choice of draw() between 2
         if k > 2 * len(coins):
             coins = b"".join(_drawn(seed, impression, used)[3::4] for used in range(0, k, 16))
         try:

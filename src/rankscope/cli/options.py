@@ -46,11 +46,11 @@ PREDICTED = Option("--predicted", "Judgments by a model of many queries: the jud
 REFERENCES = Option("--references", "Also score a random, a popular and an oracle list of items (with --items or --history).", bool)
 DETAILS = Option("--details", "Print a full table for each metric.", bool, to="result")
 TEST = Option("--test", "Test of the differences: {names}; with parameters: permutation(rounds=20000). Default: t.", NameType("test"), "TEST")
-TEST_OF_EITHER = Option("--test", f"{TEST.help} For a log, those of experiment --help.", NameType("test"), "TEST")
+TEST_OF_EITHER = Option("--test", f"{TEST.help} For a log, see experiment --help.", NameType("test"), "TEST")
 CORRECTION = Option("--correction", "Correction for several comparisons: {names}. Default: holm.", NameType("correction"), "NAME")
 interval = partial(Option, "--interval", kind=NameType("interval"), metavar="INTERVAL")
 INTERVAL = interval("Interval of the differences: {names}; with parameters: bca(rounds=20000). Default: t.")
-INTERVAL_OF_EITHER = interval(f"{INTERVAL.help} For a log, those of experiment --help.")
+INTERVAL_OF_EITHER = interval(f"{INTERVAL.help} For a log, see experiment --help.")
 BASELINES = Option("--baseline", "Run that all others are compared with (repeat for more). With 'best' the best one, corrected for all pairs. Default: the first.", str, "NAME", multiple=True,
     read=lambda names: names[0] if len(names) == 1 else list(names))
 ALTERNATIVE = Option("--alternative", "Test one side: better or worse by the direction of a metric, greater or less by its value. Guardrails stay two-sided.",

@@ -155,7 +155,7 @@ class LoggedEvents:
     )  # weights by target, and predictions, which ``under`` keeps
 
     def share(self, key: Any, make: Callable[[], T]) -> T:
-        """Return what was made under this key for any target policy, or make it: once, also if estimators run side by side."""
+        """Return the value under this key, shared by all target policies: made once, also if estimators run side by side."""
         if key not in self.shared:
             with self.shared.setdefault(("lock", key), RLock()):
                 if key not in self.shared:
@@ -210,7 +210,7 @@ class LoggedEvents:
 
     @_once
     def place_of_item(self) -> Codes:
-        """The number of each row's item and position among all pairs of them."""
+        """The number of each row's pair of item and position."""
         return self.item if self.places == 1 else self.item * self.places + self.position
 
     @_once

@@ -324,7 +324,7 @@ class Interleaved:
 
     @property
     def _wrong(self) -> int:
-        """How many lists have teams that a draft cannot make: a team twice in the first round, or a team without the item."""
+        """The number of lists whose teams no draft can make: a team twice in the first round, or a team without the item."""
         found = self._opened.filter("twice").select("impression_id")
         if self.ranks:
             absent = [

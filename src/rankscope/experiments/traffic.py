@@ -89,7 +89,7 @@ def traffic_of(
 
 
 def decay_of(found: Interleaved) -> float | None:
-    """Return the fall of attention, by items that were shown at several positions; None if the log cannot say.
+    """Return the fall of attention, by items that were shown at several positions; None if the log does not show it.
 
     It is the most likely one given the positions at which an item was shown, and that it was clicked at one of them.
     """
@@ -147,7 +147,7 @@ def _per_unit(found: Interleaved, decay: float) -> Array:
 
 
 def _sums(table: Array) -> Array:
-    """What a unit adds to the preference and to the clicks per list: above and below the line, and squares and products of both. Units x sums."""
+    """The numerators and denominators of the preference and of the clicks per list, with their squares and products: units x sums."""
     apart, of, clicks, lists, one, other = table.T
     each = [np.ones(len(table))]
     for above, below, spread in ((apart, of, apart), (one - other, lists, clicks)):

@@ -354,11 +354,9 @@ def _unzipped(raw: Raw) -> Raw:
             check_memory(raw.label, files[0].file_size)
             with archive.open(files[0]) as member:
                 return _held(raw, member.read(files[0].file_size))
-    # zipfile raises NotImplementedError for unknown compressions and RuntimeError for encrypted files
+    # the last two are zipfile's own errors of archives that it cannot read: of an unknown compression, and of an encrypted file
     except (*BROKEN, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
-        raise InputError(
-            f"{raw.label}: the zip archive cannot be read ({error}): fetch or copy it again"
-        ) from None  # zipfile raises the last two for unknown packing and encryption
+        raise InputError(f"{raw.label}: the zip archive cannot be read ({error}): fetch or copy it again") from None
 
 
 def _of_arrow(raw: Raw) -> Raw:

@@ -38,7 +38,7 @@ class Labels:
         return cls(start, np.array([code for one in sets for code in one], dtype=np.int64), names)
 
     def of_rows(self, row: Array) -> Labels:
-        """The labels of items that have those of these rows."""
+        """The labels of the items in these rows."""
         size = self.count[row]
         return Labels(np.append(0, np.cumsum(size)), self.code[_end_to_end(self.start[row], size)], self.names)
 
@@ -158,7 +158,7 @@ class ItemTable:
         return np.asarray(self.users_of_items(metric)[self.known(code)])
 
     def keep(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What is made of the table once, for all lists."""
+        """Return the value under this key, made once per table and shared by all lists."""
         if key not in self.kept:
             self.kept[key] = make()
         return self.kept[key]

@@ -147,7 +147,7 @@ class Lists:
         return np.where(self.shown[:, :, None], self.pool.aspects[:, : self.shown.shape[1]], np.nan)
 
     def of(self, queries: Array) -> Lists:
-        """The rankings of some of the queries, by grades and ranks alone."""
+        """The rankings of some queries: only their grades and ranks."""
         names = ("grade", "rank", "shown", "retrieved", "tie_start", "tie_size")
         ideal = Ideal(self.ideal.grade[queries], self.ideal.shown[queries])
         return Lists(**{name: getattr(self, name)[queries] for name in names}, ideal=ideal)

@@ -222,7 +222,7 @@ class TokenBudget(Metric):
 
     @property
     def assumption(self) -> str:
-        """What fits."""
+        """The rule by which documents fit."""
         return "whole documents from the top, until one does not fit"
 
     def terms(self, lists: Lists) -> Terms:

@@ -112,7 +112,7 @@ class Interleaving(ContrastResult):
 
     @property
     def wins(self) -> dict[str, int]:
-        """How many rankers each is clearly preferred to, the most first; among equals, the one with the higher mean preference."""
+        """The number of rankers that each clearly beats, the most first; among equals, the one with the higher mean preference."""
         edges = self.edges
         sums = {
             name: sum(c.difference * ((c.run == name) - (c.baseline == name)) for c in self.families[0].contrasts)
