@@ -143,7 +143,7 @@ def _arms(
     if interleave:
         if len(rankers) != 2:
             raise InputError(
-                f"interleaving takes two rankers, not {words.count(len(rankers))}: give quality=(0.5, 0.6), or two runs"
+                f"interleaving takes two rankers, not {words.count(len(rankers))}: give two values of quality, like 0.5 and 0.6, or two runs"
             )
         (one, scores), (other, rival) = rankers
         return [Arm(f"{one} and {other}", scores, policies[0], world.items, rival)]
