@@ -504,7 +504,7 @@ COMMANDS = (
                 WholeNumber(min=0), "N"),
             Option("-m --metric metrics", "A metric of the true effects, or of the A/A test. May be repeated.", str, "METRIC", multiple=True, read=list),
             Option("--rounds", "For aa: number of random splits. Default: 500.", NUMBER, "N"),
-            *experiment("covariates", "winsorise"), METHOD_OF_LOGS[0], ALPHA, LOG_COLUMNS, log_format(),
+            *experiment("covariates", "winsorise", "clusters"), METHOD_OF_LOGS[0], ALPHA, LOG_COLUMNS, log_format(),
             Option("--launches", "For launches: number of launches. Default: 200.", NUMBER, "N", to="command"),
             Option("--set parameters", "Set another parameter of the world, like taste=0.3 or attraction=(0.1,0.5).", str, "NAME=VALUE",
                 multiple=True, to="command", read=read_parameters),

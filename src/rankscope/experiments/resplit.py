@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from rankscope.experiments.split import sample_ratio
 from rankscope.experiments.variants import Adjustment, Variants
 from rankscope.impressions import Log
 from rankscope.logs.base import OnlineMetric
+from rankscope.logs.cuts import cluster_columns
 from rankscope.logs.rollup import UnitTotals, roll_up
 from rankscope.panels.contrast import CLEAR
 from rankscope.panels.families import Family, pairs_of
@@ -35,18 +37,20 @@ class ClearRounds:
 
 def resplit(
     log: Log, metrics: Sequence[OnlineMetric], method: Method, adjustment: Adjustment, *, rounds: int, seed: int,
-    split: Mapping[str, float] | None = None,
+    split: Mapping[str, float] | None = None, clusters: Any = None,
 ) -> tuple[UnitTotals, list[ClearRounds]]:  # fmt: skip
     """Return the units of a log, and the clear differences of each metric between variants split at random.
 
-    ``split`` has the shares of two variants, the baseline first. Raises InputError for other splits, DataError for too few units.
+    ``split`` has the shares of two variants, the baseline first; ``clusters`` are the columns of groups that are split whole. Raises
+    InputError for other splits, DataError for too few units.
     """
     shares = USUAL_SHARES if split is None else split
     if len(shares) != 2:
         raise InputError(f"split={dict(shares)}: an A/A test splits units into two variants, like A=0.9,B=0.1")
     refuse_outcomes(log, adjustment.covariates)
     others = [other for each in adjustment.covariates.values() for other in each]
-    units = roll_up(log, list(dict.fromkeys([*metrics, *others])), ids=True)
+    within = cluster_columns(log, clusters)
+    units = roll_up(log, list(dict.fromkeys([*metrics, *others])), within, ids=True).clustered(within)
     names, draws = tuple(shares), np.random.default_rng(seed)
     parts = np.array([*shares.values()]) / sum(shares.values())
     if units.count * parts.min() < FEWEST_UNITS:
@@ -57,7 +61,9 @@ def resplit(
     for _ in range(rounds):
         dealt = np.array(names)[draws.choice(2, units.count, p=parts)[place]]
         arms = Arms(units.grouped("variant", dealt), names)
-        variants = Variants(log, arms, sample_ratio(arms.counts, dict(shares)), adjustment).looked_at(method.test)
+        variants = Variants(log, arms, sample_ratio(arms.counts, dict(shares)), adjustment, tuple(within)).looked_at(
+            method.test
+        )
         for metric, counts in found.items():
             way = _clear(variants, metric, method)
             if way is not None:

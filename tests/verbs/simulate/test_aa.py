@@ -47,6 +47,31 @@ def test_rows_of_a_user_stay_together() -> None:
     assert rows.to_dicts()[0]["rate"] == rolled.to_dicts()[0]["rate"]
 
 
+def test_groups_that_are_split_whole_have_the_rate_of_alpha() -> None:
+    draws = np.random.default_rng(8)
+    of, own = draws.integers(0, 120, 1_200), draws.normal(size=120)
+    table = pl.DataFrame({"user": range(1_200), "household": of, "x": own[of] + draws.normal(size=1_200)})
+    whole = rs.simulate_aa(table, "Mean(x)", rounds=400, clusters="household")
+    apart = rs.simulate_aa(table, "Mean(x)", rounds=400)
+    assert whole["Mean(x)"] == pytest.approx(0.05, abs=4 * (0.05 * 0.95 / 400) ** 0.5)
+    assert whole.conventions["clusters"] == ["household"]
+    assert whole.conventions["unit"] == "cluster" and "clusters" not in apart.conventions
+
+
+def test_a_round_with_clusters_is_an_experiment_on_clusters() -> None:
+    table = users(seed=3, count=200).drop("variant").with_columns(home=pl.int_range(200) % 40)
+    found = rs.simulate_aa(table, REVENUE, rounds=20, seed=7, clusters="home").counts[0]
+    assert found.up + found.down > 0
+    homes = table["home"].unique().cast(pl.String).sort()
+    draws, ways = np.random.default_rng(7), []
+    for _ in range(20):
+        dealt = pl.DataFrame({"of": homes, "variant": np.array(["A", "B"])[draws.choice(2, len(homes), p=[0.5, 0.5])]})
+        given = table.with_columns(of=pl.col("home").cast(pl.String)).join(dealt, on="of").drop("of")
+        c = rs.experiment(given, REVENUE, clusters="home", covariates="none")["B", REVENUE]
+        ways.append(np.sign(c.difference) if c.verdict in {"better", "worse", "different"} else 0)
+    assert (found.rounds, found.up, found.down) == (20, ways.count(1), ways.count(-1))
+
+
 @pytest.mark.parametrize(
     ("options", "error", "said"),
     [
@@ -58,8 +83,9 @@ def test_rows_of_a_user_stay_together() -> None:
             "3 users are too few to split at random",
         ),
         ({"covariates": {REVENUE: "revenue"}}, InputError, "revenue is an outcome"),
+        ({"clusters": "household"}, InputError, "household"),
     ],
-    ids=["three variants", "few rounds", "few users", "an outcome as a covariate"],
+    ids=["three variants", "few rounds", "few users", "an outcome as a covariate", "an unknown column of clusters"],
 )
 def test_bad_input(options: dict[str, Any], error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):

@@ -12,7 +12,16 @@ from rankscope.cli.runner import Call
 from rankscope.errors import InputError
 from rankscope.syntax import option_named
 
-OF_AA = ("rounds", "covariates", "winsorise", "test", "alpha", "columns", "log_format")  # only for simulate aa
+OF_AA = (
+    "rounds",
+    "covariates",
+    "winsorise",
+    "clusters",
+    "test",
+    "alpha",
+    "columns",
+    "log_format",
+)  # only for simulate aa
 
 
 def position_bias(call: Call) -> int:

@@ -16,6 +16,7 @@ from rankscope.experiments.split import name_of_test
 from rankscope.experiments.variants import Adjustment, check_winsorise, shares_of
 from rankscope.impressions import Log
 from rankscope.logs.base import parse_online_metrics
+from rankscope.logs.cuts import cluster_columns
 from rankscope.logs.metrics import require_deciding
 from rankscope.logs.rollup import UnitTotals
 from rankscope.panels.method import Method, method_of
@@ -38,6 +39,7 @@ class FalseAlarms(Result):
     method: Method
     asked: int
     split: Mapping[str, float] | None = None
+    clusters: Sequence[str] = ()
 
     schema: ClassVar[str] = "aa/1"
     header: ClassVar[tuple[str, ...]] = ("verdict", "conventions", "inputs")
@@ -94,7 +96,8 @@ class FalseAlarms(Result):
         """The number of rounds, the split, and the test."""
         split = dict(self.split) if self.split else None
         test, alpha = name_of_test(self.method.test), self.method.alpha
-        return {"unit": self.units.noun, "rounds": self.asked, "split": split, "test": test, "alpha": alpha}
+        within = {"clusters": [*self.clusters]} if self.clusters else {}
+        return {"unit": self.units.noun, **within, "rounds": self.asked, "split": split, "test": test, "alpha": alpha}
 
     def sentences(self) -> Iterator[str]:
         """Yield per metric the rate of false verdicts and its meaning."""
@@ -121,12 +124,14 @@ def _percent(share: float) -> str:
 
 def simulate_aa(  # noqa: PLR0913 - the options of the command line, each with its default
     log: Any, metrics: Any = None, *, rounds: int = 500, seed: int = 0, split: Any = None, covariates: Any = None,
-    winsorise: float | None = None, test: Any = None, alpha: float = 0.05, columns: Any = None, log_format: str | None = None,
+    winsorise: float | None = None, clusters: Any = None, test: Any = None, alpha: float = 0.05, columns: Any = None,
+    log_format: str | None = None,
 ) -> FalseAlarms:  # fmt: skip
     """Measure the rate of false verdicts of an experiment by random splits of the users of a log into two variants.
 
     Clear differences are false, as variants differ by chance. ``rounds`` counts the splits, ``split`` has the shares of the
-    variants, ``{"A": 0.9, "B": 0.1}``, even by default. The other options are as for ``experiment``. Raises InputError and DataError as
+    variants, ``{"A": 0.9, "B": 0.1}``, even by default. ``clusters`` are the columns of groups that are
+    split whole (households). The other options are as for ``experiment``. Raises InputError and DataError as
     ``experiment`` does.
 
     >>> found = simulate_aa(
@@ -142,5 +147,5 @@ def simulate_aa(  # noqa: PLR0913 - the options of the command line, each with i
     shares = shares_of(split)
     check_winsorise(winsorise)
     adjustment = Adjustment(covariates_of(covariates, chosen), None, winsorise)
-    units, counts = resplit(read, chosen, method, adjustment, rounds=rounds, seed=seed, split=shares)
-    return FalseAlarms(read, units, counts, method, rounds, shares)
+    units, counts = resplit(read, chosen, method, adjustment, rounds=rounds, seed=seed, split=shares, clusters=clusters)
+    return FalseAlarms(read, units, counts, method, rounds, shares, cluster_columns(read, clusters))
