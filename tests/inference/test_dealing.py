@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -11,7 +13,8 @@ import pytest
 
 import rankscope as rs
 from rankscope.inference.base import Estimate
-from rankscope.inference.dealing import FAR, SKEWED, Units, deal, skewness_of_difference
+from rankscope.inference.dealing import FAR, SKEWED, Chance, Units, deal, skewness_of_difference
+from rankscope.inference.effects import above, less_share
 from rankscope.inference.permutation import permutation
 from rankscope.moments import Moments
 from rankscope.panels.ratios import estimate_of, panel_of
@@ -139,6 +142,28 @@ def test_a_chosen_test_stays() -> None:
     asked, usual = (rs.experiment(even, "Mean(y)", test=test)["B", "Mean(y)"] for test in ("permutation", None))
     assert (asked.test, usual.test) == ("permutation", "t")
     assert asked.p_value == pytest.approx(usual.p_value, abs=0.03)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_can_be_detected_lies_beyond_the_interval(seed: int) -> None:
+    draws = np.random.default_rng(seed)
+    base, other = (np.exp(1.5 * draws.normal(size=n)) for n in (90, 10))
+    c = rs.experiment(table_of(base, other), "Mean(y)", split=SPLIT, test="permutation(rounds=999)")["B", "Mean(y)"]
+    assert c.detectable.difference > max(c.difference - c.bounds.lower, c.bounds.upper - c.difference)
+
+
+def test_a_margin_as_a_share_has_an_error_whatever_that_of_random_deals() -> None:
+    """The error by which deals are studentised may be smaller than that of the baseline alone, of a small and uneven variant."""
+    run, baseline = Estimate(0.542, 0.074, 7.9, 12, 0.542), Estimate(0.442, 0.427, 1.6, 8, 0.727)
+    draws = np.sort(np.random.default_rng(1).normal(size=999))
+    difference = replace(Estimate.between(run, baseline), error=0.267, chance=Chance(draws, 0.267))
+    both = math.hypot(run.error, baseline.error)
+    for share in (-0.9, -0.5, -0.1, 0.0, 0.3, 2.0):
+        less = less_share(run, baseline, share, difference)
+        expected = 0.267 * math.hypot(run.error, (1 + share) * baseline.error) / both
+        assert isinstance(less, Estimate)
+        assert less.error == pytest.approx(expected)
+    assert above(replace(difference, error=0.0), 0.05) == 0.0
 
 
 # --- rates ------------------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ class ClearRounds:
     down: int
 
 
-def resplit(
+def resplit(  # noqa: PLR0913 - the options of an A/A test
     log: Log, metrics: Sequence[OnlineMetric], method: Method, adjustment: Adjustment, *, rounds: int, seed: int,
     split: Mapping[str, float] | None = None, clusters: Any = None,
 ) -> tuple[UnitTotals, list[ClearRounds]]:  # fmt: skip

@@ -127,14 +127,14 @@ def relative_of_own(
     if not baseline.mean:
         return math.nan, Bounds.none("the mean of the baseline is 0" if baseline.count else "no units")
     between = difference or Estimate.between(run, baseline)
-    side = math.copysign(1.0, baseline.mean)
+    side, own = math.copysign(1.0, baseline.mean), _share_of_error(run, baseline, between)
     value = side * (run.mean / baseline.mean - 1)
     bounds = (interval or t()).of(between, level)  # type: ignore[arg-type] # such an interval takes either
     if not bounds.known:
         return value, bounds
     size, ends = abs(baseline.mean), []
     for reach in (between.mean - bounds.lower, bounds.upper - between.mean):
-        of_baseline = (reach / between.error * baseline.error) ** 2
+        of_baseline = (reach * own) ** 2
         crossed = between.mean * size + side * of_baseline
         ends.append(roots(size**2 - of_baseline, crossed, between.mean**2 - reach**2, size))
     below, above = ends
@@ -160,9 +160,16 @@ def less_share(
     if isinstance(run, Sample) and isinstance(baseline, Sample) and isinstance(difference, Sample):
         return replace(run, values=run.values - by * baseline.values)
     assert isinstance(difference, Estimate)
-    error = math.sqrt(max(difference.error**2 + (by * by - 1) * baseline.error**2, 0.0))
-    pooled = difference.pooled * (error / difference.error if difference.error else 1.0)
-    return replace(difference, mean=run.mean - by * baseline.mean, error=error, pooled=pooled)
+    times = math.sqrt(max(1 + (by * by - 1) * _share_of_error(run, baseline, difference) ** 2, 0.0))
+    return replace(
+        difference, mean=run.mean - by * baseline.mean, error=difference.error * times, pooled=difference.pooled * times
+    )
+
+
+def _share_of_error(run: Sample | Estimate, baseline: Sample | Estimate, difference: Sample | Estimate) -> float:
+    """The error of the baseline, as a share of that of the difference: random deals and looks have an error of their own, larger or smaller."""
+    both = math.hypot(run.error, baseline.error) if run.error else difference.error
+    return baseline.error / both if both else 0.0
 
 
 def ratio_in_logarithms(run: Sample | Estimate, baseline: Sample | Estimate) -> Estimate | str:
@@ -293,9 +300,9 @@ def above(sample: Sample | Estimate, bound: float) -> float:
     if not sample.freedom:
         return math.nan
     distance = sample.mean - bound
-    if isinstance(sample, Estimate) and sample.chance is not None:
-        return sample.chance.above(distance / sample.error)
     if sample.error > sample.rounding:
+        if isinstance(sample, Estimate) and sample.chance is not None:
+            return sample.chance.above(distance / sample.error)
         return float(stdtr(sample.freedom, -distance / sample.error))
     return 0.0 if distance > 0 else 1.0
 

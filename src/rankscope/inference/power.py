@@ -33,7 +33,8 @@ def detectable(sample: Sample | Estimate, power: float = 0.8, alpha: float = 0.0
     """The smallest difference that this many queries with this spread can detect: (t[1 - alpha/2] + t[power]) standard errors.
 
     The quantiles are of Student's t at the sample's degrees of freedom; with clusters it is the error between clusters. The range is
-    from the chi square distribution of the variance. 0 without spread, NaN for fewer than two queries (or clusters).
+    from the chi square distribution of the variance. A difference with random deals has their quantile instead of t[1 - alpha/2].
+    0 without spread, NaN for fewer than two queries (or clusters).
     Source: Bloom, Minimum detectable effects, Evaluation Review, 1995.
 
     >>> import numpy as np
@@ -41,14 +42,18 @@ def detectable(sample: Sample | Estimate, power: float = 0.8, alpha: float = 0.0
     >>> round(found.difference, 3)
     0.408
     """
-    from scipy.special import chdtri
+    from scipy.special import chdtri, stdtrit
 
     _check(power, alpha)
     nu = sample.freedom
     if not nu:
         return Detectable(math.nan, math.nan, math.nan)
     clear = sample.error > sample.rounding  # of rounding
-    found = _quantiles(nu, power, alpha) * sample.error if clear else 0.0
+    quantiles = _quantiles(nu, power, alpha)
+    if isinstance(sample, Estimate) and sample.chance is not None:
+        reaches = (side.reach(alpha / 2) for side in (sample.chance, sample.chance.mirror))
+        quantiles = max(reaches) + float(stdtrit(nu, power))
+    found = quantiles * sample.error if clear else 0.0
     low, high = (math.sqrt(nu / float(chdtri(nu, above))) for above in (0.025, 0.975))
     return Detectable(found, low * found, high * found)
 
