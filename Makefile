@@ -8,8 +8,8 @@ endif
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-# Tools that some tests compare with: what cannot be had here is left out, and its tests are skipped. cwl-eval and obp have no wheel.
-PEERS := -m pip install -qqq --only-binary :all: --no-binary cwl-eval,obp
+# Tools that some tests compare with: what cannot be had here is left out, and its tests are skipped. Some have no wheel.
+PEERS := -m pip install -qqq --only-binary :all: --no-binary antlr4-python3-runtime,cwl-eval,obp
 # RecTools and RePlay need an older numpy, and so, with LensKit, an environment of their own and a Python that it was built for
 RECOMMENDERS := .venv-recommenders
 OLDER = $(firstword $(shell for p in python3.11 python3.12; do command -v $$p; done) $(PYTHON))
@@ -90,6 +90,7 @@ $(VENV)/.parity: $(VENV)/.test
 $(VENV)/.large: $(VENV)/.parity
 	@$(BIN)/python $(PEERS) $(filter 'torch==%,$(call group,parity-large)) 2>/dev/null || echo "no ready-made package of torch here"
 	@$(call fetch,parity-large)
+	@$(BIN)/python $(PEERS) --group clax 2>/dev/null || echo "clax-models cannot be had here: the tests against it will be skipped"
 	@$(BIN)/python $(PEERS) --no-deps --ignore-requires-python --group obp 2>/dev/null || echo "obp cannot be had here: the tests against it will be skipped"
 	@touch $@
 

@@ -111,7 +111,7 @@ def catalogues() -> Iterator[None]:
 REQUIRED_BY = {
     "RANKSCOPE_REQUIRE_PARITY": {
         "pytrec_eval", "sklearn", "ir_measures", "cwl", "ranx", "pyndeval", "lightgbm", "xgboost", "catboost",
-        "torch", "torchmetrics", "statsmodels", "optuna", "sentence_transformers", "bm25s", "obp",
+        "torch", "torchmetrics", "statsmodels", "optuna", "sentence_transformers", "bm25s", "obp", "clax",
     },
     "RANKSCOPE_REQUIRE_FRAMES": {"pandas", "duckdb", "pyarrow"},
     "RANKSCOPE_REQUIRE_SPARK": {"pyspark", "pandas", "pyarrow", "grpc", "grpc_status", "zstandard", "google"},
