@@ -1,7 +1,7 @@
 """How much is tested: the quick part on a contributor's machine, slow tests and other tools in ``.ci/run``, everything with ``RANKSCOPE_ALL=1``.
 
-``RANKSCOPE_ALL=1`` runs all cases of a combination. A switch that requires other tools, a browser, Spark or LaTeX runs tests marked ``slow``,
-and twice the sample of each combination. Without a switch these tests are left out. Samples are the same each time.
+``RANKSCOPE_ALL=1`` runs all cases of a combination. A switch that requires other tools, a browser, Spark or LaTeX runs tests marked ``slow``.
+Without a switch these tests are left out. Samples are the same each time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ SLOW = any(os.environ.get(f"RANKSCOPE_{switch}") == "1" for switch in SWITCHES) 
 def sampled(cases: Iterable[Case], count: int, *, always: Iterable[Case] = ()) -> list[Case]:
     """Return all cases if everything is tested, otherwise ``always`` and a seeded sample of the rest, in their order."""
     every, kept = list(cases), list(always)
-    count *= 2 if SLOW else 1
     if EVERYTHING or len(every) <= count:
         return every
     rest = [place for place, case in enumerate(every) if case not in kept]
