@@ -105,3 +105,13 @@ def test_the_command_line_takes_predictions(tmp_path: Path, capsys: pytest.Captu
         assert main([verb, *files, "-m", "nDCG@5", "--predicted", str(tmp_path / "model.txt")]) == 0
         captured = capsys.readouterr()
         assert "20 queries judged by people" in captured.out + captured.err
+
+
+def test_queries_that_neither_people_nor_the_model_judged_are_told() -> None:
+    qrels, model, runs = world(people=20, others=20)
+    assert "RS102" in {w.code for w in rs.evaluate(qrels, runs, "nDCG@5").warnings}
+    assert "RS102" not in {w.code for w in rs.evaluate(qrels, runs, "nDCG@5", predicted=model).warnings}
+    fewer = dict(list(model.items())[:-3])
+    told = [w.message for w in rs.evaluate(qrels, runs, "nDCG@5", predicted=fewer).warnings if w.code == "RS102"]
+    assert len(told) == len(runs)
+    assert all("3 queries without judgments" in message for message in told)

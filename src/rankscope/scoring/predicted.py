@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
+from rankscope.diagnostics.inputs import ExtraQueries
 from rankscope.errors import DataError, InputError
 from rankscope.scoring.dispatch import evaluate_local_or_spark
 from rankscope.scoring.measurements import panels_of
@@ -30,7 +31,9 @@ def evaluate_predicted(
     _refuse(request)
     people = evaluate_local_or_spark(qrels, runs, request, progress)
     model = evaluate_local_or_spark(predicted, runs, request)
-    found = replace(people, predictions=model, inputs=[*people.inputs, *model.inputs[:1]])
+    kept = [w for w in people.warnings if w.code != ExtraQueries.code]  # other queries are judged by the model
+    unjudged = [w for w in model.warnings if w.code == ExtraQueries.code]
+    found = replace(people, predictions=model, inputs=[*people.inputs, *model.inputs[:1]], warnings=[*kept, *unjudged])
     panels = {panel.name: panel for panel in panels_of(found)}
     board = []
     for mean in people.board:
