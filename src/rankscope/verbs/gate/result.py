@@ -264,7 +264,7 @@ class GateResult(Result):
         yield f"{self.candidate} against {self.baseline}"
         yield f"pass: the interval is above minus the tolerance{several}"
         article = "an" if self.tests[0] in "aeiou" else "a"
-        yield f"fail: the mean is {floor} by {article} {self.tests} test (p{self._corrected})"
+        yield f"fail: the mean is {floor} by {article} {self.tests.replace('_', ' ')} test (p{self._corrected})"
         if self._corrected and any(check.status != "pass" and not math.isnan(check.lower) for check in self.checks):
             yield "intervals of checks that do not pass are corrected, as p is"
         yield from self._remarks()
