@@ -66,8 +66,7 @@ def rbo(a: Sequence[Any], b: Sequence[Any], p: float = 0.9, ties: Variant = "a")
         raise InputError(f"ties={ties!r}: ties is one of {words.choices(VARIANTS)}")
     first, second = _flat(a), _flat(b)
     short, long = (second, first) if len(first) >= len(second) else (first, second)
-    found = _agreements(_Pair(short, long), ties)
-    return _sum_agreements(found, len(short), len(long), p)
+    return _sum_agreements(_agreements(_Pair(short, long), ties), len(short), len(long), p)
 
 
 def jaccard(a: Sequence[Hashable], b: Sequence[Hashable], k: int) -> float:

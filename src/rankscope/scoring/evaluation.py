@@ -61,8 +61,7 @@ def evaluate_request(
     )
     given = list(named_runs(runs))
     for number, (name, run) in enumerate(given, start=len(known) + 1):
-        found = judge(run, name, number, grades, request)
-        evaluations.append(evaluate_judged(found, grades.duplicates, request))
+        evaluations.append(evaluate_judged(judge(run, name, number, grades, request), grades.duplicates, request))
         if progress is not None:
             progress(evaluations[-1].labels[0])
     if request.policies.folding is not None and judging is None:

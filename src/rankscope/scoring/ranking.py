@@ -31,8 +31,7 @@ def part_of(data: Any, queries: Sequence[str]) -> Any:
         return {query: data[query] for query in queries if query in data}
     import polars as pl
 
-    asked = pl.Series(list(queries), dtype=pl.String).implode()
-    rows = data.frame.filter(pl.col("query_id").is_in(asked))
+    rows = data.frame.filter(pl.col("query_id").is_in(pl.Series(list(queries), dtype=pl.String).implode()))
     return replace(data, frame=rows, more_queries=tuple(queries))
 
 
