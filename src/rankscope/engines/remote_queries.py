@@ -133,11 +133,11 @@ def _as_it_was(name: str, kind: pl.DataType) -> pl.Expr:
 class RowReading:
     """What an executor does with the batches of a source before they are packed: a query makes of each row what is sent of it.
 
-    ``plan`` is that query, ``given`` are the columns that it takes, which come as c0, c1 and so on, ``schema`` those that it gives. The number of the row stays next to them.
+    ``plan`` is that query, ``inputs`` are the columns that it takes, which come as c0, c1 and so on, ``schema`` those that it gives. The number of the row stays next to them.
     """
 
     plan: bytes
-    given: tuple[tuple[str, pl.DataType], ...]
+    inputs: tuple[tuple[str, pl.DataType], ...]
     schema: tuple[tuple[str, pl.DataType], ...]
 
     @property
@@ -155,7 +155,7 @@ class RowReading:
     def read(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return the query's rows for rows as given."""
         # an executor may call a time zone by another name
-        given = [pl.col(f"c{at}").cast(kind).alias(name) for at, (name, kind) in enumerate(self.given)]
+        given = [pl.col(f"c{at}").cast(kind).alias(name) for at, (name, kind) in enumerate(self.inputs)]
         return answer(query_of(self.plan), rows.select(given))
 
     def unpacked(self, rows: pl.DataFrame) -> pl.DataFrame:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 def one_order(ties: str, metric: Metric) -> Ties:
     """The one order of equal scores in which documents are shown: the order asked for, else (for trec, and all orders together) the metric's own."""
-    found: Ties = ties if ties in {"docid", "input", "rank"} else metric.trec_ties  # type: ignore[assignment]
-    return found
+    order: Ties = ties if ties in {"docid", "input", "rank"} else metric.trec_ties  # type: ignore[assignment]
+    return order
 
 
 def part_of(data: Any, queries: Sequence[str]) -> Any:

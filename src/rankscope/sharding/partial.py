@@ -257,8 +257,8 @@ def _pack(share: JudgedShare, orders: Sequence[Order]) -> tuple[pl.DataFrame, di
     facts, where = [], ""
     for number, order in enumerate(orders):
         held = {"nothing": share.nothing[order]} if order in share.nothing else {}
-        if order in share.found:
-            held["found"], seen = share.found[order]
+        if order in share.findings:
+            held["found"], seen = share.findings[order]
             facts.append(asdict(replace(seen, extra=(), missing=())))
         for kind, judged in held.items():
             columns |= _columns_of(judged, f"{kind}{number}.")

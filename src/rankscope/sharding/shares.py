@@ -55,14 +55,14 @@ class JudgedShare:
     """Some whole queries of a run as they were judged.
 
     ``queries`` are all that it has, in the order of the run within each of the pieces in ``piece``; ``judged`` marks those of the qrels.
-    ``found`` holds what was found of them under each order. ``nothing`` is what is found for every query of the qrels if nothing is
+    ``findings`` holds what was found of them under each order. ``nothing`` is what is found for every query of the qrels if nothing is
     retrieved: the first share of a run has it, for the queries that no share has.
     """
 
     queries: list[str]
     piece: Array
     judged: Array
-    found: Mapping[Order, Findings]
+    findings: Mapping[Order, Findings]
     run: ShareFacts
     nothing: Mapping[Order, Judged] = field(default_factory=dict)
 
@@ -155,7 +155,7 @@ class ShareJudge:
         found = {}
         for i, order in enumerate(self.orders):
             if parts:
-                found[order] = _lay_out([part.found[i] for _, part in parts], mine, order)
+                found[order] = _lay_out([part.findings[i] for _, part in parts], mine, order)
         return JudgedShare(queries, piece, judged, found, run, self._nothing() if first else {})
 
     def _nothing(self) -> dict[Order, Judged]:
@@ -192,7 +192,7 @@ def join_shares(shares: Sequence[JudgedShare], number: int = 1) -> JudgedRun:
         lacking = DataFacts(
             missing=tuple(none.query_id[i] for i in missing), extra=extra, tied_at=zero, tied_in_top=zero
         )
-        found = [share.found[order] for share in shares if share.found]
+        found = [share.findings[order] for share in shares if share.findings]
         parts = [(judged, replace(seen, extra=())) for judged, seen in found]
         parts.append((none.of(np.array(missing, dtype=np.int64)), lacking))
         out[order] = _lay_out(parts, none.query_id, order)
