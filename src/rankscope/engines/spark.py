@@ -292,10 +292,9 @@ def retry(job: Callable[[int], T]) -> T:
 def check_rows(more: int, check: int) -> None:
     """Check that each packed row was unpacked once, by the count of rows and a 64-bit sum of their hashes. Raises DataError."""
     if more or check % (1 << 64):
-        difference = f"{words.counted(abs(more), 'row')} {'more' if more > 0 else 'fewer'}" if more else "other rows"
+        rows = f"{words.counted(abs(more), 'row')} {'more' if more > 0 else 'fewer'}" if more else "other rows"
         raise DataError(
-            f"Spark handed over {difference} than it had read: a lost task was run again and its frame had changed: "
-            + STEADY
+            f"Spark handed over {rows} than it had read: a lost task was run again and its frame had changed: " + STEADY
         )
 
 

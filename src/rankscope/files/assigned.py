@@ -55,11 +55,11 @@ def read_assigned(
     Events before the assignment are ``log.before``. Units without events stay. ``events`` may be several tables by name.
     Columns are found by name and content. Raises InputError for a column that may be several.
     """
-    column_roles = said_columns(columns, "uid=unit_id,arm=variant") if columns else []
-    tables = [_table(assignments, "assignments", column_roles)]
+    pairs = said_columns(columns, "uid=unit_id,arm=variant") if columns else []
+    tables = [_table(assignments, "assignments", pairs)]
     named = events.items() if isinstance(events, Mapping) else [("events", events)]
-    tables += [_table(table, str(name), column_roles) for name, table in named]
-    _refuse_strangers(column_roles, tables)
+    tables += [_table(table, str(name), pairs) for name, table in named]
+    _refuse_strangers(pairs, tables)
     assigned, *others = tables
     for other in others:
         _find_units(assigned, other)
@@ -81,14 +81,12 @@ def read_assigned(
     time = at or event_times
     roles = {unit: "unit_id", variant: "variant"} | ({} if time is None else {time: "timestamp"})
     rest = {
-        name: role
-        for name, role in column_roles
-        if name in whole.columns and role not in roles.values() and name not in roles
+        name: role for name, role in pairs if name in whole.columns and role not in roles.values() and name not in roles
     }
     return log_from(LogRows(whole.lazy(), dict(whole.schema), source, read_as=read_as), {**roles, **rest})
 
 
-def _table(source: Any, name: str, column_roles: Sequence[tuple[str, str]]) -> _LabelledTable:
+def _table(source: Any, name: str, pairs: Sequence[tuple[str, str]]) -> _LabelledTable:
     if source is None:
         missing = "assignments" if name == "assignments" else "events"
         raise InputError(f"{missing} missing: give both tables, --assignments FILE --events FILE")
@@ -96,15 +94,15 @@ def _table(source: Any, name: str, column_roles: Sequence[tuple[str, str]]) -> _
     label = str(Path(str(source)).name) if is_path(source) else name
     frame = rows.collect(rows.frame)
     frame = frame.drop([column for column in frame.columns if INDEX.fullmatch(column)])
-    named = {column: role for column, role in column_roles if column in frame.columns}
+    named = {column: role for column, role in pairs if column in frame.columns}
     roles, notes = roles_by_name(frame.columns, named or None, label)
     role_names = ("unit_id", "variant", "timestamp") if name == "assignments" else ("unit_id", "timestamp")
     return _LabelledTable(label, frame, {role: roles[role] for role in role_names if role in roles}, notes)
 
 
-def _refuse_strangers(column_roles: Sequence[tuple[str, str]], tables: Sequence[_LabelledTable]) -> None:
+def _refuse_strangers(pairs: Sequence[tuple[str, str]], tables: Sequence[_LabelledTable]) -> None:
     names = [name for table in tables for name in table.frame.columns]
-    for name, _ in column_roles:
+    for name, _ in pairs:
         if name not in names:
             raise InputError(f"columns: {name!r} is in neither table{words.hint(name, names)}")
 

@@ -54,14 +54,12 @@ FEWEST = 20  # rows below which a column with two values may hold ids
 PER_ID = 20  # rows per value from which a few numbers are counts rather than ids
 
 
-def check_ids(
-    rows: LogRows, roles: Mapping[str, str], given_roles: Collection[str]
-) -> tuple[dict[str, str], list[str]]:
+def check_ids(rows: LogRows, roles: Mapping[str, str], chosen: Collection[str]) -> tuple[dict[str, str], list[str]]:
     """Return the roles without id columns that hold flags or counts, with a unique key as unit, and notes about both.
 
-    ``given_roles`` are roles that the caller chose: they are not checked. Raises InputError for a column that may be ids or counts.
+    ``chosen`` are roles that the caller chose: they are not checked. Raises InputError for a column that may be ids or counts.
     """
-    id_columns = {role: roles[role] for role in IDS if role in roles and role not in given_roles}
+    id_columns = {role: roles[role] for role in IDS if role in roles and role not in chosen}
     kept, notes = dict(roles), list[str]()
     texts = [rows.cells(name, "id")[0].cast(pl.String).alias(role) for role, name in id_columns.items()]
     sample = rows.collect(rows.frame.head(SAMPLE).select(texts)) if id_columns else pl.DataFrame()

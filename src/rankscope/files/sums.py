@@ -37,14 +37,10 @@ def as_sums(rows: LogRows, columns: Any) -> tuple[LogRows, Any]:
     Any other table is returned as it is. Raises InputError for sums that cannot be.
     """
     names = list(rows.schema)
-    column_roles = said_columns(columns, "users=n,orders=successes") if columns else []
-    if rows.read_as or any(plain_name(name) in OF_ROWS for name in (*names, *(role for _, role in column_roles))):
+    pairs = said_columns(columns, "users=n,orders=successes") if columns else []
+    if rows.read_as or any(plain_name(name) in OF_ROWS for name in (*names, *(role for _, role in pairs))):
         return rows, columns
-    own = {
-        name: plain_name(role)
-        for name, role in column_roles
-        if name in names and plain_name(role) in {COUNT, SUCCESSES}
-    }
+    own = {name: plain_name(role) for name, role in pairs if name in names and plain_name(role) in {COUNT, SUCCESSES}}
     squares = {base: name for name in names if (base := _base(SQUARES, name)) is not None and _sum_of(base, names)}
     counts = [name for name, role in own.items() if role == COUNT] or [
         name for name in names if plain_name(name) in COUNTS
@@ -52,7 +48,7 @@ def as_sums(rows: LogRows, columns: Any) -> tuple[LogRows, Any]:
     if not (squares or own) or not counts:
         return rows, columns
     of, products = _columns_of(names, squares, [name for name, role in own.items() if role == SUCCESSES])
-    return _read(rows, counts[0], of, products), {name: role for name, role in column_roles if name not in own} or None
+    return _read(rows, counts[0], of, products), {name: role for name, role in pairs if name not in own} or None
 
 
 def _sum_of(base: str, names: list[str]) -> str | None:

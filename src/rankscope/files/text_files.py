@@ -186,10 +186,8 @@ def texts_of_columns(raw: Raw, separator: str, selection: Selection, noun: str) 
         where = f"{raw.label} line {words.count(number)}"
         if len(cells) < 2 or len(cells) < width:
             mark = {"\t": "tab", ",": "comma", ";": "semicolon"}[separator]
-            problem = (
-                f"{words.quote(separator.join(cells))} has too few columns: each line is an id, a {mark} and a text"
-            )
-            raise InputError(f"{where}: {problem}; is a text broken over lines?")
+            fault = f"{words.quote(separator.join(cells))} has too few columns: each line is an id, a {mark} and a text"
+            raise InputError(f"{where}: {fault}; is a text broken over lines?")
         one, text = layout(cells)
         if not one.strip():
             raise InputError(f"{where}: no id before the text")

@@ -100,12 +100,10 @@ class AWRF(_Undefined, aliases=("AttentionWeightedRankFairness",)):
 
     def earn(self, every: Lists, items: ShownLists) -> Terms:
         weight = attention(every.relevant(self.level), self.viewing, self.patience, stop=self.stop)
-        observed = label_shares(items, self.by, str(self), weight)
-        fair = np.broadcast_to(fair_shares(items.table, self.by, self.target, str(self)), observed.shape)
-        apart = (
-            total(np.abs(observed - fair)) / 2.0 if self.distance == "total" else divergence_of(fair, observed, "JS")
-        )
-        return Terms(every, {}, base=1.0 - apart, defined=total(observed) > 0)
+        shown = label_shares(items, self.by, str(self), weight)
+        fair = np.broadcast_to(fair_shares(items.table, self.by, self.target, str(self)), shown.shape)
+        apart = total(np.abs(shown - fair)) / 2.0 if self.distance == "total" else divergence_of(fair, shown, "JS")
+        return Terms(every, {}, base=1.0 - apart, defined=total(shown) > 0)
 
 
 class NDKL(_Undefined):

@@ -114,17 +114,15 @@ class ILD(_OfItems, aliases=("IntraListDiversity", "intra_list_diversity")):
         row, table = items.row, items.table
         if self.distance == "hamming":
             labels = table.labels(self.by, str(self))
-            labelled, many = items.labelled(labels), float(len(labels.names))
-            own = labelled.by_cell(
-                2.0 * labelled.sums() - number[labelled.query]
-            )  # of its labels: with it, less without it
-            held = np.bincount(labelled.query, minlength=len(number))
+            shown, many = items.labelled(labels), float(len(labels.names))
+            own = shown.by_cell(2.0 * shown.sums() - number[shown.query])  # of its labels: with it, less without it
+            held = np.bincount(shown.query, minlength=len(number))
             return (many * (number - 1.0) - held)[:, None] / many + own / many
         feature = table.feature(self.by, str(self))
         if isinstance(feature, Labels):  # vectors of zeros and of one number
-            labelled = items.labelled(feature)
-            here = 1.0 / each(math.sqrt, labelled.beside.astype(float))
-            return labelled.by_cell(here * (labelled.sums(here) - here))
+            shown = items.labelled(feature)
+            here = 1.0 / each(math.sqrt, shown.beside.astype(float))
+            return shown.by_cell(here * (shown.sums(here) - here))
         near = np.zeros(row.shape)
         for column in unit_vectors(table, self.by, str(self)):
             here = np.where(items.shown, column[row], 0.0)

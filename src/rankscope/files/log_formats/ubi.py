@@ -78,10 +78,10 @@ def read_ubi(log_input: LogInput) -> LogTable:
     done = _done(events)
     shown, added = _shown(lists, done)
     if not shown.height:
-        problem = (
+        fault = (
             f"no query with hits, and no event of shown items; UBI has {EXPECTS}, or events of the action impression"
         )
-        raise InputError(f"{log_input.label}: {problem}")
+        raise InputError(f"{log_input.label}: {fault}")
     known = pl.concat([lists.select("impression_id"), shown.select("impression_id")]).unique()
     done = _matched(done.join(known, on="impression_id", how="semi", maintain_order="left"), shown)
     rows = _rows(shown, done, _dwell(events, lists), observed=bool(events.height))
@@ -234,16 +234,12 @@ def _about(rows: pl.DataFrame, lists: pl.DataFrame, events: pl.DataFrame) -> tup
     who = ("client_id", "user_id", "session_id", "user_query", "application")
     first = [first_known(pl.col(name)).alias(f"event_{name}") for name in who]
     ordered = events.filter(pl.col("query_id").is_not_null()).sort("timestamp", maintain_order=True)
-    of_events = ordered.group_by("query_id", maintain_order=True).agg(
-        pl.col("timestamp").min().alias("first_at"), *first
-    )
+    facts = ordered.group_by("query_id", maintain_order=True).agg(pl.col("timestamp").min().alias("first_at"), *first)
     attributes = {name: name.removeprefix(BEFORE) for name in lists.columns if name.startswith(BEFORE)}
     taken = {*OWN, *MEANT.values(), *rows.columns}
     known = lists.drop("hits", *[name for name, own in attributes.items() if own in taken])
     known = known.rename(attributes, strict=False)
-    rows = rows.join(
-        of_events.rename({"query_id": "impression_id"}), on="impression_id", how="left", maintain_order="left"
-    )
+    rows = rows.join(facts.rename({"query_id": "impression_id"}), on="impression_id", how="left", maintain_order="left")
     rows = rows.join(known, on="impression_id", how="left", maintain_order="left").with_columns(
         *[pl.coalesce(name, f"event_{name}").alias(name) for name in who],
         pl.coalesce("timestamp", "first_at", "done_at").alias("timestamp"),

@@ -33,11 +33,8 @@ class Compared:
         family, measurements = self.family, self.measurements
         panels, level, codes = family.panels, family.method.level, family.primary.clusters
         cites = Cites(codes is not None)
-        request, health = (
-            (None, [])
-            if measurements.scores is None
-            else (measurements.scores.request, [one.health for one in measurements.scores.runs])
-        )
+        scores = measurements.scores
+        request, health = (None, []) if scores is None else (scores.request, [one.health for one in scores.runs])
         runs, metrics = (
             words.counted(len(family.primary.systems), "run"),
             [(panel.name, panel.metric) for panel in panels],

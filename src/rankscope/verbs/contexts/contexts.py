@@ -21,6 +21,7 @@ from rankscope.verbs.contexts.evidence import EvidenceSearch, Matching
 from rankscope.verbs.contexts.measures import USUAL, ContextMeasure, EvidenceRecall
 from rankscope.verbs.contexts.result import ContextScores, Unanswerable
 
+Searches = Mapping[str, Mapping[str, EvidenceSearch]]
 BUDGETS = (256, 512, 1024, 2048, 4096, 8192)
 
 
@@ -93,10 +94,7 @@ def _conventions(matching: Matching, used: Sequence[ContextMeasure]) -> dict[str
 
 
 def _curve(
-    limits: Sequence[int],
-    by_system: Mapping[str, Mapping[str, EvidenceSearch]],
-    questions: Sequence[str],
-    used: Sequence[ContextMeasure],
+    limits: Sequence[int], by_system: Searches, questions: Sequence[str], used: Sequence[ContextMeasure]
 ) -> dict[int, Panel]:
     if not any(measure.needs == "evidence" for measure in used):
         return {}
@@ -142,7 +140,7 @@ def _distinct(names: Sequence[str]) -> list[str]:
     return [name if names.count(name) == 1 else f"{name}{i}" for i, name in enumerate(names, start=1)]
 
 
-def _answerable(by_system: Mapping[str, Mapping[str, EvidenceSearch]]) -> list[str]:
+def _answerable(by_system: Searches) -> list[str]:
     """The questions with evidence or answers. Raises DataError if there are none."""
     every = [one for of_table in by_system.values() for one in of_table.values()]
     out = list(dict.fromkeys(one.question.id for one in every if one.question.evidence or one.question.answers))
@@ -152,9 +150,7 @@ def _answerable(by_system: Mapping[str, Mapping[str, EvidenceSearch]]) -> list[s
     return out
 
 
-def _unanswerable(
-    by_system: Mapping[str, Mapping[str, EvidenceSearch]], answerable: set[str]
-) -> Iterator[Unanswerable]:
+def _unanswerable(by_system: Searches, answerable: set[str]) -> Iterator[Unanswerable]:
     """The contexts and tokens that each system retrieved for other questions."""
     for name, of_table in by_system.items():
         some = [one for question, one in of_table.items() if question not in answerable]
@@ -163,9 +159,7 @@ def _unanswerable(
             yield Unanswerable(name, len(some), contexts, float(np.mean([one.lengths.sum() for one in some])))
 
 
-def _panel(
-    measure: ContextMeasure, by_system: Mapping[str, Mapping[str, EvidenceSearch]], questions: Sequence[str]
-) -> Panel:
+def _panel(measure: ContextMeasure, by_system: Searches, questions: Sequence[str]) -> Panel:
     values = np.array(
         [[measure.value(one[q]) if q in one else np.nan for q in questions] for one in by_system.values()]
     )
@@ -173,9 +167,7 @@ def _panel(
     return Panel(of, tuple(by_system), tuple(questions), values)
 
 
-def _budgets(
-    budgets: Sequence[int] | None, by_system: Mapping[str, Mapping[str, EvidenceSearch]], questions: Sequence[str]
-) -> list[int]:
+def _budgets(budgets: Sequence[int] | None, by_system: Searches, questions: Sequence[str]) -> list[int]:
     """The budgets asked for, or the usual ones up to the first that holds all contexts."""
     if budgets is not None:
         for one in budgets:
