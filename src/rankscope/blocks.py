@@ -397,5 +397,5 @@ class Page:
     @property
     def explorer(self) -> Explorer | None:
         """The rankings of the page, or None."""
-        found = (b for section in self.sections for b in section.blocks if isinstance(b, Explorer))
-        return next(found, None)
+        explorers = (b for section in self.sections for b in section.blocks if isinstance(b, Explorer))
+        return next(explorers, None)

@@ -156,9 +156,9 @@ def check_value(owner: str, name: str, value: Any, hint: Any, param: Param) -> A
     """Return a parameter's value in its type, or raise InputError if it has another type or is out of bounds."""
 
     def refuse(text: str) -> NoReturn:
-        raise InputError(f"{owner}({name}={brief(given, quoted=True)}): {text}")
+        raise InputError(f"{owner}({name}={brief(original, quoted=True)}): {text}")
 
-    given = value
+    original = value
     if param.reads is not None:
         value = param.reads(value)
     kinds = get_args(hint) if isinstance(hint, UnionType) or get_origin(hint) is Union else (hint,)

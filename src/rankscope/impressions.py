@@ -197,8 +197,8 @@ class Log:
             return self.elsewhere.gather(query(self.frame), within)
         parts = -(-(self.most or self.rows) // PART) if within else 1
         if parts < 2:
-            found = self.collect(query(self._with_ids_as_given if ids else self.frame))
-            return self.collect(query(self.frame)) if any(padded(found[name]) for name in ids) else found
+            frame = self.collect(query(self._with_ids_as_given if ids else self.frame))
+            return self.collect(query(self.frame)) if any(padded(frame[name]) for name in ids) else frame
         place = pl.col(within).hash() % parts
         return pl.concat([self.collect(query(self.frame.filter(place == part))) for part in range(parts)])
 
@@ -303,9 +303,9 @@ class Log:
             return cells.cast(pl.Float64, strict=False).fill_nan(None)
         value, faulty = number_of_text(cells)
         first = [faulty.arg_true().first().alias("row"), pl.col(column).filter(faulty).first().alias("cell")]
-        found = self.gather(lambda frame: frame.select(first)).drop_nulls()
-        if len(found):
-            row, cell = found.row(0)
+        faults = self.gather(lambda frame: frame.select(first)).drop_nulls()
+        if len(faults):
+            row, cell = faults.row(0)
             raise InputError(f"{self.source.at(row)}, column {name}: {words.quote(cell)} is not a number")
         return value
 

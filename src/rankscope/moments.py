@@ -127,10 +127,10 @@ class Moments:
         0.0
         """
         covariance = self.covariance
-        found, size = (
+        variance, size = (
             float(by @ table @ by) for by, table in ((factors, covariance), (np.abs(factors), np.abs(covariance)))
         )
-        return 0.0 if found <= CANCELLED * size else found
+        return 0.0 if variance <= CANCELLED * size else variance
 
 
 SMALLEST = 1074  # every finite double is a whole multiple of 2 ** -1074

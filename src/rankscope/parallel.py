@@ -38,8 +38,8 @@ _limits: ContextVar[Mapping[str, str]] = ContextVar("_limits", default=MappingPr
 @contextmanager
 def limits(threads: Any = None, memory: str | None = None) -> Iterator[None]:
     """Set the threads and the memory for reading within the block. None leaves them to the environment."""
-    given = {name: str(value) for name, value in ((THREADS, threads), (MEMORY, memory)) if value is not None}
-    token = _limits.set(given)
+    settings = {name: str(value) for name, value in ((THREADS, threads), (MEMORY, memory)) if value is not None}
+    token = _limits.set(settings)
     try:
         thread_count(), memory_bound()  # so that what cannot be meant is told before any work
         yield
@@ -53,26 +53,26 @@ def _said(name: str) -> str:
 
 def thread_count() -> int:
     """The number of threads: RANKSCOPE_THREADS, or one per core that this process may use."""
-    said = _said(THREADS)
-    if not said:
+    setting = _said(THREADS)
+    if not setting:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not said.isascii() or not said.isdigit() or not 1 <= int(said) <= 1024:
-        raise InputError(f"{THREADS}={said!r}: how many threads to work on is a whole number from 1 to 1,024")
-    return int(said)
+    if not setting.isascii() or not setting.isdigit() or not 1 <= int(setting) <= 1024:
+        raise InputError(f"{THREADS}={setting!r}: how many threads to work on is a whole number from 1 to 1,024")
+    return int(setting)
 
 
 def memory_bound() -> int | None:
     """The bound of memory in bytes, from RANKSCOPE_MEMORY (``2GB``), or None if it is not set."""
-    said = _said(MEMORY)
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", said.lower())
-    if said and (match is None or match[2] not in UNITS):
-        raise InputError(f"{said!r} is not a memory size: write it like 2GB or 512MB")
+    setting = _said(MEMORY)
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", setting.lower())
+    if setting and (match is None or match[2] not in UNITS):
+        raise InputError(f"{setting!r} is not a memory size: write it like 2GB or 512MB")
     if match is None:
         return None
     bound = int(float(match[1]) * UNITS[match[2]])
     if bound < STANDING + 2 * FACTOR * LEAST:
         raise InputError(
-            f"{MEMORY}={said!r}: too little, as processes need {words.count(STANDING >> 20)} MB before reading runs"
+            f"{MEMORY}={setting!r}: too little, as processes need {words.count(STANDING >> 20)} MB before reading runs"
         )
     return bound
 
@@ -107,19 +107,19 @@ def free_memory() -> int | None:
 
     None if the system does not say.
     """
-    found = []
+    bounds = []
     for path, pattern, unit in FREE:
         with suppress(OSError, ValueError):
             if match := re.search(pattern, Path(path).read_text("ascii"), re.MULTILINE):
-                found.append(int(match[1]) * unit)
+                bounds.append(int(match[1]) * unit)
     with suppress(ImportError, OSError, ValueError):
         import resource
 
         bound = resource.getrlimit(resource.RLIMIT_AS)[0]
         if bound != resource.RLIM_INFINITY:
             taken = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
-            found.append(max(bound - taken, 0))
-    return min(found, default=None)
+            bounds.append(max(bound - taken, 0))
+    return min(bounds, default=None)
 
 
 def map_parts(work: Callable[[T], R], parts: Iterable[T]) -> Iterator[R]:

@@ -147,7 +147,7 @@ class _Table:
         suspects = np.arange(self.frame.height)
         if self.blocks.whole:
             few = self.frame.height <= IN_CACHE
-            found = [NO_ROWS]
+            rows_again = [NO_ROWS]
             for first, last in [(0, len(self.blocks.size))] if few else self._cut(IN_CACHE):
                 at, size = int(self.blocks.start[first : first + 1].sum()), self.blocks.size[first:last]
                 hashes = (
@@ -160,8 +160,8 @@ class _Table:
                 ordered = np.sort(key)
                 same = ordered[1:][ordered[1:] == ordered[:-1]]
                 # by sorting: the table that NumPy 2.0 would make of a few keys above 2 ** 63 overflows
-                found += [at + np.flatnonzero(np.isin(key, same, kind="sort"))] if len(same) else []
-            suspects = np.concatenate(found)
+                rows_again += [at + np.flatnonzero(np.isin(key, same, kind="sort"))] if len(same) else []
+            suspects = np.concatenate(rows_again)
         if not len(suspects):
             return suspects
         rows = self.frame.select("query_id", "doc_id")[suspects]
@@ -307,9 +307,9 @@ class Qrels(_Table):
 
     @cached_property
     def _by_hash(self) -> tuple[Array, Array]:
-        found = self.names.hash(seed=SEED).to_numpy()
-        order = np.argsort(found, kind="stable")
-        return found[order], order
+        hashes = self.names.hash(seed=SEED).to_numpy()
+        order = np.argsort(hashes, kind="stable")
+        return hashes[order], order
 
     def places_of(self, queries: pl.Series) -> Array:
         """The position of each of these queries in ``queries``, -1 for a missing one."""
@@ -329,11 +329,11 @@ class Qrels(_Table):
         wanted = queries.hash(seed=SEED).to_numpy()
         by, near = np.argsort(wanted), np.empty(len(wanted), dtype=np.int64)
         near[by] = place[np.minimum(np.searchsorted(known, wanted[by]), len(known) - 1)]  # fast where both rise
-        found = np.where((names.gather(column(near)) == queries).to_numpy(), near, -1)
+        places = np.where((names.gather(column(near)) == queries).to_numpy(), near, -1)
         if (known[1:] == known[:-1]).any():  # hashes of two queries meet: all are compared in full
             by_name = dict(zip(self.queries, range(len(known)), strict=True))
-            found = np.array([by_name.get(query, -1) for query in queries.to_list()], dtype=np.int64)
-        return found
+            places = np.array([by_name.get(query, -1) for query in queries.to_list()], dtype=np.int64)
+        return places
 
     def only(self, places: Array) -> Qrels:
         """The judgments of the queries at these positions of ``queries``. The rows of each query must be adjacent."""

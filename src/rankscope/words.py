@@ -313,8 +313,8 @@ def nearest(name: str, names: Iterable[str], close: float = 0.6) -> str | None:
     from difflib import get_close_matches  # only an error needs it
 
     by_folded = {other.casefold(): other for other in reversed(list(names))}
-    found = get_close_matches(name.casefold(), by_folded, n=1, cutoff=close)
-    return by_folded[found[0]] if found else None
+    matches = get_close_matches(name.casefold(), by_folded, n=1, cutoff=close)
+    return by_folded[matches[0]] if matches else None
 
 
 def hint(

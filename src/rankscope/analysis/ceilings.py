@@ -80,12 +80,12 @@ def ceilings(
     depths: list[int | None] = [None, *(depth for depth in DEPTHS if depth < deepest)]
     kernels: list[Callable[[Lists], Array]] = [_reordering(metric, depth) for depth in depths]
     rankings = [lambda lists, make=make: metric.score(make(lists)) for make in candidates(metric)]
-    found = map_kernels(judged, [*kernels, *rankings])
+    columns = map_kernels(judged, [*kernels, *rankings])
     out = np.isnan(values)
-    tops = [np.where(out | fixed, values, best_of(values, top)) for top in found[: len(depths)]]
+    tops = [np.where(out | fixed, values, best_of(values, top)) for top in columns[: len(depths)]]
     for at in range(1, len(tops)):  # all that was retrieved holds its top n
         tops[0] = best_of(tops[0], tops[at])
-    everything, *others = found[len(depths) :]
+    everything, *others = columns[len(depths) :]
     best = best_of.reduce([tops[0], everything, *others])
     best = np.where(out | fixed, values, best)
     close = np.isclose(best, everything, rtol=0, atol=1e-12, equal_nan=True) | out | fixed

@@ -95,8 +95,8 @@ def by_cutoff(scores: Scores, runs: Sequence[str], lead: Metric | None = None) -
     Nothing if no ranking holds more than one document.
     """
     curves, reasons, at = [], [], scores.request.place(scores.metrics[0])
-    found = [e.judged[at] for s, e in zip(scores.runs, scores.evaluations, strict=True) if s.name in runs]
-    longest = max((int(judged.retrieved.max(initial=0)) for judged in found), default=0)
+    judgments = [e.judged[at] for s, e in zip(scores.runs, scores.evaluations, strict=True) if s.name in runs]
+    longest = max((int(judged.retrieved.max(initial=0)) for judged in judgments), default=0)
     deepest = min(longest, scores.request.policies.depth or longest)
     for metric, like in _with_cutoffs(scores, lead) if deepest > 1 else ():
         if reason := why_not(scores, metric, like):
@@ -159,11 +159,11 @@ class RecallCurve:
         value = known[best][HALF]
         if not value:
             return "No run finds half of the relevant documents of any query."
-        said = f"With half of the relevant documents found, {best} has a mean precision of {words.number(value)}"
+        start = f"With half of the relevant documents found, {best} has a mean precision of {words.number(value)}"
         if len(known) == 1:
-            return f"{said}: {words.number(value * 10, digits=1)} of 10 documents read are relevant."
+            return f"{start}: {words.number(value * 10, digits=1)} of 10 documents read are relevant."
         other = max((r for r in known if r != first), key=lambda r: known[r][HALF]) if best == first else first
-        return f"{said}, {other} {words.number(known[other][HALF])}."
+        return f"{start}, {other} {words.number(known[other][HALF])}."
 
 
 def by_recall(scores: Scores, runs: Sequence[str], level: float = 1.0) -> RecallCurve | str | None:

@@ -144,13 +144,13 @@ class Mixing(Declared, kind="mixing"):
         {(('a',), (0,)): 0.5, (('b',), (1,)): 0.5}
         """
         check_rankings(self, rankings, k)
-        found: dict[tuple[tuple[Any, ...], tuple[int, ...]], float] = defaultdict(float)
+        chances: dict[tuple[tuple[Any, ...], tuple[int, ...]], float] = defaultdict(float)
         ahead: deque[tuple[int, ...]] = deque([()])
         while ahead:
             path = _Path(ahead.popleft(), ahead)
             items, teams = self.draw(rankings, k, path.pick)
-            found[tuple(items), tuple(teams)] += path.chance
-        return dict(found)
+            chances[tuple(items), tuple(teams)] += path.chance
+        return dict(chances)
 
 
 class _Path:

@@ -66,26 +66,26 @@ def _program(
     clicks = 1 / np.arange(1, earned.shape[2] + 1)
     each = (np.diff(earned, axis=2, prepend=0.0) * clicks).sum(axis=2)
     spread = ((each - each.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
-    found = linprog(spread, A_eq=equal, b_eq=[1.0, *[0.0] * apart.shape[1]], bounds=(0, 1))
-    if not found.success:
+    solution = linprog(spread, A_eq=equal, b_eq=[1.0, *[0.0] * apart.shape[1]], bounds=(0, 1))
+    if not solution.success:
         raise DataError(
             f"{method}: no mixture of {len(lists):,} lists gives these rankers equal credit: raise lists, or use TeamDraft()"
         )
-    probabilities = np.maximum(found.x, 0.0)
+    probabilities = np.maximum(solution.x, 0.0)
     return tuple(lists), tuple((probabilities / probabilities.sum()).tolist())
 
 
 def _lists(rankings: Rankings, k: int, most: int) -> list[tuple[Any, ...]]:
     """The lists of items that are each a ranker's best one left: all lists, or the allowed number, drawn at random."""
-    found: dict[tuple[Any, ...], None] = {(): None}
+    lists: dict[tuple[Any, ...], None] = {(): None}
     size = min(k, len({item for ranking in rankings for item in ranking}))
     for _ in range(size):
-        longer = {(*items, item): None for items in found for item in _next(rankings, items)}
+        longer = {(*items, item): None for items in lists for item in _next(rankings, items)}
         if len(longer) > most:
             break
-        found = longer
+        lists = longer
     else:
-        return list(found)
+        return list(lists)
     chance, drawn = Coins(0, "lists"), dict[tuple[Any, ...], None]()
     for _ in range(10 * most):
         items: tuple[Any, ...] = ()

@@ -70,7 +70,7 @@ class Users:
 
 def chances(values: Any, size: int | None = None) -> Array:
     """Return probabilities as an array. Raises ValueError for others, or for another number of them."""
-    found = np.asarray(values, dtype=float)
-    if found.ndim != 1 or not ((found >= 0) & (found <= 1)).all() or size not in {None, len(found)}:
+    array = np.asarray(values, dtype=float)
+    if array.ndim != 1 or not ((array >= 0) & (array <= 1)).all() or size not in {None, len(array)}:
         raise ValueError(f"{len(values)} probabilities")
-    return found
+    return array

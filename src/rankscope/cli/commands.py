@@ -203,10 +203,10 @@ def _metric_of_margin(name: str) -> str:
 
 
 def _number(text: str) -> float | str:
-    found = as_share(text)
-    if found is None:
+    share = as_share(text)
+    if share is None:
         raise InputError(f"--margin {text}: a margin must be a number, like 0.01, 1% or nDCG@10=0.01")
-    number, relative = found
+    number, relative = share
     return text if relative else number
 
 
@@ -217,8 +217,8 @@ def named_tables(paths: Sequence[str]) -> Any:
     out = {}
     for path in paths:
         name, equals, file = path.partition("=")
-        given = bool(equals) and not Path(path).exists()
-        out[name if given else Path(path).name.partition(".")[0]] = file if given else path
+        is_named = bool(equals) and not Path(path).exists()
+        out[name if is_named else Path(path).name.partition(".")[0]] = file if is_named else path
     if len(out) < len(paths):
         raise InputError("--events: two tables have one name: give each its own, like --events clicks=a.csv")
     return out
@@ -305,11 +305,11 @@ def scorer_named(text: str) -> Any:
         module = import_module(path.stem if path.suffix == ".py" else place)
     except Exception as error:  # noqa: BLE001 - the file is the user's: whatever it raises is the answer
         raise InputError(f"--scorer {text}: {place} cannot be imported: {type(error).__name__}: {error}") from None
-    found = getattr(module, name, None)
-    if not callable(found):
+    scorer = getattr(module, name, None)
+    if not callable(scorer):
         known = [one for one in vars(module) if not one.startswith("_")]
         raise InputError(f"--scorer {text}: {place} has no function {name}{hint(name, known, otherwise='')}")
-    return found
+    return scorer
 
 
 # --- commands

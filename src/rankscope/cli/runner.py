@@ -149,8 +149,8 @@ class Call:
         files = [path for path in (self.qrels, *self.runs) if path and not Path(path).exists()]
         strays = [path for path in files if spelled(path)]
         if strays:
-            given = " ".join([*self.params["metrics"], *strays])
-            raise InputError(f"no file called {strays[0]}: -m takes one argument, write -m {shlex.quote(given)}")
+            metrics = " ".join([*self.params["metrics"], *strays])
+            raise InputError(f"no file called {strays[0]}: -m takes one argument, write -m {shlex.quote(metrics)}")
 
     def _what_is_missing(self) -> str:
         """Return the error for missing judgments or rankings: the usage, with an example."""
@@ -186,8 +186,8 @@ class Call:
             return form or "table"
         ending = Path(out).suffix.lower()
         if ending not in ENDINGS:
-            said = f"{out}: the format of {ending or 'a name without an ending'} is not known"
-            raise InputError(f"{said}, name one with --format: {', '.join(formats)}")
+            problem = f"{out}: the format of {ending or 'a name without an ending'} is not known"
+            raise InputError(f"{problem}, name one with --format: {', '.join(formats)}")
         if ENDINGS[ending] not in formats:
             raise InputError(f"{out}: this is written as {words.listing(formats, last='or')}, not as {ENDINGS[ending]}")
         return ENDINGS[ending]

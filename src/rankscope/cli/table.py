@@ -538,7 +538,7 @@ COMMANDS = (
             Option("--baseline", "For add: the baseline.", str, "NAME"),
             Option("--candidate", "For add: the candidate.", str, "NAME"),
             Option("--date day", "For add: the date, like 2024-05-31.", str, "DATE"),
-            Option("--launched", "For add: whether the candidate was launched.", ("yes", "no"), read=lambda said: said == "yes"),
+            Option("--launched", "For add: whether the candidate was launched.", ("yes", "no"), read=lambda text: text == "yes"),
             Option("--note notes", "For add: a note.", str, "TEXT"),
             QUIET, *output(*FORMATS, more="; .html for report"),
         ),

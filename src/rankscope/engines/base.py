@@ -89,13 +89,13 @@ def map_kernels(judged: Judged, kernels: Sequence[Callable[[Lists], Array]], all
 
     def work(chunk: Array) -> list[Array]:
         lists = judged.lists(chunk)
-        found = [kernel(lists) for kernel in kernels]
+        results = [kernel(lists) for kernel in kernels]
         if len(chunks) > 1:
             lists.forget()
-        return found
+        return results
 
-    found = map_parts(work, chunks) if all_cores and len(chunks) > 1 else map(work, chunks)
-    for chunk, of_kernels in zip(chunks, found, strict=True):
+    by_chunk = map_parts(work, chunks) if all_cores and len(chunks) > 1 else map(work, chunks)
+    for chunk, of_kernels in zip(chunks, by_chunk, strict=True):
         for values, of_chunk in zip(out, of_kernels, strict=True):
             values[chunk] = of_chunk
     return out
@@ -112,8 +112,8 @@ def columns_of(judged: Judged, metrics: Iterable[Scorable], all_cores: bool = Tr
         if metric.aggregate == "weighted":
             kernels[metric, "weight"] = metric.weight
     missing = [name for name in kernels if name not in judged.scored]
-    found = map_kernels(judged, [kernels[name] for name in missing], all_cores)
-    return judged.scored | dict(zip(missing, found, strict=True))
+    columns = map_kernels(judged, [kernels[name] for name in missing], all_cores)
+    return judged.scored | dict(zip(missing, columns, strict=True))
 
 
 def score(judged: Judged, metrics: Iterable[Scorable]) -> list[Values]:
@@ -123,9 +123,9 @@ def score(judged: Judged, metrics: Iterable[Scorable]) -> list[Values]:
         known = columns_of(judged, metrics)
         return [Values(known[metric], known.get((metric, "weight"), plain)) for metric in metrics]
     weighted = [metric for metric in metrics if metric.aggregate == "weighted"]
-    found = map_kernels(judged, [*(metric.score for metric in metrics), *(metric.weight for metric in weighted)])
-    weights = dict(zip(map(id, weighted), found[len(metrics) :], strict=True))
-    pairs = zip(metrics, found[: len(metrics)], strict=True)
+    columns = map_kernels(judged, [*(metric.score for metric in metrics), *(metric.weight for metric in weighted)])
+    weights = dict(zip(map(id, weighted), columns[len(metrics) :], strict=True))
+    pairs = zip(metrics, columns[: len(metrics)], strict=True)
     return [Values(value, weights.get(id(metric), plain)) for metric, value in pairs]
 
 

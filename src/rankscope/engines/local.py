@@ -84,12 +84,12 @@ def check_subtopics(qrels: Qrels) -> None:
     refuse_nameless(qrels.frame["iteration"].unique().sort().to_list() if named else [], qrels.source.label)
 
 
-def refuse_nameless(said: list[str], label: str) -> None:
+def refuse_nameless(subtopics: list[str], label: str) -> None:
     """Refuse qrels with these values in column 2 if subtopics are needed. None is a table without that column."""
-    if set(said) <= NAMELESS:
-        what = f"column 2 is {said[0]!r} throughout" if said else "a column for them is missing"
+    if set(subtopics) <= NAMELESS:
+        problem = f"column 2 is {subtopics[0]!r} throughout" if subtopics else "a column for them is missing"
         raise InputError(
-            f"{label} names no subtopics ({what}): diversity metrics need qrels with a subtopic in column 2, "
+            f"{label} names no subtopics ({problem}): diversity metrics need qrels with a subtopic in column 2, "
             "or a column named subtopic"
         )
 
@@ -174,7 +174,7 @@ def join(parts: Sequence[tuple[Judged, DataFacts]], qrels: Qrels, order: Order) 
     place = np.where(place < 0, len(qrels.names), place)
     if (place[1:] < place[:-1]).any():
         laid = laid.of(np.argsort(place, kind="stable"))
-    return laid, join_facts([found for _, found in parts], order)
+    return laid, join_facts([facts for _, facts in parts], order)
 
 
 def places_of(qrels: Qrels, queries: Sequence[str]) -> Array:
@@ -189,18 +189,18 @@ def judge_missing(qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
 
 def join_facts(facts: Sequence[DataFacts], order: Order) -> DataFacts:
     """Join the facts of the parts of a run."""
-    extra = tuple(chain.from_iterable(found.extra for found in facts))
-    ranks = [found.disagreeing for found in facts if found.rows]  # None if a part has no rank column
+    extra = tuple(chain.from_iterable(part.extra for part in facts))
+    ranks = [part.disagreeing for part in facts if part.rows]  # None if a part has no rank column
     return DataFacts(
-        rows=sum(found.rows for found in facts),
-        queries=sum(found.queries for found in facts),
-        missing=tuple(chain.from_iterable(found.missing for found in facts)),
+        rows=sum(part.rows for part in facts),
+        queries=sum(part.queries for part in facts),
+        missing=tuple(chain.from_iterable(part.missing for part in facts)),
         extra=extra,
-        tied_rows=sum(found.tied_rows for found in facts),
-        tied_at={k: sum(found.tied_at[k] for found in facts) for k in order.cutoffs},
+        tied_rows=sum(part.tied_rows for part in facts),
+        tied_at={k: sum(part.tied_at[k] for part in facts) for k in order.cutoffs},
         disagreeing=None if None in ranks else sum(filter(None, ranks)),
-        tied_in_top={k: sum(found.tied_in_top[k] for found in facts) for k in order.cutoffs},
-        again_in_top=dict(sum((Counter(found.again_in_top) for found in facts), Counter())),
+        tied_in_top={k: sum(part.tied_in_top[k] for part in facts) for k in order.cutoffs},
+        again_in_top=dict(sum((Counter(part.again_in_top) for part in facts), Counter())),
     )
 
 
@@ -216,9 +216,9 @@ def _rows_of(qrels: Qrels, run: Run, number: Array) -> Array:
     row = run.rows_of(qrels.doc_hash)
     query = number[run.query_code[row]]
     row, query = row[query >= 0], query[query >= 0]
-    found = np.full(len(qrels.doc_hash), -1)
+    run_rows = np.full(len(qrels.doc_hash), -1)
     if not len(row):
-        return found
+        return run_rows
     bits = np.uint64(64 - len(qrels.names).bit_length())
     below = np.uint64(64) - bits
     key = (run.doc_hash[row] >> below) | (query.astype(np.uint64) << bits)
@@ -232,8 +232,8 @@ def _rows_of(qrels: Qrels, run: Run, number: Array) -> Array:
     row = sorted_row[near[at]]
     same = qrels.frame["doc_id"].gather(column(at)) == run.frame["doc_id"].gather(column(row))
     kept = same.to_numpy()
-    found[at[kept]] = row[kept]
-    return found
+    run_rows[at[kept]] = row[kept]
+    return run_rows
 
 
 def _rows_of_short(qrels: Qrels, run: Run, number: Array, width: int) -> Array:
@@ -255,9 +255,9 @@ def _rows_of_short(qrels: Qrels, run: Run, number: Array, width: int) -> Array:
     inside = place < size[which]
     at, row = judged[which[inside]], (start[which] + place)[inside]
     same = (qrels.frame["doc_id"].gather(column(at)) == run.frame["doc_id"].gather(column(row))).to_numpy()
-    found = np.full(len(wanted), -1)
-    found[at[same]] = row[same]
-    return found
+    run_rows = np.full(len(wanted), -1)
+    run_rows[at[same]] = row[same]
+    return run_rows
 
 
 def _rows_in_full(qrels: Qrels, run: Run, row: Array, query: Array) -> Array:
@@ -284,17 +284,17 @@ def _lay_out(
         rank = np.where(rank <= order.depth, rank, 0)
     by = judged_order(query, rank, grade)
     rank = rank[by]
-    found = rank > 0
-    tie_start, tie_size = ranked.ties_at(np.where(found, place[by], -1), rank)
+    is_retrieved = rank > 0
+    tie_start, tie_size = ranked.ties_at(np.where(is_retrieved, place[by], -1), rank)
     score = None
     if "score" in order.needs:
         score = np.full(len(by), np.nan)
-        score[found] = ranked.run.frame["score"].to_numpy()[row[by[found]]]
+        score[is_retrieved] = ranked.run.frame["score"].to_numpy()[row[by[is_retrieved]]]
     return Judged(
         query_id=names,
         retrieved=retrieved,
         size=np.bincount(query, minlength=len(names)),
-        in_run=np.bincount(query[by], weights=found, minlength=len(names)).astype(np.int64),
+        in_run=np.bincount(query[by], weights=is_retrieved, minlength=len(names)).astype(np.int64),
         grade=grade[by],
         rank=rank,
         tie_start=tie_start,
@@ -370,11 +370,11 @@ class RankedRun:
         twice = np.flatnonzero((np.diff(rank[order]) == 0) & (np.diff(code[order]) == 0))
         if len(twice):
             row = int(order[twice[0] + 1])
-            query, said = self.run.frame["query_id"][row], rank[order[twice[0] + 1]]
+            query, number = self.run.frame["query_id"][row], rank[order[twice[0] + 1]]
             source = self.run.source
             where = source.at(row) if source.line_of and self.run.as_read else source.label
             raise InputError(
-                f"{where}: rank {said} of query {query} is given twice, so ties='rank' has no order; use ties='trec'"
+                f"{where}: rank {number} of query {query} is given twice, so ties='rank' has no order; use ties='trec'"
             )
         return order
 

@@ -33,7 +33,7 @@ def judge(
     extra = tuple(query for query in run if query not in qrels)
     names = [*qrels, *extra] if order.extra else list(qrels)
     rankings, documents = list[Ranking](), list[list[str]]()
-    ordered, found, grade = list[Array](), list[float](), list[float]()
+    ordered, document_scores, grade = list[Array](), list[float](), list[float]()
     for query in names:
         scores = as_text(run.get(query, {}), f"{label}: query {query}")
         grades = as_text(qrels.get(query, {}), f"qrels: query {query}")
@@ -44,9 +44,9 @@ def judge(
             raise InputError(f"qrels: query {query} has {kind}: grades must be finite numbers")
         rankings.append(scores)
         documents.append(list(grades))
-        found += map(scores.get, grades, repeat(NAN))
+        document_scores += map(scores.get, grades, repeat(NAN))
         grade += grades.values()
-    score, length = np.array(found, dtype=float), np.array(list(map(len, ordered)), dtype=np.int64)
+    score, length = np.array(document_scores, dtype=float), np.array(list(map(len, ordered)), dtype=np.int64)
     others = [_numbers(run[query], f"{label}: query {query}", "score") for query in extra if not order.extra]
     rising = np.concatenate([np.empty(0), *ordered, *others])
     places = places_of(rising, length, score, documents, rankings, order.ties)
@@ -115,22 +115,22 @@ def lay_out(
     names: Sequence[str], size: Array, grade: Array, score: Array, length: Array, places: Places, order: Order
 ) -> Judged:
     """Return the judged documents of each query end to end, the retrieved ones first and by rank."""
-    found, depth = ~np.isnan(score), order.depth
+    is_retrieved, depth = ~np.isnan(score), order.depth
     if depth is not None:
-        found &= places.rank <= depth
+        is_retrieved &= places.rank <= depth
     query = np.repeat(np.arange(len(names)), size)
-    by = judged_order(query, np.where(found, places.rank, 0), grade)
-    found = found[by]
+    by = judged_order(query, np.where(is_retrieved, places.rank, 0), grade)
+    is_retrieved = is_retrieved[by]
     return Judged(
         query_id=names,
         retrieved=length if depth is None else np.minimum(length, depth),
         size=size,
-        in_run=np.bincount(query, weights=found, minlength=len(names)).astype(np.int64),
+        in_run=np.bincount(query, weights=is_retrieved, minlength=len(names)).astype(np.int64),
         grade=grade[by],
-        rank=np.where(found, places.rank[by], 0),
-        tie_start=np.where(found, places.tie_start[by], 0),
-        tie_size=np.where(found, places.tie_size[by], 1),
-        score=np.where(found, score[by], np.nan) if "score" in order.needs else None,
+        rank=np.where(is_retrieved, places.rank[by], 0),
+        tie_start=np.where(is_retrieved, places.tie_start[by], 0),
+        tie_size=np.where(is_retrieved, places.tie_size[by], 1),
+        score=np.where(is_retrieved, score[by], np.nan) if "score" in order.needs else None,
     )
 
 
@@ -164,13 +164,13 @@ def _numbers(values: Ranking, where: str, what: str) -> Array:
     try:
         out = numbers_of(values.values())
     except NO_NUMBER:
-        found = [math.nan if value is None else words.as_number(value) for value in values.values()]
-        if None in found:
-            doc, bad = list(values.items())[found.index(None)]
+        numbers = [math.nan if value is None else words.as_number(value) for value in values.values()]
+        if None in numbers:
+            doc, bad = list(values.items())[numbers.index(None)]
             named = what == "grade" and isinstance(bad, str) and bad.isalpha()
             hint = f"; name grades with --grades '{bad}=3,...'" if named else ""
             raise InputError(f"{where}, document {doc}: {what} {bad!r} is not a number{hint}") from None
-        out = np.array(found, dtype=float)
+        out = np.array(numbers, dtype=float)
     out.sort()
     if len(out) and np.isnan(out[-1]):  # NaN sorts last
         doc, bad = next((d, v) for d, v in values.items() if v is None or math.isnan(float(v)))

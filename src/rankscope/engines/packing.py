@@ -147,8 +147,8 @@ class RowPacker:
         import pyarrow as pa
 
         signed = check - (1 << 64) if check >> 63 else check
-        said = ((bucket, pa.int16()), (self.source, pa.int32()), (rows, pa.int64()), (signed, pa.int64()))
-        return _fill([pa.array([value], kind) for value, kind in said], self.pieces)
+        cells = ((bucket, pa.int16()), (self.source, pa.int32()), (rows, pa.int64()), (signed, pa.int64()))
+        return _fill([pa.array([value], kind) for value, kind in cells], self.pieces)
 
 
 @dataclass(frozen=True)
@@ -189,8 +189,8 @@ def _whole(batches: Sequence[Any], columns: Columns) -> list[Any]:
 
     kinds = {"string": pa.large_string(), "double": pa.float64(), "bigint": pa.int64()}
     schema = pa.schema([(name, kinds[kind]) for name, kind in columns])
-    found: list[Any] = pa.Table.from_batches(batches).cast(schema).combine_chunks().to_batches()
-    return [batch for batch in found if batch.num_rows]
+    joined: list[Any] = pa.Table.from_batches(batches).cast(schema).combine_chunks().to_batches()
+    return [batch for batch in joined if batch.num_rows]
 
 
 def _blocks(queries: Any) -> tuple[Any, Array]:
@@ -261,8 +261,8 @@ class PartStream:
 
     def _counted(self, batch: Any) -> Any:
         """Return the values of a batch without the counts of packers, which are added up."""
-        told = batch.column(3).is_valid()
-        for rows, check in zip(*(batch.filter(told).column(at).to_pylist() for at in (2, 3)), strict=True):
+        has_counts = batch.column(3).is_valid()
+        for rows, check in zip(*(batch.filter(has_counts).column(at).to_pylist() for at in (2, 3)), strict=True):
             self.rows -= rows
             self.check -= check
         values = batch.filter(batch.column(3).is_null())
@@ -282,14 +282,14 @@ class PartStream:
         import polars as pl
         import pyarrow as pa
 
-        found = []
+        frames = []
         for values in held:
             mine = values.filter(pa.array(values.column(1).to_numpy() == source))
             if mine.num_rows:
-                found.append(unpack(mine, columns))
+                frames.append(unpack(mine, columns))
         kinds = {"string": pl.String, "double": pl.Float64, "bigint": pl.Int64}
         empty = pl.DataFrame(schema={name: kinds[kind] for name, kind in columns})
-        return pl.concat(found, rechunk=True) if found else empty
+        return pl.concat(frames, rechunk=True) if frames else empty
 
 
 def unpack(values: Any, columns: Columns) -> pl.DataFrame:

@@ -60,16 +60,16 @@ class PreparedQrels:
         length = np.fromiter(map(len, rankings), dtype=np.int64, count=len(rankings))
         try:
             scores = mappings.numbers_of(list(chain.from_iterable(r.values() for r in rankings)))
-            found: list[float] = []
+            document_scores: list[float] = []
             for number, (ranking, pick) in enumerate(zip(rankings, self.pick, strict=True)):
                 try:
-                    found += pick(ranking)
+                    document_scores += pick(ranking)
                 except (
                     KeyError
                 ):  # there are documents that it does not rank; runs that follow are likely to leave out some, too
                     self.pick[number] = _picker(self.documents[number])
-                    found += self.pick[number](ranking)
-            score = mappings.numbers_of(found)
+                    document_scores += self.pick[number](ranking)
+            score = mappings.numbers_of(document_scores)
         except mappings.NO_NUMBER:
             scores, score = np.array([NAN]), np.empty(0)
         if np.isnan(scores).any():
@@ -92,7 +92,7 @@ class PreparedQrels:
             scores.reshape(len(length), -1).sort(axis=1)
         places = mappings.places_of(scores, length, score, self.documents, rankings, order.ties, alike)
         return PreparedRun(
-            qrels=self, found=score, length=length, places=places, order=order, query_id=self.names, size=self.size,
+            qrels=self, document_scores=score, length=length, places=places, order=order, query_id=self.names, size=self.size,
             retrieved=length if order.depth is None else np.minimum(length, order.depth),
         )  # fmt: skip
 
@@ -105,7 +105,7 @@ class PreparedRun(LazyJudged):
     """A run judged by prepared judgments. Its documents are computed only if they are asked for."""
 
     qrels: PreparedQrels
-    found: Array
+    document_scores: Array
     length: Array
     places: mappings.Places
     order: Order
@@ -114,12 +114,14 @@ class PreparedRun(LazyJudged):
     def flat(self) -> Judged:
         """The same document by document."""
         qrels = self.qrels
-        return mappings.lay_out(qrels.names, qrels.size, qrels.grade, self.found, self.length, self.places, self.order)
+        return mappings.lay_out(
+            qrels.names, qrels.size, qrels.grade, self.document_scores, self.length, self.places, self.order
+        )
 
     @cached_property
     def _shown_rank(self) -> Array:
         rank, depth = self.places.rank, self.order.depth
-        hidden = np.isnan(self.found) if depth is None else np.isnan(self.found) | (rank > depth)
+        hidden = np.isnan(self.document_scores) if depth is None else np.isnan(self.document_scores) | (rank > depth)
         return np.where(hidden, NOT_SHOWN, rank)
 
     def chunks(self, cells: int = 0) -> list[Array]:

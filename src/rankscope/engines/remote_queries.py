@@ -133,11 +133,11 @@ def _as_it_was(name: str, kind: pl.DataType) -> pl.Expr:
 class RowReading:
     """What an executor does with the batches of a source before they are packed: a query makes of each row what is sent of it.
 
-    ``plan`` is that query, ``given`` are the columns that it takes, which come as c0, c1 and so on, ``schema`` those that it gives. The number of the row stays next to them.
+    ``plan`` is that query, ``inputs`` are the columns that it takes, which come as c0, c1 and so on, ``schema`` those that it gives. The number of the row stays next to them.
     """
 
     plan: bytes
-    given: tuple[tuple[str, pl.DataType], ...]
+    inputs: tuple[tuple[str, pl.DataType], ...]
     schema: tuple[tuple[str, pl.DataType], ...]
 
     @property
@@ -149,14 +149,14 @@ class RowReading:
         """Yield the batches to send."""
         sent = [_to_be_sent(name, kind) for name, kind in self.schema]
         for rows in frames_of(batches, HELD):
-            found = self.read(rows).select(sent).with_columns(rows[ORDER])
-            yield from found.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
+            frame = self.read(rows).select(sent).with_columns(rows[ORDER])
+            yield from frame.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
 
     def read(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return the query's rows for rows as given."""
         # an executor may call a time zone by another name
-        given = [pl.col(f"c{at}").cast(kind).alias(name) for at, (name, kind) in enumerate(self.given)]
-        return answer(query_of(self.plan), rows.select(given))
+        columns = [pl.col(f"c{at}").cast(kind).alias(name) for at, (name, kind) in enumerate(self.inputs)]
+        return answer(query_of(self.plan), rows.select(columns))
 
     def unpacked(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Rows that were sent, in their order and types."""
@@ -175,22 +175,22 @@ def answered(frame: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame({"answer": [out.getvalue()]}, schema={"answer": pl.Binary})
 
 
-def answers_of(found: pl.DataFrame) -> list[pl.DataFrame]:
+def answers_of(frame: pl.DataFrame) -> list[pl.DataFrame]:
     """The frames that were sent back."""
-    return [pl.read_ipc(io.BytesIO(one)) for one in found["answer"].drop_nulls()]
+    return [pl.read_ipc(io.BytesIO(one)) for one in frame["answer"].drop_nulls()]
 
 
-def tell(found: object) -> pl.DataFrame:
+def tell(value: object) -> pl.DataFrame:
     """Return a row with an object next to the answers, for ``told_by``."""
-    return pl.DataFrame({"also": [pickle.dumps(found)]}, schema={"also": pl.Binary})
+    return pl.DataFrame({"also": [pickle.dumps(value)]}, schema={"also": pl.Binary})
 
 
-def told_by(found: pl.DataFrame) -> list[Any]:
+def told_by(frame: pl.DataFrame) -> list[Any]:
     """Return the objects next to the answers. Raises the first error among them."""
-    told = [pickle.loads(one) for one in found["also"].drop_nulls()]  # noqa: S301 - Spark hands over results in the same way
-    if errors := [one for one in told if isinstance(one, RankscopeError)]:
+    values = [pickle.loads(one) for one in frame["also"].drop_nulls()]  # noqa: S301 - Spark hands over results in the same way
+    if errors := [one for one in values if isinstance(one, RankscopeError)]:
         raise min(errors, key=lambda error: (type(error).__name__, str(error)))
-    return told
+    return values
 
 
 def with_errors(

@@ -106,12 +106,12 @@ def lay_out(
     chosen = {role: _column(name).cast(kind) for role, (name, kind) in columns.items()}
     for role, (fraction, large) in (floats or {}).items():
         number = _column(columns[role][0]).cast("double")
-        given, whole, exact = ~F.isnan(number), number == F.floor(number), F.abs(number) < 2.0**53
-        chosen[role] = F.when(given & whole & exact, number.cast("bigint").cast("string"))
-        told = F.when(given & ~whole, F.format_string(fraction, number)).when(
-            given & ~exact, F.format_string(large, number)
+        present, whole, exact = ~F.isnan(number), number == F.floor(number), F.abs(number) < 2.0**53
+        chosen[role] = F.when(present & whole & exact, number.cast("bigint").cast("string"))
+        fault = F.when(present & ~whole, F.format_string(fraction, number)).when(
+            present & ~exact, F.format_string(large, number)
         )
-        chosen["fault"] = F.coalesce(chosen["fault"], told) if "fault" in chosen else told
+        chosen["fault"] = F.coalesce(chosen["fault"], fault) if "fault" in chosen else fault
     named = [column.alias(role) for role, column in chosen.items()]
     return frame.select(*named, *([F.monotonically_increasing_id().alias(ORDER)] if ordered else []))
 
@@ -198,9 +198,9 @@ def _batches_of(frames: Iterable[pl.DataFrame], columns: Columns) -> Iterator[An
 
     types = {"string": pa.string(), "double": pa.float64(), "int": pa.int32(), "binary": pa.binary()}
     schema = pa.schema([(name, types[kind]) for name, kind in columns])
-    for found in frames:
-        lacking = [pl.lit(None).alias(name) for name in schema.names if name not in found.columns]
-        table = found.with_columns(lacking).select(schema.names).to_arrow(compat_level=pl.CompatLevel.oldest())
+    for frame in frames:
+        lacking = [pl.lit(None).alias(name) for name in schema.names if name not in frame.columns]
+        table = frame.with_columns(lacking).select(schema.names).to_arrow(compat_level=pl.CompatLevel.oldest())
         yield from table.cast(schema).to_batches()
 
 
@@ -292,9 +292,9 @@ def retry(job: Callable[[int], T]) -> T:
 def check_rows(more: int, check: int) -> None:
     """Check that each packed row was unpacked once, by the count of rows and a 64-bit sum of their hashes. Raises DataError."""
     if more or check % (1 << 64):
-        said = f"{words.counted(abs(more), 'row')} {'more' if more > 0 else 'fewer'}" if more else "other rows"
+        rows = f"{words.counted(abs(more), 'row')} {'more' if more > 0 else 'fewer'}" if more else "other rows"
         raise DataError(
-            f"Spark handed over {said} than it had read: a lost task was run again and its frame had changed: " + STEADY
+            f"Spark handed over {rows} than it had read: a lost task was run again and its frame had changed: " + STEADY
         )
 
 
@@ -401,8 +401,8 @@ def read_jsonl(session: Any, path: str, keys: Sequence[str]) -> Frame:
     F = functions()
     schema = StructType([StructField(key, StringType()) for key in [*keys, "_broken"]])
     frame = _opened(lambda: session.read.json(path, schema=schema, columnNameOfCorruptRecord="_broken"))
-    told = F.concat(F.lit("not a JSON object: "), F.substring("_broken", 1, 80))
-    return frame.withColumn("fault", told).drop("_broken")
+    fault = F.concat(F.lit("not a JSON object: "), F.substring("_broken", 1, 80))
+    return frame.withColumn("fault", fault).drop("_broken")
 
 
 def read_lines(session: Any, path: str, names: Mapping[str, int], width: int, expected: str) -> Frame:
@@ -413,8 +413,8 @@ def read_lines(session: Any, path: str, names: Mapping[str, int], width: int, ex
         _opened(lambda: session.read.text(path)).select(line.alias("line")).where("line != '' and line not like '#%'")
     )
     cells = F.split("line", " ")
-    told = F.concat(F.lit("a line has "), F.size(cells), F.lit(f" columns, {expected}: "), F.substring("line", 1, 80))
-    wrong = F.when(F.size(cells) != width, told).alias("fault")
+    fault = F.concat(F.lit("a line has "), F.size(cells), F.lit(f" columns, {expected}: "), F.substring("line", 1, 80))
+    wrong = F.when(F.size(cells) != width, fault).alias("fault")
     return lines.select(*(F.get(cells, at).alias(name) for name, at in names.items()), wrong)
 
 

@@ -178,10 +178,10 @@ def try_orders(
     for number, of_metrics, complete in tied.scored(metrics, depth, seed):
         drawn += not complete
         for every, pick, value, error in zip(of_metrics, picks, values, errors, strict=True):
-            found = every if complete else every[:-EXTREMES] if ties == "expected" else every[EXTREMES:]
-            value[number] = pick(found)
+            order_values = every if complete else every[:-EXTREMES] if ties == "expected" else every[EXTREMES:]
+            value[number] = pick(order_values)
             if not complete and ties == "expected":
-                known = found[~np.isnan(found)]
+                known = order_values[~np.isnan(order_values)]
                 error[number] = float(np.std(known, ddof=1)) / math.sqrt(len(known)) if len(known) > 1 else 0.0
     return [
         replace(plain, value=value, error=error if error.any() else None, sampled_queries=drawn)
@@ -197,8 +197,8 @@ def _looks_at(metric: Any) -> tuple[int | None, bool]:
 def _picker(metric: Any, ties: str) -> Callable[[Array], float]:
     high = (ties == "best") == (metric.better != "lower")
 
-    def pick(found: Array) -> float:
-        known = found[~np.isnan(found)]
+    def pick(values: Array) -> float:
+        known = values[~np.isnan(values)]
         if not len(known):
             return math.nan
         if ties == "expected":
@@ -253,14 +253,14 @@ def _arranged(judged: Judged, pending: Sequence[_Tried]) -> Judged:
     """Each query in each of its orders. Documents that were not retrieved keep their positions, because only their grades count."""
     many = judged.of(np.repeat([tried.number for tried in pending], [len(tried.ranks) for tried in pending]))
     ranks = np.concatenate([tried.ranks.ravel() for tried in pending])
-    found = np.repeat(np.arange(len(many)), many.in_run)
-    here = (many.start - np.cumsum(many.in_run) + many.in_run)[found] + np.arange(len(found))
-    by = judged_order(found, ranks, np.zeros(len(found)))
+    query = np.repeat(np.arange(len(many)), many.in_run)
+    here = (many.start - np.cumsum(many.in_run) + many.in_run)[query] + np.arange(len(query))
+    by = judged_order(query, ranks, np.zeros(len(query)))
     where = np.arange(len(many.rank))
     where[here] = here[by]
     rank = np.zeros(len(where), dtype=many.rank.dtype)
     rank[here] = ranks[by]
-    in_run = np.bincount(found, weights=ranks > 0, minlength=len(many)).astype(np.int64)
+    in_run = np.bincount(query, weights=ranks > 0, minlength=len(many)).astype(np.int64)
     columns = many.documents(where) | {"rank": rank, "tie_start": rank, "tie_size": np.ones_like(many.tie_size)}
     return replace(many, in_run=in_run, **columns)
 
@@ -296,8 +296,8 @@ def score_under_ties(judged: Judged, metrics: Sequence[Any], ties: str, depth: i
             tried.setdefault(_looks_at(metric), []).append(len(out))
             out.append(values)
     for numbers in tried.values():
-        found = try_orders(tied, [metrics[i] for i in numbers], [out[i] for i in numbers], ties, depth, seed)
-        for i, values in zip(numbers, found, strict=True):
+        tied_values = try_orders(tied, [metrics[i] for i in numbers], [out[i] for i in numbers], ties, depth, seed)
+        for i, values in zip(numbers, tied_values, strict=True):
             out[i] = values
     return out
 

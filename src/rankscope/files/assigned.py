@@ -29,7 +29,7 @@ OVERLAP = 0.1  # share of events' ids that are ids of assignments, from which bo
 
 
 @dataclass(eq=False)
-class _Given:
+class _LabelledTable:
     """A table in memory, with the columns of roles as the caller or their names give them."""
 
     label: str
@@ -55,22 +55,22 @@ def read_assigned(
     Events before the assignment are ``log.before``. Units without events stay. ``events`` may be several tables by name.
     Columns are found by name and content. Raises InputError for a column that may be several.
     """
-    said = said_columns(columns, "uid=unit_id,arm=variant") if columns else []
-    tables = [_table(assignments, "assignments", said)]
+    pairs = said_columns(columns, "uid=unit_id,arm=variant") if columns else []
+    tables = [_table(assignments, "assignments", pairs)]
     named = events.items() if isinstance(events, Mapping) else [("events", events)]
-    tables += [_table(table, str(name), said) for name, table in named]
-    _refuse_strangers(said, tables)
-    given, *others = tables
+    tables += [_table(table, str(name), pairs) for name, table in named]
+    _refuse_strangers(pairs, tables)
+    assigned, *others = tables
     for other in others:
-        _find_units(given, other)
-    unit, variant = given.roles["unit_id"], _variant_of(given)
-    at = _times(given)
-    users, notes = first_assignments(given.frame.with_columns(given.texts(unit).alias(unit)), unit, variant, at)
-    _refuse_experiments(given, users)
+        _find_units(assigned, other)
+    unit, variant = assigned.roles["unit_id"], _variant_of(assigned)
+    at = _times(assigned)
+    users, notes = first_assignments(assigned.frame.with_columns(assigned.texts(unit).alias(unit)), unit, variant, at)
+    _refuse_experiments(assigned, users)
     whole, remarks = _together(users, others, (unit, variant, at), window)
     event_times = next((name for name in (_times(other) for other in others) if name), None)
     read_as = f"assignments and events: {words.counted(users.height, 'unit')}, {words.counted(whole.height - users.height, 'event')}"
-    both = [*given.notes, *(note for other in others for note in other.notes), *notes, *remarks]
+    both = [*assigned.notes, *(note for other in others for note in other.notes), *notes, *remarks]
     label = " and ".join(table.label for table in tables)
     source = Source(
         label,
@@ -81,12 +81,12 @@ def read_assigned(
     time = at or event_times
     roles = {unit: "unit_id", variant: "variant"} | ({} if time is None else {time: "timestamp"})
     rest = {
-        name: role for name, role in said if name in whole.columns and role not in roles.values() and name not in roles
+        name: role for name, role in pairs if name in whole.columns and role not in roles.values() and name not in roles
     }
     return log_from(LogRows(whole.lazy(), dict(whole.schema), source, read_as=read_as), {**roles, **rest})
 
 
-def _table(source: Any, name: str, said: Sequence[tuple[str, str]]) -> _Given:
+def _table(source: Any, name: str, pairs: Sequence[tuple[str, str]]) -> _LabelledTable:
     if source is None:
         missing = "assignments" if name == "assignments" else "events"
         raise InputError(f"{missing} missing: give both tables, --assignments FILE --events FILE")
@@ -94,25 +94,25 @@ def _table(source: Any, name: str, said: Sequence[tuple[str, str]]) -> _Given:
     label = str(Path(str(source)).name) if is_path(source) else name
     frame = rows.collect(rows.frame)
     frame = frame.drop([column for column in frame.columns if INDEX.fullmatch(column)])
-    own = {column: role for column, role in said if column in frame.columns}
-    found, notes = roles_by_name(frame.columns, own or None, label)
-    wanted = ("unit_id", "variant", "timestamp") if name == "assignments" else ("unit_id", "timestamp")
-    return _Given(label, frame, {role: found[role] for role in wanted if role in found}, notes)
+    named = {column: role for column, role in pairs if column in frame.columns}
+    roles, notes = roles_by_name(frame.columns, named or None, label)
+    role_names = ("unit_id", "variant", "timestamp") if name == "assignments" else ("unit_id", "timestamp")
+    return _LabelledTable(label, frame, {role: roles[role] for role in role_names if role in roles}, notes)
 
 
-def _refuse_strangers(said: Sequence[tuple[str, str]], tables: Sequence[_Given]) -> None:
+def _refuse_strangers(pairs: Sequence[tuple[str, str]], tables: Sequence[_LabelledTable]) -> None:
     names = [name for table in tables for name in table.frame.columns]
-    for name, _ in said:
+    for name, _ in pairs:
         if name not in names:
             raise InputError(f"columns: {name!r} is in neither table{words.hint(name, names)}")
 
 
-def _find_units(given: _Given, other: _Given) -> None:
+def _find_units(assigned: _LabelledTable, other: _LabelledTable) -> None:
     """Find the columns of the unit in both tables by content, if names leave one open. Raises InputError unless one pair fits."""
-    here, there = given.roles.get("unit_id"), other.roles.get("unit_id")
+    here, there = assigned.roles.get("unit_id"), other.roles.get("unit_id")
     if here is not None and there is not None:
         return
-    own = [here] if here else [name for name in given.frame.columns if _may_be_unit(given, name)]
+    ours = [here] if here else [name for name in assigned.frame.columns if _may_be_unit(assigned, name)]
     theirs = (
         [there]
         if there
@@ -120,21 +120,21 @@ def _find_units(given: _Given, other: _Given) -> None:
             name for name in other.frame.columns if _is_id(other.frame, name) and name != other.roles.get("timestamp")
         ]
     )
-    pairs = [(a, b) for a in own for b in theirs if _overlap(given.texts(a), other.texts(b)) > OVERLAP]
+    pairs = [(a, b) for a in ours for b in theirs if _overlap(assigned.texts(a), other.texts(b)) > OVERLAP]
     pairs = [pair for pair in pairs if pair[0] == pair[1]] or pairs
-    counts = {a: given.frame[a].n_unique() for a, _ in pairs}
+    counts = {a: assigned.frame[a].n_unique() for a, _ in pairs}
     pairs = [
         (a, b) for a, b in pairs if all(counts[a] >= CLEARLY * count for name, count in counts.items() if name != a)
     ] or pairs
     if len(pairs) != 1:
-        what = "several columns could be" if pairs else "no column of both tables is"
-        example = (pairs or [(next(iter(own), "uid"), next(iter(theirs), "user"))])[0]
+        problem = "several columns could be" if pairs else "no column of both tables is"
+        example = (pairs or [(next(iter(ours), "uid"), next(iter(theirs), "user"))])[0]
         raise InputError(
-            f"{given.label} and {other.label}: {what} the unit that was assigned: name it in each table, like --columns '{','.join(f'{name}=unit_id' for name in dict.fromkeys(example))}'"
+            f"{assigned.label} and {other.label}: {problem} the unit that was assigned: name it in each table, like --columns '{','.join(f'{name}=unit_id' for name in dict.fromkeys(example))}'"
         )
-    (given.roles["unit_id"], other.roles["unit_id"]) = pairs[0]
+    (assigned.roles["unit_id"], other.roles["unit_id"]) = pairs[0]
     names = words.listing(dict.fromkeys(pairs[0]), last="and")
-    given.notes.append(
+    assigned.notes.append(
         f"{names} {'has' if pairs[0][0] == pairs[0][1] else 'have'} the ids of both tables: taken as unit_id"
     )
 
@@ -143,7 +143,7 @@ def _is_id(frame: pl.DataFrame, name: str) -> bool:
     return frame[name].dtype == pl.String or frame[name].dtype.is_integer() or frame[name].dtype.is_float()
 
 
-def _may_be_unit(table: _Given, name: str) -> bool:
+def _may_be_unit(table: _LabelledTable, name: str) -> bool:
     distinct = table.frame[name].n_unique()
     return (
         _is_id(table.frame, name)
@@ -157,7 +157,7 @@ def _overlap(ids: pl.Series, others: pl.Series) -> float:
     return float(distinct.is_in(ids.drop_nulls().unique().implode()).mean() or 0.0)  # type: ignore[arg-type] # a share
 
 
-def _variant_of(table: _Given) -> str:
+def _variant_of(table: _LabelledTable) -> str:
     """Return the column of variants, found by name or as the only column with a few values. Raises InputError unless one fits."""
     if "variant" in table.roles:
         return table.roles["variant"]
@@ -178,25 +178,25 @@ def _variant_of(table: _Given) -> str:
     return few[0]
 
 
-def _time_name(table: _Given) -> str | None:
+def _time_name(table: _LabelledTable) -> str | None:
     """Return the column of times, found by name or as the only column with times."""
     if "timestamp" in table.roles:
         return table.roles["timestamp"]
     kinds = table.frame.schema.items()
-    found = [name for name, kind in kinds if isinstance(kind, pl.Datetime) or kind == pl.Date]
+    names = [name for name, kind in kinds if isinstance(kind, pl.Datetime) or kind == pl.Date]
     texts = [name for name, kind in kinds if kind == pl.String and name not in table.roles.values()]
-    found += [
+    names += [
         name
         for name in texts
         if len(cells := table.frame[name].drop_nulls().head(100)) and cells.str.contains(A_TIME).all()
     ]
-    if len(found) > 1:
-        several = f"columns {words.listing(found, last='and')} could each be the time"
-        raise InputError(f"{table.label}: {several}: name it, like --columns '{found[0]}=timestamp'")
-    return found[0] if found else None
+    if len(names) > 1:
+        several = f"columns {words.listing(names, last='and')} could each be the time"
+        raise InputError(f"{table.label}: {several}: name it, like --columns '{names[0]}=timestamp'")
+    return names[0] if names else None
 
 
-def _times(table: _Given) -> str | None:
+def _times(table: _LabelledTable) -> str | None:
     """Return the column of times, read as times in UTC; None without one."""
     name = _time_name(table)
     if name is not None and not table.read:
@@ -215,17 +215,17 @@ def _experiment_columns(frame: pl.DataFrame) -> list[str]:
     return [name for name in frame.columns if plain_name(name) in names]
 
 
-def _refuse_experiments(given: _Given, users: pl.DataFrame) -> None:
+def _refuse_experiments(assigned: _LabelledTable, users: pl.DataFrame) -> None:
     for name in _experiment_columns(users):
         several = sorted(users[name].drop_nulls().cast(pl.String).unique())
         if len(several) > 1:
             raise InputError(
-                f"{given.label}: assignments to {words.counted(len(several), 'experiment')} ({words.listing(several)}): keep the rows of one"
+                f"{assigned.label}: assignments to {words.counted(len(several), 'experiment')} ({words.listing(several)}): keep the rows of one"
             )
 
 
 def _together(
-    users: pl.DataFrame, others: Sequence[_Given], names: tuple[str, str, str | None], window: object
+    users: pl.DataFrame, others: Sequence[_LabelledTable], names: tuple[str, str, str | None], window: object
 ) -> tuple[pl.DataFrame, list[str]]:
     """Return rows of assignments and of events, one after the other, and notes."""
     at = names[2]
@@ -252,7 +252,7 @@ def _together(
 
 
 def _placed(
-    other: _Given,
+    other: _LabelledTable,
     met: pl.DataFrame,
     time: str | None,
     names: tuple[str, str, str | None],

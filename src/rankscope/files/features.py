@@ -63,10 +63,10 @@ class Features:
 
     def of(self, query: str, documents: Sequence[str]) -> Array:
         """Return documents x features, zeros for a document without features."""
-        found = [self.by_document.get((query, doc) if self.by_query else doc) for doc in documents]
-        width = len(self.names) or max((len(row) for row in found if row is not None), default=1)
+        features = [self.by_document.get((query, doc) if self.by_query else doc) for doc in documents]
+        width = len(self.names) or max((len(row) for row in features if row is not None), default=1)
         out = np.zeros((len(documents), width))
-        for place, row in enumerate(found):
+        for place, row in enumerate(features):
             if isinstance(row, Mapping):
                 for name, weight in row.items():
                     out[place, self.places[name]] = weight
@@ -93,23 +93,23 @@ def features_of(source: Any) -> Features:
     """
     if isinstance(source, Features):
         return source
-    found = open_sheet(source, "features", EXPECTED, (*QUERY, *ITEMS))
-    label = label_of(source, found, "features")
-    if isinstance(found, Mapping):
-        rows = {str(doc): _of_value(label, str(doc), value) for doc, value in found.items()}
+    table = open_sheet(source, "features", EXPECTED, (*QUERY, *ITEMS))
+    label = label_of(source, table, "features")
+    if isinstance(table, Mapping):
+        rows = {str(doc): _of_value(label, str(doc), value) for doc, value in table.items()}
         return _checked(label, rows)
-    doc, name, query = found.role(ITEMS), found.role(NAMES), found.role(QUERY)
+    doc, name, query = table.role(ITEMS), table.role(NAMES), table.role(QUERY)
     if doc is None:
-        raise InputError(f"{label}: no column doc_id among {words.listing(found.frame.columns, 8)}; {EXPECTED}")
-    ids = found.ids(doc, "document").to_list()
+        raise InputError(f"{label}: no column doc_id among {words.listing(table.frame.columns, 8)}; {EXPECTED}")
+    ids = table.ids(doc, "document").to_list()
     if name is None:
-        columns = [column for column in found.frame.columns if column not in {doc, query}]
-        table = np.column_stack([found.numbers(column) for column in columns]) if columns else np.empty((len(ids), 0))
-        if not columns or np.isnan(table).any():
+        columns = [column for column in table.frame.columns if column not in {doc, query}]
+        vectors = np.column_stack([table.numbers(column) for column in columns]) if columns else np.empty((len(ids), 0))
+        if not columns or np.isnan(vectors).any():
             raise InputError(f"{label}: {'an empty cell in a vector' if columns else 'one column only'}; {EXPECTED}")
-        return Features(label, dict(zip(ids, table, strict=True)))
-    keys = list(zip(found.ids(query, "query").to_list(), ids, strict=True)) if query else ids
-    return _checked(label, _of_rows(found, keys, name), bool(query))
+        return Features(label, dict(zip(ids, vectors, strict=True)))
+    keys = list(zip(table.ids(query, "query").to_list(), ids, strict=True)) if query else ids
+    return _checked(label, _of_rows(table, keys, name), bool(query))
 
 
 def _of_rows(sheet: Sheet, keys: Sequence[Any], name: str) -> dict[Any, dict[str, float]]:
@@ -185,17 +185,17 @@ def targets_of(source: Any, names: Sequence[str]) -> dict[str, Array]:
     >>> targets_of({"q1": {"comedy": 3, "drama": 1}}, ["comedy", "drama"])["q1"].tolist()
     [0.75, 0.25]
     """
-    found = open_sheet(source, "targets", TARGETS, QUERY)
-    label = label_of(source, found, "targets")
-    if isinstance(found, Mapping):
-        rows: Mapping[Any, Any] = found
+    table = open_sheet(source, "targets", TARGETS, QUERY)
+    label = label_of(source, table, "targets")
+    if isinstance(table, Mapping):
+        rows: Mapping[Any, Any] = table
     else:
-        query, name = found.role(QUERY), found.role(NAMES)
+        query, name = table.role(QUERY), table.role(NAMES)
         if query is None or name is None:
             raise InputError(
-                f"{label}: no columns query_id and feature among {words.listing(found.frame.columns, 8)}; {TARGETS}"
+                f"{label}: no columns query_id and feature among {words.listing(table.frame.columns, 8)}; {TARGETS}"
             )
-        rows = _of_rows(found, found.ids(query, "query").to_list(), name)
+        rows = _of_rows(table, table.ids(query, "query").to_list(), name)
     places = {name: place for place, name in enumerate(names)}
     out: dict[str, Array] = {}
     for query_id, row in rows.items():

@@ -39,14 +39,14 @@ def items_of(source: Any) -> ItemTable:
         return source
     if isinstance(source, list | tuple | set | frozenset):
         return table_of(sorted(source, key=str) if isinstance(source, set | frozenset) else list(source))
-    found = open_sheet(source, "items", EXPECTED, KEYS)
-    if isinstance(found, Mapping):
-        return table_of(found, label=str(source) if is_path(source) else "items")
-    key = found.role(KEYS) or found.frame.columns[0]
-    ids = found.distinct(key, "item")
-    facts = {name: found.numbers(name) for name in found.frame.columns if name in FACTS}
-    features = dict(_features(found, [name for name in found.frame.columns if name != key and name not in facts]))
-    return ItemTable({one: i for i, one in enumerate(ids)}, features, label=found.label, facts=facts)
+    table = open_sheet(source, "items", EXPECTED, KEYS)
+    if isinstance(table, Mapping):
+        return table_of(table, label=str(source) if is_path(source) else "items")
+    key = table.role(KEYS) or table.frame.columns[0]
+    ids = table.distinct(key, "item")
+    facts = {name: table.numbers(name) for name in table.frame.columns if name in FACTS}
+    features = dict(_features(table, [name for name in table.frame.columns if name != key and name not in facts]))
+    return ItemTable({one: i for i, one in enumerate(ids)}, features, label=table.label, facts=facts)
 
 
 def _features(sheet: Sheet, names: Sequence[str]) -> Any:
@@ -93,19 +93,19 @@ def lengths_of(source: Any) -> ItemTable:
     if isinstance(source, tuple) and len(source) == 2 and callable(source[1]):
         texts, tokeniser = texts_of(source[0]).by_id, source[1]
         source = {one: count_tokens(text, tokeniser) for one, text in texts.items()}
-    found = open_sheet(source, "lengths", EXPECTED_LENGTHS, DOCUMENTS)
-    label = label_of(source, found, "lengths")
-    if isinstance(found, Mapping):
-        ids = list(map(str, found))
-        given = [count_tokens(one) if isinstance(one, str) else one for one in found.values()]
-        tokens = np.array([np.nan if (number := number_of(one)) is None else number for one in given])
+    table = open_sheet(source, "lengths", EXPECTED_LENGTHS, DOCUMENTS)
+    label = label_of(source, table, "lengths")
+    if isinstance(table, Mapping):
+        ids = list(map(str, table))
+        counts = [count_tokens(one) if isinstance(one, str) else one for one in table.values()]
+        tokens = np.array([np.nan if (number := number_of(one)) is None else number for one in counts])
     else:
-        key = found.role(DOCUMENTS) or found.frame.columns[0]
-        others = [name for name in found.frame.columns if name != key]
-        column = found.role(TOKENS) or (others[0] if len(others) == 1 else None)
+        key = table.role(DOCUMENTS) or table.frame.columns[0]
+        others = [name for name in table.frame.columns if name != key]
+        column = table.role(TOKENS) or (others[0] if len(others) == 1 else None)
         if column is None:
             raise InputError(f"{label}: no column tokens; {EXPECTED_LENGTHS}")
-        ids, tokens = found.distinct(key, "document"), found.numbers(column)
+        ids, tokens = table.distinct(key, "document"), table.numbers(column)
     for at in np.flatnonzero(~(tokens >= 0))[:1].tolist():
         raise InputError(
             f"{label}: the tokens of document {ids[at]!r} are not a number of at least 0; {EXPECTED_LENGTHS}"
@@ -124,8 +124,8 @@ def with_lengths(table: ItemTable | None, lengths: ItemTable) -> ItemTable:
 
 def _numeric(column: pl.Series) -> bool:
     text = column.fill_null("").str.strip_chars()
-    said = text.filter(text != "")
-    return bool(len(said)) and said.cast(pl.Float64, strict=False).null_count() == 0
+    cells = text.filter(text != "")
+    return bool(len(cells)) and cells.cast(pl.Float64, strict=False).null_count() == 0
 
 
 def with_history(table: ItemTable | None, source: Any) -> ItemTable:

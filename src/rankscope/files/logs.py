@@ -61,10 +61,10 @@ def log_format_named(name: str | None) -> LogFormat | None:
     raise InputError(f"log_format={name!r}: unknown format of logs{words.hint(str(name), there)}")
 
 
-def log_format_of(given: LogInput) -> LogFormat | None:
+def log_format_of(log_input: LogInput) -> LogFormat | None:
     """Return the format of an input if it is certain; None for a table."""
-    looked = replace(given, parts=given.parts[:LOOKED])
-    return next((one for one in LOG_FORMATS.values() if one.is_one(looked)), None)
+    start = replace(log_input, parts=log_input.parts[:LOOKED])
+    return next((one for one in LOG_FORMATS.values() if one.is_one(start)), None)
 
 
 NEAR = 1000  # rows that are searched for the first id before all are read
@@ -89,8 +89,8 @@ def read_log(
         return source
     if isinstance(source, LogRows):
         return log_from(source, columns, clock)
-    given = input_of(source, KEYS)
-    return log_from(_rows_of_format(given, log_format) or rows_from(source, given), columns, clock)
+    log_input = input_of(source, KEYS)
+    return log_from(_rows_of_format(log_input, log_format) or rows_from(source, log_input), columns, clock)
 
 
 DONE = {"shown", "click", "dwell_s", "conversion", "revenue", "variant"}  # roles that logs have and judgments have not
@@ -113,15 +113,15 @@ def log_of(
     if isinstance(source, Log) or log_format is not None:
         return read_log(source, columns=columns, log_format=log_format, clock=clock)
     try:
-        given = input_of(source, KEYS)
+        log_input = input_of(source, KEYS)
     except InputError:
         if not is_path(source) or (str(source) != "-" and not Path(source).exists()):
             raise
         return None
-    if (found := _rows_of_format(given, None)) is not None:
-        return log_from(found, columns, clock)
+    if (format_rows := _rows_of_format(log_input, None)) is not None:
+        return log_from(format_rows, columns, clock)
     try:
-        rows = rows_from(source, given)
+        rows = rows_from(source, log_input)
     except InputError:
         return None
     return _log_by_columns(rows, columns, clock)
@@ -138,8 +138,8 @@ def log_from(rows: LogRows, columns: Mapping[str, str] | str | None, clock: Cloc
     """Return the log of some rows, with columns in their types. Raises InputError for columns that are not of a log."""
     rows, columns = as_sums(rows, columns)
     roles, notes = roles_by_name(list(rows.schema), columns, rows.source.label)
-    given = _said_roles(list(rows.schema), columns, rows.source.label) if columns else {}
-    roles, changes = (roles, []) if rows.read_as else check_ids(rows, roles, given)
+    given_roles = _said_roles(list(rows.schema), columns, rows.source.label) if columns else {}
+    roles, changes = (roles, []) if rows.read_as else check_ids(rows, roles, given_roles)
     notes += changes
     if not roles:
         raise InputError(f"{rows.source.label}: no column is known among {words.listing(rows.schema)}; {EXPECTED}")
@@ -190,29 +190,29 @@ def _timed(rows: LogRows, roles: Mapping[str, str], clock: Clock) -> LogRows:
 # --- where rows come from -----------------------------------------------------------------------------------------
 
 
-def _rows_of_format(given: LogInput | None, log_format: str | None) -> LogRows | None:
+def _rows_of_format(log_input: LogInput | None, log_format: str | None) -> LogRows | None:
     form = log_format_named(log_format)
-    if form is None and log_format is None and given is not None:
-        form = log_format_of(given)
+    if form is None and log_format is None and log_input is not None:
+        form = log_format_of(log_input)
     if form is None:
         return None
-    if given is None:
-        said = f"a path, a data frame or parts by name are expected, with {form.expects}"
-        raise InputError(f"log_format={log_format!r}: {said}")
-    table = form.read(given)
+    if log_input is None:
+        expected = f"a path, a data frame or parts by name are expected, with {form.expects}"
+        raise InputError(f"log_format={log_format!r}: {expected}")
+    table = form.read(log_input)
     source = replace(table.source, notes=tuple(table.notes))
     return LogRows(table.frame.lazy(), dict(table.frame.schema), source, read_as=table.read_as)
 
 
-def rows_from(source: Any, given: LogInput | None) -> LogRows:
+def rows_from(source: Any, log_input: LogInput | None) -> LogRows:
     """Return the rows of a table: a path, a folder, a frame, or columns by name."""
     if isinstance(source, pl.LazyFrame):
         return LogRows(source, dict(source.collect_schema()), Source("log"))
     if not is_path(source):
         return _of_sheet(open_sheet(source, "log", EXPECTED))
-    one = None if given is None else given.one
-    if one is not None and one.raw is not None:
-        return _of_raw(one.raw, one)
+    part = None if log_input is None else log_input.one
+    if part is not None and part.raw is not None:
+        return _of_raw(part.raw, part)
     parts = [_with_folders(_of_raw(open_raw(file, EXPECTED)), file, Path(source)) for file in files_of(source) or ()]
     return _joined(str(source), parts)
 
@@ -308,8 +308,8 @@ def roles_by_name(
     for role, column in COLUMNS.items():
         if role in roles:
             continue
-        found = [by_plain.get(plain, "") for plain in _plain_names(role)]
-        fits = [name for name in dict.fromkeys(found) if name not in {"", *roles.values()}]
+        named = [by_plain.get(plain, "") for plain in _plain_names(role)]
+        fits = [name for name in dict.fromkeys(named) if name not in {"", *roles.values()}]
         if fits:
             roles[role] = fits[0]
         if len(fits) > 1 and plain_name(fits[0]) != plain_name(role):
@@ -324,13 +324,13 @@ def _plain_names(role: str) -> list[str]:
 def _said_roles(names: Sequence[str], columns: Mapping[str, str] | str, label: str) -> dict[str, str]:
     out: dict[str, str] = {}
     numbers = _numbers(names, columns)
-    for name, said in _turned(names, dict(said_columns(columns, "visitor=unit_id,hit=click"))).items():
+    for name, role_name in _turned(names, dict(said_columns(columns, "visitor=unit_id,hit=click"))).items():
         if name in numbers:
             continue
-        role = next((role for role in COLUMNS if plain_name(said) in _plain_names(role)), None)
+        role = next((role for role in COLUMNS if plain_name(role_name) in _plain_names(role)), None)
         if role is None:
             raise InputError(
-                f"columns: {name!r} has the unknown role {said!r}{words.hint(said, [*COLUMNS, NUMBER, COUNT, SUCCESSES])}"
+                f"columns: {name!r} has the unknown role {role_name!r}{words.hint(role_name, [*COLUMNS, NUMBER, COUNT, SUCCESSES])}"
             )
         if name not in names:
             raise InputError(f"{label}: no column {name!r}{words.hint(name, names)}")
@@ -343,16 +343,16 @@ def _said_roles(names: Sequence[str], columns: Mapping[str, str] | str, label: s
 def _numbers(names: Sequence[str], columns: Mapping[str, str] | str | None) -> set[str]:
     """Return the columns that are only numbers, as given."""
     pairs = said_columns(columns, "visit=number") if columns else []
-    return {name for name, said in pairs if name in names and plain_name(said) == NUMBER}
+    return {name for name, role in pairs if name in names and plain_name(role) == NUMBER}
 
 
 def _turned(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]:
     """Turn round roles given as ``user=unit_id``, if there is no column user."""
-    known = {plain for role in COLUMNS for plain in _plain_names(role)}
+    known = {plain for known_role in COLUMNS for plain in _plain_names(known_role)}
     turns = {
-        name for name, said in columns.items() if name not in names and said in names and plain_name(name) in known
+        name for name, role in columns.items() if name not in names and role in names and plain_name(name) in known
     }
-    return dict((said, name) if name in turns else (name, said) for name, said in columns.items())
+    return dict((role, name) if name in turns else (name, role) for name, role in columns.items())
 
 
 # --- cells as what they are ---------------------------------------------------------------------------------------
@@ -365,8 +365,8 @@ def _typed(rows: LogRows, roles: Mapping[str, str]) -> tuple[dict[str, pl.Expr],
     for role, name in roles.items():
         kind = COLUMNS[role].kind
         if kind == "time":
-            typed[role], faulty, said = read_times(rows, name)
-            notes += said
+            typed[role], faulty, remarks = read_times(rows, name)
+            notes += remarks
         else:
             column, dtype = rows.cells(name, kind)
             if name in floats:
@@ -395,11 +395,11 @@ def _float_ids(rows: LogRows, names: Sequence[str]) -> set[str]:
     if not first:
         return set()
     near = rows.collect(rows.frame.head(NEAR).select(first))
-    found = {name: near[name].drop_nulls().first() for name in texts}
-    if far := [name for name in texts if found[name] is None]:  # no id is near the top
+    first_ids = {name: near[name].drop_nulls().first() for name in texts}
+    if far := [name for name in texts if first_ids[name] is None]:  # no id is near the top
         each = rows.collect(rows.frame.select(pl.col(name).drop_nulls().first() for name in far))
-        found |= {name: each[name].drop_nulls().first() for name in far}
-    maybe = [name for name, one in found.items() if one is not None and is_float_id(str(one))]
+        first_ids |= {name: each[name].drop_nulls().first() for name in far}
+    maybe = [name for name, one in first_ids.items() if one is not None and is_float_id(str(one))]
     if not maybe:
         return set()
     all_floats = rows.collect(

@@ -326,13 +326,13 @@ def _ranks(column: pl.Series, good: Array, notes: ReaderNotes) -> pl.Series | No
 
 
 def _lacking(
-    given: dict[str, pl.Series], out: dict[str, pl.Series], roles: dict[str, str], row: int
+    cells: dict[str, pl.Series], out: dict[str, pl.Series], roles: dict[str, str], row: int
 ) -> tuple[str, str]:
     for role in ("query_id", "doc_id"):
         if not out[role][row]:
             return "missing", f"no {role} (column {roles[role]} is empty)"
-    value = _value_role(given)
-    text = given[value][row]
+    value = _value_role(cells)
+    text = cells[value][row]
     if text is None or text == "":
         return "missing", f"no {value} (column {roles[value]} is empty)"
     return "number", f"{value} {words.quote(str(text))} is not a number{hint_at_names(value, str(text))}"
@@ -357,8 +357,8 @@ def tags_of(frame: pl.DataFrame, roles: dict[str, str], label: str) -> list[str]
         return []
     column = frame[roles["tag"]]
     if column.dtype.is_nested() or column.dtype == pl.Binary:
-        said = f"column {roles['tag']} is of type {column.dtype}; it should hold the name of the run"
-        raise InputError(f"{label}: {said}")
+        problem = f"column {roles['tag']} is of type {column.dtype}; it should hold the name of the run"
+        raise InputError(f"{label}: {problem}")
     return column.drop_nulls().unique(maintain_order=True).cast(pl.String).to_list()
 
 

@@ -92,12 +92,12 @@ def speaks_arrow(source: object) -> bool:
 def read_frame(data: pl.DataFrame, what: str, name: str | None, columns: Any = None) -> Run | Qrels:
     """Read the rows of a data frame."""
     label = name or what
-    found = ReaderNotes()
-    roles = roles_of(data.columns, what, label, found.notes, columns)
+    reader_notes = ReaderNotes()
+    roles = roles_of(data.columns, what, label, reader_notes.notes, columns)
     if not len(data):
         raise InputError(f"{label}: the data frame has no rows")
     whole = tuple(r for r in ID_ROLES if r in roles and data[roles[r]].dtype.is_numeric())
-    return make_table(data, roles, Source(label, "data frame", whole=whole), found, what, name)
+    return make_table(data, roles, Source(label, "data frame", whole=whole), reader_notes, what, name)
 
 
 def take_frame(source: Any, what: str, label: str, columns: Any = None) -> pl.DataFrame:
@@ -190,26 +190,26 @@ def read_dict(
     if what == "qrels" and not aspect and has_aspects(source):
         return _read_aspects(rows, label, name, raw)
     sizes = [len(value) for value in rows.values()]
-    found = ReaderNotes()
-    queries = ids_of(source.keys(), label, "query", found)
+    reader_notes = ReaderNotes()
+    queries = ids_of(source.keys(), label, "query", reader_notes)
     if len(set(queries)) < len(queries):
         twice = next(query for n, query in enumerate(queries) if query in queries[:n])
         raise InputError(f"{label}: query {twice!r} is there as text and as number: keep one")
-    docs = ids_of(chain.from_iterable(rows.values()), label, "document", found)
+    docs = ids_of(chain.from_iterable(rows.values()), label, "document", reader_notes)
     value = "score" if what == "run" else "grade"
     query_ids = pl.Series(queries, dtype=pl.String).gather(np.repeat(np.arange(len(sizes)), sizes))
     doc_ids = pl.Series(docs, dtype=pl.String)
     frame = pl.DataFrame({"query_id": query_ids, "doc_id": doc_ids, value: _values(rows.values(), what)})
     if what == "run" and all(not isinstance(value, Mapping) for value in rows.values()):
         frame = frame.with_columns(rank=(-pl.col("score")).cast(pl.Int64))
-    frame = _sound(frame, value, rows, label, found)
+    frame = _sound(frame, value, rows, label, reader_notes)
     more = tuple(query for query, size in zip(queries, sizes, strict=True) if not size)
     plain, title = Source(label, "dict"), "a dict"
     if raw:
         plain, title = raw.source(kind), f"{kind} {what}"
         name = name or stem(label)
-    table: Run | Qrels = make_qrels(frame, plain, found, title) if what == "qrels" else make_run(
-        frame, plain, found, title.replace(kind, f"a {kind}", 1), name or "run"
+    table: Run | Qrels = make_qrels(frame, plain, reader_notes, title) if what == "qrels" else make_run(
+        frame, plain, reader_notes, title.replace(kind, f"a {kind}", 1), name or "run"
     )  # fmt: skip
     return replace(table, more_queries=more) if more else table
 
@@ -244,22 +244,22 @@ def _read_aspects(rows: Mapping[Any, Any], label: str, name: str | None, raw: Ra
 
 
 def _refuse_odd(query: Any, value: Any, what: str, label: str) -> None:
-    said = ""
+    description = ""
     if isinstance(value, Iterator):
-        said = f"a {type(value).__name__}, which can be read only once: make it a list"
+        description = f"a {type(value).__name__}, which can be read only once: make it a list"
     elif hasattr(value, "__dataframe__") or isinstance(value, pl.DataFrame):
-        said = "a data frame"
+        description = "a data frame"
     elif isinstance(value, np.ndarray):
-        said = "" if value.ndim == 1 else f"an array of {value.ndim} dimensions"
+        description = "" if value.ndim == 1 else f"an array of {value.ndim} dimensions"
     elif isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Collection):
-        said = quote_value(value)
+        description = quote_value(value)
     elif isinstance(value, (set, frozenset)) and what == "run":
-        said = "a set, which has no order"
-    if said:
-        raise InputError(f"{label}: query {query!r} has {said}; {DICTS[what]}")
+        description = "a set, which has no order"
+    if description:
+        raise InputError(f"{label}: query {query!r} has {description}; {DICTS[what]}")
 
 
-def ids_of(values: Iterable[Any], label: str, noun: str, found: ReaderNotes | None = None) -> list[str]:
+def ids_of(values: Iterable[Any], label: str, noun: str, reader_notes: ReaderNotes | None = None) -> list[str]:
     """Return ids as strings. Whole numbers, also as floats (with a note), become strings; other values raise InputError."""
     ids: list[Any] = list(values)
     kinds: set[Any] = set(map(type, ids))
@@ -275,10 +275,10 @@ def ids_of(values: Iterable[Any], label: str, noun: str, found: ReaderNotes | No
         else:
             odd = [] if issubclass(kind, (str, int, np.integer)) and not issubclass(kind, bool) else [next(own)]
         if odd:
-            said = f"{label}: {noun} id {quote_value(odd[0])} is of type {kind.__name__}"
-            raise InputError(f"{said}; ids are strings or integers")
-    if floats and found is not None:
-        found.notes.append(f"{label}: the {noun} ids are {FLOAT_NOTE.removeprefix('ids as ')}")
+            problem = f"{label}: {noun} id {quote_value(odd[0])} is of type {kind.__name__}"
+            raise InputError(f"{problem}; ids are strings or integers")
+    if floats and reader_notes is not None:
+        reader_notes.notes.append(f"{label}: the {noun} ids are {FLOAT_NOTE.removeprefix('ids as ')}")
     return _whole_letters([str(value) if isinstance(value, str) else str(int(value)) for value in ids], label, noun)
 
 
@@ -310,17 +310,19 @@ def _row_values(value: Any, what: str) -> Iterable[Any]:
     return range(-1, -len(value) - 1, -1) if what == "run" else repeat(1, len(value))
 
 
-def _sound(frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str, found: ReaderNotes) -> pl.DataFrame:
+def _sound(
+    frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str, reader_notes: ReaderNotes
+) -> pl.DataFrame:
     good = frame[value].is_not_null()
     if value == "grade":
         good &= frame[value].is_not_nan().fill_null(False)
     if good.all():
         return frame
-    given = list(chain.from_iterable(_row_values(v, "qrels") for v in rows.values()))
+    cells = list(chain.from_iterable(_row_values(v, "qrels") for v in rows.values()))
     for row in np.flatnonzero(~good.to_numpy()).tolist():
-        query, doc, said = frame["query_id"][row], frame["doc_id"][row], given[row]
-        fault = f"{value} {quote_value(said)} is not a number{hint_at_names(value, str(said))}"
-        found.fault("number", f"{label}: query {query!r}, document {doc!r}: {fault}")
+        query, doc, cell = frame["query_id"][row], frame["doc_id"][row], cells[row]
+        fault = f"{value} {quote_value(cell)} is not a number{hint_at_names(value, str(cell))}"
+        reader_notes.fault("number", f"{label}: query {query!r}, document {doc!r}: {fault}")
     return frame.filter(good)
 
 
@@ -364,8 +366,8 @@ def handed_over(source: Any, what: str) -> Any:
     if is_rows(rows):
         return _frame_of_rows(rows, what)
     if isinstance(source, Iterator):
-        said = "an iterator of no documents with query_id and doc_id"
-        raise InputError(f"{what}: {said}; pass a dict, a data frame or a list")
+        problem = "an iterator of no documents with query_id and doc_id"
+        raise InputError(f"{what}: {problem}; pass a dict, a data frame or a list")
     return None
 
 
@@ -373,8 +375,8 @@ def _frame_of_rows(rows: Sequence[Any], what: str) -> pl.DataFrame:
     name = next((name for name in VALUE_NAMES[what] if hasattr(rows[0], name)), None)
     odd = (row for row in rows if not _is_row(row) or name is None or number_of(getattr(row, name, None)) is None)
     if (one := next(odd, None)) is not None or name is None:
-        said = f"{what}: {quote_value(rows[0] if one is None else one)} has no {VALUE_NAMES[what][0]}"
-        raise InputError(f"{said} as a number: each document has a query_id, a doc_id and a {VALUE_NAMES[what][0]}")
+        problem = f"{what}: {quote_value(rows[0] if one is None else one)} has no {VALUE_NAMES[what][0]}"
+        raise InputError(f"{problem} as a number: each document has a query_id, a doc_id and a {VALUE_NAMES[what][0]}")
     columns = {
         "query_id": ids_of((row.query_id for row in rows), what, "query"),
         "doc_id": ids_of((row.doc_id for row in rows), what, "document"),

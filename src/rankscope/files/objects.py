@@ -430,8 +430,8 @@ def _documents_in(value: Any, what: str, at: str) -> Any:
         by_plain = {plain_name(name): name for name in list(item)[::-1]} if isinstance(item, Mapping) else {}
         key = next((by_plain[name] for name in DOCUMENT_KEYS if name in by_plain), None)
         if key is None:
-            said = f"which has a doc_id and perhaps a {NUMBER_KEYS[what][0]}"
-            raise InputError(f"{at}: {quote_value(item)} is not a document, {said}")
+            expected = f"which has a doc_id and perhaps a {NUMBER_KEYS[what][0]}"
+            raise InputError(f"{at}: {quote_value(item)} is not a document, {expected}")
         number = next((by_plain[name] for name in NUMBER_KEYS[what] if name in by_plain), None)
         ids.append(item[key])
         pairs += [(item[key], item[number])] if number is not None else []

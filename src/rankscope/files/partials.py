@@ -47,8 +47,8 @@ def read_partial(path: str | Path) -> tuple[pl.DataFrame, dict[str, Any]]:
         raise InputError(damaged)
     facts = json.loads(pl.read_parquet_metadata(io.BytesIO(data))[KEY])
     if facts.pop("format") != FORMAT:
-        said = "a part as another version of rankscope writes it"
-        raise InputError(f"{raw.label}: {said}: make all parts with one version")
+        problem = "a part as another version of rankscope writes it"
+        raise InputError(f"{raw.label}: {problem}: make all parts with one version")
     return pl.read_parquet(io.BytesIO(data)), facts
 
 

@@ -264,12 +264,12 @@ def files_of(path: str | Path) -> list[Path] | None:
     folder = Path(os.path.expanduser(path))  # Path.expanduser raises for an unknown user
     if folder.is_dir():
         all_files = {file: file.relative_to(folder).parts for file in folder.rglob("*")}
-        found = [file for file, parts in all_files.items() if not any(part[0] in "._" for part in parts)]
+        candidates = [file for file, parts in all_files.items() if not any(part[0] in "._" for part in parts)]
     elif not folder.exists():
-        found = [Path(file) for file in glob(str(folder)) if Path(file).name[0] not in "._"]
+        candidates = [Path(file) for file in glob(str(folder)) if Path(file).name[0] not in "._"]
     else:
         return None
-    files = sorted(file for file in found if file.is_file())
+    files = sorted(file for file in candidates if file.is_file())
     if not files:
         none = f"no files {'in this folder' if folder.is_dir() else 'of such names'}"
         raise InputError(f"{path}: {none} (hidden ones and _SUCCESS are passed over)")

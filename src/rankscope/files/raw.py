@@ -220,8 +220,8 @@ class Raw:
                 place, text = f" line {words.count(wrong[0])}", f": {wrong[1]!r}"
             raise InputError(f"{self.label}{place}: not UTF-8 text{text if place else ''}; {remedy}") from None
         if "too much memory" in text:
-            said = "packed with zstd --long, which takes more memory than is given: unpack it first"
-            raise InputError(f"{self.label}: {said}") from None
+            problem = "packed with zstd --long, which takes more memory than is given: unpack it first"
+            raise InputError(f"{self.label}: {problem}") from None
         if self.compression:
             early = any(sign in text for sign in ("unexpected end", "incomplete", "ended before", "premature"))
             what = "ends too early (a download or copy that stopped?)" if early else "is damaged"

@@ -54,17 +54,17 @@ FEWEST = 20  # rows below which a column with two values may hold ids
 PER_ID = 20  # rows per value from which a few numbers are counts rather than ids
 
 
-def check_ids(rows: LogRows, roles: Mapping[str, str], given: Collection[str]) -> tuple[dict[str, str], list[str]]:
+def check_ids(rows: LogRows, roles: Mapping[str, str], chosen: Collection[str]) -> tuple[dict[str, str], list[str]]:
     """Return the roles without id columns that hold flags or counts, with a unique key as unit, and notes about both.
 
-    ``given`` are roles that the caller chose: they are not checked. Raises InputError for a column that may be ids or counts.
+    ``chosen`` are roles that the caller chose: they are not checked. Raises InputError for a column that may be ids or counts.
     """
-    found = {role: roles[role] for role in IDS if role in roles and role not in given}
+    id_columns = {role: roles[role] for role in IDS if role in roles and role not in chosen}
     kept, notes = dict(roles), list[str]()
-    texts = [rows.cells(name, "id")[0].cast(pl.String).alias(role) for role, name in found.items()]
-    sample = rows.collect(rows.frame.head(SAMPLE).select(texts)) if found else pl.DataFrame()
-    cells = {role: sample[role].drop_nulls() for role in found}
-    for role, name in found.items():
+    texts = [rows.cells(name, "id")[0].cast(pl.String).alias(role) for role, name in id_columns.items()]
+    sample = rows.collect(rows.frame.head(SAMPLE).select(texts)) if id_columns else pl.DataFrame()
+    cells = {role: sample[role].drop_nulls() for role in id_columns}
+    for role, name in id_columns.items():
         if _is_flag(cells[role]):
             del kept[role]
             notes.append(
@@ -74,7 +74,7 @@ def check_ids(rows: LogRows, roles: Mapping[str, str], given: Collection[str]) -
     if key is not None:
         kept = {"unit_id": key, **kept}
         notes.append(f"each {key} has one row: it is taken as unit_id")
-    for role, name in found.items():
+    for role, name in id_columns.items():
         if role not in kept or not _may_be_counts(name, cells[role]):
             continue
         if key is None and role == next(one for one in IDS if one in kept):

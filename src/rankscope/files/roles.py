@@ -63,9 +63,9 @@ def said_columns(columns: Any, example: str) -> list[tuple[str, str]]:
     elif isinstance(columns, Mapping):
         pairs = list(columns.items())
     if not isinstance(columns, Mapping | str) or any(not str(part).strip() for pair in pairs for part in pair):
-        said = "give the role of each column that has another name"
-        raise InputError(f"columns={columns!r}: {said}, like --columns '{example}'")
-    return [(str(name).strip(), str(said).strip()) for name, said in pairs]
+        remedy = "give the role of each column that has another name"
+        raise InputError(f"columns={columns!r}: {remedy}, like --columns '{example}'")
+    return [(str(name).strip(), str(role).strip()) for name, role in pairs]
 
 
 class ColumnRoles(dict[str, str]):
@@ -86,11 +86,11 @@ class ColumnRoles(dict[str, str]):
         if isinstance(columns, cls):
             return columns
         out: dict[str, str] = {}
-        for name, said in said_columns(columns, "user=query_id"):
-            role = next((role for role in ALIASES if plain_name(said) in role_names(role)), None)
+        for name, role_name in said_columns(columns, "user=query_id"):
+            role = next((role for role in ALIASES if plain_name(role_name) in role_names(role)), None)
             if role is None:
-                hint = words.hint(said, ALIASES, otherwise=f"; there are {', '.join(ALIASES)}")
-                raise InputError(f"columns: {name!r} has the unknown role {said!r}{hint}")
+                hint = words.hint(role_name, ALIASES, otherwise=f"; there are {', '.join(ALIASES)}")
+                raise InputError(f"columns: {name!r} has the unknown role {role_name!r}{hint}")
             if name in out:
                 raise InputError(f"columns: {name!r} is given twice, as {out[name]} and as {role}; keep one")
             out[name] = role

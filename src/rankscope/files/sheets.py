@@ -107,9 +107,9 @@ class Sheet:
         raise InputError(f"{self.at(row)}, column {name}: {words.quote(cell)} {what}")
 
 
-def label_of(source: Any, found: Sheet | Mapping[str, Any], otherwise: str) -> str:
+def label_of(source: Any, table: Sheet | Mapping[str, Any], otherwise: str) -> str:
     """Return the name of an opened source in messages."""
-    return found.label if isinstance(found, Sheet) else str(source) if is_path(source) else otherwise
+    return table.label if isinstance(table, Sheet) else str(source) if is_path(source) else otherwise
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class Attributes:
     @property
     def names(self) -> list[str]:
         """The attributes, in the order of the columns."""
-        return list(dict.fromkeys(name for said in self.by_query.values() for name in said))
+        return list(dict.fromkeys(name for attributes in self.by_query.values() for name in attributes))
 
     def slices(self, query_ids: Sequence[str]) -> dict[str, dict[str, Array]]:
         """Return the slices of each attribute, as masks over these queries; every query is in one slice.
@@ -95,16 +95,16 @@ def attributes_of(source: Any) -> Attributes:
     """
     if isinstance(source, Attributes):
         return source
-    found = open_sheet(source, "attributes", EXPECTED, QUERY)
-    label = label_of(source, found, "attributes")
-    if isinstance(found, Mapping):
-        return Attributes(_of_mapping(found, label), label)
-    key = found.role(QUERY) or found.frame.columns[0]
-    names = [name for name in found.frame.columns if name != key]
+    table = open_sheet(source, "attributes", EXPECTED, QUERY)
+    label = label_of(source, table, "attributes")
+    if isinstance(table, Mapping):
+        return Attributes(_of_mapping(table, label), label)
+    key = table.role(QUERY) or table.frame.columns[0]
+    names = [name for name in table.frame.columns if name != key]
     if not names:
         raise InputError(f"{label}: one column only; {EXPECTED}")
-    queries = found.distinct(key, "query")
-    values = {name: _column(found, name) for name in names}
+    queries = table.distinct(key, "query")
+    values = {name: _column(table, name) for name in names}
     return Attributes({q: {name: values[name][n] for name in names} for n, q in enumerate(queries)}, label, key)
 
 
@@ -118,9 +118,9 @@ def clusters_of(source: Any, query_ids: Sequence[str]) -> tuple[Array, list[str]
     >>> codes.tolist(), names
     ([1, 0, 1], ['u1', 'u2'])
     """
-    found = open_sheet(source, "clusters", CLUSTERS, QUERY)
-    label = label_of(source, found, "clusters")
-    by_query = _clusters(found, label, set(query_ids))
+    table = open_sheet(source, "clusters", CLUSTERS, QUERY)
+    label = label_of(source, table, "clusters")
+    by_query = _clusters(table, label, set(query_ids))
     without = [query for query in query_ids if by_query.get(query) is None]
     if without:
         many = f"{words.count(len(without))} of {words.counted(len(query_ids), 'query')} {words.agree(len(without), 'has')} none"
@@ -133,8 +133,8 @@ def _of_mapping(source: Mapping[Any, Any], label: str) -> dict[str, dict[str, At
     if not source:
         raise InputError(f"{label}: the dict is empty; {EXPECTED}")
     out: dict[str, dict[str, Attribute]] = {}
-    for query, said in zip(ids_of(source, label, "query"), source.values(), strict=True):
-        values = said if isinstance(said, Mapping) else {"attribute": said}
+    for query, attributes in zip(ids_of(source, label, "query"), source.values(), strict=True):
+        values = attributes if isinstance(attributes, Mapping) else {"attribute": attributes}
         if query in out:
             raise InputError(f"{label}: query {query} is there as text and as number: keep one")
         out[query] = {str(name): _value(value, f"{label}: query {query}, {name}") for name, value in values.items()}
@@ -167,26 +167,26 @@ def _column(sheet: Sheet, name: str) -> list[Attribute]:
         column = column.cast(pl.String, strict=False)
     if column.dtype == pl.String:
         text = column.fill_null("").str.strip_chars()
-        said = ~text.str.to_lowercase().is_in(UNDEFINED)
-        if not said.any() or text.filter(said).cast(pl.Float64, strict=False).null_count():
+        has_value = ~text.str.to_lowercase().is_in(UNDEFINED)
+        if not has_value.any() or text.filter(has_value).cast(pl.Float64, strict=False).null_count():
             plain = text.replace(["True", "TRUE", "False", "FALSE"], ["true", "true", "false", "false"])
-            return [value if kept else None for value, kept in zip(plain, said, strict=True)]
+            return [value if has else None for value, has in zip(plain, has_value, strict=True)]
     return [None if np.isnan(value) else value for value in sheet.numbers(name).tolist()]
 
 
-def _clusters(found: Sheet | Mapping[Any, Any], label: str, scored: set[str]) -> dict[str, str | None]:
+def _clusters(table: Sheet | Mapping[Any, Any], label: str, scored: set[str]) -> dict[str, str | None]:
     rows: list[tuple[str, Any]] = []
-    if isinstance(found, Mapping):
-        rows += zip(ids_of(found, label, "query"), found.values(), strict=True)
+    if isinstance(table, Mapping):
+        rows += zip(ids_of(table, label, "query"), table.values(), strict=True)
     else:
-        key, other = found.pair(CLUSTERS)
+        key, other = table.pair(CLUSTERS)
         rows += [(key, other)] if key in scored else []  # a query in the header
-        rows += zip(found.ids(key, "query"), found.frame[other].to_list(), strict=True)
+        rows += zip(table.ids(key, "query"), table.frame[other].to_list(), strict=True)
     out: dict[str, str | None] = {}
-    for query, said in rows:
+    for query, cluster in rows:
         if query in out:
             raise InputError(f"{label}: query {query!s} has two clusters; keep one")
-        out[query] = _as_text(_value(said, f"{label}: query {query!s}"))
+        out[query] = _as_text(_value(cluster, f"{label}: query {query!s}"))
     return out
 
 
@@ -212,8 +212,8 @@ def _up_to(name: str, column: Array, cuts: Sequence[float]) -> dict[str, Array]:
     """Return the slices that end at these values, named by their lowest and highest value."""
     masks = [(column > low) & (column <= high) for low, high in pairwise([-np.inf, *cuts])]
     ends = [(float(column[mask].min()), float(column[mask].max())) for mask in masks]
-    for said in (_plain, repr):  # repr differs for any two numbers
-        names = [f"{name} {said(a)}" + (f" to {said(b)}" if b > a else "") for a, b in ends]
+    for spelling in (_plain, repr):  # repr differs for any two numbers
+        names = [f"{name} {spelling(a)}" + (f" to {spelling(b)}" if b > a else "") for a, b in ends]
         if len(set(names)) == len(names):
             break
     return dict(zip(names, masks, strict=True))
@@ -264,8 +264,8 @@ class Costs:
     def remarks(self, runs: Sequence[str]) -> list[str]:
         """Return a note on runs with a cost and without a score."""
         left = [run for run in self.by_run if run not in runs]
-        said = f"{self.label}: {words.counted(len(left), 'run')} without a score ({words.listing(left, 3)})"
-        return [said] if left else []
+        note = f"{self.label}: {words.counted(len(left), 'run')} without a score ({words.listing(left, 3)})"
+        return [note] if left else []
 
 
 def costs_of(source: Any) -> Costs:
@@ -280,24 +280,24 @@ def costs_of(source: Any) -> Costs:
     """
     if isinstance(source, Costs):
         return source
-    found = open_sheet(source, "costs", COSTS, SYSTEM)
-    if isinstance(found, Mapping):
-        return _costs_of_mapping(found, label_of(source, found, "costs"))
-    key = found.role(SYSTEM) or found.frame.columns[0]
-    names = [name for name in found.frame.columns if name != key]
-    runs = found.distinct(key, "run")
-    values: dict[str, list[float]] = {name: found.numbers(name).tolist() for name in names}
+    table = open_sheet(source, "costs", COSTS, SYSTEM)
+    if isinstance(table, Mapping):
+        return _costs_of_mapping(table, label_of(source, table, "costs"))
+    key = table.role(SYSTEM) or table.frame.columns[0]
+    names = [name for name in table.frame.columns if name != key]
+    runs = table.distinct(key, "run")
+    values: dict[str, list[float]] = {name: table.numbers(name).tolist() for name in names}
     for name, column in values.items():
         if (row := next((n for n, value in enumerate(column) if not value >= 0), None)) is not None:
-            _refuse_cost(f"{found.at(row)}, column {name}", None if np.isnan(column[row]) else column[row])
+            _refuse_cost(f"{table.at(row)}, column {name}", None if np.isnan(column[row]) else column[row])
     by_run = {run: {name: values[name][n] for name in names} for n, run in enumerate(runs)}
-    return _check_cost(names, by_run, found.label)
+    return _check_cost(names, by_run, table.label)
 
 
 def _costs_of_mapping(source: Mapping[Any, Any], label: str) -> Costs:
     by_run: dict[str, dict[str, float]] = {}
-    for run, said in source.items():
-        values = said if isinstance(said, Mapping) else {"cost": said}
+    for run, costs in source.items():
+        values = costs if isinstance(costs, Mapping) else {"cost": costs}
         by_run[str(run)] = {str(name): _cost_of(v, f"{label}: run {run!s}, {name}") for name, v in values.items()}
     names = list(dict.fromkeys(name for values in by_run.values() for name in values))
     for run, values in by_run.items():
@@ -314,8 +314,8 @@ def _cost_of(value: Any, where: str) -> float:
 
 
 def _refuse_cost(where: str, value: Any) -> NoReturn:
-    said = "the number is missing" if value is None else f"{quote_value(value)} is not a cost"
-    raise InputError(f"{where}: {said}; every run needs a cost of at least 0")
+    problem = "the number is missing" if value is None else f"{quote_value(value)} is not a cost"
+    raise InputError(f"{where}: {problem}; every run needs a cost of at least 0")
 
 
 def _check_cost(names: Sequence[str], by_run: dict[str, dict[str, float]], label: str) -> Costs:
@@ -365,9 +365,9 @@ def interactions_of(source: Any, columns: ColumnRoles | None = None) -> pl.DataF
         rows = pl.DataFrame(pairs, {"query_id": pl.String, "doc_id": pl.String}, orient="row")
         return rows.with_columns(time=pl.lit(None, pl.Float64))
     sheet = _sheet(source)
-    given = columns.among(sheet.frame.columns, "qrels", sheet.label) if sheet is not None and columns else {}
+    given_roles = columns.among(sheet.frame.columns, "qrels", sheet.label) if sheet is not None and columns else {}
     user, item = (sheet.role(USERS), sheet.role(ITEMS)) if sheet else (None, None)
-    user, item = given.get("query_id", user), given.get("doc_id", item)
+    user, item = given_roles.get("query_id", user), given_roles.get("doc_id", item)
     if sheet is not None and user and item:
         frame = pl.DataFrame({"query_id": sheet.ids(user, "user"), "doc_id": sheet.ids(item, "item")})
         time = sheet.role(TIMES)
@@ -386,10 +386,10 @@ def _sheet(source: Any) -> Sheet | None:
     if isinstance(source, Mapping) or not (is_path(source) or hasattr(source, "__arrow_c_stream__")):
         return None
     try:
-        found = open_sheet(source, "train", INTERACTIONS, (*USERS, *ITEMS))
+        table = open_sheet(source, "train", INTERACTIONS, (*USERS, *ITEMS))
     except InputError:
         return None
-    return found if isinstance(found, Sheet) else None
+    return table if isinstance(table, Sheet) else None
 
 
 def _seconds(column: pl.Series) -> pl.Series:

@@ -27,8 +27,8 @@ ROUNDED = 1e-9  # a share of a sum of squares by which rounding may make it too 
 
 
 def _base(pattern: re.Pattern[str], name: str) -> str | None:
-    found = pattern.fullmatch(name)
-    return None if found is None else (found["end"] or found["start"]).strip("_")
+    match = pattern.fullmatch(name)
+    return None if match is None else (match["end"] or match["start"]).strip("_")
 
 
 def as_sums(rows: LogRows, columns: Any) -> tuple[LogRows, Any]:
@@ -37,10 +37,10 @@ def as_sums(rows: LogRows, columns: Any) -> tuple[LogRows, Any]:
     Any other table is returned as it is. Raises InputError for sums that cannot be.
     """
     names = list(rows.schema)
-    said = said_columns(columns, "users=n,orders=successes") if columns else []
-    if rows.read_as or any(plain_name(name) in OF_ROWS for name in (*names, *(role for _, role in said))):
+    pairs = said_columns(columns, "users=n,orders=successes") if columns else []
+    if rows.read_as or any(plain_name(name) in OF_ROWS for name in (*names, *(role for _, role in pairs))):
         return rows, columns
-    own = {name: plain_name(role) for name, role in said if name in names and plain_name(role) in {COUNT, SUCCESSES}}
+    own = {name: plain_name(role) for name, role in pairs if name in names and plain_name(role) in {COUNT, SUCCESSES}}
     squares = {base: name for name in names if (base := _base(SQUARES, name)) is not None and _sum_of(base, names)}
     counts = [name for name, role in own.items() if role == COUNT] or [
         name for name in names if plain_name(name) in COUNTS
@@ -48,7 +48,7 @@ def as_sums(rows: LogRows, columns: Any) -> tuple[LogRows, Any]:
     if not (squares or own) or not counts:
         return rows, columns
     of, products = _columns_of(names, squares, [name for name, role in own.items() if role == SUCCESSES])
-    return _read(rows, counts[0], of, products), {name: role for name, role in said if name not in own} or None
+    return _read(rows, counts[0], of, products), {name: role for name, role in pairs if name not in own} or None
 
 
 def _sum_of(base: str, names: list[str]) -> str | None:
@@ -119,11 +119,11 @@ def _read(rows: LogRows, count: str, of: Mapping[str, str], products: Mapping[tu
 def _numbers(rows: LogRows, column: pl.Series) -> pl.Series:
     """Return the numbers of a column. Raises InputError for the first cell that is empty or no finite number."""
     text = column.dtype == pl.String
-    found = column.to_frame().select(number_of_text(pl.col(column.name))[0] if text else pl.col(column.name).cast(pl.Float64, strict=False)).to_series()  # fmt: skip
-    odd = found.is_null() | ~found.is_finite().fill_null(value=True)
+    numbers = column.to_frame().select(number_of_text(pl.col(column.name))[0] if text else pl.col(column.name).cast(pl.Float64, strict=False)).to_series()  # fmt: skip
+    odd = numbers.is_null() | ~numbers.is_finite().fill_null(value=True)
     if odd.any():
         at = int(odd.arg_true()[0])
         raise InputError(
             f"{rows.source.at(at)}, column {column.name}: {words.quote(str(column[at]))}: sums are finite numbers in each row"
         )
-    return found
+    return numbers

@@ -120,13 +120,13 @@ def _parsed(label: str, lines: Sequence[tuple[int, str]]) -> tuple[Array, list[s
     value = pairs["field_1"].cast(pl.Float64, strict=False)
     broken = number.is_null() | value.is_null() | ~value.is_finite().fill_null(False) | (number < 0).fill_null(True)
     again = pl.DataFrame({"row": pairs["row"], "number": number}).is_duplicated()
-    for bad, said in (
+    for bad, problem in (
         (broken, "is not a feature and its number, like 3:0.5"),
         (again & ~broken, "is a feature that is there twice"),
     ):
         if bad.any():
             row = pairs.filter(bad).row(0, named=True)
-            raise InputError(f"{label} line {words.count(lines[row['row']][0])}: {words.quote(row['cell'])} {said}")
+            raise InputError(f"{label} line {words.count(lines[row['row']][0])}: {words.quote(row['cell'])} {problem}")
     for at in np.flatnonzero((grades.is_null() | ~grades.is_finite().fill_null(False)).to_numpy())[:1].tolist():
         raise InputError(f"{label} line {words.count(lines[at][0])}: the label is not a number; {EXPECTED}")
     width = int(number.max() or 0) + 1  # type: ignore[arg-type]

@@ -138,8 +138,8 @@ def of_jsonl(raw: Raw, selection: Selection, noun: str, roles: Roles) -> Iterato
     at = re.compile(re.escape(key) + rb'\s*:\s*(?:"([^"\\]*)"|(-?\d+)\s*[,}])')
     for number, line in lines_of(raw):
         if selection.ids is not None and line.count(key) == 1 and line.rstrip().endswith(b"}"):
-            found = at.search(line)
-            if found and not selection.wants(selection.text(found[1] if found[1] is not None else found[2]).strip()):
+            match = at.search(line)
+            if match and not selection.wants(selection.text(match[1] if match[1] is not None else match[2]).strip()):
                 continue
         where = f"{raw.label} line {words.count(number)}"
         value = object_of(line.decode("utf-8", "replace"))
@@ -186,8 +186,8 @@ def texts_of_columns(raw: Raw, separator: str, selection: Selection, noun: str) 
         where = f"{raw.label} line {words.count(number)}"
         if len(cells) < 2 or len(cells) < width:
             mark = {"\t": "tab", ",": "comma", ";": "semicolon"}[separator]
-            said = f"{words.quote(separator.join(cells))} has too few columns: each line is an id, a {mark} and a text"
-            raise InputError(f"{where}: {said}; is a text broken over lines?")
+            fault = f"{words.quote(separator.join(cells))} has too few columns: each line is an id, a {mark} and a text"
+            raise InputError(f"{where}: {fault}; is a text broken over lines?")
         one, text = layout(cells)
         if not one.strip():
             raise InputError(f"{where}: no id before the text")
@@ -302,8 +302,8 @@ def texts_of_marks(raw: Raw, selection: Selection) -> Iterator[tuple[str, str]]:
 
 
 def _id_of(record: _Record, label: str, selection: Selection) -> str:
-    found = None if record.name == b"doc" else _OWN_ID.search(record.own)
-    data = found[1] if found else _inner_id(record.body)
+    match = None if record.name == b"doc" else _OWN_ID.search(record.own)
+    data = match[1] if match else _inner_id(record.body)
     one = _unescape(selection.text(data)).strip()
     if not one:
         mark = record.name.decode()
@@ -314,10 +314,10 @@ def _id_of(record: _Record, label: str, selection: Selection) -> str:
 def _inner_id(body: bytes) -> bytes:
     """Return the id between marks; a DOCNO goes before a DOCID."""
     second = b""
-    for found in _ID.finditer(body):
-        label = _ID_LABEL.match(found[2])
-        one = found[2][label.end() if label else 0 :].strip()
-        if one and found[1].lower() != b"docid":
+    for mark in _ID.finditer(body):
+        label = _ID_LABEL.match(mark[2])
+        one = mark[2][label.end() if label else 0 :].strip()
+        if one and mark[1].lower() != b"docid":
             return one
         second = second or one
     return second
@@ -358,8 +358,8 @@ def _records(raw: Raw) -> Iterator[_Record]:
             at = closed_by.end()
     if hidden:
         after = f"after record {words.count(number)}" if number else "before the first record"
-        said = f"a comment (<!--) {after} is never closed, so that it hides all that follows"
-        raise InputError(f"{raw.label} line {words.count(hidden)}: {said}: close it with -->, or remove it")
+        problem = f"a comment (<!--) {after} is never closed, so that it hides all that follows"
+        raise InputError(f"{raw.label} line {words.count(hidden)}: {problem}: close it with -->, or remove it")
     rest = _OPEN.search(buffer, at)
     if rest is not None and rest[1] is not None:
         line += buffer.count(b"\n", at, rest.start())
@@ -398,7 +398,7 @@ def _topic(text: str) -> str:
     question = next((parts[name] for name in QUESTIONS if parts.get(name)), "")
     if title or question:
         return join_texts([title, question])
-    return " ".join(said for name, said in parts.items() if name not in NAMES and said)
+    return " ".join(part for name, part in parts.items() if name not in NAMES and part)
 
 
 def _parts(text: str) -> dict[str, str]:
@@ -406,12 +406,12 @@ def _parts(text: str) -> dict[str, str]:
     name, at = "", 0
     kept = _shown(text)
     for mark in [*_MARK.finditer(kept), None]:
-        said = _LABEL.sub("", kept[at : mark.start() if mark else len(kept)])
-        parts.setdefault(name, []).extend(_unescape(said).split())
+        part = _LABEL.sub("", kept[at : mark.start() if mark else len(kept)])
+        parts.setdefault(name, []).extend(_unescape(part).split())
         if mark is None:
             break
         name, at = ("" if mark[1] else mark[2].lower()), mark.end()
-    return {name: " ".join(said) for name, said in parts.items()}
+    return {name: " ".join(part) for name, part in parts.items()}
 
 
 def _enclosed(
@@ -433,9 +433,9 @@ def _enclosed(
         at = closed.end()
 
 
-def _replace(text: str, found: Iterable[tuple[int, int, int, int]], by: Callable[[str], str]) -> str:
+def _replace(text: str, spans: Iterable[tuple[int, int, int, int]], by: Callable[[str], str]) -> str:
     parts, at = [], 0
-    for start, inner, outer, end in found:
+    for start, inner, outer, end in spans:
         parts += [text[at:start], by(text[inner:outer])]
         at = end
     return "".join([*parts, text[at:]])
@@ -458,7 +458,7 @@ def _shown(text: str) -> str:
 
 def _document(text: str) -> str:
     text = _shown(text)
-    title = next((said for name in TAGS_OF_TITLES if (said := _inside(text, name))), "")
+    title = next((part for name in TAGS_OF_TITLES if (part := _inside(text, name))), "")
     body = _inside(text, "text")
     if not body:
         for name in (*NAMES, *TAGS_OF_TITLES):
@@ -486,22 +486,22 @@ def _unescape(text: str) -> str:
 def of_smart(raw: Raw, selection: Selection) -> Iterator[tuple[str, str]]:
     """Records that begin with ``.I id``: the title (.T) and the text (.W) of each."""
     one, kept, part = "", False, b""
-    said: dict[bytes, list[str]] = {}
+    fields: dict[bytes, list[str]] = {}
     for number, line in lines_of(raw):
         if line.startswith(b".I ") or line == b".I":
             if kept:
-                yield one, _of_parts(said)
-            one, part, said = selection.text(line[2:]).strip(), b"", {}
+                yield one, _of_parts(fields)
+            one, part, fields = selection.text(line[2:]).strip(), b"", {}
             if not one:
                 raise InputError(f"{raw.label} line {words.count(number)}: .I without an id")
             kept = selection.wants(one)
         elif len(line.rstrip()) == 2 and line[:1] == b"." and line[1:2].isupper():
             part = line[1:2]
         elif kept:
-            said.setdefault(part, []).append(selection.text(line))
+            fields.setdefault(part, []).append(selection.text(line))
     if kept:
-        yield one, _of_parts(said)
+        yield one, _of_parts(fields)
 
 
-def _of_parts(said: dict[bytes, list[str]]) -> str:
-    return join_texts([" ".join(said.get(b"T", [])), " ".join(said.get(b"W", []))])
+def _of_parts(fields: dict[bytes, list[str]]) -> str:
+    return join_texts([" ".join(fields.get(b"T", [])), " ".join(fields.get(b"W", []))])

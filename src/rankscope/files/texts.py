@@ -74,26 +74,26 @@ def texts_of(source: Any, ids: Iterable[str] | None = None, noun: Noun = "docume
         place = Source(f"texts of {MANY[noun]}", kind)
     by_id = _gather(pairs, selection)
     if selection.ids and not by_id and selection.first_ids:
-        has, asked = (words.listing(map(repr, ids), 3) for ids in (selection.first_ids, sorted(selection.ids)))
-        said = f"it has ids like {has}, the {MANY[noun]} are {asked}. Is it the right file?"
-        raise InputError(f"{place.label}: it lacks the texts of every {noun} that is shown: {said}")
+        ids_here, shown = (words.listing(map(repr, ids), 3) for ids in (selection.first_ids, sorted(selection.ids)))
+        ids_differ = f"it has ids like {ids_here}, the {MANY[noun]} are {shown}. Is it the right file?"
+        raise InputError(f"{place.label}: it lacks the texts of every {noun} that is shown: {ids_differ}")
     if not selection.first_ids and not by_id:
-        what = EXPECTED if place.sha256 else f"give {TAKEN}"
-        raise InputError(f"{place.label}: {'it' if place.sha256 else kind} has no texts; {what}")
-    said = f"{place.label} as {place.kind}" if place.sha256 else f"texts of {MANY[noun]} from {kind}"
+        remedy = EXPECTED if place.sha256 else f"give {TAKEN}"
+        raise InputError(f"{place.label}: {'it' if place.sha256 else kind} has no texts; {remedy}")
+    origin = f"{place.label} as {place.kind}" if place.sha256 else f"texts of {MANY[noun]} from {kind}"
     many = words.counted(len(by_id), noun)
     if selection.ids is not None:
-        asked = words.counted(len(selection.ids), noun)
-        many = f"{words.count(len(by_id))} of {asked} shown {words.agree(len(by_id), 'has')} one"
-    notes = (f"read {said}: {many}", *selection.remarks)
+        shown = words.counted(len(selection.ids), noun)
+        many = f"{words.count(len(by_id))} of {shown} shown {words.agree(len(by_id), 'has')} one"
+    notes = (f"read {origin}: {many}", *selection.remarks)
     place = Source(place.label, place.kind, place.path, notes=notes, sha256=place.sha256)
     return Texts(place.label, by_id, notes, place)
 
 
 def count_tokens(text: str, tokeniser: Callable[[str], Any] | None = None) -> int:
     """The number of tokens of a text. A tokeniser returns tokens or their number. Without one, words between spaces count."""
-    found = text.split() if tokeniser is None else tokeniser(text)
-    return int(found) if isinstance(found, int | float) else len(found)
+    tokens = text.split() if tokeniser is None else tokeniser(text)
+    return int(tokens) if isinstance(tokens, int | float) else len(tokens)
 
 
 def _gather(pairs: Iterator[tuple[str, str]], selection: Selection) -> dict[str, str]:
@@ -107,8 +107,8 @@ def _gather(pairs: Iterator[tuple[str, str]], selection: Selection) -> dict[str,
         if selection.ids is not None and len(by_id) == len(selection.ids):
             break
     if again:
-        said = f"{words.counted(again, 'text has', 'texts have')} an id that stood before: the first is taken"
-        selection.remarks.append(said)
+        remark = f"{words.counted(again, 'text has', 'texts have')} an id that stood before: the first is taken"
+        selection.remarks.append(remark)
     if selection.not_utf8:
         selection.remarks.append("some bytes are not UTF-8 text: they are shown as �")
     return by_id
@@ -128,8 +128,8 @@ def _of_file(raw: Raw, selection: Selection, noun: Noun) -> tuple[str, Iterator[
         return "SMART", of_smart(raw, selection)
     separator = separator_of(raw, noun)
     if separator is None:
-        said = f"{raw.label} line 1: {words.quote(raw.first_line.strip())} is not an id with a text"
-        raise InputError(f"{said}; {EXPECTED}")
+        problem = f"{raw.label} line 1: {words.quote(raw.first_line.strip())} is not an id with a text"
+        raise InputError(f"{problem}; {EXPECTED}")
     return ("TSV" if separator == "\t" else "CSV"), texts_of_columns(raw, separator, selection, noun)
 
 
@@ -144,8 +144,8 @@ def _of_json(raw: Raw, head: bytes, selection: Selection, noun: Noun) -> tuple[s
     except (ValueError, RecursionError) as error:
         if first is not None:
             keys = words.listing(map(repr, first)) or "none"
-            said = f"{raw.label} line 1: no id and text among the keys {keys}; name them _id and text, or doc_id and contents"
-            raise InputError(said) from None
+            problem = f"{raw.label} line 1: no id and text among the keys {keys}; name them _id and text, or doc_id and contents"
+            raise InputError(problem) from None
         where = f" line {words.count(error.lineno)}" if isinstance(error, json.JSONDecodeError) else ""
         raise InputError(f"{raw.label}{where}: not JSON ({getattr(error, 'msg', error)}); {EXPECTED}") from None
     read = _of_mapping if isinstance(value, dict) else _of_list
@@ -187,7 +187,7 @@ def _of_list(source: Any, label: str, selection: Selection, noun: Noun) -> Itera
         where = f"{label} entry {words.count(number)}"
         if roles is None:
             raise InputError(f"{where}: {quote_value(value)} has no id and text, like _id and text")
-        one = id_of(value.get(roles.id), lambda said=f"{where}: {roles.id}": said)  # type: ignore[misc]
+        one = id_of(value.get(roles.id), lambda key=f"{where}: {roles.id}": key)  # type: ignore[misc]
         if selection.wants(one):
             yield one, join_row(value, roles)
 
@@ -198,9 +198,9 @@ def _of_frame(
     names = scan.collect_schema().names()
     roles = roles_among(names, noun)
     if roles is None:
-        own = "query_id" if noun == "query" else "doc_id"
-        said = f"{label}: no columns of ids and texts among {words.listing(names) or 'none'}"
-        raise InputError(f"{said}; call them {own} and text")
+        id_name = "query_id" if noun == "query" else "doc_id"
+        problem = f"{label}: no columns of ids and texts among {words.listing(names) or 'none'}"
+        raise InputError(f"{problem}; call them {id_name} and text")
     heads = collect(scan.select(roles.id).head(3))[roles.id]
     for one in id_column(heads, roles.id, label, ReaderNotes()).to_list():
         selection.wants(str(one))
@@ -218,5 +218,4 @@ def _keep(scan: pl.LazyFrame, key: str, label: str, selection: Selection, collec
         scan = frame.with_columns(id_column(frame[key], key, label, ReaderNotes()).alias(key)).lazy()
     if selection.ids is None:
         return collect(scan)
-    asked = pl.Series(sorted(selection.ids), dtype=pl.String).implode()
-    return collect(scan.filter(pl.col(key).is_in(asked)))
+    return collect(scan.filter(pl.col(key).is_in(pl.Series(sorted(selection.ids), dtype=pl.String).implode())))

@@ -152,19 +152,19 @@ def _flat(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _question(row: Mapping[str, Any], number: int, columns: Mapping[str, str], where: str) -> Question:
-    given = {role: row.get(column) for role, column in columns.items()}
-    question = str(given.get("question") or "")
-    contexts = _passages(given, "context", columns, where)
-    lengths = _listed(given.get("lengths"))
+    cells = {role: row.get(column) for role, column in columns.items()}
+    question = str(cells.get("question") or "")
+    contexts = _passages(cells, "context", columns, where)
+    lengths = _listed(cells.get("lengths"))
     if lengths and (len(lengths) != len(contexts) or not all(isinstance(n, int) and n >= 0 for n in lengths)):
         raise InputError(
             f"{where}: {columns['lengths']} must have one whole number for each of {words.counted(len(contexts), 'context')}"
         )
-    evidence = _passages(given, "evidence", columns, where)
-    answers = [str(one) for one in _listed(given.get("answers")) if str(one).strip()]
-    said = given.get("id")
+    evidence = _passages(cells, "evidence", columns, where)
+    answers = [str(one) for one in _listed(cells.get("answers")) if str(one).strip()]
+    question_id = cells.get("id")
     return Question(
-        str(said) if said not in {None, ""} else question or str(number),
+        str(question_id) if question_id not in {None, ""} else question or str(number),
         question,
         contexts,
         evidence,
@@ -187,11 +187,11 @@ def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, Iterable) and not isinstance(value, Mapping) else [value]
 
 
-def _passages(given: Mapping[str, Any], kind: str, columns: Mapping[str, str], where: str) -> list[Passage]:
+def _passages(cells: Mapping[str, Any], kind: str, columns: Mapping[str, str], where: str) -> list[Passage]:
     """The contexts or the evidence of a row: by their texts, their ids, or both."""
     role = {"context": "contexts"}.get(kind, kind)
-    out = [_passage(one, f"{where}, {columns[role]}") for one in _listed(given.get(role))]
-    ids = [str(one) for one in _listed(given.get(f"{kind}_ids"))]
+    out = [_passage(one, f"{where}, {columns[role]}") for one in _listed(cells.get(role))]
+    ids = [str(one) for one in _listed(cells.get(f"{kind}_ids"))]
     if ids and out and len(ids) != len(out):
         texts = words.counted(len(out), "text")
         raise InputError(

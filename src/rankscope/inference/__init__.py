@@ -58,7 +58,7 @@ def names_offered(kind: str) -> tuple[str, ...]:
     )
 
 
-def find_method(kind: type[T], said: Any, seed: int | None = None) -> T:
+def find_method(kind: type[T], choice: Any, seed: int | None = None) -> T:
     """A test, interval or correction: from an object, a class, or a spelling like ``permutation(rounds=20000)``.
 
     ``seed`` is where its random numbers start, unless the spelling has a seed of its own. Raises InputError with the nearest name.
@@ -73,14 +73,14 @@ def find_method(kind: type[T], said: Any, seed: int | None = None) -> T:
         from rankscope.inference import bootstrap, paired, permutation, ranks, sequential  # noqa: F401
     elif kind.kind == "correction":
         from rankscope.inference import anova, corrections, max_t  # noqa: F401
-    if isinstance(said, kind):
-        found = said
-    elif isinstance(said, type) and issubclass(said, kind):
-        found = said()
-    elif isinstance(said, str):
-        found = parse_all(kind, said)[0]
+    if isinstance(choice, kind):
+        method = choice
+    elif isinstance(choice, type) and issubclass(choice, kind):
+        method = choice()
+    elif isinstance(choice, str):
+        method = parse_all(kind, choice)[0]
     else:
-        raise InputError(f"{kind.kind}={said!r}: give the name of one, like {NAMES[kind.kind][0]!r}")
-    if seed and "seed" in parameters(type(found)) and getattr(found, "seed", seed) == 0:
-        found = found.having(seed=seed)
-    return found
+        raise InputError(f"{kind.kind}={choice!r}: give the name of one, like {NAMES[kind.kind][0]!r}")
+    if seed and "seed" in parameters(type(method)) and getattr(method, "seed", seed) == 0:
+        method = method.having(seed=seed)
+    return method

@@ -82,12 +82,12 @@ class tukey(Correction, aliases=("hsd", "tukey_hsd")):
         1 - level. Raises as ``two_way``, and InputError for a level outside 0 to 1.
         """
         check_between("level", level, 0.95)
-        table, found = _table(scores), two_way(scores)
+        table, analysis = _table(scores), two_way(scores)
         m, n = table.shape
-        error = math.sqrt(found.residual / n)
+        error = math.sqrt(analysis.residual / n)
         apart = np.array([abs(exact_sum(table[a] - table[b])) / n for a, b in np.asarray(pairs).tolist()])
-        freedom = found.freedom[1]
-        if not found.residual:  # systems differ by the same on every query, or not at all
+        freedom = analysis.freedom[1]
+        if not analysis.residual:  # systems differ by the same on every query, or not at all
             adjusted = np.where(apart > CLOSE * np.abs(table).max(), 0.0, 1.0)
         else:
             adjusted = np.where(apart > 0, studentised_range(apart / error, m, freedom), 1.0)

@@ -165,8 +165,8 @@ class _ResamplingInterval(Interval):
         if reason := without_interval(sample):
             return Bounds.none(reason)
         if 0 < sample.largest < TINY:
-            found = self.of(sample.enlarged, level)
-            return replace(found, lower=found.lower / UNIT, upper=found.upper / UNIT)
+            bounds = self.of(sample.enlarged, level)
+            return replace(bounds, lower=bounds.lower / UNIT, upper=bounds.upper / UNIT)
         groups = Groups.of(sample)
         lower, upper = self._ends(groups, sample.error, outside)
         if groups.symmetric:  # both orientations are this one, so the ends are each other's mirror image

@@ -366,22 +366,22 @@ class Prior:
         return cls(math.sqrt((low + high) / 2), f"learnt from {words.counted(len(effect), 'effect')} in {source}")
 
     @classmethod
-    def of(cls, said: object) -> Prior:
+    def of(cls, prior: object) -> Prior:
         """The prior that is said as ``flat``, or as its standard deviation: ``0.05``, ``"5%"``. Raises InputError for anything else.
 
         >>> str(Prior.of("flat")), Prior.of("5%").deviation
         ('flat', 0.05)
         """
-        if isinstance(said, Prior):
-            return said
-        if str(said).strip().casefold() == FLAT:
+        if isinstance(prior, Prior):
+            return prior
+        if str(prior).strip().casefold() == FLAT:
             return cls()
-        found = words.as_share(said)
-        if found is None or not 0 < found[0] < math.inf:
+        share = words.as_share(prior)
+        if share is None or not 0 < share[0] < math.inf:
             raise InputError(
-                f"prior={said!r}: a prior is 'flat', or how far lifts usually are from 0, a standard deviation above 0 like 0.05"
+                f"prior={prior!r}: a prior is 'flat', or how far lifts usually are from 0, a standard deviation above 0 like 0.05"
             )
-        return cls(found[0])
+        return cls(share[0])
 
 
 @dataclass(frozen=True)

@@ -133,8 +133,8 @@ class TrueRelation:
 
         def chance(t: Array) -> Array:
             mean, left = _given(t, x, variance)
-            found: Array = ndtr(mean / np.sqrt(left))
-            return found
+            chances: Array = ndtr(mean / np.sqrt(left))
+            return chances
 
         return self._posterior(chance, level)
 
@@ -179,8 +179,8 @@ class TrueRelation:
     def _posterior(self, of: Callable[[Array], Array], level: float) -> tuple[float, Bounds]:
         if not self.known:
             return math.nan, Bounds.none(self.reason)
-        found = of(self._draws())
-        return float(found.mean()), _quantiles(found, level)
+        values = of(self._draws())
+        return float(values.mean()), _quantiles(values, level)
 
 
 def _quantiles(values: Array, level: float) -> Bounds:
@@ -205,8 +205,8 @@ def _same_sign(t: Array) -> Array:
     r = t[:, COV] / np.sqrt(t[:, VAR_X] * t[:, VAR_Y])
     rest = np.sqrt(1 - r**2)
     both = (ndtr(h) + ndtr(k)) / 2 - owens_t(h, (k - r * h) / (h * rest)) - owens_t(k, (h - r * k) / (k * rest))
-    found: Array = 1 - ndtr(h) - ndtr(k) + 2 * (both - np.where(h * k < 0, 0.5, 0.0))
-    return found
+    chance: Array = 1 - ndtr(h) - ndtr(k) + 2 * (both - np.where(h * k < 0, 0.5, 0.0))
+    return chance
 
 
 # --- estimates -------------------------------------------------------------------------------------------
@@ -386,8 +386,8 @@ def best_weights(x: Array, errors: Array, y: Array, covariances: Array) -> Array
     measured = z.T @ z / (len(z) - 1)
     values, vectors = np.linalg.eigh(measured - errors.mean(axis=0) / np.outer(scale, scale))
     target = z.T @ (y - y.mean()) / (len(z) - 1) - covariances.mean(axis=0) / scale
-    found: Array = vectors @ ((vectors.T @ target) / np.maximum(values, FLOOR)) / scale
-    return found
+    weights: Array = vectors @ ((vectors.T @ target) / np.maximum(values, FLOOR)) / scale
+    return weights
 
 
 def cross_validate(

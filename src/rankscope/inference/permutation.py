@@ -64,8 +64,8 @@ def flip_signs(values: Array, rounds: int = 100_000, seed: int = 0) -> Flips:
     if exact:
         one, other = _sums(sizes[::2]), _sums(sizes[1::2])
         room = most - one[one <= most][::-1]  # ascending, so that the search runs through memory once
-        found = int(np.searchsorted(other, room, side="right").sum())
-        return Flips(2 * found / tried, exact, tried, smallest)
+        extreme = int(np.searchsorted(other, room, side="right").sum())
+        return Flips(2 * extreme / tried, exact, tried, smallest)
     return Flips((_drawing(sizes, apart, rounds, seed) + 1) / (rounds + 1), exact, tried, smallest)
 
 
@@ -83,15 +83,15 @@ def _drawing(sizes: Array, apart: float, rounds: int, seed: int) -> int:
     draws = np.random.PCG64(seed)
     padded = np.zeros((-(-len(sizes) // 8), 8))
     padded.ravel()[: len(sizes)] = sizes
-    found = 0
+    extreme = 0
     for start in range(0, rounds, _ROUNDS_AT_ONCE):
         sums = np.zeros(min(_ROUNDS_AT_ONCE, rounds - start))
         for first in range(0, len(padded), _GROUPS_AT_ONCE):
             for table in _tables(padded[first : first + _GROUPS_AT_ONCE]):
                 raw = np.asarray(draws.random_raw(-(-len(sums) // 8)), dtype="<u8").view(np.uint8)
                 sums += table[raw[: len(sums)]]
-        found += int(np.count_nonzero(np.abs(sums) >= apart))
-    return found
+        extreme += int(np.count_nonzero(np.abs(sums) >= apart))
+    return extreme
 
 
 def _tables(groups: Array) -> Array:

@@ -53,9 +53,9 @@ def detectable(sample: Sample | Estimate, power: float = 0.8, alpha: float = 0.0
     if isinstance(sample, Estimate) and sample.chance is not None:
         reaches = (side.reach(alpha / 2) for side in (sample.chance, sample.chance.mirror))
         quantiles = max(reaches) + float(stdtrit(nu, power))
-    found = quantiles * sample.error if clear else 0.0
+    difference = quantiles * sample.error if clear else 0.0
     low, high = (math.sqrt(nu / float(chdtri(nu, above))) for above in (0.025, 0.975))
-    return Detectable(found, low * found, high * found)
+    return Detectable(difference, low * difference, high * difference)
 
 
 def detectable_difference(n: float, deviation: float, power: float = 0.8, alpha: float = 0.05) -> float:

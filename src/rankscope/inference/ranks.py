@@ -42,13 +42,13 @@ class mann_whitney(PairedTest, aliases=("rank_sum", "mannwhitneyu")):
 
     def direction(self, sample: Sides) -> int:  # type: ignore[override] # of two sides
         """The side that is above more often."""
-        found = _RankSum(sample)
-        return int(np.sign(found.above - found.pairs / 2))
+        rank_sum = _RankSum(sample)
+        return int(np.sign(rank_sum.above - rank_sum.pairs / 2))
 
     def p_value(self, sample: Sides) -> float:  # type: ignore[override] # of two sides
         """The two-sided p-value: 1 if all values are the same, NaN without units on a side."""
-        found = _RankSum(sample)
-        return found.p_value() if found.pairs else math.nan
+        rank_sum = _RankSum(sample)
+        return rank_sum.p_value() if rank_sum.pairs else math.nan
 
 
 class _RankSum:

@@ -242,10 +242,10 @@ class Planned:
         if self.shares is None:
             return
         parts = [part for _, part in self.shares]
-        said = f"group_sequential(look={self.look}, looks={self.looks}, shares={plain(self.shares)})"
+        spelling = f"group_sequential(look={self.look}, looks={self.looks}, shares={plain(self.shares)})"
         if [number for number, _ in self.shares] != list(range(1, self.look + 1)):
             raise InputError(
-                f"{said}: give a share for each look up to this one, like {_example(self.look, self.looks)}"
+                f"{spelling}: give a share for each look up to this one, like {_example(self.look, self.looks)}"
             )
         early = parts if self.look < self.looks else parts[:-1]
         if (
@@ -253,7 +253,7 @@ class Planned:
             or max([0.0, *early]) >= 1
         ):
             raise InputError(
-                f"{said}: shares are the parts of all planned units that were in at each look: each is above the one before, "
+                f"{spelling}: shares are the parts of all planned units that were in at each look: each is above the one before, "
                 f"and below 1 until the last look, like {_example(self.look, self.looks)}"
             )
 
@@ -383,12 +383,12 @@ def power_at_looks(test: group_sequential, alpha: float, drift: float) -> float:
     """
     step = 1 / test.looks
     spread, move = math.sqrt(step), drift * step
-    grid, density, found = np.zeros(1), np.ones(1), 0.0
+    grid, density, power = np.zeros(1), np.ones(1), 0.0
     for look in range(1, test.looks + 1):
         edge = test.having(look=look, shares=None).reach(alpha) * math.sqrt(look * step)
-        found += _beyond(grid, density, spread, edge, move)
+        power += _beyond(grid, density, spread, edge, move)
         grid, density = _kept(grid, density, spread, min(edge, FAR + drift), spread, move)
-    return found
+    return power
 
 
 class betting(PairedTest):

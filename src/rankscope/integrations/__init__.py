@@ -64,8 +64,8 @@ class LightGBMMetric(_RoundMetric):
         """``(predictions, dataset)`` from ``train``, ``(labels, predictions, weight, group)`` from the ranker."""
         if hasattr(second, "get_label"):
             first, second, group = second.get_label(), first, second.get_group()
-        found = self.scores(first, second, group)
-        out = [(mean.spelling, mean.value, mean.metric.better == "higher") for mean in found.board]
+        scores = self.scores(first, second, group)
+        out = [(mean.spelling, mean.value, mean.metric.better == "higher") for mean in scores.board]
         return out if len(out) > 1 else out[0]
 
 
@@ -78,9 +78,9 @@ class XGBoostMetric(_RoundMetric):
 
     def __call__(self, predictions: Any, data: Any) -> tuple[str, float] | list[tuple[str, float]]:
         """The predictions of a ``DMatrix``."""
-        found = self.scores(data.get_label(), predictions, data.get_group())
+        scores = self.scores(data.get_label(), predictions, data.get_group())
         # XGBoost puts names and values into one line, parted by colons
-        out = [(mean.spelling.replace(":", "="), mean.value) for mean in found.board]
+        out = [(mean.spelling.replace(":", "="), mean.value) for mean in scores.board]
         return out if len(out) > 1 else out[0]
 
 
@@ -120,13 +120,13 @@ class RankingMetric:
 
     def update(self, preds: Any, target: Any, indexes: Any = None, *, mask: Any = None, lengths: Any = None) -> None:
         """Add a batch of predictions and labels. Raises InputError if their shapes differ."""
-        given = labelled_batch(target, preds, None, mask, lengths)
-        self._notes.update(dict.fromkeys(given.notes))
+        labelled = labelled_batch(target, preds, None, mask, lengths)
+        self._notes.update(dict.fromkeys(labelled.notes))
         if indexes is None:
-            self._score(given)
+            self._score(labelled)
             return
         query = as_array(indexes, "indexes").ravel()
-        batch = given.batch
+        batch = labelled.batch
         if len(query) != len(batch.grade) or batch.score is None:
             raise InputError(
                 f"indexes has {len(query):,} entries for {len(batch.grade):,} labels: give the query of each label"
@@ -134,9 +134,9 @@ class RankingMetric:
         # copies, as the memory of a batch is used again for the next
         self._rows.append((np.array(batch.grade), np.array(batch.score), np.array(query)))
 
-    def _score(self, given: LabelledBatch) -> None:
+    def _score(self, labelled: LabelledBatch) -> None:
         before = sum(len(values[0].value) for values in self._scored)
-        numbered = LabelledBatch(given.batch, range(before, before + len(given.batch)), given.notes)
+        numbered = LabelledBatch(labelled.batch, range(before, before + len(labelled.batch)), labelled.notes)
         self._scored.append(list(batch_scores(self.request, numbered).found))
 
     def scores(self) -> BatchScores:
@@ -144,8 +144,8 @@ class RankingMetric:
         parts, ids = list(self._scored), list(range(sum(len(values[0].value) for values in self._scored)))
         if self._rows:
             grade, score, query = (np.concatenate(column) for column in zip(*self._rows, strict=True))
-            found = batch_scores(self.request, labelled_batch(grade, score, query, group_is="ids"))
-            parts, ids = [*parts, list(found.found)], [*ids, *np.asarray(found.query_ids).tolist()]
+            by_index = batch_scores(self.request, labelled_batch(grade, score, query, group_is="ids"))
+            parts, ids = [*parts, list(by_index.found)], [*ids, *np.asarray(by_index.query_ids).tolist()]
         if not parts:
             raise InputError("nothing was collected: call update with a batch before compute")
         return BatchScores(

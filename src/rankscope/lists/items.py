@@ -202,9 +202,9 @@ class ItemTable:
 
     def labels(self, name: str, metric: str) -> Labels:
         """The labels of this name, or the only ones."""
-        found = self.feature(name, metric, Labels)
-        assert isinstance(found, Labels)
-        return found
+        labels = self.feature(name, metric, Labels)
+        assert isinstance(labels, Labels)
+        return labels
 
     def history(self, metric: str) -> Histories:
         """The histories of users. Raises InputError without training data."""
@@ -444,8 +444,8 @@ class ShownLabels:
 
     def by_query(self, weight: Array) -> Array:
         """The sums of weights of each label: queries by labels."""
-        found = np.bincount(self.query * self.names + self.code, weight, self.shape[0] * self.names)
-        return np.asarray(found.reshape(self.shape[0], self.names))
+        sums = np.bincount(self.query * self.names + self.code, weight, self.shape[0] * self.names)
+        return np.asarray(sums.reshape(self.shape[0], self.names))
 
     def by_cell(self, weight: Array) -> Array:
         """The sums of weights of each item shown: queries by ranks."""

@@ -127,8 +127,8 @@ class Judged:
     def documents(self, at: Array) -> dict[str, Any]:
         """The columns of the documents at these places."""
         columns = {name: getattr(self, name) for name in ("grade", "rank", "tie_start", "tie_size", "score", "by_id")}
-        found = {name: None if values is None else values[at] for name, values in columns.items()}
-        return {**found, "aspects": None if self.aspects is None else self.aspects.at(at)}
+        picked = {name: None if values is None else values[at] for name, values in columns.items()}
+        return {**picked, "aspects": None if self.aspects is None else self.aspects.at(at)}
 
     def lists(self, queries: Array) -> Lists:
         """The rectangle of the queries with these numbers."""

@@ -66,8 +66,7 @@ def rbo(a: Sequence[Any], b: Sequence[Any], p: float = 0.9, ties: Variant = "a")
         raise InputError(f"ties={ties!r}: ties is one of {words.choices(VARIANTS)}")
     first, second = _flat(a), _flat(b)
     short, long = (second, first) if len(first) >= len(second) else (first, second)
-    found = _agreements(_Pair(short, long), ties)
-    return _sum_agreements(found, len(short), len(long), p)
+    return _sum_agreements(_agreements(_Pair(short, long), ties), len(short), len(long), p)
 
 
 def jaccard(a: Sequence[Hashable], b: Sequence[Hashable], k: int) -> float:
@@ -252,9 +251,9 @@ def _whole(ours: Array, theirs: Array, beyond: Array, ties: Variant) -> Array:
     return np.asarray((counts[0] + counts[1]) / 2.0)
 
 
-def _sum_agreements(found: tuple[Array, Array, Array, float], short: int, long: int, p: float) -> Overlap:
+def _sum_agreements(agreements: tuple[Array, Array, Array, float], short: int, long: int, p: float) -> Overlap:
     """The weighted agreements of all depths, and of the ranks below the end of the longer ranking."""
-    least, ext, most, shared = found
+    least, ext, most, shared = agreements
     depth = np.arange(1, long + 1)
     weight = p ** depth.astype(float)
     scale = (1 - p) / p

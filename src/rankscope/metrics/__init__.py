@@ -119,32 +119,32 @@ def parse_many(text: str | Metric | type[Metric], names: Mapping[str, str] | Non
         if is_foreign(text):
             return parse_many(str(text), names)
         raise InputError(f"a metric is a name like 'nDCG@10' or an object like nDCG @ 10, not {text!r}")
-    asked = text.strip()
-    parts = split_spellings(asked) if SEPARATORS.search(asked) else [asked]
+    spelling = text.strip()
+    parts = split_spellings(spelling) if SEPARATORS.search(spelling) else [spelling]
     if len(parts) == 1:  # keep the name as typed
-        return _read(parts[0], asked, names)
+        return _read(parts[0], spelling, names)
     return [pair for part in parts for pair in _read(part, part, names)]
 
 
 _RANX = re.compile(r"-l\d+$|^rbp\.\d+$|^(?:precision|f1|n?dcg_burges)$")  # names that only ranx has
 
 
-def _read(text: str, asked: str, names: Mapping[str, str] | None = None) -> list[tuple[str, Metric]]:
+def _read(text: str, spelling: str, names: Mapping[str, str] | None = None) -> list[tuple[str, Metric]]:
     if names and text in names:
-        return [(asked, parse(names[text]))]
+        return [(spelling, parse(names[text]))]
     if text in SETS:
         return [pair for name in SETS[text] for pair in _read(name, name, names)]
     # a class name before @ or ( is not trec_eval's
     name, *rest = re.split("[(@]", text, maxsplit=1)
     ours = bool(rest) and name in CATALOGUE and CATALOGUE[name].__name__ == name
     if _RANX.search(text) and text not in CATALOGUE:
-        found = parse_ranx(text, lambda name: _read(name, name, names))
-        return [(asked if len(found) == 1 else str(metric), metric) for metric in found]
+        metrics = parse_ranx(text, lambda name: _read(name, name, names))
+        return [(spelling if len(metrics) == 1 else str(metric), metric) for metric in metrics]
     named = None if ours else parse_trec(text, CATALOGUE)
     if named is not None and (len(named) > 1 or text not in CATALOGUE):
         return [(metric.trec_name() or text, metric) for metric in named]
     several = parse_all(Metric, text)
-    return [(asked if len(several) == 1 else str(metric), metric) for metric in several]
+    return [(spelling if len(several) == 1 else str(metric), metric) for metric in several]
 
 
 # families that share a module with another; a module describes its own family
@@ -182,6 +182,6 @@ def in_order(metrics: Iterable[Any], names: Mapping[str, str] | None = None) -> 
     """Read a list of spellings. Return each metric once, in the given order. ``names``: as in ``parse_many``."""
     seen: dict[Metric, str] = {}
     for text in metrics:
-        for asked, metric in parse_many(text, names):
-            seen.setdefault(metric, asked)
-    return [(asked, metric) for metric, asked in seen.items()]
+        for spelling, metric in parse_many(text, names):
+            seen.setdefault(metric, spelling)
+    return [(spelling, metric) for metric, spelling in seen.items()]

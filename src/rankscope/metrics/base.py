@@ -296,8 +296,8 @@ class Metric(Declared, kind="metric"):
             of_items = lists_of_items(ranking, items, history, user, judgments)
             if self.aggregate == "pooled":
                 return self.pool(of_items)
-            found = self.score(of_items.lists(np.arange(len(of_items))))
-            return found if is_batch(ranking) else float(found[0])
+            item_values = self.score(of_items.lists(np.arange(len(of_items))))
+            return item_values if is_batch(ranking) else float(item_values[0])
         options = {"scores": scores, "known": known, "ideal": ideal, "relevant": relevant, "judgments": judgments}
         options = {name: tensor_as_array(value, name) for name, value in options.items()}
         ranking = tensor_as_array(ranking, "the ranking")

@@ -146,11 +146,11 @@ class nDCGRel(_Ratio):
     def terms(self, lists: Lists) -> Terms:
         gain, best = gains_of(lists, self.gain), largest_first(gains_of(lists.ideal, self.gain))
         ideal = _ideal_so_far(best)
-        found = gain > 0
-        at_rank = np.where(found, np.take_along_axis(_inverse(ideal), _column(lists.rank, best), axis=1), 0.0)
+        is_relevant = gain > 0
+        at_rank = np.where(is_relevant, np.take_along_axis(_inverse(ideal), _column(lists.rank, best), axis=1), 0.0)
         from_here = running(at_rank[:, ::-1])[:, ::-1]
         worthy = total(best > 0)
-        at_end = (worthy - total(found)) * _inverse(ideal[:, -1])
+        at_end = (worthy - total(is_relevant)) * _inverse(ideal[:, -1])
         discount = log2_discounts(lists.rank)
         factors = {"gain": gain, "discount": discount, "points from here on": from_here + at_end[:, None]}
         return Terms(lists, factors, worthy)

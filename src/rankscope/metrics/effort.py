@@ -233,9 +233,9 @@ class TokenBudget(Metric):
         for number in np.unique(fit).tolist():
             at = np.flatnonzero(fit == number)
             part = lists.of(at) if number else lists.of(at).top(0)
-            found = self._inner(max(number, 1)).taken_apart(part)
-            earned[at], worth[at], value[at] = found.earned, found.worth, found.value
-            is_sum &= found.link is None and not np.any(found.base) and not np.any(found.unjudged)
+            terms = self._inner(max(number, 1)).taken_apart(part)
+            earned[at], worth[at], value[at] = terms.earned, terms.worth, terms.value
+            is_sum &= terms.link is None and not np.any(terms.base) and not np.any(terms.unjudged)
         defined = ~np.isnan(value)
         if is_sum:
             return Terms(lists, {f"in {self.metric}": earned}, worth, defined=defined)

@@ -100,10 +100,10 @@ class AWRF(_Undefined, aliases=("AttentionWeightedRankFairness",)):
 
     def earn(self, every: Lists, items: ShownLists) -> Terms:
         weight = attention(every.relevant(self.level), self.viewing, self.patience, stop=self.stop)
-        given = label_shares(items, self.by, str(self), weight)
-        fair = np.broadcast_to(fair_shares(items.table, self.by, self.target, str(self)), given.shape)
-        apart = total(np.abs(given - fair)) / 2.0 if self.distance == "total" else divergence_of(fair, given, "JS")
-        return Terms(every, {}, base=1.0 - apart, defined=total(given) > 0)
+        shown = label_shares(items, self.by, str(self), weight)
+        fair = np.broadcast_to(fair_shares(items.table, self.by, self.target, str(self)), shown.shape)
+        apart = total(np.abs(shown - fair)) / 2.0 if self.distance == "total" else divergence_of(fair, shown, "JS")
+        return Terms(every, {}, base=1.0 - apart, defined=total(shown) > 0)
 
 
 class NDKL(_Undefined):
@@ -132,8 +132,8 @@ class NDKL(_Undefined):
             whole += one
         apart = np.zeros(whole.shape)
         for one, share in zip(so_far, fair.tolist(), strict=True):
-            given = ratio(one, whole)
-            apart += each(lambda p, q=share: p * math.log(p / q) if p > 0 and q > 0 else 0.0, given)  # type: ignore[misc]
+            observed = ratio(one, whole)
+            apart += each(lambda p, q=share: p * math.log(p / q) if p > 0 and q > 0 else 0.0, observed)  # type: ignore[misc]
         discount = np.where(every.shown, log2_discounts(every.rank), 0.0)
         return Terms(
             every,

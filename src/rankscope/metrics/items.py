@@ -71,8 +71,8 @@ def unit_vectors(table: ItemTable, name: str, metric: str) -> Array:
         length = each(math.sqrt, np.cumsum(matrix * matrix, axis=1)[:, -1]) if matrix.shape[1] else np.ones(len(matrix))
         return np.ascontiguousarray(ratio(matrix, length[:, None]).T)
 
-    found: Array = table.keep(("unit", name), make)
-    return found
+    vectors: Array = table.keep(("unit", name), make)
+    return vectors
 
 
 class ILD(_OfItems, aliases=("IntraListDiversity", "intra_list_diversity")):
@@ -114,15 +114,15 @@ class ILD(_OfItems, aliases=("IntraListDiversity", "intra_list_diversity")):
         row, table = items.row, items.table
         if self.distance == "hamming":
             labels = table.labels(self.by, str(self))
-            found, many = items.labelled(labels), float(len(labels.names))
-            own = found.by_cell(2.0 * found.sums() - number[found.query])  # of its labels: with it, less without it
-            held = np.bincount(found.query, minlength=len(number))
+            shown, many = items.labelled(labels), float(len(labels.names))
+            own = shown.by_cell(2.0 * shown.sums() - number[shown.query])  # of its labels: with it, less without it
+            held = np.bincount(shown.query, minlength=len(number))
             return (many * (number - 1.0) - held)[:, None] / many + own / many
         feature = table.feature(self.by, str(self))
         if isinstance(feature, Labels):  # vectors of zeros and of one number
-            found = items.labelled(feature)
-            here = 1.0 / each(math.sqrt, found.beside.astype(float))
-            return found.by_cell(here * (found.sums(here) - here))
+            shown = items.labelled(feature)
+            here = 1.0 / each(math.sqrt, shown.beside.astype(float))
+            return shown.by_cell(here * (shown.sums(here) - here))
         near = np.zeros(row.shape)
         for column in unit_vectors(table, self.by, str(self)):
             here = np.where(items.shown, column[row], 0.0)
@@ -156,8 +156,8 @@ class CategoryCoverage(_OfItems, aliases=("CategoricalDiversity",)):
 
     def earn(self, every: Lists, items: ShownLists) -> Terms:
         labels = items.table.labels(self.by, str(self))
-        found = items.labelled(labels)
-        fresh = found.by_cell(found.is_first.astype(float))
+        labelled = items.labelled(labels)
+        fresh = labelled.by_cell(labelled.is_first.astype(float))
         k, known = float(self.cutoff or 0), float(len(labels.names))
         richest = float(labels.count.max(initial=1))  # so that items with several labels stay within 1
         worth = {"reachable": min(k * richest, known), "k": k, "labels": known}[self.out_of]
@@ -191,8 +191,8 @@ class CategoryEntropy(_Undefined):
 
 def label_shares(items: ShownLists, by: str, metric: str, weight: Array) -> Array:
     """The weighted share of each label among the items shown: queries by labels, all 0 without a labelled item."""
-    found = items.labelled(items.table.labels(by, metric))
-    out = found.by_query(weight.ravel()[found.cell] / found.beside)
+    labelled = items.labelled(items.table.labels(by, metric))
+    out = labelled.by_query(weight.ravel()[labelled.cell] / labelled.beside)
     return ratio(out, total(out)[:, None])
 
 
@@ -502,20 +502,20 @@ class Miscalibration(_Undefined, aliases=("Calibration", "SteckCalibration")):
         labels, histories = items.table.labels(self.by, str(self)), items.table.history(str(self))
 
         def interests() -> Array:
-            found = histories.profile(labels.shares)
-            return ratio(found, np.cumsum(found, axis=1)[:, -1:])
+            profile = histories.profile(labels.shares)
+            return ratio(profile, np.cumsum(profile, axis=1)[:, -1:])
 
         wanted = items.table.keep(("interests", self.by), interests)[items.user]
         weight = log2_discounts(every.rank) if self.weights == "log2" else np.ones(every.rank.shape)
-        given = label_shares(items, self.by, str(self), weight)
-        defined = (items.user >= 0) & (total(wanted) > 0) & (total(given) > 0)
-        return Terms(every, {}, base=divergence_of(wanted, given, self.divergence, self.alpha), defined=defined)
+        observed = label_shares(items, self.by, str(self), weight)
+        defined = (items.user >= 0) & (total(wanted) > 0) & (total(observed) > 0)
+        return Terms(every, {}, base=divergence_of(wanted, observed, self.divergence, self.alpha), defined=defined)
 
 
-def divergence_of(wanted: Array, given: Array, kind: str, alpha: float = 0.0) -> Array:
+def divergence_of(expected: Array, observed: Array, kind: str, alpha: float = 0.0) -> Array:
     """The divergence of two distributions per row, label after label: KL and JS in bits, or the Hellinger distance."""
-    out = np.zeros(len(wanted))
-    for p, q in zip(wanted.T, given.T, strict=True):
+    out = np.zeros(len(expected))
+    for p, q in zip(expected.T, observed.T, strict=True):
         if kind == "KL":
             out += _bits(p, (1.0 - alpha) * q + alpha * p)
         elif kind == "JS":

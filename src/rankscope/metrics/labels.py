@@ -101,12 +101,12 @@ class CoverageError(_Labels, aliases=("LabelCoverage", "coverage_error")):
 
     def terms(self, lists: Lists) -> Terms:
         relevant, known = lists.relevant(self.level), lists.known(self.level)
-        found = total(relevant)
-        complete = (known > 0) & (found == known)
+        listed = total(relevant)
+        complete = (known > 0) & (listed == known)
         final = relevant & (running(relevant) == known[:, None]) & complete[:, None]
         last = lists.tie_start + lists.tie_size - 1
         factors = {"last that holds": final, "rank": last}
-        return Terms(lists, factors, base=np.where(found < known, count_listed(lists), 0.0))
+        return Terms(lists, factors, base=np.where(listed < known, count_listed(lists), 0.0))
 
 
 class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRank", "MPR")):

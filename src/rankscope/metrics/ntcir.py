@@ -165,8 +165,8 @@ class nERR(ERR, aliases=("NormalisedERR", "NormalizedERR")):
     )
 
     def terms(self, lists: Lists) -> Terms:
-        found = super().terms(lists)
+        terms = super().terms(lists)
         ideal = lists.ideal.first(self.cutoff) if self.cutoff else lists.ideal
         satisfied = self.satisfied(ideal)
         best = satisfied * not_before(satisfied) / np.arange(1, satisfied.shape[1] + 1)
-        return Terms(lists, found.factors, total(best))
+        return Terms(lists, terms.factors, total(best))

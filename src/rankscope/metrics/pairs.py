@@ -99,8 +99,8 @@ class AUC(_PairMetric, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
 
     def pooled_documents(self, judged: Judged) -> tuple[Array, Array, Array]:
         """The judged documents that were retrieved: query, score, and relevance."""
-        found = (judged.rank > 0) & (judged.rank <= (self.cutoff or np.inf)) & (judged.grade >= 0)
-        return judged.query[found], np.asarray(judged.score)[found], judged.grade[found] >= self.level
+        is_listed = (judged.rank > 0) & (judged.rank <= (self.cutoff or np.inf)) & (judged.grade >= 0)
+        return judged.query[is_listed], np.asarray(judged.score)[is_listed], judged.grade[is_listed] >= self.level
 
     def pool(self, judged: Judged) -> float:
         """The area under one curve over all queries."""
@@ -262,9 +262,9 @@ def count_lower_grades(lists: Lists, group: Array, tied: float) -> Array:
         worse, ties, part = (
             np.take_along_axis(cells, order, axis=1) for cells in (lists.judged & ~better, group, above)
         )
-        found = np.empty(number.shape)
-        np.put_along_axis(found, order, below(worse, ties, tied, part), axis=1)
-        count += np.where(better, found, 0.0)
+        lower = np.empty(number.shape)
+        np.put_along_axis(lower, order, below(worse, ties, tied, part), axis=1)
+        count += np.where(better, lower, 0.0)
     return count
 
 

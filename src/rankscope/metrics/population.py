@@ -128,8 +128,8 @@ class _Population(Metric):
 
     def pool(self, judged: Judged) -> float:
         """The value over all users."""
-        found = self.pooled_shares(judged)
-        return found.value(found.totals, found.units)
+        shares = self.pooled_shares(judged)
+        return shares.value(shares.totals, shares.units)
 
     def top(self, shown: Shown) -> Array:
         """The entries of ``shown`` down to the cutoff."""
@@ -194,18 +194,18 @@ class Coverage(_OfItemTotals, aliases=("CatalogueCoverage", "CatalogCoverage", "
 
     def pooled_shares(self, judged: Judged) -> PooledShares:
         """The additions of each user, divided by the items that can be covered."""
-        found, table = super().pooled_shares(judged), judged.shown.table  # type: ignore[union-attr]
+        shares, table = super().pooled_shares(judged), judged.shown.table  # type: ignore[union-attr]
         if self.among == "catalogue":
             whole = table.catalogue(str(self))
         else:
             in_train = table.counts(np.arange(len(table.number)), str(self)) > 0 if self.among != "count" else None
             whole = 1 if in_train is None else int(in_train.sum())
             if self.among == "train" and in_train is not None:
-                kept = in_train[found.column]
-                found = replace(found, unit=found.unit[kept], column=found.column[kept], amount=found.amount[kept])
+                kept = in_train[shares.column]
+                shares = replace(shares, unit=shares.unit[kept], column=shares.column[kept], amount=shares.amount[kept])
         # an item in a single list goes with its user
         return replace(
-            found,
+            shares,
             value=lambda totals, _: float((totals > 0).sum() / whole),
             slope=lambda totals, _: (totals == 1.0) / whole,
         )
@@ -403,7 +403,7 @@ class Skew(GroupExposure):
 
     def pooled_shares(self, judged: Judged) -> PooledShares:
         """The additions of each user, for comparison with the fair share of the group."""
-        found, table = super().pooled_shares(judged), judged.shown.table  # type: ignore[union-attr]
+        shares, table = super().pooled_shares(judged), judged.shown.table  # type: ignore[union-attr]
         place = table.labels(self.by, str(self)).names.index(self.group)
         fair = float(fair_shares(table, self.by, self.target, str(self))[place])
 
@@ -414,7 +414,7 @@ class Skew(GroupExposure):
         def slope(totals: Array, users: int) -> Array:
             return np.asarray(np.array([1.0 / max(totals[0], 1e-300), 0.0]) - 1.0 / max(totals.sum(), 1e-300))
 
-        return replace(found, value=skew, slope=slope)
+        return replace(shares, value=skew, slope=slope)
 
 
 class _Expected(_Exposed):

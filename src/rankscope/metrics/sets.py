@@ -136,7 +136,7 @@ class Utility(_Set):
     additive = False  # if a depth cuts through ties, the number of misses depends on their order
 
     def terms(self, lists: Lists) -> Terms:
-        found, other, missed, left_out = self.weights
+        hit, false_hit, missed, left_out = self.weights
         relevant = lists.relevant(self.level)
         lost = lists.known(self.level) - total(relevant)
         rest = (self.documents or 0) - lists.retrieved - lost
@@ -147,9 +147,9 @@ class Utility(_Set):
             )
         return Terms(
             lists,
-            {"worth": np.where(relevant, found, other)},
+            {"worth": np.where(relevant, hit, false_hit)},
             base=missed * lost + (left_out * rest if left_out else 0.0),
-            unjudged=other * (lists.retrieved - total(lists.shown)),
+            unjudged=false_hit * (lists.retrieved - total(lists.shown)),
         )
 
 

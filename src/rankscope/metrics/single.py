@@ -168,10 +168,10 @@ def lists_of_items(ranking: Any, items: Any, history: Any, user: Any, judgments:
     known = np.full(len(several), -1) if table.histories is None else table.histories.rows(users)
     shown = Shown(size, np.concatenate(code), np.array(grade), known, table, lambda: columns)  # type: ignore[arg-type, return-value]
     ranks = [{item: rank for rank, item in enumerate(one, start=1)} for one in several]
-    found = [[(here.get(item, 0), g) for item, g in one.items()] for here, one in zip(ranks, graded, strict=True)]
-    rows = [row for one in found for row in sorted(one, key=lambda row: (row[0] or math.inf, -row[1]))]
-    rank, held = np.array([row[0] for row in rows], dtype=np.int64), np.array([len(one) for one in found])
-    inside = np.array([sum(row[0] > 0 for row in one) for one in found])
+    ranked = [[(here.get(item, 0), g) for item, g in one.items()] for here, one in zip(ranks, graded, strict=True)]
+    rows = [row for one in ranked for row in sorted(one, key=lambda row: (row[0] or math.inf, -row[1]))]
+    rank, held = np.array([row[0] for row in rows], dtype=np.int64), np.array([len(one) for one in ranked])
+    inside = np.array([sum(row[0] > 0 for row in one) for one in ranked])
     worth = np.array([row[1] for row in rows], dtype=float)
     names = [str(n) for n in range(len(several))]
     return Judged(names, size, held, inside, worth, rank, rank, np.ones(len(rank), dtype=np.int64), shown=shown)

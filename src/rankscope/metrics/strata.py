@@ -96,8 +96,8 @@ class xinfAP(_Sampled, aliases=("xInfAP", "ExtendedInferredAP")):
             "documents it stands for": strata.at_cells(strata.weight),
             "precision expected": (1.0 + expected) / lists.rank,
         }
-        found = strata.pool.grade >= max(self.level, 0.0)
-        return Terms(lists, factors, total(strata.count(found) * strata.weight))
+        is_relevant = strata.pool.grade >= max(self.level, 0.0)
+        return Terms(lists, factors, total(strata.count(is_relevant) * strata.weight))
 
 
 class infNDCG(_Sampled, aliases=("InferredNDCG", "infnDCG")):

@@ -51,7 +51,7 @@ class TrecName:
         if not self.sets:
             raise InputError(f"metric {text!r}: trec_eval's {self.name} takes no values after the dot")
         try:
-            said = [self.reads(value) for value in values.split(",")]
+            settings = [self.reads(value) for value in values.split(",")]
         except ValueError:
             like = {pair: "1=3.5,2=9", int: "5,10"}.get(self.reads, "0.5")
             raise InputError(
@@ -59,8 +59,8 @@ class TrecName:
             ) from None
         try:
             if self.together:
-                said = [dict(said) if isinstance(said[0], tuple) else tuple(said)]
-            return [cls(**self.parameters, **{self.sets: value}) for value in said]
+                settings = [dict(settings) if isinstance(settings[0], tuple) else tuple(settings)]
+            return [cls(**self.parameters, **{self.sets: value}) for value in settings]
         except InputError as error:
             raise InputError(f"metric {text!r}: {error}") from None
 
@@ -89,13 +89,13 @@ class RbpName(TrecName):
 
     def read(self, cls: Any, values: str | None, text: str) -> list[Any]:
         """The metric with this p and these gains."""
-        said = dict(self.parameters)
+        parameters = dict(self.parameters)
         table: dict[float, float] = {}
         for part in values.split(",") if values else ():
             name, _, number = part.partition("=")
             try:
                 if name == "p":
-                    said["p"] = float(number)
+                    parameters["p"] = float(number)
                 else:
                     table[float(name)] = float(number)
             except ValueError:
@@ -103,7 +103,7 @@ class RbpName(TrecName):
                     f"metric {text!r}: cannot read {part!r}, write it like {self.name}.p=0.5 or {self.name}.p=0.5,1=1,2=3"
                 ) from None
         try:
-            return [cls(**said, **({self.sets: table} if table else {}))]
+            return [cls(**parameters, **({self.sets: table} if table else {}))]
         except InputError as error:
             raise InputError(f"metric {text!r}: {error}") from None
 
@@ -111,9 +111,9 @@ class RbpName(TrecName):
         """The printed name, with p first if it is not the default."""
         if not self.implies(metric, "p", self.sets):
             return None
-        said = [] if metric.p == self.parameters["p"] else [f"p={plain(metric.p)}"]
-        said += map(spell_value, getattr(metric, self.sets) or ())
-        return f"{self.name}_{','.join(said)}" if said else self.name
+        parts = [] if metric.p == self.parameters["p"] else [f"p={plain(metric.p)}"]
+        parts += map(spell_value, getattr(metric, self.sets) or ())
+        return f"{self.name}_{','.join(parts)}" if parts else self.name
 
 
 def pair(text: str) -> tuple[float, float]:
@@ -213,11 +213,11 @@ def parse_ranx(text: str, read: Read) -> list[Any]:
     >>> parse("map@100-l2"), parse("rbp.95"), parse("ndcg@10-l3"), parse("precision-l2")
     (AP(level=2)@100, RBP(p=0.95), nDCG(gain={1: 0, 2: 0})@10, SetP(level=2))
     """
-    if found := _LEVEL.fullmatch(text):
-        name = {**WHOLE, "recall": "SetR"}.get(found["name"], found["name"])
-        return [_at_level(metric, int(found["level"]), text) for _, metric in read(name)]
-    found = _RBP.fullmatch(text)
-    return [metric for _, metric in read(f"RBP(p=0.{found[1]})" if found else WHOLE[text])]
+    if match := _LEVEL.fullmatch(text):
+        name = {**WHOLE, "recall": "SetR"}.get(match["name"], match["name"])
+        return [_at_level(metric, int(match["level"]), text) for _, metric in read(name)]
+    match = _RBP.fullmatch(text)
+    return [metric for _, metric in read(f"RBP(p=0.{match[1]})" if match else WHOLE[text])]
 
 
 def _at_level(metric: Any, level: int, text: str) -> Any:

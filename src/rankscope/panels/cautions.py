@@ -73,8 +73,8 @@ def _cutoffs_disagree(curve: Sequence[Panel], contrasts: Sequence[Contrast]) -> 
     systems = {system for system, _ in spans}
     if any(c.verdict in CLEAR and {c.run, c.baseline} <= systems for c in contrasts) and len(spans) > 1:
         name = str(curve[0].name).rpartition("@")[0]
-        said = "; ".join(f"{system} at {words.listing(ks, most=20)}" for system, ks in spans)
-        yield CutoffDecides.caution(metric=name, leads=said)
+        ranges = "; ".join(f"{system} at {words.listing(ks, most=20)}" for system, ks in spans)
+        yield CutoffDecides.caution(metric=name, leads=ranges)
 
 
 def _few_queries_carry(contrasts: Sequence[Contrast]) -> Iterator[Caution]:

@@ -394,8 +394,8 @@ class Contrast:
             return ""
         from rankscope.inference.paired import share_of_wins
 
-        found = share_of_wins(self.wins, self.losses, self.corrected_level)
-        ends = f"{words.share(found.lower, 1)} to {words.share(found.upper, 1)}"
+        interval = share_of_wins(self.wins, self.losses, self.corrected_level)
+        ends = f"{words.share(interval.lower, 1)} to {words.share(interval.upper, 1)}"
         share = words.share(self.wins / (self.wins + self.losses), 1)
         return f", better on {share} of differing {words.plural(self.panel.measure.unit)}, {words.percent(self.method.level)} interval {ends}"
 

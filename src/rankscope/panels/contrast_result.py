@@ -88,8 +88,8 @@ def _ends(bounds: Bounds) -> tuple[float, float]:
 
 def _equivalence(name: str, of: str = "equivalence", suffix: str = "") -> Col:
     def value(c: Contrast) -> float | None:
-        found = getattr(c, of)
-        return None if found is None else float(getattr(found, name.removeprefix("ci_")))
+        equivalence = getattr(c, of)
+        return None if equivalence is None else float(getattr(equivalence, name.removeprefix("ci_")))
 
     return Col(f"equivalence_{name}{suffix}", of=value, kind="value", rare=True, fill=None)
 

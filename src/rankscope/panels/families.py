@@ -105,8 +105,8 @@ def choose_baseline(named: object, panel: Panel) -> tuple[str, bool]:
 
 def choose_baselines(named: object, panel: Panel) -> tuple[list[str], bool]:
     """Return the baselines, one or a list of several, and True if one was chosen as the best."""
-    asked = list(named) if isinstance(named, list | tuple) else [named]
-    picked = dict(choose_baseline(one, panel) for one in asked or [None])
+    names = list(named) if isinstance(named, list | tuple) else [named]
+    picked = dict(choose_baseline(one, panel) for one in names or [None])
     return list(picked), any(picked.values())
 
 
@@ -222,8 +222,8 @@ def joint(panel: Panel, pairs: Pairs, method: Method) -> Joint:
     used, places = np.unique(rows, return_inverse=True)
     scores = panel.of_rows(used.tolist()).complete
     if 0 < np.abs(scores).max(initial=0.0) < TINY:
-        found = method.correction.over(scores * UNIT, places.reshape(rows.shape), method.level)
-        return replace(found, error=found.error / UNIT)
+        result = method.correction.over(scores * UNIT, places.reshape(rows.shape), method.level)
+        return replace(result, error=result.error / UNIT)
     return method.correction.over(scores, places.reshape(rows.shape), method.level)
 
 
@@ -257,11 +257,11 @@ def top_group(panel: Panel, contrasts: Iterable[Contrast], method: Method) -> To
         return None
     best, *others = ranked
     mine = [c for c in contrasts if c.metric == panel.name and best in {c.run, c.baseline}]
-    told = {c.baseline if c.run == best else c.run: c.verdict in CLEAR for c in mine}
+    differs = {c.baseline if c.run == best else c.run: c.verdict in CLEAR for c in mine}
     kept = [best]
     for place, system in enumerate(others, 1):
         rivals = (contrast(panel, other, system, method) for other in ranked[:place])
-        behind = told[system] if system in told else any(_is_ahead(c, len(others)) for c in rivals)
+        behind = differs[system] if system in differs else any(_is_ahead(c, len(others)) for c in rivals)
         kept += [] if behind else [system]
     return TopGroup(panel.name, tuple(kept), len(panel.systems), method.level)
 

@@ -75,8 +75,8 @@ def split_margin(guardrail: Any) -> tuple[Any, Any]:
     (("Mean(where='a=1')", '1%'), ('R@100', None), ('R@100', 0.01))
     """
     name, loss = guardrail if isinstance(guardrail, tuple) else (guardrail, None)
-    if isinstance(name, str) and loss is None and (found := GUARDRAIL.fullmatch(name)):
-        return found[1], found[2]
+    if isinstance(name, str) and loss is None and (match := GUARDRAIL.fullmatch(name)):
+        return match[1], match[2]
     return name, loss
 
 

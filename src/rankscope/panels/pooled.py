@@ -102,10 +102,10 @@ def pool_of(metric: Metric, judged: Judged, places: Mapping[str, int]) -> Pool |
         return replace(
             shares, units=len(places), unit=at[at >= 0], column=shares.column[at >= 0], amount=shares.amount[at >= 0]
         )
-    found = metric.pooled_documents(judged)
-    if found is None:
+    documents = metric.pooled_documents(judged)
+    if documents is None:
         return None
-    query, score, relevant = found
+    query, score, relevant = documents
     place = np.array([places.get(one, -1) for one in judged.query_id], dtype=np.int64)[query]
     kept = place >= 0
     return PooledPairs(len(places), place[kept], score[kept], relevant[kept])

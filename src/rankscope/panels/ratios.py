@@ -85,16 +85,16 @@ def estimate_of(table: Array | Moments, arm: Moments, ratio: Ratio, every: bool 
 
     If denominators are unequal the error is corrected for the pull of each unit on the ratio, as for clusters of unequal size (CR2).
     """
-    found = Estimate.of(ratio.value, arm.variance_of(ratio.factors), arm.count)
-    if isinstance(table, Moments) or math.isnan(found.error):
-        return found
+    estimate = Estimate.of(ratio.value, arm.variance_of(ratio.factors), arm.count)
+    if isinstance(table, Moments) or math.isnan(estimate.error):
+        return estimate
     moved = pulls(table, arm, ratio.factors)
     units = Units.of(table, arm, moved, ratio.coefficients, ratio.price, every)
-    shares = uneven_shares(table[:, 1]) if found.error else None
+    shares = uneven_shares(table[:, 1]) if estimate.error else None
     if shares is None:
-        return replace(found, units=(units,))
+        return replace(estimate, units=(units,))
     error = math.sqrt(exact_sum(moved**2 / rest_of(shares))) / arm.count
-    return replace(found, error=error, freedom=freedom_of_sizes(shares[shares > 0])[1], units=(units,))
+    return replace(estimate, error=error, freedom=freedom_of_sizes(shares[shares > 0])[1], units=(units,))
 
 
 def pulls(table: Array, arm: Moments, factors: Array) -> Array:
@@ -159,7 +159,7 @@ def adjusted_ratios(arms: Sequence[Moments], covariates: int = 0) -> list[Ratio]
         coefficients, rank = _coefficients(within, covariates)
         price = free / (free - rank) if free > rank else math.inf
     centres = [linearise_ratio(whole, 2 + 2 * i, 3 + 2 * i)[0] for i in range(covariates)]
-    found = []
+    ratios = []
     for arm in arms:
         value, factors = linearise_ratio(arm, 0, 1)
         for i, coefficient in enumerate(coefficients.tolist()):
@@ -167,8 +167,8 @@ def adjusted_ratios(arms: Sequence[Moments], covariates: int = 0) -> list[Ratio]
             if coefficient:
                 value -= coefficient * (centre - centres[i])
                 factors = factors - coefficient * theirs
-        found.append(Ratio(value, factors * price, tuple(coefficients.tolist()), price))
-    return found
+        ratios.append(Ratio(value, factors * price, tuple(coefficients.tolist()), price))
+    return ratios
 
 
 def deviation_of_units(units: Moments, covariates: int = 0) -> tuple[float, float]:
@@ -196,8 +196,8 @@ def _coefficients(whole: Moments, covariates: int) -> tuple[Array, int]:
     shared = theirs @ whole.covariance @ own
     if covariates == 1:
         return np.array([shared[0] / spread[0, 0] if spread[0, 0] > 0 else 0.0]), int(spread[0, 0] > 0)
-    found, _, rank, _ = np.linalg.lstsq(spread, shared, rcond=1e-12)
-    return np.asarray(found), int(rank)
+    coefficients, _, rank, _ = np.linalg.lstsq(spread, shared, rcond=1e-12)
+    return np.asarray(coefficients), int(rank)
 
 
 def error_shares(run: Array, baseline: Array, covariates: int = 0) -> Array:

@@ -172,5 +172,5 @@ def _of_geometric(value: Array, weight: Array | None, level: float, clusters: Ar
         logs = linearise(logs, weight[known])
     parts = np.full(len(value), np.nan)
     parts[known] = logs
-    found = t().of(sample_of(parts, clusters, weight), level)
-    return Bounds(math.exp(found.lower), math.exp(found.upper), found.method) if found.known else found
+    bounds = t().of(sample_of(parts, clusters, weight), level)
+    return Bounds(math.exp(bounds.lower), math.exp(bounds.upper), bounds.method) if bounds.known else bounds

@@ -80,15 +80,15 @@ class TradeOffs:
     def points(self, column: str) -> tuple[CostPoint, ...]:
         """Return every run with this cost, the cheapest first; for equal costs the best first."""
         cost = {run: self.costs.by_run[run][self.costs.column(column)] for run in self.quality}
-        found: list[CostPoint] = []
+        points: list[CostPoint] = []
         for run in sorted(self.quality, key=lambda run: (cost[run], -self._good(run), run)):
             dominant, price = self._dominant(run, cost), None
-            cheaper = [point for point in found if point.on_front and point.cost < cost[run]]
+            cheaper = [point for point in points if point.on_front and point.cost < cost[run]]
             if cheaper and dominant is None:
                 gained = abs(self.quality[run] - cheaper[-1].quality)
                 price = (cost[run] - cheaper[-1].cost) / (gained / STEP)
-            found.append(CostPoint(run, cost[run], self.quality[run], dominant, price))
-        return tuple(found)
+            points.append(CostPoint(run, cost[run], self.quality[run], dominant, price))
+        return tuple(points)
 
     def front(self, column: str) -> tuple[CostPoint, ...]:
         """Return the runs that no other dominates, the cheapest first: less cost is less quality among them."""

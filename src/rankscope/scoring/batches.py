@@ -200,24 +200,24 @@ def _shape(values: Array) -> str:
 # --- values ----------------------------------------------------------------------------------------------
 
 
-def values_of_batch(request: Request, given: LabelledBatch) -> list[Values]:
+def values_of_batch(request: Request, labelled: LabelledBatch) -> list[Values]:
     """The values of each metric for every list, under the policies of the request.
 
     Lists without ties have one order, which is faster under every policy of ties.
     """
     ids = (
-        [str(one) for one in given.query_ids]
+        [str(one) for one in labelled.query_ids]
         if any(m.convention.ties in OVER_ORDERS for m in request.metrics)
         else None
     )
     if ids is None:
-        return values_of(request, judged_batches(request, given.batch))
-    tied = given.batch.tied()
+        return values_of(request, judged_batches(request, labelled.batch))
+    tied = labelled.batch.tied()
     one_order = replace(request, metrics=tuple(_in_one_order(m) for m in request.metrics))
     parts = []
-    for at, asked in ((np.flatnonzero(~tied), one_order), (np.flatnonzero(tied), request)):
-        judged = judged_batches(asked, given.batch.of(at), [ids[int(i)] for i in at])
-        parts.append((at, values_of(asked, judged) if len(at) else []))
+    for at, part_request in ((np.flatnonzero(~tied), one_order), (np.flatnonzero(tied), request)):
+        judged = judged_batches(part_request, labelled.batch.of(at), [ids[int(i)] for i in at])
+        parts.append((at, values_of(part_request, judged) if len(at) else []))
     return [
         _together(len(tied), [(at, values[i]) for at, values in parts if len(at)]) for i in range(len(request.metrics))
     ]

@@ -117,16 +117,16 @@ def sources_of(thing: Any, clustered: bool = False) -> list[str]:
     """Return the source of a metric or a method, without qualifications that do not apply here."""
     out = []
     for part in str(getattr(thing, "source", "") or "").split(";"):
-        said = part.strip()
-        if said.startswith("clusters:"):
-            said = said.removeprefix("clusters:").strip() if clustered else ""
-        elif said.startswith("trec_eval ") and hasattr(thing, "trec_name"):
+        text = part.strip()
+        if text.startswith("clusters:"):
+            text = text.removeprefix("clusters:").strip() if clustered else ""
+        elif text.startswith("trec_eval ") and hasattr(thing, "trec_name"):
             name = thing.trec_name()
-            said = f"trec_eval {name}" if name else ""
-        elif said.endswith("(exponential gain)") and getattr(thing, "gain", "") != "exponential":
-            said = ""
-        if said:
-            out.append(said)
+            text = f"trec_eval {name}" if name else ""
+        elif text.endswith("(exponential gain)") and getattr(thing, "gain", "") != "exponential":
+            text = ""
+        if text:
+            out.append(text)
     return out
 
 
@@ -136,8 +136,8 @@ def in_brackets(sources: Iterable[str], *before: str) -> str:
     >>> in_brackets(["Holm, A simple sequentially rejective multiple test procedure, 1979"])
     ' (Holm, 1979)'
     """
-    said = [*before, *dict.fromkeys(read(source).short for source in sources)]
-    return f" ({'; '.join(said)})" if said else ""
+    parts = [*before, *dict.fromkeys(read(source).short for source in sources)]
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 # --- BibTeX
@@ -171,7 +171,7 @@ def _distinct(references: Iterable[Reference]) -> Iterator[Reference]:
 
 def _entry(one: Reference, key: str) -> Iterator[str]:
     kind, where = _where(one) if one.title else ("misc", {})
-    said = {
+    fields = {
         "author": " and ".join([*one.authors, *(["others"] if one.others else [])]) if one.title else "",
         "title": f"{{{_as_bibtex(one.title or one.whole)}}}",
         **{name: _as_bibtex(value) for name, value in where.items()},
@@ -179,7 +179,7 @@ def _entry(one: Reference, key: str) -> Iterator[str]:
         **({"doi": doi, "url": f"https://doi.org/{doi}"} if (doi := DOIS.get(one.title)) else {}),
     }
     yield f"@{kind}{{{key},"
-    yield from (f"  {name} = {{{value}}}," for name, value in said.items() if value)
+    yield from (f"  {name} = {{{value}}}," for name, value in fields.items() if value)
     yield "}"
 
 

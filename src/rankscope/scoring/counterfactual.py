@@ -170,8 +170,8 @@ class Counterfactual:
     def measured(self) -> list[Measured]:
         """All policies by each estimator."""
         longest_first = sorted(self.estimators, key=lambda estimator: not estimator.models)
-        found = dict(zip(longest_first, map_parts(self._measured, longest_first), strict=True))
-        return [found[estimator] for estimator in self.estimators]
+        by_estimator = dict(zip(longest_first, map_parts(self._measured, longest_first), strict=True))
+        return [by_estimator[estimator] for estimator in self.estimators]
 
     @property
     def values(self) -> list[PolicyValue]:
@@ -182,14 +182,14 @@ class Counterfactual:
     def calibrated(self) -> list[tuple[Caution, bool]]:
         """The caution about propensities that frequencies contradict, if they do, and True if it refuses estimates."""
         events = self.made.events
-        found = events.share("calibration", lambda: calibration(events))
-        return [found] if found else []
+        outcome = events.share("calibration", lambda: calibration(events))
+        return [outcome] if outcome else []
 
     @cached_property
     def cautions(self) -> list[Caution]:
         """The cautions about the log, its propensities and its support for each policy."""
-        found = [*self.made.cautions, *(caution for caution, _ in self.calibrated)]
-        return list(dict.fromkeys([*found, *(caution for value in self.values for caution in value.cautions)]))
+        log_cautions = [*self.made.cautions, *(caution for caution, _ in self.calibrated)]
+        return list(dict.fromkeys([*log_cautions, *(caution for value in self.values for caution in value.cautions)]))
 
     def _measured(self, estimator: Estimator) -> Measured:
         under = {name: self.made.events.under(policy) for name, policy in self.policies.items()}
@@ -208,11 +208,11 @@ class Counterfactual:
         panels, notes = {}, []
         for attribute in attributes:
             column = self.made.read(attribute)[attribute].cast(str, strict=False).fill_null("")
-            found = sorted(column.unique())
-            if len(found) > MAX_VALUES:
-                notes.append(too_many_values(attribute, len(found)))
+            values = sorted(column.unique())
+            if len(values) > MAX_VALUES:
+                notes.append(too_many_values(attribute, len(values)))
                 continue
-            for value in found:
+            for value in values:
                 inside = (column == value).to_numpy()
                 panels[attribute, value or "(empty)"] = self.panel(measured.estimator, measured.settled, inside)
         return panels, notes
@@ -249,11 +249,11 @@ class Counterfactual:
     def _value(
         self, panel: Panel, estimator: Estimator, settled: Estimator, support: LogSupport, at: int
     ) -> PolicyValue:
-        found = list(support.cautions()) if support.policy != LOGGED else []
-        against = [*found, *(self.calibrated if support.weighs and support.policy != LOGGED else [])]
+        support_cautions = list(support.cautions()) if support.policy != LOGGED else []
+        against = [*support_cautions, *(self.calibrated if support.weighs and support.policy != LOGGED else [])]
         reason = "" if self.force else next((caution.message for caution, refuses in against if refuses), "")
         bounds = interval_of(panel, at, self.method.interval, self.method.level, estimator)
-        value, cautions = panel.estimate(panel.systems[at]).mean, tuple(caution for caution, _ in found)
+        value, cautions = panel.estimate(panel.systems[at]).mean, tuple(caution for caution, _ in support_cautions)
         decimals = panel.measure.decimals
         if decimals is not None and bounds.known:  # another policy of the comparison may be far less certain
             decimals = max(decimals, words.decimals_for((bounds.upper - bounds.lower) / 2) - 1)
@@ -275,16 +275,16 @@ def interval_of(panel: Panel, at: int, interval: Interval | None, level: float, 
     if estimator.fallible and panel.systems[at] != LOGGED:
         return Bounds.none("the error of the reward model is not known")
     values = panel.values[at]
-    found = bounds_of(panel.measure, values, None, interval, level, panel.clusters)
+    bounds = bounds_of(panel.measure, values, None, interval, level, panel.clusters)
     if (
-        not found.known
+        not bounds.known
         and estimator.normalised
         and len(values) > 1
         and np.ptp(values) <= 1e-12 * max(1.0, float(np.abs(values).max()))
     ):
         value = panel.estimate(panel.systems[at]).mean
         return Bounds(value, value, "constant")
-    return panel.measure.in_units(found)
+    return panel.measure.in_units(bounds)
 
 
 def check_target(target: Any, method: Method) -> None:

@@ -59,17 +59,16 @@ def evaluate_request(
     known, evaluations = (
         ([], []) if earlier is None or earlier.data is None else (list(earlier.data[1]), list(earlier.evaluations))
     )
-    given = list(named_runs(runs))
-    for number, (name, run) in enumerate(given, start=len(known) + 1):
-        found = judge(run, name, number, grades, request)
-        evaluations.append(evaluate_judged(found, grades.duplicates, request))
+    named = list(named_runs(runs))
+    for number, (name, run) in enumerate(named, start=len(known) + 1):
+        evaluations.append(evaluate_judged(judge(run, name, number, grades, request), grades.duplicates, request))
         if progress is not None:
             progress(evaluations[-1].labels[0])
     if request.policies.folding is not None and judging is None:
         (request.policies.fold or request.policies.fold_by).refuse_unused()
     if request.policies.columns is not None:
         request.policies.columns.refuse_absent()
-    data = (qrels, [*known, *given])
+    data = (qrels, [*known, *named])
     return scores_of(request, evaluations, grades.queries, grades.source, data, lambda: grades.content_sha256)
 
 
@@ -145,9 +144,9 @@ def rescored(
 
     Other ``ties`` order the judged documents again, if lists are not cut.
     """
-    asked, place = request.of_metric(metric), request.place(metric)
-    convention = replace(asked.convention, ties=ties) if ties else asked.convention
-    here = request.with_metrics(replace(asked, metric=other, convention=convention))
+    metric_request, place = request.of_metric(metric), request.place(metric)
+    convention = replace(metric_request.convention, ties=ties) if ties else metric_request.convention
+    here = request.with_metrics(replace(metric_request, metric=other, convention=convention))
     runs = [replace(e, judged=[e.judged[place]], inside=[e.inside[place]]) for e in evaluations]
     boards = [board_of("", here, replace(e, values=values_of(here, e.judged))) for e in runs]
     return {name: board[0].value for name, board in zip(names, boards, strict=True)}
@@ -167,8 +166,8 @@ def _deepest(request: Request) -> float:
 
 def _means_of(request: Request, qrels: Any, run: Any) -> dict[Any, float]:
     grades = read_judgments(qrels, request)
-    found = evaluate_judged(judge_run(run, None, 1, grades, request), grades.duplicates, request)
-    return {m.metric: m.value for m in scores_of(request, [found], grades.queries, grades.source).board}
+    evaluation = evaluate_judged(judge_run(run, None, 1, grades, request), grades.duplicates, request)
+    return {m.metric: m.value for m in scores_of(request, [evaluation], grades.queries, grades.source).board}
 
 
 def _interval_of(
@@ -208,19 +207,19 @@ def check_grades(grades: CleanInput, request: Request) -> None:
         raise InputError(f"{where}, and {taker} takes whole grades only: round them, or leave it out")
 
 
-def evaluate_judged(found: JudgedRun, qrels_duplicates: int, request: Request) -> RunEvaluation:
+def evaluate_judged(judged_run: JudgedRun, qrels_duplicates: int, request: Request) -> RunEvaluation:
     """The values of a run, or of some whole queries of it: nothing looks beyond a query, so that parts join to the whole."""
     orders = request.orders
-    judged, seen = found.by_order[orders[0]]
+    judged, seen = judged_run.by_order[orders[0]]
     count = len(judged) - (len(seen.extra) if orders[0].extra else 0)
-    by_metric = [found.by_order[order][0] for order in orders]
+    by_metric = [judged_run.by_order[order][0] for order in orders]
     health = examine(
-        judged, seen, orders[0].cutoffs, count, request.metrics[0].convention.ties, duplicates=found.duplicates, self_matches=found.self_matches,
+        judged, seen, orders[0].cutoffs, count, request.metrics[0].convention.ties, duplicates=judged_run.duplicates, self_matches=judged_run.self_matches,
         qrels_duplicates=qrels_duplicates,
     )  # fmt: skip
     return RunEvaluation(
-        found.labels, judged.query_id, by_metric, values_of(request, by_metric), frozenset(seen.missing), health,
-        found.source,
+        judged_run.labels, judged.query_id, by_metric, values_of(request, by_metric), frozenset(seen.missing), health,
+        judged_run.source,
     )  # fmt: skip
 
 

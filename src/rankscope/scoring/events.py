@@ -55,8 +55,8 @@ class EventLog:
 
     def read(self, *columns: str) -> pl.DataFrame:
         """Read columns of the log, or all, with a row per event."""
-        found = self.log.collect(self.rows.select(columns or pl.all()))
-        return found if self.order is None else found[self.order]
+        frame = self.log.collect(self.rows.select(columns or pl.all()))
+        return frame if self.order is None else frame[self.order]
 
 
 def read_events(
@@ -106,10 +106,10 @@ def read_events(
 def _reward_of(log: Log, named: str | None) -> str:
     if named is not None:
         return log.column(named, "as reward")
-    found = next((name for name in REWARDS if log.has(name)), None)
-    if found is None:
+    reward = next((name for name in REWARDS if log.has(name)), None)
+    if reward is None:
         log.require(("click",), "an estimate")
-    return str(found)
+    return str(reward)
 
 
 ROLES = ("unit_id", "session_id", "impression_id", "item_id", "query_id", "logger_id", "position", *COLUMN_OF.values())
@@ -173,8 +173,8 @@ def _in_order(
 def _as_text(ids: pl.Series, codes: Codes) -> Codes:
     """Return the numbers that rows get from ids as text: folds and resamples go by them, and are the same if ids are numbers."""
     texts = ids.cast(pl.String)
-    found = _number(*keys_of(texts), codes)
-    return texts.rank("dense").to_numpy().astype(np.int64)[codes] - 1 if found is None else found[1]
+    numbered = _number(*keys_of(texts), codes)
+    return texts.rank("dense").to_numpy().astype(np.int64)[codes] - 1 if numbered is None else numbered[1]
 
 
 def _by_text(ids: pl.Series) -> tuple[list[str], Codes]:
@@ -199,13 +199,13 @@ def _numbered(column: pl.Series) -> tuple[pl.Series, Codes]:
     low, high = (int(end()) for end in (column.min, column.max)) if column.dtype.is_integer() else (0, MOST_CELLS)  # type: ignore[arg-type]
     if high - low < MOST_CELLS and high < 1 << 62:
         values = column.to_numpy().astype(np.int64, copy=False)
-        found, codes = number_cells(values - low if low else values, high - low + 1)
-        return pl.Series(found + low), codes
-    made = _number(*keys_of(column))
-    if made is None:  # too many values for its tables
-        found, codes = np.unique(column.cast(pl.String).to_numpy(), return_inverse=True)
-        return pl.Series(found), codes
-    return column.gather(made[0]), made[1]
+        cells, codes = number_cells(values - low if low else values, high - low + 1)
+        return pl.Series(cells + low), codes
+    numbered = _number(*keys_of(column))
+    if numbered is None:  # too many values for its tables
+        cells, codes = np.unique(column.cast(pl.String).to_numpy(), return_inverse=True)
+        return pl.Series(cells), codes
+    return column.gather(numbered[0]), numbered[1]
 
 
 def _number(keys: Keys, spots: Keys, rows: Codes | None = None) -> tuple[Codes, Codes] | None:
@@ -234,11 +234,11 @@ def _probability(log: Log, frame: pl.DataFrame, column: str) -> Array:
     values, name = frame[column].cast(pl.Float64, strict=False), log.roles.get(column, column)
     faulty = values.is_null() | ~((values > 0) & (values <= 1)).fill_null(value=False)
     if count := int(faulty.sum()):
-        said = NoPropensity.message(log=log.label, count=count, column=name)
+        problem = NoPropensity.message(log=log.label, count=count, column=name)
         if values.null_count() == count:
-            said = f"{log.label}: {words.counted(count, 'row has', 'rows have')} no {name}"
+            problem = f"{log.label}: {words.counted(count, 'row has', 'rows have')} no {name}"
         raise DataError(
-            f"{said}, {words.share(count / len(frame), 1)} of all ({NoPropensity.code}): {NoPropensity.remedy}"
+            f"{problem}, {words.share(count / len(frame), 1)} of all ({NoPropensity.code}): {NoPropensity.remedy}"
         )
     return values.to_numpy()
 
@@ -247,7 +247,7 @@ def _with_logging(made: EventLog, logging: Any) -> EventLog:
     """Return the events with the propensities of the policy that ran: exact for a policy on a run, or estimated from the log."""
     events = made.events
     if logging in ("frequencies", "classifier"):
-        found = _frequencies(events) if logging == "frequencies" else _classified(events)
+        propensities = _frequencies(events) if logging == "frequencies" else _classified(events)
         source = (
             "the frequencies of items by position"
             if logging == "frequencies"
@@ -255,7 +255,7 @@ def _with_logging(made: EventLog, logging: Any) -> EventLog:
         )
         source += " and query" if len(made.queries) > 1 and logging == "frequencies" else ""
         caution = EstimatedPropensities.caution(log=made.log.label, source=source)
-        return replace(made, events=replace(events, propensities={"item": found}), cautions=(caution,))
+        return replace(made, events=replace(events, propensities={"item": propensities}), cautions=(caution,))
     policy = target_of(made, logging, "the policy that ran")
     if not isinstance(policy, OfPolicy):
         raise InputError(
@@ -318,12 +318,12 @@ def _curve(value: Any) -> Examination:
 # --- targets ----------------------------------------------------------------------------------------------------------
 
 
-def targets_of(made: EventLog, given: Any) -> dict[str, TargetPolicy]:
+def targets_of(made: EventLog, source: Any) -> dict[str, TargetPolicy]:
     """Return the target policies by name: of one, a list, or a dict of targets. Raises InputError for two of one name."""
-    if isinstance(given, Mapping) and not _is_run(given):
-        return {str(name): target_of(made, one, str(name)) for name, one in given.items()}
+    if isinstance(source, Mapping) and not _is_run(source):
+        return {str(name): target_of(made, one, str(name)) for name, one in source.items()}
     out: dict[str, TargetPolicy] = {}
-    for one in given if isinstance(given, list | tuple) and not _is_pair(given) else [given]:
+    for one in source if isinstance(source, list | tuple) and not _is_pair(source) else [source]:
         name, value = _named(one)
         target = target_of(made, value, name)
         if target.name in out or target.name == LOGGED:
@@ -332,11 +332,11 @@ def targets_of(made: EventLog, given: Any) -> dict[str, TargetPolicy]:
     return out
 
 
-def _is_pair(given: Any) -> bool:
-    return isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], LoggingPolicy)
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], LoggingPolicy)
 
 
-def _is_run(given: Mapping[Any, Any]) -> bool:
+def _is_run(rankings: Mapping[Any, Any]) -> bool:
     """True for a dict of rankings: scores of documents, or documents in order, by query."""
 
     def ranks(value: Any) -> bool:
@@ -344,37 +344,37 @@ def _is_run(given: Mapping[Any, Any]) -> bool:
             return all(isinstance(score, int | float) for score in value.values())
         return isinstance(value, list) and all(isinstance(doc, str) for doc in value)
 
-    return bool(given) and all(map(ranks, given.values()))
+    return bool(rankings) and all(map(ranks, rankings.values()))
 
 
-def _named(given: Any) -> tuple[str, Any]:
+def _named(source: Any) -> tuple[str, Any]:
     """Return the name of ``name=target``, empty without one, and the target."""
-    if not isinstance(given, str):
-        return "", given
-    name, equals, value = given.partition("=")
+    if not isinstance(source, str):
+        return "", source
+    name, equals, value = source.partition("=")
     return (
         (name, value)
-        if equals and name.replace("_", "").replace("-", "").isalnum() and not Path(given).exists()
-        else ("", given)
+        if equals and name.replace("_", "").replace("-", "").isalnum() and not Path(source).exists()
+        else ("", source)
     )
 
 
-def target_of(made: EventLog, given: Any, name: str = "") -> TargetPolicy:
+def target_of(made: EventLog, source: Any, name: str = "") -> TargetPolicy:
     """Return a target policy: of a spelling, a run, a pair of policy and run, or a function of the frame of events.
 
     A function returns the probability of the shown item of each row, or a matrix of rows x items, sorted by their ids.
     Raises InputError for anything else.
     """
-    if callable(given) and not isinstance(given, type):
-        return _of_function(made, given, name or getattr(given, "__name__", "target"))
-    if isinstance(given, str):
-        found = _spelled(made, given.strip(), name)
-        if found is not None:
-            return found
+    if callable(source) and not isinstance(source, type):
+        return _of_function(made, source, name or getattr(source, "__name__", "target"))
+    if isinstance(source, str):
+        target = _spelled(made, source.strip(), name)
+        if target is not None:
+            return target
         raise InputError(
-            f"--target {given}: a target is {TARGETS}{words.hint(given, [*made.log.attributes, 'uniform'])}"
+            f"--target {source}: a target is {TARGETS}{words.hint(source, [*made.log.attributes, 'uniform'])}"
         )
-    policy, run = given if _is_pair(given) else (Fixed(), given)
+    policy, run = source if _is_pair(source) else (Fixed(), source)
     return _of_run(made, policy, run, name)
 
 
@@ -408,34 +408,34 @@ def _of_columns(made: EventLog, column: str, name: str) -> TargetPolicy:
     columns: dict[Level, Array] = {}
     there = {role: own for own, role in made.log.roles.items()} | {own: own for own in made.log.attributes}
     for level, endings in LEVELS.items():
-        found = next((there[column + ending] for ending in endings if column + ending in there), None)
-        if found is not None:
-            values = made.read(found)[found].cast(pl.Float64, strict=False)
+        chance_column = next((there[column + ending] for ending in endings if column + ending in there), None)
+        if chance_column is not None:
+            values = made.read(chance_column)[chance_column].cast(pl.Float64, strict=False)
             if lost := len(values) - int(values.is_between(0, 1).sum()):
                 share = words.share(lost / len(values), 1)
                 raise DataError(
-                    f"{made.log.label}: column {found} has no probability from 0 to 1 in {words.counted(lost, 'row')}, {share} of all: give the target's probability of each shown item"
+                    f"{made.log.label}: column {chance_column} has no probability from 0 to 1 in {words.counted(lost, 'row')}, {share} of all: give the target's probability of each shown item"
                 )
             columns[level] = values.to_numpy()
     return Recorded(name, columns)
 
 
 def _of_function(made: EventLog, function: Callable[..., Any], name: str) -> TargetPolicy:
-    found = np.asarray(function(made.read()), dtype=np.float64)
+    chances = np.asarray(function(made.read()), dtype=np.float64)
     rows, items = made.events.count, len(made.events.items)
-    if found.shape not in {(rows,), (rows, items)}:
+    if chances.shape not in {(rows,), (rows, items)}:
         raise InputError(
-            f"{name}: a function returns {rows} probabilities, or {rows} x {items}, and this one returned the shape {found.shape}"
+            f"{name}: a function returns {rows} probabilities, or {rows} x {items}, and this one returned the shape {chances.shape}"
         )
-    if not ((found >= 0) & (found <= 1 + 1e-9)).all():
+    if not ((chances >= 0) & (chances <= 1 + 1e-9)).all():
         raise InputError(
-            f"{name}: a function returns probabilities from 0 to 1, and this one returned {words.amount(float(found.min()))} to {words.amount(float(found.max()))}"
+            f"{name}: a function returns probabilities from 0 to 1, and this one returned {words.amount(float(chances.min()))} to {words.amount(float(chances.max()))}"
         )
-    return Recorded(name, {"item": found}) if found.ndim == 1 else Dense(name, found)
+    return Recorded(name, {"item": chances}) if chances.ndim == 1 else Dense(name, chances)
 
 
-def _of_run(made: EventLog, policy: LoggingPolicy, given: Any, name: str) -> TargetPolicy:
-    run = given if isinstance(given, Run) else run_of(given, name or None)
+def _of_run(made: EventLog, policy: LoggingPolicy, source: Any, name: str) -> TargetPolicy:
+    run = source if isinstance(source, Run) else run_of(source, name or None)
     label = name or (run.name if isinstance(policy, Fixed) else f"{policy} {run.name}")
     frame = run.frame.select("query_id", "doc_id", "score").sort(
         ["query_id", "score", "doc_id"], descending=[False, True, True]

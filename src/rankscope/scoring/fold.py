@@ -38,14 +38,14 @@ class Fold:
         >>> Fold("#.*").document("d1#3"), Fold("^(.+)_p[0-9]+$").document("d_7_p12"), Fold("#.*").document("d1")
         ('d1', 'd_7', 'd1')
         """
-        found: str | None = chunk
+        document: str | None = chunk
         if self.documents is not None:
-            found = self.documents.get(chunk, chunk)
+            document = self.documents.get(chunk, chunk)
         elif match := re.search(self.label, chunk):
-            found = match[1] if match.re.groups else chunk[: match.start()] + chunk[match.end() :]
-        found = found or chunk  # nothing is left of it: no document
-        self.used = self.used or found != chunk
-        return found
+            document = match[1] if match.re.groups else chunk[: match.start()] + chunk[match.end() :]
+        document = document or chunk  # nothing is left of it: no document
+        self.used = self.used or document != chunk
+        return document
 
     def refuse_unused(self) -> None:
         """Raises InputError if no id was changed."""
@@ -71,15 +71,15 @@ def fold_of(source: Any) -> Fold:
         return source
     from rankscope.files.sheets import is_path, open_sheet
 
-    found = source if isinstance(source, Mapping) else open_sheet(source, "chunks", EXPECTED)
+    table = source if isinstance(source, Mapping) else open_sheet(source, "chunks", EXPECTED)
     label = str(source) if is_path(source) else "chunks"
-    if isinstance(found, Mapping):
-        return Fold(label, _check(iter(found.items()), label))
-    names = found.frame.columns
+    if isinstance(table, Mapping):
+        return Fold(label, _check(iter(table.items()), label))
+    names = table.frame.columns
     if len(names) != 2:
         raise InputError(f"{label}: {words.counted(len(names), 'column')}; {EXPECTED}")
     backwards = names[0].casefold().startswith("doc") and not names[1].casefold().startswith("doc")
-    rows = ((doc, chunk) if backwards else (chunk, doc) for chunk, doc in found.frame.rows())
+    rows = ((doc, chunk) if backwards else (chunk, doc) for chunk, doc in table.frame.rows())
     documents = _check(rows, label)
     if not backwards:  # a file without a header has its first row there
         documents.setdefault(names[0], names[1])

@@ -206,11 +206,11 @@ def warnings_of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric
         yield RatingScale, {"metrics": below, "number": len(below), "level": below[0].level}  # type: ignore[attr-defined]
     length = next((h.sampled for h in health.values() if h.sampled), None)
     if length and (
-        told := [
+        shallow := [
             m for m in metrics if not m.of_sample and m.relevance != "none" and (getattr(m, "cutoff", 0) or 0) < length
         ]
     ):
-        yield LooksSampled, {"length": length, "metrics": told, "number": len(told)}
+        yield LooksSampled, {"length": length, "metrics": shallow, "number": len(shallow)}
     if all(h.not_relevant >= MIN_SHARE_NOT_RELEVANT * h.judgments for h in health.values()):
         yield from unjudged_in_top(health, metrics)
 

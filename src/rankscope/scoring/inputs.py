@@ -192,10 +192,10 @@ def clean(data: Any, policies: Policies, kind: Kind, metrics: Sequence[Metric] |
         raise InputError(faults[0].message + more)
     for row in data.nan_rows[:1].tolist():
         value = data.frame[data.worth][row]
-        said = (
+        fault = (
             "NaN" if math.isnan(value) else "infinite" if math.isinf(value) else f"{value:g}, too large to compute with"
         )
-        raise InputError(f"{data.source.at(row)}: the {data.worth} is {said}; give a number or leave the document out")
+        raise InputError(f"{data.source.at(row)}: the {data.worth} is {fault}; give a number or leave the document out")
     repeated, matches = data.repetitions, 0
     if len(repeated):
         taker = None if metrics is None else taker_of_one_grade(metrics)
@@ -280,9 +280,9 @@ def distinct_names(labels: Sequence[tuple[str, str, str]]) -> list[str]:
         from rankscope.files.long import ends_of_path
 
         choices = [[name, *(ends_of_path(path) if path else [number or name])] for name, path, number in labels]
-    found: dict[int, str] = {}
+    chosen: dict[int, str] = {}
     for level in range(max(map(len, choices))):
         here = {i: some[level] for i, some in enumerate(choices) if level < len(some)}
-        alike, taken = Counter(here.values()), {*found.values()}
-        found |= {i: name for i, name in here.items() if i not in found and alike[name] == 1 and name not in taken}
-    return [found.get(i, f"{some[1]}#{i + 1}") for i, some in enumerate(choices)]
+        alike, taken = Counter(here.values()), {*chosen.values()}
+        chosen |= {i: name for i, name in here.items() if i not in chosen and alike[name] == 1 and name not in taken}
+    return [chosen.get(i, f"{some[1]}#{i + 1}") for i, some in enumerate(choices)]

@@ -52,7 +52,7 @@ class JudgedPart:
     """
 
     queries: pl.Series
-    found: list[Findings]
+    findings: list[Findings]
     facts: PartFacts
     removed: tuple[int, int]
     place: Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))
@@ -72,12 +72,12 @@ class ValuesAhead:
     def add(self, judged: Judged, place: Array) -> None:
         """Compute the values of queries at these positions in the qrels."""
         try:
-            found = columns_of(judged, self.metrics, all_cores=False)
+            columns = columns_of(judged, self.metrics, all_cores=False)
         except RankscopeError:
             self.metrics = ()
             return
         with self.lock:  # made once
-            for name in found.keys() - self.columns.keys():
+            for name in columns.keys() - self.columns.keys():
                 self.columns[name] = np.empty(self.count)
         rows = (
             place
@@ -86,7 +86,7 @@ class ValuesAhead:
             if len(place)
             else place
         )
-        for name, values in found.items():
+        for name, values in columns.items():
             self.columns[name][rows] = values
 
     def give(self, judged: Judged, without: Array) -> None:
@@ -115,10 +115,10 @@ def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, reque
             data = data.whole()  # which can be read, or says what is at fault, and where
     labels = label_of(data, name, number)
     cleaned = clean(data, request.policies, "run")
-    found = judge_clean(cleaned, grades, orders, labels[0])
+    findings = judge_clean(cleaned, grades, orders, labels[0])
     if every_item:
-        found = with_items(found, cleaned, grades, request, labels[0])
-    return JudgedRun(labels, cleaned.source, found, cleaned.duplicates, cleaned.self_matches)
+        findings = with_items(findings, cleaned, grades, request, labels[0])
+    return JudgedRun(labels, cleaned.source, findings, cleaned.duplicates, cleaned.self_matches)
 
 
 def may_look_up(orders: Sequence[Order]) -> bool:
@@ -146,19 +146,19 @@ def judge_clean(
         if "subtopics" in orders[0].needs:
             local.check_subtopics(qrels)
         judge = partial(local.judge if len(table.frame) <= local.PART else local.judge_in_parts, table, qrels)
-    found = {order: judge(order) for order in orders} if len(orders) == 1 else _judge_each(judge, orders)
+    findings = {order: judge(order) for order in orders} if len(orders) == 1 else _judge_each(judge, orders)
     if run.chunks:
-        found = dict(zip(found, with_chunks(run, found.values(), grades.table, list(found)), strict=True))
-    return found
+        findings = dict(zip(findings, with_chunks(run, findings.values(), grades.table, list(findings)), strict=True))
+    return findings
 
 
-def with_chunks(run: CleanInput, found: Iterable[Findings], qrels: Qrels, orders: Sequence[Order]) -> list[Findings]:
+def with_chunks(run: CleanInput, findings: Iterable[Findings], qrels: Qrels, orders: Sequence[Order]) -> list[Findings]:
     """The judged lists under each order, if rankings contain later chunks of documents. A later chunk of a judged document is not unjudged."""
     from rankscope.scoring.fold import count_again
 
     return [
         (judged, replace(facts, again_in_top=count_again(run.data, qrels, order)))
-        for (judged, facts), order in zip(found, orders, strict=True)
+        for (judged, facts), order in zip(findings, orders, strict=True)
     ]
 
 
@@ -166,13 +166,13 @@ def _judge_each(judge: Callable[[Order], Findings], orders: Sequence[Order]) -> 
     from rankscope.engines.tie_orders import reverse_ties
 
     twins: dict[str, Ties] = {"trec": "docid", "docid": "trec"}
-    found: dict[Order, Findings] = {}
+    findings: dict[Order, Findings] = {}
     for order in orders:
         twin = None
         if order.ties in twins and order.depth is None:
-            twin = found.get(replace(order, ties=twins[order.ties]))
-        found[order] = judge(order) if twin is None else (reverse_ties(twin[0]), twin[1])
-    return found
+            twin = findings.get(replace(order, ties=twins[order.ties]))
+        findings[order] = judge(order) if twin is None else (reverse_ties(twin[0]), twin[1])
+    return findings
 
 
 def judge_reads(
@@ -190,17 +190,17 @@ def judge_reads(
     def work(read: Callable[[], tuple[Run, PartFacts]]) -> JudgedPart:
         rows, facts = read()
         cleaned = clean(rows, policies, "run")
-        found = [local.judge_part(cleaned.data, qrels, order) for order in orders]
+        findings = [local.judge_part(cleaned.data, qrels, order) for order in orders]
         if cleaned.chunks:
-            found = with_chunks(cleaned, found, qrels, orders)
+            findings = with_chunks(cleaned, findings, qrels, orders)
         removed, place = (cleaned.duplicates, cleaned.self_matches), qrels.places_of(cleaned.data.names)
         place = place[place >= 0]
-        for values, (judged, _) in zip(ahead, found, strict=False):
+        for values, (judged, _) in zip(ahead, findings, strict=False):
             if values is not None:
                 values.add(judged, place)
         if not ahead:
-            return JudgedPart(rows.names, found, facts, removed, place)
-        narrow = [(NarrowJudged.narrow(judged), seen) for judged, seen in found]
+            return JudgedPart(rows.names, findings, facts, removed, place)
+        narrow = [(NarrowJudged.narrow(judged), seen) for judged, seen in findings]
         return JudgedPart(rows.names.clear(), narrow, facts, removed, place)
 
     if "subtopics" in orders[0].needs:
@@ -223,21 +223,21 @@ def _judge_parts(file: RunParts, name: str | None, number: int, qrels: Qrels, re
         if not without[part.place].all():
             raise InputError("a query comes back in a later part")
         without[part.place] = False
-    extra = [query for part in parts for query in part.found[0][1].extra]
+    extra = [query for part in parts for query in part.findings[0][1].extra]
     queries = sum(len(part.place) for part in parts) + len(extra)
     if not queries or len(set(extra)) < len(extra):
         raise InputError("a query comes back in a later part")
     head = file.without_rows([part.facts for part in parts], queries)
     duplicates, self_matches = map(sum, zip(*(part.removed for part in parts), strict=True))
-    found = {}
+    findings = {}
     for i, (order, values) in enumerate(zip(orders, ahead, strict=True)):
-        found[order] = local.join([part.found[i] for part in parts], qrels, order)
+        findings[order] = local.join([part.findings[i] for part in parts], qrels, order)
         if values is not None:
-            values.give(found[order][0], np.flatnonzero(without))
-    return JudgedRun(label_of(head, name, number), head.source, found, duplicates, self_matches)
+            values.give(findings[order][0], np.flatnonzero(without))
+    return JudgedRun(label_of(head, name, number), head.source, findings, duplicates, self_matches)
 
 
 def _ahead(order: Order, request: Request, count: int) -> ValuesAhead | None:
-    asked = zip(request.metrics, request.orders, strict=True)
-    metrics = [m.metric for m, of_metric in asked if of_metric == order and m.convention.ties not in OVER_ORDERS]
+    pairs = zip(request.metrics, request.orders, strict=True)
+    metrics = [m.metric for m, of_metric in pairs if of_metric == order and m.convention.ties not in OVER_ORDERS]
     return ValuesAhead(metrics, count) if metrics and not order.extra else None

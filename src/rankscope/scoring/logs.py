@@ -95,16 +95,16 @@ def _clock_of(times: Mapping[str, Any]) -> Clock | None:
 
 def _days_of(times: Mapping[str, Any]) -> tuple[date | None, date | None]:
     """Return the first and the last day to keep. Raises InputError for another text, and for an end before the start."""
-    found: list[date | None] = []
+    days: list[date | None] = []
     for name, which in (("start", "first"), ("end", "last")):
         value = times.get(name)
         try:
-            found.append(date.fromisoformat(value) if isinstance(value, str) else value)
+            days.append(date.fromisoformat(value) if isinstance(value, str) else value)
         except ValueError:
-            found.append(datetime.min)  # refused below
-        if isinstance(found[-1], datetime) or not isinstance(found[-1], date | None):
+            days.append(datetime.min)  # refused below
+        if isinstance(days[-1], datetime) or not isinstance(days[-1], date | None):
             raise InputError(f"{which} day {quote(str(value))}: a day is like 2024-05-01")
-    start, end = found
+    start, end = days
     if start and end and end < start:
         raise InputError(f"the last day, {end}, is before the first, {start}")
     return start, end
@@ -118,11 +118,11 @@ def _within(log: Log, start: date | None, end: date | None) -> Log:
     inside = inside if start is None else inside & (day >= start)
     inside = (inside if end is None else inside & (day <= end)).fill_null(value=False)
     kept = replace(log, frame=log.frame.filter(inside))
-    said = " ".join([*([f"from {start}"] if start else []), *([f"to {end}"] if end else [])])
+    days = " ".join([*([f"from {start}"] if start else []), *([f"to {end}"] if end else [])])
     if not kept.rows:
-        raise DataError(f"{log.label}: no row is {said}: its days are {' to '.join(map(str, log.days()))}")
+        raise DataError(f"{log.label}: no row is {days}: its days are {' to '.join(map(str, log.days()))}")
     lost = log.rows - kept.rows
-    noted = f"{counted(lost, 'row')} left out: days {said} are used"
+    noted = f"{counted(lost, 'row')} left out: days {days} are used"
     return replace(kept, source=replace(log.source, notes=(*log.source.notes, noted))) if lost else kept
 
 
@@ -141,13 +141,13 @@ def read_experiment(
 
     Raises InputError for one table of the two, or a log next to them, DataError if no column has the variants of units.
     """
-    said = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
-    roles = {**said, **({variant: "variant"} if variant else {})}
+    named_roles = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
+    roles = {**named_roles, **({variant: "variant"} if variant else {})}
     if assignments is not None or events is not None:
         if source is not None or log_format is not None:
             raise InputError("give a log, or --assignments and --events, not both")
-        if given := [option for name, option in OPTIONS_OF_TIMES if times.get(name) is not None]:
-            raise InputError(f"{given[0]} is for one log: leave it out for --assignments and --events")
+        if options := [option for name, option in OPTIONS_OF_TIMES if times.get(name) is not None]:
+            raise InputError(f"{options[0]} is for one log: leave it out for --assignments and --events")
         return read_assigned(assignments, events, columns=roles or None, window=window)
     if source is None:
         raise InputError("give a log, or two tables with --assignments and --events")

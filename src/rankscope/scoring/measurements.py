@@ -154,12 +154,12 @@ def is_metric(name: str) -> bool:
 
 def lead_first(metrics: Any, primary: Any = None) -> list[Metric]:
     """Metrics with the one that leads first: the one declared, or the first that is asked for."""
-    given = [metrics] if isinstance(metrics, str | Metric | type) else list(metrics)
-    if not given:
+    entries = [metrics] if isinstance(metrics, str | Metric | type) else list(metrics)
+    if not entries:
         raise InputError("metrics is empty: name one, like nDCG@10, or leave metrics out")
-    asked = [metric for _, metric in in_order(given)]
-    first = asked[0] if primary is None else parse(primary)
-    return list(dict.fromkeys([first, *asked]))
+    parsed = [metric for _, metric in in_order(entries)]
+    first = parsed[0] if primary is None else parse(primary)
+    return list(dict.fromkeys([first, *parsed]))
 
 
 # --- runs and results ------------------------------------------------------------------------------------
@@ -200,18 +200,18 @@ def _of_runs(
     from rankscope.scoring.dispatch import evaluate_local_or_spark
     from rankscope.scoring.request import Request, at_level
 
-    wanted = lead_first(USUAL if metrics is None else metrics, primary)
+    measured = lead_first(USUAL if metrics is None else metrics, primary)
     if (level := policies.get("relevance_level")) is not None:
-        wanted = [at_level(metric, level) for metric in wanted]
-    first, asked = wanted[0], frozenset(wanted)
+        measured = [at_level(metric, level) for metric in measured]
+    first, known = measured[0], frozenset(measured)
     deepest, cutoff = policies.get("depth") or CUTOFFS[-1], getattr(first, "cutoff", None)
     cutoffs = [] if cutoff is None or first.better == "neither" else [k for k in CUTOFFS if cutoff != k <= deepest]
     cutoffs = [] if first.aggregate == "pooled" else cutoffs
-    others = [] if policies.get("dialect") else [m for k in cutoffs if (m := first.having(cutoff=k)) not in asked]
+    others = [] if policies.get("dialect") else [m for k in cutoffs if (m := first.having(cutoff=k)) not in known]
     progress = policies.pop("progress", None)
     intervals = {name: policies.pop(name) for name in ("interval", "level") if name in policies}
-    scores = (score or evaluate_local_or_spark)(qrels, runs, Request.of(wanted, policies, **intervals), progress)
-    panels = panels_of(scores, scores.metrics if policies.get("dialect") else wanted, as_given=as_given)
+    scores = (score or evaluate_local_or_spark)(qrels, runs, Request.of(measured, policies, **intervals), progress)
+    panels = panels_of(scores, scores.metrics if policies.get("dialect") else measured, as_given=as_given)
     curve = (
         _curve_of(scores, first, others) if others and scores.evaluations and scores.predictions is None else []
     )  # Spark keeps no judged documents
@@ -317,8 +317,8 @@ def _file(path: str) -> dict[str, Any]:
 def _names(metrics: Any) -> list[str] | None:
     if metrics is None:
         return None
-    given = [metrics] if isinstance(metrics, str | Metric | type) else list(metrics)
-    return [m if isinstance(m, str) else str(parse(m)) for m in given]
+    entries = [metrics] if isinstance(metrics, str | Metric | type) else list(metrics)
+    return [m if isinstance(m, str) else str(parse(m)) for m in entries]
 
 
 def _choose(table: ScoreTable, names: Sequence[str] | None) -> list[str]:
@@ -354,28 +354,28 @@ def _panel_of(table: ScoreTable, name: str, as_given: bool) -> Panel:
 # --- repetitions of one system ---------------------------------------------------------------------------
 
 
-def _with_repetitions(given: Measurements, systems: Mapping[str, str]) -> Measurements:
+def _with_repetitions(measurements: Measurements, systems: Mapping[str, str]) -> Measurements:
     """Runs of one system averaged query by query."""
-    names = given.panels[0].systems
+    names = measurements.panels[0].systems
     for run in systems:
         if run not in names:
             raise InputError(f"systems: no run is called {run!r}{words.hint(run, names)}")
     of = {name: systems.get(name, name) for name in names}
     several = [system for system in systems.values() if list(systems.values()).count(system) > 1]
-    taken = [name for name in names if name not in systems and name in several]
-    if taken:
-        raise InputError(f"systems: {taken[0]} is both a run and a system of several runs: give one another name")
+    mixed = [name for name in names if name not in systems and name in several]
+    if mixed:
+        raise InputError(f"systems: {mixed[0]} is both a run and a system of several runs: give one another name")
     rows: dict[str, list[int]] = {}
     for row, name in enumerate(names):
         rows.setdefault(of[name], []).append(row)
     parts = {
         panel.name: {system: average(panel.values[at]) for system, at in rows.items()}
-        for panel in (*given.panels, *given.curve)
+        for panel in (*measurements.panels, *measurements.curve)
     }
     return replace(
-        given,
-        panels=[_average(panel, rows, parts[panel.name]) for panel in given.panels],
-        curve=[_average(panel, rows, parts[panel.name]) for panel in given.curve],
+        measurements,
+        panels=[_average(panel, rows, parts[panel.name]) for panel in measurements.panels],
+        curve=[_average(panel, rows, parts[panel.name]) for panel in measurements.curve],
         replicates={
             name: {system: part for system, part in by_system.items() if part.runs > 1}
             for name, by_system in parts.items()

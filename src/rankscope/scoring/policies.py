@@ -259,8 +259,8 @@ class FoldTable(_Read):
         return None if value is None else value.label
 
     def words(self, stated: Any) -> str:
-        given = "given in memory" if stated == "chunks" else f"in {stated}"
-        return f"are of the documents {given}" if stated else "none"
+        where = "given in memory" if stated == "chunks" else f"in {stated}"
+        return f"are of the documents {where}" if stated else "none"
 
     def sentence(self, stated: Any) -> str:
         by = "" if stated == "chunks" else f" by {stated}"
@@ -474,8 +474,8 @@ class DialectChoice(Policy):
 
     def conflict(self, value: Any, policies: Policies) -> str:
         own = [p.name for p in BY_METRIC if getattr(policies, p.name) != p.default]
-        told = f"dialect={value!r} has conventions of its own: leave {own[0]} out, or the dialect" if own else ""
-        return told if value is not None else ""
+        message = f"dialect={value!r} has conventions of its own: leave {own[0]} out, or the dialect" if own else ""
+        return message if value is not None else ""
 
     def sentence(self, stated: Any) -> str:
         if stated is None:
@@ -512,7 +512,7 @@ class ColumnNames(_Read):
         return ColumnRoles.of(value)
 
     def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
-        return ",".join(f"{name}={said}" for name, said in value.items())
+        return ",".join(f"{name}={role}" for name, role in value.items())
 
 
 class NamedGrades(ColumnNames):

@@ -33,8 +33,8 @@ def evaluate_predicted(
     model = evaluate_local_or_spark(predicted, runs, request)
     kept = [w for w in people.warnings if w.code != ExtraQueries.code]  # other queries are judged by the model
     unjudged = [w for w in model.warnings if w.code == ExtraQueries.code]
-    found = replace(people, predictions=model, inputs=[*people.inputs, *model.inputs[:1]], warnings=[*kept, *unjudged])
-    panels = {panel.name: panel for panel in panels_of(found)}
+    scores = replace(people, predictions=model, inputs=[*people.inputs, *model.inputs[:1]], warnings=[*kept, *unjudged])
+    panels = {panel.name: panel for panel in panels_of(scores)}
     board = []
     for mean in people.board:
         panel = panels[str(mean.metric)]
@@ -48,7 +48,7 @@ def evaluate_predicted(
                 mean, value=panel.estimate(mean.run).mean, queries=len(values.people), interval=interval, error=None
             )
         )
-    return replace(found, board=board, notes=[*people.notes, _note(found, len(values.people), len(values.others))])
+    return replace(scores, board=board, notes=[*people.notes, _note(scores, len(values.people), len(values.others))])
 
 
 def check_predicted(predicted: Any, *, runs: Any = True, **others: Any) -> Callable[..., Scores] | None:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 def one_order(ties: str, metric: Metric) -> Ties:
     """The one order of equal scores in which documents are shown: the order asked for, else (for trec, and all orders together) the metric's own."""
-    found: Ties = ties if ties in {"docid", "input", "rank"} else metric.trec_ties  # type: ignore[assignment]
-    return found
+    order: Ties = ties if ties in {"docid", "input", "rank"} else metric.trec_ties  # type: ignore[assignment]
+    return order
 
 
 def part_of(data: Any, queries: Sequence[str]) -> Any:
@@ -31,8 +31,7 @@ def part_of(data: Any, queries: Sequence[str]) -> Any:
         return {query: data[query] for query in queries if query in data}
     import polars as pl
 
-    asked = pl.Series(list(queries), dtype=pl.String).implode()
-    rows = data.frame.filter(pl.col("query_id").is_in(asked))
+    rows = data.frame.filter(pl.col("query_id").is_in(pl.Series(list(queries), dtype=pl.String).implode()))
     return replace(data, frame=rows, more_queries=tuple(queries))
 
 

@@ -32,14 +32,14 @@ def with_references(
         raise InputError(
             "references are made of items: add --items with the catalogue, or --history with users and items"
         )
-    given = list(named_runs(runs))
-    for name, _ in given:
+    named = list(named_runs(runs))
+    for name, _ in named:
         if name in REFERENCES:
             raise InputError(f"a run is called {name}, as one of the references: give it another name")
     judgments = read_any("qrels", qrels, reading=policies)
     grades = judgments if isinstance(judgments, dict) else judgments.mapping
-    made = reference_lists(grades, table, depth_of(metrics), policies.seed)
-    return [*given, *((name, made[name]) for name in REFERENCES if made[name])]
+    references = reference_lists(grades, table, depth_of(metrics), policies.seed)
+    return [*named, *((name, references[name]) for name in REFERENCES if references[name])]
 
 
 def depth_of(metrics: Sequence[Metric]) -> int:

@@ -118,11 +118,11 @@ class Request:
 
             interval = find_method(Interval, interval, chosen.seed)
         intervals = Intervals(interval, float(level), clusters)
-        asked = tuple(_requests(metrics, chosen))
-        for m in asked:
+        requests = tuple(_requests(metrics, chosen))
+        for m in requests:
             if "items" in m.metric.needs and not chosen.knows_items:
                 raise InputError(f"{m.metric} {m.metric.asks}")
-        return cls(asked, chosen, facts, intervals)
+        return cls(requests, chosen, facts, intervals)
 
     @cached_property
     def orders(self) -> list[Order]:
@@ -155,11 +155,11 @@ class Request:
         """
         known = {m.metric: m for m in reversed(self.metrics)} if like is None else {}
         model = self.metrics[0] if like is None else self.of_metric(like)
-        asked = (
+        requests = (
             m if isinstance(m, MetricRequest) else known.get(m) or replace(model, spelling=str(m), metric=m)
             for m in metrics
         )
-        return replace(self, metrics=tuple(asked))
+        return replace(self, metrics=tuple(requests))
 
     def with_policies(self, **changes: Any) -> Request:
         """The same under other policies, for every metric of it."""
@@ -253,7 +253,7 @@ class Request:
     def small_print(self) -> str:
         """The assumptions on which the metrics depend and which their names do not state, in one line."""
         stated = [(policy, self.statement_of(name)) for name, policy in POLICIES.items()]
-        told = [
+        parts = [
             policy.brief(value)
             for policy, value in stated
             if policy.name == "ties" or value not in {None, policy.default}
@@ -261,28 +261,28 @@ class Request:
         metrics = [m.metric for m in self.metrics]
         gains = [m.gain for m in metrics if hasattr(m, "gain")]
         if "linear" in gains:
-            told.append("linear gain" + ("" if all(gain == "linear" for gain in gains) else " by default"))
+            parts.append("linear gain" + ("" if all(gain == "linear" for gain in gains) else " by default"))
         if any(getattr(m, "ideal", None) == "judged" for m in metrics):
-            told.append("ideal from all judged")
+            parts.append("ideal from all judged")
         levels = sorted({m.level for m in metrics if hasattr(m, "level") and m.relevance == "binary"})
         if levels:
-            told.append(f"relevant: grade ≥ {words.amount(levels[0])}" + (" by default" if len(levels) > 1 else ""))
+            parts.append(f"relevant: grade ≥ {words.amount(levels[0])}" + (" by default" if len(levels) > 1 else ""))
         graded = [m for m in metrics if m.relevance == "graded" and "max_grade" not in str(m)]
         if scaled := [str(m) for m in graded if getattr(m, "max_grade", None) == 4.0]:
-            told.append(f"top grade for {', '.join(scaled)}: 4")
+            parts.append(f"top grade for {', '.join(scaled)}: 4")
         if geometric := [str(m) for m in metrics if m.aggregate == "geometric"]:
-            told.append(f"geometric mean: {', '.join(geometric)}")
-        told += self.version_notes()
+            parts.append(f"geometric mean: {', '.join(geometric)}")
+        parts += self.version_notes()
         if within := [m for m in metrics if getattr(m, "pooled", None) is False]:
             curve = f"the area under one curve for all queries, as of a classifier, is {within[0].having(pooled=True)}"
-            told.append(f"{', '.join(map(str, within))}: pairs within each query; {curve}")
+            parts.append(f"{', '.join(map(str, within))}: pairs within each query; {curve}")
         if together := [str(m) for m in metrics if m.aggregate == "pooled" and "items" not in m.needs]:
-            told.append(f"{', '.join(together)}: all pairs of documents of all queries")
-        for said in dict.fromkeys(m.assumption for m in metrics if m.assumption):
-            told.append(f"{', '.join(str(m) for m in metrics if m.assumption == said)}: {said}")
+            parts.append(f"{', '.join(together)}: all pairs of documents of all queries")
+        for assumption in dict.fromkeys(m.assumption for m in metrics if m.assumption):
+            parts.append(f"{', '.join(str(m) for m in metrics if m.assumption == assumption)}: {assumption}")
         if shown := [str(m) for m in metrics if "items" in m.needs and not m.assumption]:
-            told.append(f"{', '.join(shown)}: every item shown, judged or not")
-        return " · ".join(filter(None, told))
+            parts.append(f"{', '.join(shown)}: every item shown, judged or not")
+        return " · ".join(filter(None, parts))
 
     def sentences(self, health: Sequence[Health] = ()) -> Iterator[str]:
         """A sentence for a paper for each policy that departs from its default and changed something."""
@@ -348,7 +348,7 @@ def _requests(metrics: Any, policies: Policies) -> Iterator[MetricRequest]:
     if not named:
         raise InputError("metrics is empty: name one, like nDCG@10, or leave metrics out for the usual ones")
     if (level := policies.relevance_level) is not None:  # what has a level of its own keeps it
-        named = [(said, at_level(metric, level)) for said, metric in named]
+        named = [(spelling, at_level(metric, level)) for spelling, metric in named]
     if dialect is not None:
         from rankscope.scoring.definitions import computes, convention_of, translate
 

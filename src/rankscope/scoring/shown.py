@@ -28,16 +28,16 @@ def of_items(metrics: Sequence[Metric]) -> list[Metric]:
 
 
 def with_items(
-    found: Mapping[Order, Findings], run: CleanInput, grades: CleanInput, request: Request, label: str
+    findings: Mapping[Order, Findings], run: CleanInput, grades: CleanInput, request: Request, label: str
 ) -> dict[Order, Findings]:
     """The judged documents with every item shown, if a metric looks at items."""
-    asked = of_items([m.metric for m in request.metrics])
-    if not asked:
-        return dict(found)
-    cutoffs = [getattr(metric, "cutoff", None) for metric in asked]
+    item_metrics = of_items([m.metric for m in request.metrics])
+    if not item_metrics:
+        return dict(findings)
+    cutoffs = [getattr(metric, "cutoff", None) for metric in item_metrics]
     k = None if None in cutoffs else max(filter(None, cutoffs))
     out = {}
-    for order, (judged, facts) in found.items():
+    for order, (judged, facts) in findings.items():
         out[order] = (with_shown(judged, _shown(judged, run, grades, request.policies, order, k, label)), facts)
     return out
 

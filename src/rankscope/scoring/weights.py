@@ -87,14 +87,14 @@ def weights_of(source: Any) -> Weights:
         heading = re.split(r"[,;\t]", raw.head.split(b"\n", 1)[0].decode("utf-8-sig", "replace"))
         if kind_of(raw) not in {"json", "jsonl", "parquet"} and not _unit_in(heading):
             return _check(_rows_of_text(raw.read(), raw.label), raw.label)
-    found = open_sheet(source, "weights", EXPECTED, QUERY)
+    table = open_sheet(source, "weights", EXPECTED, QUERY)
     label = str(source) if is_path(source) else "weights"
-    if isinstance(found, Mapping):
-        return _check(list(found.items()), label)
-    if unit := _unit_in(found.frame.columns):
-        return _of_units(found, unit, label)
-    key, weight = found.pair(EXPECTED)
-    return _check(list(zip(found.ids(key, "query"), found.frame[weight], strict=True)), label)
+    if isinstance(table, Mapping):
+        return _check(list(table.items()), label)
+    if unit := _unit_in(table.frame.columns):
+        return _of_units(table, unit, label)
+    key, weight = table.pair(EXPECTED)
+    return _check(list(zip(table.ids(key, "query"), table.frame[weight], strict=True)), label)
 
 
 def _unit_in(columns: Sequence[str]) -> str:
@@ -106,7 +106,7 @@ def _unit_in(columns: Sequence[str]) -> str:
     return next((plain[name] for name in plain if name in units), "") if (queries - units) & plain.keys() else ""
 
 
-def _of_units(found: Sheet, unit: str, label: str) -> Weights:
+def _of_units(table: Sheet, unit: str, label: str) -> Weights:
     """Weights under which each session or user counts the same, however many queries it has.
 
     Within it, queries weigh by the column ``weight``, by 1 / (1 + log4 of the column ``place``), or the same.
@@ -115,25 +115,25 @@ def _of_units(found: Sheet, unit: str, label: str) -> Weights:
     """
     from rankscope.files.sheets import QUERY
 
-    key = found.role([name for name in QUERY if name not in UNITS])
+    key = table.role([name for name in QUERY if name not in UNITS])
     assert key is not None, "a unit stands next to a query"
-    weight, place = found.role(("weight",)), found.role(("place", "position"))
-    own = np.ones(len(found.frame))
+    weight, place = table.role(("weight",)), table.role(("place", "position"))
+    weights = np.ones(len(table.frame))
     if weight:
-        own = found.numbers(weight)
+        weights = table.numbers(weight)
     elif place:
-        own = found.numbers(place)
-        if not (own >= 1).all():
+        weights = table.numbers(place)
+        if not (weights >= 1).all():
             raise InputError(
                 f"{label}: a {place} is not a number of 1 or more: number the queries of each {unit} from 1"
             )
-        own = each(lambda m: 1.0 / (1.0 + math.log(m, LATER)), own)
-    plain = _check(list(zip(found.distinct(key, "query"), own.tolist(), strict=True)), label)
-    code = found.ids(unit, unit).rank("dense").to_numpy().astype(np.int64) - 1
-    whole = np.bincount(code, own)
+        weights = each(lambda m: 1.0 / (1.0 + math.log(m, LATER)), weights)
+    plain = _check(list(zip(table.distinct(key, "query"), weights.tolist(), strict=True)), label)
+    code = table.ids(unit, unit).rank("dense").to_numpy().astype(np.int64) - 1
+    whole = np.bincount(code, weights)
     if not whole.all():
         raise InputError(f"{label}: the queries of a {unit} have no weight together: give one a weight above 0")
-    shares = own / whole[code]
+    shares = weights / whole[code]
     return Weights(dict(zip(plain.by_query, shares.tolist(), strict=True)), label)
 
 

@@ -48,10 +48,10 @@ class QrelsFacts:
     def of(cls, grades: CleanInput) -> QrelsFacts:
         """The facts of these judgments."""
         table = grades.table
-        told = hashlib.sha256(f"{sha256_of(table.frame)} {sorted(table.more_queries)}".encode()).hexdigest()
+        digest = hashlib.sha256(f"{sha256_of(table.frame)} {sorted(table.more_queries)}".encode()).hexdigest()
         source = grades.source
         file = None if source is None or source.sha256 is None else source.sha256()
-        return cls(told, source, grades.duplicates, file, table.content_sha256)
+        return cls(digest, source, grades.duplicates, file, table.content_sha256)
 
     def as_source(self) -> Source | None:
         """Their sources, as a result reports them."""
@@ -161,15 +161,15 @@ def partition_of(text: Any) -> tuple[int, int]:
 def evaluate_partition(qrels: Any, runs: Any, request: Request, partition: str) -> PartialScores:
     """Judge one partition of a run. Raises InputError for several runs, and for inputs that cannot be stored in a file."""
     number, of = partition_of(partition)
-    given = list(named_runs(runs))
-    if len(given) > 1:
+    named = list(named_runs(runs))
+    if len(named) > 1:
         raise InputError(
-            f"partitions are made of a single run, and there are {words.counted(len(given), 'run')}: evaluate each apart"
+            f"partitions are made of a single run, and there are {words.counted(len(named), 'run')}: evaluate each apart"
         )
     terms = terms_of(request)  # so that what cannot be kept is refused before any work
     grades = read_judgments(qrels, request)
     check_grades(grades, request)
-    ((name, run),) = given
+    ((name, run),) = named
     share = judge_share(run, name, grades, request, number, of)
     if request.policies.columns is not None:
         request.policies.columns.refuse_absent()
@@ -257,8 +257,8 @@ def _pack(share: JudgedShare, orders: Sequence[Order]) -> tuple[pl.DataFrame, di
     facts, where = [], ""
     for number, order in enumerate(orders):
         held = {"nothing": share.nothing[order]} if order in share.nothing else {}
-        if order in share.found:
-            held["found"], seen = share.found[order]
+        if order in share.findings:
+            held["found"], seen = share.findings[order]
             facts.append(asdict(replace(seen, extra=(), missing=())))
         for kind, judged in held.items():
             columns |= _columns_of(judged, f"{kind}{number}.")
@@ -277,7 +277,7 @@ def _columns_of(judged: Judged, prefix: str) -> dict[str, Any]:
 
 def _unpack(frame: pl.DataFrame, shape: Mapping[str, Any], orders: Sequence[Order], run: ShareFacts) -> JudgedShare:
     lists = {name: frame[name].item() for name in frame.columns if name != MARK}
-    found = {
+    findings = {
         order: (_judged(lists, f"found{number}.", shape["where"]), _facts(facts))
         for number, (order, facts) in enumerate(zip(orders, shape["facts"], strict=False))
     }
@@ -287,7 +287,7 @@ def _unpack(frame: pl.DataFrame, shape: Mapping[str, Any], orders: Sequence[Orde
         if f"nothing{number}.query_id" in lists
     }
     piece, judged = (lists[name].to_numpy() for name in ("piece", "judged"))
-    return JudgedShare(lists["query_id"].to_list(), piece, judged, found, run, nothing)
+    return JudgedShare(lists["query_id"].to_list(), piece, judged, findings, run, nothing)
 
 
 def _judged(lists: Mapping[str, pl.Series], prefix: str, where: str) -> Judged:
@@ -298,31 +298,31 @@ def _judged(lists: Mapping[str, pl.Series], prefix: str, where: str) -> Judged:
     return Judged(lists[f"{prefix}query_id"].to_list(), **arrays)
 
 
-def _facts(told: Mapping[str, Any]) -> DataFacts:
+def _facts(fields: Mapping[str, Any]) -> DataFacts:
     by_cutoff = ("tied_at", "tied_in_top", "again_in_top")
-    return _made(DataFacts, told, **{name: {int(k): n for k, n in told[name].items()} for name in by_cutoff})
+    return _made(DataFacts, fields, **{name: {int(k): n for k, n in fields[name].items()} for name in by_cutoff})
 
 
-def _made(kind: type[T], told: Mapping[str, Any], **more: Any) -> T:
+def _made(kind: type[T], fields: Mapping[str, Any], **more: Any) -> T:
     """Build a dataclass from its fields in JSON, some of them replaced."""
-    return kind(**{n: tuple(value) if isinstance(value, list) else value for n, value in {**told, **more}.items()})
+    return kind(**{n: tuple(value) if isinstance(value, list) else value for n, value in {**fields, **more}.items()})
 
 
 def read_part(path: str | Path) -> PartialScores:
     """Read the partial result in a file. Raises InputError for another or an incomplete file."""
-    frame, told = read_partial(path)
-    if told["rankscope"] != __version__:
+    frame, header = read_partial(path)
+    if header["rankscope"] != __version__:
         raise InputError(
-            f"{path}: made by rankscope {told['rankscope']}, and this is {__version__}: make and merge all parts with one version"
+            f"{path}: made by rankscope {header['rankscope']}, and this is {__version__}: make and merge all parts with one version"
         )
-    request = request_of(told["request"])
-    qrels, run = told["qrels"], told["run"]
+    request = request_of(header["request"])
+    qrels, run = header["qrels"], header["run"]
     sources = [one["source"] and _made(Source, one["source"]) for one in (qrels, run)]
     pieces = [(n, queries, _made(PartFacts, facts)) for n, queries, facts in run["pieces"]]
     head = run["head"] and _made(RunHead, run["head"])
     facts = _made(ShareFacts, run, source=sources[1], head=head, pieces=pieces)
-    share = _unpack(frame, told["judged"], list(dict.fromkeys(request.orders)), facts)
+    share = _unpack(frame, header["judged"], list(dict.fromkeys(request.orders)), facts)
     of_qrels = _made(QrelsFacts, qrels, source=sources[0])
     return PartialScores(
-        told["number"], told["of"], request, told["request"], of_qrels, share, told["rankscope"], str(path)
+        header["number"], header["of"], request, header["request"], of_qrels, share, header["rankscope"], str(path)
     )

@@ -58,8 +58,8 @@ class KeptWork:
             return judge_run(data.whole(), name, number, grades, request)
         # of a folder all is known only now that every file of it was opened
         shares[0] = replace(shares[0], run=replace(shares[0].run, head=data.head()))
-        found, source = join_shares(shares, number), data.source()
-        return replace(found, source=replace(found.source, sha256=source.sha256, same=source.same))
+        judged_run, source = join_shares(shares, number), data.source()
+        return replace(judged_run, source=replace(judged_run.source, sha256=source.sha256, same=source.same))
 
     def _shares(self, data: RunParts, name: str | None, number: int, sharer: ShareJudge) -> list[JudgedShare] | None:
         """The judged lists of each group of pieces, or None if the format needs all rows at once."""

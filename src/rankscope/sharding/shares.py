@@ -55,14 +55,14 @@ class JudgedShare:
     """Some whole queries of a run as they were judged.
 
     ``queries`` are all that it has, in the order of the run within each of the pieces in ``piece``; ``judged`` marks those of the qrels.
-    ``found`` holds what was found of them under each order. ``nothing`` is what is found for every query of the qrels if nothing is
+    ``findings`` holds what was found of them under each order. ``nothing`` is what is found for every query of the qrels if nothing is
     retrieved: the first share of a run has it, for the queries that no share has.
     """
 
     queries: list[str]
     piece: Array
     judged: Array
-    found: Mapping[Order, Findings]
+    findings: Mapping[Order, Findings]
     run: ShareFacts
     nothing: Mapping[Order, Judged] = field(default_factory=dict)
 
@@ -142,8 +142,8 @@ class ShareJudge:
             share = table.only_queries(*_ends(len(table.queries), number, of))
             names, places = share.names, self.grades.table.places_of(share.names)
             judged = self.grades.table.only(places[places >= 0])
-        found = judge_clean(replace(run, data=share), CleanInput(judged), self.orders)
-        return JudgedPart(names, list(found.values()), NO_FACTS, (0, 0))
+        findings = judge_clean(replace(run, data=share), CleanInput(judged), self.orders)
+        return JudgedPart(names, list(findings.values()), NO_FACTS, (0, 0))
 
     def share(self, parts: Sequence[tuple[int, JudgedPart]], run: ShareFacts, first: bool) -> JudgedShare:
         """These parts as a share, each with the number of the piece that it is of."""
@@ -152,11 +152,11 @@ class ShareJudge:
         known = frozenset(self.grades.queries)
         judged = np.array([query in known for query in queries], dtype=bool)
         mine = [query for query in queries if query in known]
-        found = {}
+        findings = {}
         for i, order in enumerate(self.orders):
             if parts:
-                found[order] = _lay_out([part.found[i] for _, part in parts], mine, order)
-        return JudgedShare(queries, piece, judged, found, run, self._nothing() if first else {})
+                findings[order] = _lay_out([part.findings[i] for _, part in parts], mine, order)
+        return JudgedShare(queries, piece, judged, findings, run, self._nothing() if first else {})
 
     def _nothing(self) -> dict[Order, Judged]:
         if self.by_dicts:
@@ -192,8 +192,8 @@ def join_shares(shares: Sequence[JudgedShare], number: int = 1) -> JudgedRun:
         lacking = DataFacts(
             missing=tuple(none.query_id[i] for i in missing), extra=extra, tied_at=zero, tied_in_top=zero
         )
-        found = [share.found[order] for share in shares if share.found]
-        parts = [(judged, replace(seen, extra=())) for judged, seen in found]
+        findings = [share.findings[order] for share in shares if share.findings]
+        parts = [(judged, replace(seen, extra=())) for judged, seen in findings]
         parts.append((none.of(np.array(missing, dtype=np.int64)), lacking))
         out[order] = _lay_out(parts, none.query_id, order)
     run = _run_of(shares)
@@ -205,7 +205,7 @@ def join_shares(shares: Sequence[JudgedShare], number: int = 1) -> JudgedRun:
 def _lay_out(parts: Sequence[Findings], queries: Sequence[str], order: Order) -> Findings:
     from rankscope.engines.local import join_facts
 
-    facts = join_facts([found for _, found in parts], order)
+    facts = join_facts([part_facts for _, part_facts in parts], order)
     laid = Judged.join([judged for judged, _ in parts])
     names = [*queries, *facts.extra] if order.extra else list(queries)
     place = {query: i for i, query in enumerate(laid.query_id)}

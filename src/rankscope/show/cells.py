@@ -71,10 +71,10 @@ def number_headers(headers: Sequence[str]) -> list[str]:
     >>> number_headers(["run", "AP", "run"])
     ['run', 'AP', 'run 2']
     """
-    given, out = set(headers), list[str]()
+    distinct, out = set(headers), list[str]()
     for header in headers:
         number, key = 1, header
-        while key in out or (number > 1 and key in given):
+        while key in out or (number > 1 and key in distinct):
             number += 1
             key = f"{header} {number}"
         out.append(key)

@@ -130,7 +130,7 @@ def _wrap(text: str, width: int, first: str, rest: str) -> list[str]:
     def wrapped(text: str) -> list[str]:
         return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
 
-    text = P_VALUE.sub(lambda found: found[0].replace(" ", TIED), text)
+    text = P_VALUE.sub(lambda match: match[0].replace(" ", TIED), text)
     parts, lines = text.split(" · "), wrapped(text)
     if len(parts) > 1 and max(map(cell_len, parts)) <= width - 5:
         tied = wrapped(f"{TIED}· ".join(part.replace(" ", TIED) for part in parts))

@@ -96,8 +96,8 @@ def number_of(value: Value) -> float | None:
 
 def ends_of(values: Iterable[Value], limits: Ends | None = None, zero: bool = False) -> Ends:
     """Return the ends of a line for all values and intervals, including 0 with ``zero``."""
-    found = [*(limits or ()), *([0.0] if zero else []), *(number for value in values for number in numbers_in(value))]
-    low, high = min(found, default=0.0), max(found, default=1.0)
+    numbers = [*(limits or ()), *([0.0] if zero else []), *(number for value in values for number in numbers_in(value))]
+    low, high = min(numbers, default=0.0), max(numbers, default=1.0)
     return (low, high) if high > low else (low, low + 1.0)
 
 

@@ -345,8 +345,8 @@ def _over_all_orders(metric: Metric, cases: Sequence[Case], depth: int | None) -
             known = each[i][~np.isnan(each[i])]
             right = of(known) if len(known) else np.nan
             if not close(np.array([right]), under_ties[i : i + 1])[0]:
-                given = f"gives {under_ties[i]!s} under {ties} ties"
-                return Violation(case, f"{given}, while the single orders give {right!s}")
+                problem = f"gives {under_ties[i]!s} under {ties} ties"
+                return Violation(case, f"{problem}, while the single orders give {right!s}")
     return None
 
 

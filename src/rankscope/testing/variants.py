@@ -122,5 +122,5 @@ def check_example(example: Example) -> None:
     expected = worked_out(example.value)
     if not math.isclose(value, expected, rel_tol=1e-12, abs_tol=1e-12):
         more = "".join(f", {k}={v}" for k, v in (example.more or {}).items())
-        given = f"{list(example.grades)}{more} gives {value!r}, and {example.value} is {expected!r}"
-        raise AssertionError(f"{metric}: its worked example is wrong: {given}")
+        problem = f"{list(example.grades)}{more} gives {value!r}, and {example.value} is {expected!r}"
+        raise AssertionError(f"{metric}: its worked example is wrong: {problem}")

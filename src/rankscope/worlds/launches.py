@@ -42,8 +42,8 @@ class LaunchWorld:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
                 raise InputError(f"{name}={value!r}: a number from {low} to {high}")
-        given = list(self.correlation.values())
-        if not given or not all(isinstance(r, int | float) and -1 <= r <= 1 for r in given):
+        correlations = list(self.correlation.values())
+        if not correlations or not all(isinstance(r, int | float) and -1 <= r <= 1 for r in correlations):
             raise InputError(f"correlation={self.correlation!r}: numbers from -1 to 1, by metric")
 
     def rows(self) -> list[dict[str, Any]]:

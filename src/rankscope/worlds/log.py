@@ -128,8 +128,8 @@ def _chances(scenario: Scenario, events: Events, query: Array, row: Array, place
     for number, arm in enumerate(scenario.arms):
         lists = np.flatnonzero(events.arm == number)
         order = events.order[lists]
-        found = np.maximum(arm.chances[query[lists, None], order, np.arange(order.shape[1])], TINY)
-        chances[lists] = np.where(order >= 0, found, 1.0)  # 1 past the end of a list
+        of_arm = np.maximum(arm.chances[query[lists, None], order, np.arange(order.shape[1])], TINY)
+        chances[lists] = np.where(order >= 0, of_arm, 1.0)  # 1 past the end of a list
     prefix = events.prefix[row]
     columns = {
         "p_item_pos": chances[row, place],

@@ -49,8 +49,8 @@ def compare(call: Call) -> int:
         return call.show(
             compare_collections([one for one in (call.qrels, *call.runs) if one], call.metrics, **call.options)
         )
-    found = call.result()
-    return _write_methods(call, found) if call.params["methods"] else call.show(found)
+    result = call.result()
+    return _write_methods(call, result) if call.params["methods"] else call.show(result)
 
 
 def _write_methods(call: Call, result: Any) -> int:
@@ -244,10 +244,10 @@ def check(call: Call) -> int:
         if single:
             call.check()
         if single and (call.params["train"] or call.options.get("history")):
-            found = call.command.function(call.qrels, None, call.metrics, **call.options)
+            result = call.command.function(call.qrels, None, call.metrics, **call.options)
         else:
-            found = _of_log(call, log=log or call.qrels) if single else call.result()
-        exit_code = call.show(found, warnings=())
+            result = _of_log(call, log=log or call.qrels) if single else call.result()
+        exit_code = call.show(result, warnings=())
         return 0 if call.params["exit_zero"] and exit_code == 1 else exit_code
     from rankscope.verbs.check.check import rules
 

@@ -164,17 +164,17 @@ def launches(call: Call) -> int:
     return 0
 
 
-def _launches_page(call: Call, found: Any) -> int:
+def _launches_page(call: Call, result: Any) -> int:
     """Write the page of correlations, and print their sentences."""
     from rankscope.reporting.report import report
 
     out = call.out or "launches.html"
     output.check_page(out)
-    output.write([report(found, title="Does offline predict online?", command=command_again(call.ctx.obj)).html], out)
+    output.write([report(result, title="Does offline predict online?", command=command_again(call.ctx.obj)).html], out)
     output.say_where(out, "opens in a browser", call.quiet)
     if out != "-":
-        output.write(["".join(f"{line}\n" for line in found.sentences())])
-    return int(found.exit_code)
+        output.write(["".join(f"{line}\n" for line in result.sentences())])
+    return int(result.exit_code)
 
 
 def _aa(call: Call) -> int:

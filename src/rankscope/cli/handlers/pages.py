@@ -42,8 +42,8 @@ def _check_plot(call: Call, several: Sequence[str], traits: bool, ending: str) -
         remedy = "name one, like rankscope metrics RR --plot" if len(several) != 1 else "leave out --table"
         raise click.UsageError(f"--plot draws one metric: {remedy}", call.ctx)
     if form == "json" or ending not in {"", ".txt", *FIGURES}:
-        said = f"a plot is shown here or written as .svg, .png, .pdf or .txt, not as {ending or form}"
-        raise click.UsageError(said, call.ctx)
+        message = f"a plot is shown here or written as .svg, .png, .pdf or .txt, not as {ending or form}"
+        raise click.UsageError(message, call.ctx)
     from rankscope.verbs.catalogue.catalogue import find_set
 
     if find_set(several[0]):

@@ -21,8 +21,8 @@ def fuse(call: Call) -> int:
     call.check(of_result=False)
     fused = call.command.function(call.files, **call.options)
     path = write_run(fused, call.out)
-    said = f"{words.counted(fused.frame.height, 'document')} for {words.counted(len(fused.queries), 'query')}"
-    output.say_where(str(path), f"{fused.name}: {said}", call.quiet)
+    counts = f"{words.counted(fused.frame.height, 'document')} for {words.counted(len(fused.queries), 'query')}"
+    output.say_where(str(path), f"{fused.name}: {counts}", call.quiet)
     return 0
 
 
@@ -46,10 +46,10 @@ def interleave(call: Call) -> int:
 def tune(call: Call) -> int:
     """Choose parameters, and write the runs that were asked for."""
     _check_rankings(call, "ranking", "held_out")
-    found = call.result()
-    code = call.show(found)
-    _write_ranking(call, "ranking", lambda: found.run)
-    _write_ranking(call, "held_out", lambda: found.held_out_run)
+    result = call.result()
+    code = call.show(result)
+    _write_ranking(call, "ranking", lambda: result.run)
+    _write_ranking(call, "held_out", lambda: result.held_out_run)
     return code
 
 
@@ -78,10 +78,10 @@ def learn(call: Call) -> int:
         raise InputError(f"--model {place}: {first} has no file format: only boosted trees are saved")
     call.check(of_result=False)
     call.say_settings()
-    found = call.command.function(*call.runs, **({"metrics": call.metrics} if call.metrics else {}), **call.options)
-    code = call.show(found)
-    name, model = next(iter(found.models.items()))
-    _write_ranking(call, "ranking", lambda: found.runs[name], name.replace(" ", ""))
+    result = call.command.function(*call.runs, **({"metrics": call.metrics} if call.metrics else {}), **call.options)
+    code = call.show(result)
+    name, model = next(iter(result.models.items()))
+    _write_ranking(call, "ranking", lambda: result.runs[name], name.replace(" ", ""))
     if place is not None and model.save is not None:
         model.save(place)
         output.say_where(place, name, call.quiet)
@@ -102,9 +102,9 @@ def _reorder(call: Call, example: str) -> int:
     call.say_settings()
     judged = "qrels" in call.options or call.params["metrics"]  # metrics that are set are for runs with judgments
     more = {"metrics": call.metrics} if judged and call.metrics else {}
-    found = call.command.function(call.files, **more, **call.options)
-    code = call.show(found)
-    _write_ranking(call, "ranking", lambda: found.run)
+    result = call.command.function(call.files, **more, **call.options)
+    code = call.show(result)
+    _write_ranking(call, "ranking", lambda: result.run)
     return code
 
 

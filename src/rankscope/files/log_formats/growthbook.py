@@ -35,14 +35,14 @@ def _is_exposures(part: LogPart) -> bool:
     return set(EXPOSURE) <= set(part.names) and _has_times(part)
 
 
-def _is_growthbook(given: LogInput) -> bool:
-    tables = [part for part in given.parts if part.names]
+def _is_growthbook(log_input: LogInput) -> bool:
+    tables = [part for part in log_input.parts if part.names]
     metrics = [part for part in tables if not _is_exposures(part)]
     are_metrics = all(_has_times(part) and not {*EXPOSURE, "item_id"} & set(part.names) for part in metrics)
     return 0 < len(metrics) < len(tables) and are_metrics
 
 
-def read_growthbook(given: LogInput) -> LogTable:
+def read_growthbook(log_input: LogInput) -> LogTable:
     """Return one row per user: the variation, the time of the first exposure, and the sum of each metric from then on.
 
     A metric has the name of its file or its key. It is the sum of ``value``, or the number of rows without such a column; other columns of
@@ -62,51 +62,53 @@ def read_growthbook(given: LogInput) -> LogTable:
 
     give one row: user u1, variation 1, orders 7, orders_before 5. Source: GrowthBook's documentation of experiment assignment queries, fact tables and metrics.
     """
-    exposures = [part for part in given.parts if _is_exposures(part)]
+    exposures = [part for part in log_input.parts if _is_exposures(part)]
     if not exposures:
-        raise InputError(f"{given.label}: no rows of exposures; GrowthBook has {EXPECTS}")
+        raise InputError(f"{log_input.label}: no rows of exposures; GrowthBook has {EXPECTS}")
     unit = _place(exposures[0].names, UNITS) or ""
-    users, notes = _users(given, exposures, unit)
-    measured = [part for part in given.parts if part not in exposures and part.names]
+    users, notes = _users(log_input, exposures, unit)
+    measured = [part for part in log_input.parts if part not in exposures and part.names]
     for part in measured:
-        users, said = _with_metric(users, part, unit)
-        notes += said
-    what = f", {words.listing([part.name for part in measured])}" if measured else ""
-    source = given.source("GrowthBook", [*exposures, *measured], place_of=places(given.label, users, {unit: unit}))
-    notes = [*given.left_out([*exposures, *measured], "rows"), *dict.fromkeys(notes)]
-    return LogTable(users, source, f"GrowthBook: {words.counted(users.height, 'user')} in variations{what}", notes)
+        users, remarks = _with_metric(users, part, unit)
+        notes += remarks
+    metrics = f", {words.listing([part.name for part in measured])}" if measured else ""
+    source = log_input.source(
+        "GrowthBook", [*exposures, *measured], place_of=places(log_input.label, users, {unit: unit})
+    )
+    notes = [*log_input.left_out([*exposures, *measured], "rows"), *dict.fromkeys(notes)]
+    return LogTable(users, source, f"GrowthBook: {words.counted(users.height, 'user')} in variations{metrics}", notes)
 
 
 def _timed(part: LogPart, unit: str) -> tuple[Sheet, pl.DataFrame, list[str]]:
     time = _place(part.names, TIMES)
     if unit not in part.names or time is None:
-        said = f"no columns {unit} and timestamp among {words.listing(part.names)}"
-        raise InputError(f"{part.label}: {said}; each row of a metric needs its user and its time")
+        problem = f"no columns {unit} and timestamp among {words.listing(part.names)}"
+        raise InputError(f"{part.label}: {problem}; each row of a metric needs its user and its time")
     sheet = part.sheet()
     frame, notes = with_times(sheet, time)
     frame = frame.with_columns(pl.col(unit).cast(pl.String)).rename({time: AT} if time != AT else {})
     return sheet, frame.drop([name for name in frame.columns if INDEX.fullmatch(name)]), notes
 
 
-def _users(given: LogInput, parts: Sequence[LogPart], unit: str) -> tuple[pl.DataFrame, list[str]]:
+def _users(log_input: LogInput, parts: Sequence[LogPart], unit: str) -> tuple[pl.DataFrame, list[str]]:
     frames, notes = [], []
     for part in parts:
-        _, frame, said = _timed(part, unit)
+        _, frame, remarks = _timed(part, unit)
         frames.append(frame.with_columns(pl.col(*EXPOSURE).cast(pl.String)))
-        notes += said
+        notes += remarks
     rows = pl.concat(frames, how="diagonal_relaxed")
     experiments = sorted(set(rows["experiment_id"].drop_nulls()))
     if len(experiments) > 1:
         several = f"{words.counted(len(experiments), 'experiment')} ({words.listing(experiments)})"
-        raise InputError(f"{given.label}: exposures to {several}: keep the rows of one")
-    users, said = first_assignments(rows, unit, "variation_id", AT)
-    return users, [*notes, *said]
+        raise InputError(f"{log_input.label}: exposures to {several}: keep the rows of one")
+    users, remarks = first_assignments(rows, unit, "variation_id", AT)
+    return users, [*notes, *remarks]
 
 
 def _with_metric(users: pl.DataFrame, part: LogPart, unit: str) -> tuple[pl.DataFrame, list[str]]:
     """Add the sums of a metric before and from the first exposure."""
     sheet, frame, notes = _timed(part, unit)
-    values, said = _numbers(sheet, frame, part.name, unit)
+    values, remarks = _numbers(sheet, frame, part.name, unit)
     rows, left = placed_events(users.select(unit, "variation_id", pl.col(AT).alias(MET)), values, unit, AT)
     notes += [f"{part.name}: {note}" for note in left]
     columns = [name for name in values.columns if name not in {unit, AT}]
@@ -119,7 +121,7 @@ def _with_metric(users: pl.DataFrame, part: LogPart, unit: str) -> tuple[pl.Data
         sums = part_rows.group_by(unit, "variation_id").agg(named)
         users = users.join(sums, on=[unit, "variation_id"], how="left", maintain_order="left")
         users = users.with_columns(pl.col([f"{name}{ending}" for name in columns]).fill_null(0.0))
-    return users, [*notes, *said]
+    return users, [*notes, *remarks]
 
 
 def _numbers(sheet: Sheet, frame: pl.DataFrame, metric: str, unit: str) -> tuple[pl.DataFrame, list[str]]:

@@ -100,11 +100,11 @@ class LogPart:
             return _of_objects(self.label, list(self.objects), None)
         if self.raw is not None and self.is_objects:
             return _plain_lines(self.raw) or _of_objects(self.label, *_objects_of(self.raw))
-        found = open_sheet(self.frame if self.raw is None else self.raw, self.label, EXPECTED)
-        if isinstance(found, Mapping):
+        table = open_sheet(self.frame if self.raw is None else self.raw, self.label, EXPECTED)
+        if isinstance(table, Mapping):
             raise InputError(f"{self.label}: an object, not rows; {EXPECTED}")
-        plain = _unnested(found.frame.select(~cs.by_dtype(pl.Binary, pl.Object)))
-        return Sheet(found.label, plain, found.lines, found.typed)
+        plain = _unnested(table.frame.select(~cs.by_dtype(pl.Binary, pl.Object)))
+        return Sheet(table.label, plain, table.lines, table.typed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,8 +219,8 @@ def _arrays(part: LogPart) -> Mapping[str, Any] | None:
     raw = part.raw
     if raw is None or not raw.head.removeprefix(BOM).lstrip().startswith(b"{") or b'"n_rounds"' not in raw.head[:HEAD]:
         return None
-    found = object_of(raw.read().removeprefix(BOM))
-    return dict(found) if found is not None else None
+    arrays = object_of(raw.read().removeprefix(BOM))
+    return dict(arrays) if arrays is not None else None
 
 
 def _is_part(value: Any) -> bool:
@@ -235,8 +235,8 @@ def _named_parts(source: Mapping[Any, Any]) -> Iterator[LogPart]:
         if isinstance(value, Mapping):
             yield from _named_parts(value)
         elif not _is_part(value):
-            said = "a path, a data frame or a list of objects is expected"
-            raise InputError(f"log: {key} is of type {type(value).__name__}; {said}")
+            expected = "a path, a data frame or a list of objects is expected"
+            raise InputError(f"log: {key} is of type {type(value).__name__}; {expected}")
         elif is_path(value):
             yield _part_of(value, str(key))
         elif isinstance(value, list | tuple):
@@ -326,8 +326,8 @@ def _objects_of(raw: Raw) -> tuple[list[Mapping[str, Any]], list[int] | None]:
         hits = value.get("hits")
         value, lines = hits.get("hits", []) if isinstance(hits, Mapping) else [value], None
     if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
-        said = "one object per line or a list of objects is expected"
-        raise InputError(f"{raw.label}: JSON without a list of objects; {said}")
+        expected = "one object per line or a list of objects is expected"
+        raise InputError(f"{raw.label}: JSON without a list of objects; {expected}")
     return value, lines
 
 
@@ -441,9 +441,9 @@ def refuse_faults(rows: LogRows, faulty: Mapping[str, tuple[pl.Expr, Kind]]) -> 
     if not faulty:
         return
     first = [cells.fill_null(value=False).arg_true().first() for cells, _ in faulty.values()]
-    found = rows.collect(rows.frame.select(cells.alias(f"first{n}") for n, cells in enumerate(first)))
+    first_faults = rows.collect(rows.frame.select(cells.alias(f"first{n}") for n, cells in enumerate(first)))
     for n, (name, (cells, kind)) in enumerate(faulty.items()):
-        if len(at := found[f"first{n}"].drop_nulls()):
+        if len(at := first_faults[f"first{n}"].drop_nulls()):
             value = rows.collect(rows.frame.filter(cells).select(name).head(1))[name][0]
             raise InputError(f"{rows.source.at(int(at[0]))}, column {name}: {words.quote(str(value))}: {EXPECTS[kind]}")
 

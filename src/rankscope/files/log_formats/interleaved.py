@@ -18,7 +18,7 @@ def _is_events(part: LogPart) -> bool:
     return set(COLUMNS) <= set(part.names)
 
 
-def read_interleaved(given: LogInput) -> LogTable:
+def read_interleaved(log_input: LogInput) -> LogTable:
     """Return one row per list, with its clicks by the ranker that filled the position.
 
     ``click`` is 1 if a list was clicked, ``clicks`` counts its clicks, ``clicks_A`` and so on the clicks on positions of each ranking
@@ -33,16 +33,18 @@ def read_interleaved(given: LogInput) -> LogTable:
     give one row: s1 with click 1, clicks 1, clicks_B 1 and seconds_to_click 7. Source: the data of Wikimedia's packages ortiz (R) and
     interleaved (Python).
     """
-    parts = [part for part in given.parts if _is_events(part)]
+    parts = [part for part in log_input.parts if _is_events(part)]
     if not parts:
-        raise InputError(f"{given.label}: no events of interleaved searches; their columns are {', '.join(COLUMNS)}")
+        raise InputError(
+            f"{log_input.label}: no events of interleaved searches; their columns are {', '.join(COLUMNS)}"
+        )
     frames, notes = [], dict[str, None]()
     for part in parts:
         sheet = part.sheet()
-        frame, said = with_times(sheet, "timestamp")
+        frame, time_notes = with_times(sheet, "timestamp")
         texts = [pl.col(name).cast(pl.String).str.strip_chars() for name in COLUMNS[1:]]
         frames.append(frame.select("timestamp", *texts))
-        notes |= dict.fromkeys(said)
+        notes |= dict.fromkeys(time_notes)
     events = pl.concat(frames)
     clicked = pl.col("event") == CLICKED
     named = ~pl.col("ranking_function").str.to_lowercase().is_in(UNDEFINED)
@@ -55,10 +57,10 @@ def read_interleaved(given: LogInput) -> LogTable:
         ((first - at.filter(pl.col("event") == SHOWN).min()).dt.total_microseconds() / 1e6).alias("seconds_to_click"),
         (pl.col("event") == SHOWN).any().alias("listed"),
     )  # fmt: skip
-    remarks = [*given.left_out(parts, "such events"), *notes, ALONE, *_remarks(events, rows)]
+    remarks = [*log_input.left_out(parts, "such events"), *notes, ALONE, *_remarks(events, rows)]
     clicks = int(rows["clicks"].sum())
     read_as = f"events of interleaved searches: {words.counted(rows.height, 'list')}, {words.counted(clicks, 'click')}"
-    source = given.source("interleaved", parts, place_of=places(given.label, rows, {"search_id": "search"}))
+    source = log_input.source("interleaved", parts, place_of=places(log_input.label, rows, {"search_id": "search"}))
     return LogTable(rows.drop("listed"), source, read_as, remarks)
 
 
@@ -76,5 +78,5 @@ def _remarks(events: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
 
 INTERLEAVED = LogFormat(
     "interleaved", "events of interleaved searches (Wikimedia)", f"columns {', '.join(COLUMNS)}",
-    lambda given: any(map(_is_events, given.parts)), read_interleaved, names=("wikimedia",),
+    lambda log_input: any(map(_is_events, log_input.parts)), read_interleaved, names=("wikimedia",),
 )  # fmt: skip

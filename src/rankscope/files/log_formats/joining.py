@@ -19,18 +19,18 @@ UNITS = {"s": "seconds", "m": "minutes", "min": "minutes", "h": "hours", "d": "d
 WINDOW = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|m|h|d|w)[a-z]*")
 
 
-def window_of(said: object) -> timedelta | None:
+def window_of(window: object) -> timedelta | None:
     """Return a length of time from a text like ``7d``, ``24h`` or ``90min``. Raises InputError for any other text.
 
     >>> window_of("7d"), window_of("1.5 hours")
     (datetime.timedelta(days=7), datetime.timedelta(seconds=5400))
     """
-    if said is None or isinstance(said, timedelta):
-        return said
-    found = WINDOW.fullmatch(str(said).strip().lower())
-    length = timedelta(**{UNITS[found[2]]: float(found[1])}) if found else timedelta()
+    if window is None or isinstance(window, timedelta):
+        return window
+    match = WINDOW.fullmatch(str(window).strip().lower())
+    length = timedelta(**{UNITS[match[2]]: float(match[1])}) if match else timedelta()
     if not length:
-        raise InputError(f"window={said!r}: write a number above 0 with its unit, like 7d, 24h or 90min")
+        raise InputError(f"window={window!r}: write a number above 0 with its unit, like 7d, 24h or 90min")
     return length
 
 

@@ -31,7 +31,7 @@ def _is_items(part: LogPart) -> bool:
     return {"item_id", "item_feature_0"} <= set(part.names)
 
 
-def read_open_bandit(given: LogInput) -> LogTable:
+def read_open_bandit(log_input: LogInput) -> LogTable:
     """Return the rows of the Open Bandit Dataset: ``propensity_score`` is the probability of the item at its position, from 1 to 3.
 
     The folder of a file names its policy (``random/men/men.csv``: random), which becomes ``logger_id``; the file name is the campaign.
@@ -40,28 +40,28 @@ def read_open_bandit(given: LogInput) -> LogTable:
     A row ``timestamp=..., item_id=14, position=3, click=0, propensity_score=0.029`` is the same row here. Source: Saito, Aihara,
     Matsutani and Narita, Open Bandit Dataset and Pipeline, arXiv 2008.07146.
     """
-    parts = [part for part in given.parts if _is_rows(part)]
+    parts = [part for part in log_input.parts if _is_rows(part)]
     if not parts:
-        wanted = f"{', '.join(sorted(COLUMNS))}, propensity_score, user_feature_0 ..."
-        raise InputError(f"{given.label}: no file of Open Bandit with the columns {wanted}")
-    items = [part for part in given.parts if _is_items(part)]
+        expected = f"{', '.join(sorted(COLUMNS))}, propensity_score, user_feature_0 ..."
+        raise InputError(f"{log_input.label}: no file of Open Bandit with the columns {expected}")
+    items = [part for part in log_input.parts if _is_items(part)]
     sheets = [part.sheet() for part in parts]
     frames = [_with_items(_labelled(part, sheet.frame), part, items) for part, sheet in zip(parts, sheets, strict=True)]
     frame = pl.concat(frames, how="diagonal_relaxed")
-    source = given.source(
+    source = log_input.source(
         "Open Bandit", parts, place_of=joint_places([(sheet.frame.height, sheet.at) for sheet in sheets])
     )
     loggers = sorted(set(frame["logger_id"].drop_nulls())) if "logger_id" in frame.columns else []
     by = f" by {'policies' if len(loggers) > 1 else 'the policy'} {words.listing(loggers)}" if loggers else ""
     read_as = f"Open Bandit: {words.counted(frame.height, 'impression')}{by}"
-    return LogTable(frame, source, read_as, [*given.left_out([*parts, *items], "rows of Open Bandit"), ONE])
+    return LogTable(frame, source, read_as, [*log_input.left_out([*parts, *items], "rows of Open Bandit"), ONE])
 
 
 def _labelled(part: LogPart, frame: pl.DataFrame) -> pl.DataFrame:
     folders = [folder.lower() for folder in Path(part.label).parts[:-1]]
     policy = next((folder for folder in reversed(folders) if folder in POLICIES), None)
-    said = {"logger_id": policy, "campaign": part.name if part.name in CAMPAIGNS else None}
-    return frame.with_columns(pl.lit(value).alias(name) for name, value in said.items() if value is not None)
+    labels = {"logger_id": policy, "campaign": part.name if part.name in CAMPAIGNS else None}
+    return frame.with_columns(pl.lit(value).alias(name) for name, value in labels.items() if value is not None)
 
 
 def _with_items(frame: pl.DataFrame, part: LogPart, items: list[LogPart]) -> pl.DataFrame:
@@ -77,7 +77,7 @@ def _with_items(frame: pl.DataFrame, part: LogPart, items: list[LogPart]) -> pl.
 
 OPEN_BANDIT = LogFormat(
     "open_bandit", "files of the Open Bandit Dataset", "columns item_id, position, click, propensity_score and user_feature_0",
-    lambda given: any(map(_is_rows, given.parts)), read_open_bandit, names=("obd",),
+    lambda log_input: any(map(_is_rows, log_input.parts)), read_open_bandit, names=("obd",),
 )  # fmt: skip
 
 
@@ -91,11 +91,11 @@ ROLES = {
 }  # fmt: skip
 
 
-def _is_feedback(given: LogInput) -> bool:
-    return given.arrays is not None and all(name in given.arrays for name in ("n_rounds", "action", "reward"))
+def _is_feedback(log_input: LogInput) -> bool:
+    return log_input.arrays is not None and all(name in log_input.arrays for name in ("n_rounds", "action", "reward"))
 
 
-def read_obp(given: LogInput) -> LogTable:
+def read_obp(log_input: LogInput) -> LogTable:
     """Return obp's ``bandit_feedback`` as rows: action, reward, and position, which obp counts from 0 and a log from 1.
 
     ``pscore`` is the probability of the action at its position (``p_item_pos``). For slates, which have a ``slate_id``, it is the
@@ -107,59 +107,59 @@ def read_obp(given: LogInput) -> LogTable:
     >>> print(read_obp(LogInput("log", (), feedback)).frame.rows(named=True)[1])
     {'item_id': 1, 'position': 3, 'reward': 0, 'click': 0, 'p_item_pos': 0.1}
     """
-    arrays = given.arrays
+    arrays = log_input.arrays
     if arrays is None or not {"action", "reward"} <= set(arrays):
-        raise InputError(f"{given.label}: no feedback as obp has it; {EXPECTS} are expected")
-    rows = len(_array(given, "action", arrays["action"]))
+        raise InputError(f"{log_input.label}: no feedback as obp has it; {EXPECTS} are expected")
+    rows = len(_array(log_input, "action", arrays["action"]))
     slates = arrays.get("slate_id") is not None
     columns: dict[str, Array] = {}
     for name in ("slate_id", "action", "position", "reward", "pscore", "pscore_item_position", "pscore_cascade"):
         if arrays.get(name) is None:
             continue
-        array = _array(given, name, arrays[name])
+        array = _array(log_input, name, arrays[name])
         if array.ndim != 1 or len(array) != rows:
             shapes = f"{name} is of shape {array.shape}, and action has {words.counted(rows, 'element')}"
-            raise InputError(f"{given.label}: {shapes}; they should have one element per row each")
+            raise InputError(f"{log_input.label}: {shapes}; they should have one element per row each")
         if name == "position":
-            columns[name] = _from_one(given, array)
+            columns[name] = _from_one(log_input, array)
         else:
             columns[ROLES.get(name, "p_slate" if slates else "p_item_pos")] = array
         if name == "reward" and np.isin(array, (0, 1)).all():
             columns["click"] = array
-    context = _context(given, arrays, rows)
+    context = _context(log_input, arrays, rows)
     columns |= context
     others, left = _others(arrays, rows, used=bool(context))
     frame = pl.DataFrame({**columns, **others})
     notes = ["positions are counted from 0 there: 1 is added to all"] if "position" in columns else []
     notes += ["reward is 0 or 1 in all rows: it is also taken as click"] if "click" in columns else []
     notes += [f"left out, as they have no element for each row: {words.listing(left)}"] if left else []
-    what = f" in {words.counted(len(np.unique(columns['impression_id'])), 'slate')}" if slates else ""
-    source = given.source("obp", given.parts)
-    return LogTable(frame, source, f"feedback as obp has it: {words.counted(rows, 'row')}{what}", notes)
+    in_slates = f" in {words.counted(len(np.unique(columns['impression_id'])), 'slate')}" if slates else ""
+    source = log_input.source("obp", log_input.parts)
+    return LogTable(frame, source, f"feedback as obp has it: {words.counted(rows, 'row')}{in_slates}", notes)
 
 
-def _array(given: LogInput, name: str, value: Any) -> Array:
+def _array(log_input: LogInput, name: str, value: Any) -> Array:
     try:
         array = np.asarray(value)
     except ValueError:  # rows of several lengths
         array = np.asarray(None)
     if array.dtype == object or not array.ndim:
-        raise InputError(f"{given.label}: {name} should be an array of numbers or texts; {EXPECTS} are expected")
+        raise InputError(f"{log_input.label}: {name} should be an array of numbers or texts; {EXPECTS} are expected")
     return array
 
 
-def _from_one(given: LogInput, position: Array) -> Array:
+def _from_one(log_input: LogInput, position: Array) -> Array:
     if position.dtype.kind not in "iu" or (len(position) and position.min() < 0):
-        said = f"position holds {words.quote(str(position.min()))}"
-        raise InputError(f"{given.label}: {said}; positions are whole numbers, which count from 0 in obp")
+        problem = f"position holds {words.quote(str(position.min()))}"
+        raise InputError(f"{log_input.label}: {problem}; positions are whole numbers, which count from 0 in obp")
     return position.astype(np.int64) + 1
 
 
-def _context(given: LogInput, arrays: Mapping[str, Any], rows: int) -> dict[str, Array]:
+def _context(log_input: LogInput, arrays: Mapping[str, Any], rows: int) -> dict[str, Array]:
     """Return a column per dimension of the context; rows of a slate share its context."""
     if arrays.get("context") is None:
         return {}
-    context = _array(given, "context", arrays["context"])
+    context = _array(log_input, "context", arrays["context"])
     if context.ndim != 2:
         return {}
     if len(context) != rows and arrays.get("slate_id") is not None:

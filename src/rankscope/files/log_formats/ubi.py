@@ -44,7 +44,7 @@ def _is_events(part: LogPart) -> bool:
     return {"query_id", "action_name"} <= set(part.names)
 
 
-def read_ubi(given: LogInput) -> LogTable:
+def read_ubi(log_input: LogInput) -> LogTable:
     """Return UBI's queries and events as rows: one per hit of a query, with the events on it.
 
     ``query_id`` of UBI is the list (``impression_id``), ``user_query`` the query, ``client_id`` the unit. Hits have positions from 1, in
@@ -72,22 +72,24 @@ def read_ubi(given: LogInput) -> LogTable:
 
     give two rows: a at position 1 with click 0, and b at position 2 with click 1. Source: the UBI specification 1.3.
     """
-    parts = [part for part in given.parts if _is_queries(part) or _is_events(part)]
+    parts = [part for part in log_input.parts if _is_queries(part) or _is_events(part)]
     queries, events, notes = _tables(parts)
     lists = _lists(queries)
     done = _done(events)
     shown, added = _shown(lists, done)
     if not shown.height:
-        said = f"no query with hits, and no event of shown items; UBI has {EXPECTS}, or events of the action impression"
-        raise InputError(f"{given.label}: {said}")
+        fault = (
+            f"no query with hits, and no event of shown items; UBI has {EXPECTS}, or events of the action impression"
+        )
+        raise InputError(f"{log_input.label}: {fault}")
     known = pl.concat([lists.select("impression_id"), shown.select("impression_id")]).unique()
     done = _matched(done.join(known, on="impression_id", how="semi", maintain_order="left"), shown)
     rows = _rows(shown, done, _dwell(events, lists), observed=bool(events.height))
     rows, more = _about(rows, lists, events)
-    notes = [*given.left_out(parts, "queries or events"), *notes, *more, *_remarks(events, done, added)]
+    notes = [*log_input.left_out(parts, "queries or events"), *notes, *more, *_remarks(events, done, added)]
     counts = words.counted(shown["impression_id"].n_unique(), "list"), words.counted(events.height, "event")
-    where = places(given.label, rows, {"impression_id": "list", "item_id": "item"})
-    return LogTable(rows, given.source("UBI", parts, place_of=where), f"OpenSearch UBI: {', '.join(counts)}", notes)
+    where = places(log_input.label, rows, {"impression_id": "list", "item_id": "item"})
+    return LogTable(rows, log_input.source("UBI", parts, place_of=where), f"OpenSearch UBI: {', '.join(counts)}", notes)
 
 
 # --- what was given -------------------------------------------------------------------------------------------------
@@ -98,8 +100,8 @@ def _tables(parts: Sequence[LogPart]) -> tuple[pl.DataFrame, pl.DataFrame, list[
     events: list[pl.DataFrame] = []
     notes = dict[str, None]()
     for part in parts:
-        frame, said = _table(part.sheet())
-        notes |= dict.fromkeys(said)
+        frame, remarks = _table(part.sheet())
+        notes |= dict.fromkeys(remarks)
         is_event = frame["action"].is_not_null()
         events.append(frame.filter(is_event))
         queries.append(frame.filter(~is_event & frame["query_id"].is_not_null()))
@@ -193,10 +195,10 @@ def _dwell(events: pl.DataFrame, lists: pl.DataFrame) -> pl.DataFrame | None:
         return None
     sessions = events.filter(pl.col("session_id").is_not_null()).unique("query_id", keep="first", maintain_order=True)
     if lists.height:
-        asked = lists.select(pl.col("impression_id").alias("query_id"), "timestamp").join(
+        searches = lists.select(pl.col("impression_id").alias("query_id"), "timestamp").join(
             sessions.select("query_id", "session_id"), on="query_id"
         )
-        acts = pl.concat([acts, asked.select("session_id", "timestamp")], how="diagonal")
+        acts = pl.concat([acts, searches.select("session_id", "timestamp")], how="diagonal")
     acts = acts.filter(pl.col("session_id").is_not_null() & pl.col("timestamp").is_not_null()).sort(
         "timestamp", "event", nulls_last=False
     )
@@ -232,12 +234,12 @@ def _about(rows: pl.DataFrame, lists: pl.DataFrame, events: pl.DataFrame) -> tup
     who = ("client_id", "user_id", "session_id", "user_query", "application")
     first = [first_known(pl.col(name)).alias(f"event_{name}") for name in who]
     ordered = events.filter(pl.col("query_id").is_not_null()).sort("timestamp", maintain_order=True)
-    said = ordered.group_by("query_id", maintain_order=True).agg(pl.col("timestamp").min().alias("first_at"), *first)
+    facts = ordered.group_by("query_id", maintain_order=True).agg(pl.col("timestamp").min().alias("first_at"), *first)
     attributes = {name: name.removeprefix(BEFORE) for name in lists.columns if name.startswith(BEFORE)}
     taken = {*OWN, *MEANT.values(), *rows.columns}
     known = lists.drop("hits", *[name for name, own in attributes.items() if own in taken])
     known = known.rename(attributes, strict=False)
-    rows = rows.join(said.rename({"query_id": "impression_id"}), on="impression_id", how="left", maintain_order="left")
+    rows = rows.join(facts.rename({"query_id": "impression_id"}), on="impression_id", how="left", maintain_order="left")
     rows = rows.join(known, on="impression_id", how="left", maintain_order="left").with_columns(
         *[pl.coalesce(name, f"event_{name}").alias(name) for name in who],
         pl.coalesce("timestamp", "first_at", "done_at").alias("timestamp"),
@@ -288,6 +290,6 @@ def _remarks(events: pl.DataFrame, done: pl.DataFrame, added: int) -> Iterator[s
 
 UBI = LogFormat(
     "ubi", "OpenSearch UBI: queries with their hits, and events", EXPECTS,
-    lambda given: any(_is_queries(part) or _is_events(part) for part in given.parts), read_ubi,
+    lambda log_input: any(_is_queries(part) or _is_events(part) for part in log_input.parts), read_ubi,
     names=("opensearch",), keys=("queries", "events", "ubi_queries", "ubi_events"),
 )  # fmt: skip

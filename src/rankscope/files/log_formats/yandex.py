@@ -31,7 +31,7 @@ def _is_lines(part: LogPart) -> bool:
     return QUERY.match(line) is not None or SESSION.match(line) is not None
 
 
-def read_lines(given: LogInput) -> LogTable:
+def read_lines(log_input: LogInput) -> LogTable:
     """Return one row per url on a page of results, with its click.
 
     A click belongs to the latest page before it in its session that shows the url, or to the page that its line names. A click on a url
@@ -46,9 +46,9 @@ def read_lines(given: LogInput) -> LogTable:
 
     gives three rows: u1 at position 1 with click 0; u2 at position 2 with click 1 and time_to_next 75; u9 with shown 0 and click 1.
     """
-    parts = [part for part in given.parts if _is_lines(part)]
+    parts = [part for part in log_input.parts if _is_lines(part)]
     if not parts:
-        raise InputError(f"{given.label}: no lines of queries and clicks; a line is {LINES}")
+        raise InputError(f"{log_input.label}: no lines of queries and clicks; a line is {LINES}")
     lines = pl.concat([_lines(part, number) for number, part in enumerate(parts)]).with_row_index("at")
     named = bool((lines["kind"] == "M").any())
     _check(lines, parts, named)
@@ -59,9 +59,9 @@ def read_lines(given: LogInput) -> LogTable:
     clicks = _clicks(lines, named)
     placed = _placed(clicks, shown, named)
     rows = _rows(shown, placed, pages)
-    notes = [*given.left_out(parts, "queries and clicks"), *_remarks(shown, pages, placed)]
+    notes = [*log_input.left_out(parts, "queries and clicks"), *_remarks(shown, pages, placed)]
     read_as = f"lines of queries and clicks: {words.counted(pages.height, 'page')} of results, {words.counted(clicks.height, 'click')}"
-    source = given.source("lines of queries and clicks", parts, place_of=_places(lines, parts, rows))
+    source = log_input.source("lines of queries and clicks", parts, place_of=_places(lines, parts, rows))
     return LogTable(rows.drop("at"), source, read_as, notes)
 
 
@@ -183,5 +183,5 @@ def _remarks(shown: pl.DataFrame, pages: pl.DataFrame, placed: pl.DataFrame) -> 
 YANDEX = LogFormat(
     "yandex", "lines of queries and clicks: Yandex, PyClick, NAVER CLARA 2",
     f"lines like {LINES}",
-    lambda given: any(map(_is_lines, given.parts)), read_lines, names=("pyclick", "clara2", "clara"),
+    lambda log_input: any(map(_is_lines, log_input.parts)), read_lines, names=("pyclick", "clara2", "clara"),
 )  # fmt: skip

@@ -186,8 +186,8 @@ def evaluate_frames(
     """
     spark.functions()
     _refuse_pooled(request)
-    given = list(named_runs(runs))
-    gathered = gather(qrels, given, request)
+    named = list(named_runs(runs))
+    gathered = gather(qrels, named, request)
     if request.policies.columns is not None:
         request.policies.columns.refuse_absent()
     metrics = list(dict.fromkeys(m.metric for m in request.metrics))
@@ -201,7 +201,7 @@ def evaluate_frames(
     tags = [next(iter(run.tags), None) for run in tally.runs]
     names = distinct_names([
         (name, "", "") if name is not None else (tag or "run", "", f"run{i}")
-        for i, ((name, _), tag) in enumerate(zip(given, tags, strict=True), start=1)
+        for i, ((name, _), tag) in enumerate(zip(named, tags, strict=True), start=1)
     ])  # fmt: skip
     scored = [
         fetched_run(name, i, tag, run.health, run.scored, values)
@@ -215,7 +215,7 @@ def evaluate_frames(
         request=request, runs=scored, board=list(_board(request, scored, tally.runs)),
         warnings=request.cautions({run.name: run.health for run in scored}),
         inputs=[gathered.source or sources[0], *(replace(s, label=n) for s, n in zip(sources[1:], names, strict=True))],
-        notes=list(_notes(request, gathered, tally, names)), data=(qrels, given), values=values,
+        notes=list(_notes(request, gathered, tally, names)), data=(qrels, named), values=values,
     )  # fmt: skip
 
 
@@ -256,8 +256,8 @@ def _evaluate(task: Scoring, gathered: Gathered, values_of: Callable[[Any], Valu
 
 
 def _tally_of(values: ValueFrame) -> Tally:
-    told = told_by(spark.collect(values.frame.where("also is not null").select("also")))
-    tally = sum(sorted(told, key=lambda tally: tally.ids), Tally())
+    tallies = told_by(spark.collect(values.frame.where("also is not null").select("also")))
+    tally = sum(sorted(tallies, key=lambda tally: tally.ids), Tally())
     spark.check_rows(tally.rows_more, tally.rows_check)
     return tally
 

@@ -32,7 +32,7 @@ class SparkSource:
 
     @classmethod
     def of(
-        cls, frame: Any, kind: Kind, number: int, label: str, ordered: bool, given: ColumnRoles | None
+        cls, frame: Any, kind: Kind, number: int, label: str, ordered: bool, column_roles: ColumnRoles | None
     ) -> SparkSource:
         """A frame with known columns of valid types. Raises InputError for others, without a look at any row."""
         notes: list[str] = []
@@ -41,7 +41,7 @@ class SparkSource:
                 f"{label}: some runs are Spark frames and this one is not: give either all or no runs as Spark frames"
             )
         kinds = spark.kinds_of(frame)
-        roles = roles_of([column for column in kinds if column != FAULT], kind, label, notes, given, graded=True)
+        roles = roles_of([column for column in kinds if column != FAULT], kind, label, notes, column_roles, graded=True)
         columns, chosen, floats = {}, {}, {}
         for role, column in roles.items():
             place, wanted = _fitting(role, column, kinds[column], label)
@@ -103,18 +103,18 @@ def gather(qrels: Any, runs: Sequence[tuple[str | None, Any]], request: Request)
     ordered = _needs_order(request)
     labels = [name or (f"run{i}" if len(runs) > 1 else "run") for i, (name, _) in enumerate(runs, start=1)]
     pairs = enumerate(zip(labels, runs, strict=True))
-    given = request.policies.columns
-    sources = tuple(SparkSource.of(run, "run", i, label, ordered, given) for i, (label, (_, run)) in pairs)
+    column_roles = request.policies.columns
+    sources = tuple(SparkSource.of(run, "run", i, label, ordered, column_roles) for i, (label, (_, run)) in pairs)
     frames = {source.layout.number: source.frame for source in sources}
     limit = spark.option(sources[0].frame, "rankscope.broadcast.rows")
     if not spark.is_frame(qrels):
         return _with_local(qrels, sources, request, limit, ordered)
-    mine = SparkSource.of(qrels, "qrels", JUDGMENTS, "qrels", ordered, given)
+    mine = SparkSource.of(qrels, "qrels", JUDGMENTS, "qrels", ordered, column_roles)
     if any("subtopics" in m.metric.needs for m in request.metrics):
         some: list[str] = []
         if "iteration" in mine.layout.columns:
-            found = spark.collect(spark.distinct(mine.frame, "iteration").limit(len(NAMELESS) + 1))
-            some = found["iteration"].fill_null("0").unique().sort().to_list()
+            iterations = spark.collect(spark.distinct(mine.frame, "iteration").limit(len(NAMELESS) + 1))
+            some = iterations["iteration"].fill_null("0").unique().sort().to_list()
         refuse_nameless(some, mine.layout.label)
     few = spark.first_rows(mine.frame, limit) if limit else None
     if few is None:

@@ -35,13 +35,13 @@ def rows_of(frame: Any) -> LogRows:
 
     def settle(log: Log) -> Log:
         there = FrameRows(frame, schema, log.frame, log.schema)
-        found = replace(log, frame=queries.stand_in(log.schema), collect=_refuse, elsewhere=there)
-        if not found.rows:
+        settled = replace(log, frame=queries.stand_in(log.schema), collect=_refuse, elsewhere=there)
+        if not settled.rows:
             raise InputError(f"{LABEL}: the data frame has no rows; {EXPECTED}")
-        return found
+        return settled
 
-    given = FrameRows(frame, schema, rows, schema)
-    return LogRows(rows, schema, source, lambda query: given.gather(query, ""), settle=settle)
+    frame_rows = FrameRows(frame, schema, rows, schema)
+    return LogRows(rows, schema, source, lambda query: frame_rows.gather(query, ""), settle=settle)
 
 
 def _refuse(_: pl.LazyFrame) -> pl.DataFrame:
@@ -51,38 +51,38 @@ def _refuse(_: pl.LazyFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class FrameRows:
-    """The rows of a Spark frame, with its columns as in ``given``. ``reading`` converts them to a log with the columns of ``schema``."""
+    """The rows of a Spark frame, with its columns as in ``columns``. ``reading`` converts them to a log with the columns of ``schema``."""
 
     frame: Any
-    given: Mapping[str, pl.DataType]
+    columns: Mapping[str, pl.DataType]
     reading: pl.LazyFrame
     schema: Mapping[str, pl.DataType]
 
     def gather(self, query: pl.LazyFrame, within: str) -> pl.DataFrame:
         """The answers of a query for each part, end to end. Rows with one value of the column ``within`` are in one part."""
-        wanted = queries.columns_read(query, self.schema)
-        wanted = [within, *(name for name in wanted if name != within)] if within else wanted
-        reading = self.reading.select(wanted)
-        given = tuple((name, self.given[name]) for name in queries.columns_read(reading, self.given))
-        kinds = tuple((name, self.schema[name]) for name in wanted)
-        asked = self._asked(_plan(query), RowReading(_plan(reading), given, kinds), bool(within))
-        found = spark.retry(lambda _: spark.collect(asked))
-        told = queries.told_by(found)
-        spark.check_rows(sum(rows for rows, _ in told), sum(check for _, check in told))
-        answers = queries.answers_of(found)
+        names = queries.columns_read(query, self.schema)
+        names = [within, *(name for name in names if name != within)] if within else names
+        reading = self.reading.select(names)
+        columns = tuple((name, self.columns[name]) for name in queries.columns_read(reading, self.columns))
+        kinds = tuple((name, self.schema[name]) for name in names)
+        part_frame = self._part_frame(_plan(query), RowReading(_plan(reading), columns, kinds), bool(within))
+        parts = spark.retry(lambda _: spark.collect(part_frame))
+        row_counts = queries.told_by(parts)
+        spark.check_rows(sum(rows for rows, _ in row_counts), sum(check for _, check in row_counts))
+        answers = queries.answers_of(parts)
         return pl.concat(answers) if answers else queries.answer(query, pl.DataFrame(schema=self.schema))
 
-    def _asked(self, plan: bytes, reading: RowReading, together: bool) -> Any:
-        given = [name for name, _ in reading.given]
+    def _part_frame(self, plan: bytes, reading: RowReading, together: bool) -> Any:
+        columns = [name for name, _ in reading.inputs]
         if not together:
             task = LogQuery(plan, reading, spark.option(self.frame, "rankscope.part.rows"))
-            return spark.map_rows(spark.columns_of(self.frame, given), task.rows_answered, queries.ANSWER)
+            return spark.map_rows(spark.columns_of(self.frame, columns), task.rows_answered, queries.ANSWER)
         for name, kind in reading.schema:
             if not queries.kind_sent(kind):
                 raise InputError(
                     f"{LABEL}: column {name} is of type {kind}, which is not sent between machines: cast it to a text or a number"
                 )
-        frame = spark.columns_of(self.frame, given, ORDER)
+        frame = spark.columns_of(self.frame, columns, ORDER)
         return spark.map_read_parts(frame, reading, LogQuery(plan, reading).parts_answered, queries.ANSWER)
 
 

@@ -36,8 +36,8 @@ def evaluate_paths(
     named: Mapping[str, str] = request.policies.columns or {}
     kinds = [_kind_of(qrels, "qrels", named), *(_kind_of(path, "run", named) for _, path in runs)]
     session = spark.session_of(master)
-    given = request.policies.columns
-    frames = [read_path(session, path, kind, what, given) for (path, what), kind in zip(
+    column_roles = request.policies.columns
+    frames = [read_path(session, path, kind, what, column_roles) for (path, what), kind in zip(
         [(qrels, "qrels"), *((path, "run") for _, path in runs)], kinds, strict=True
     )]  # fmt: skip
     labels = []
@@ -50,14 +50,14 @@ def evaluate_paths(
     return replace(scores, inputs=inputs)
 
 
-def read_path(session: Any, path: str, kind: str, what: str, given: ColumnRoles | None = None) -> Any:
-    """Read a run or qrels as a Spark frame with the column names of its file. ``given`` has the roles that the user named."""
+def read_path(session: Any, path: str, kind: str, what: str, column_roles: ColumnRoles | None = None) -> Any:
+    """Read a run or qrels as a Spark frame with the column names of its file. ``column_roles`` has the roles that the user named."""
     if kind == "parquet":
         return spark.read_parquet(session, path)
     if kind in SEPARATORS:
         frame = spark.read_columns(session, path, SEPARATORS[kind])
         try:
-            roles = roles_of(frame.columns, what, path, [], given, graded=True)
+            roles = roles_of(frame.columns, what, path, [], column_roles, graded=True)
         except InputError:  # told of the run by its name
             return frame
         return spark.restore_floats(frame, [roles[role] for role in ID_ROLES if role in roles], FLOAT_ID)

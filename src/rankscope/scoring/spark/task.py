@@ -83,9 +83,9 @@ class Scoring:
             tally = Tally()
             for part in parts:
                 with limits(threads=1):  # a core is what Spark gives to a task
-                    found, counted = self.part(part)
+                    frame, counted = self.part(part)
                 tally += counted
-                yield found
+                yield frame
             tally += Tally(rows_more=parts.rows, rows_check=parts.check)
             if tally != Tally():
                 yield tell(tally)
@@ -100,8 +100,8 @@ class Scoring:
         grades = self._grades(part, request)
         judged = grades.data.names
         evaluations = [self._evaluate(layout, part, grades, request) for layout in self.runs]
-        found = [e for e, _ in evaluations]
-        scored = mark_averaged(request, found, len(judged))
+        run_evaluations = [e for e, _ in evaluations]
+        scored = mark_averaged(request, run_evaluations, len(judged))
         only, weights = request.policies.queries, request.policies.weights
         frames, tallies, queries = [], [], set[str]()
         for layout, e, (_, extra) in zip(self.runs, scored, evaluations, strict=True):
@@ -134,14 +134,14 @@ class Scoring:
     def _evaluate(
         self, layout: Layout, part: Part, grades: CleanInput, request: Request
     ) -> tuple[RunEvaluation, dict[str, Any]]:
-        table, found = read_part(layout, part[layout.number])
+        table, reader_notes = read_part(layout, part[layout.number])
         run = clean(table, request.policies, "run")
         labels = (layout.label, "", "")
         by_order = {order: local.judge(run.data, grades.data, order) for order in dict.fromkeys(request.orders)}
         judged = JudgedRun(labels, None, by_order, run.duplicates, run.self_matches)
         infinite = int(table.frame["score"].is_infinite().sum())
-        notes = tuple(note for note in found.notes if "infinite" not in note)
-        extra = {"tags": () if found.tag is None else (found.tag,), "infinite": infinite, "notes": notes}
+        notes = tuple(note for note in reader_notes.notes if "infinite" not in note)
+        extra = {"tags": () if reader_notes.tag is None else (reader_notes.tag,), "infinite": infinite, "notes": notes}
         return evaluate_judged(judged, grades.duplicates, request), extra
 
     def _frame(self, number: int, run: RunScores, e: RunEvaluation) -> pl.DataFrame:
@@ -202,7 +202,7 @@ def read_part(layout: Layout, rows: pl.DataFrame) -> tuple[Any, ReaderNotes]:
 
     Raises InputError for the first row that cannot be used, named by its query.
     """
-    what, label, found = layout.kind, layout.label, ReaderNotes()
+    what, label, reader_notes = layout.kind, layout.label, ReaderNotes()
     if "fault" in rows.columns and (broken := rows["fault"].drop_nulls()).len():
         raise InputError(f"{label}: {broken.sort()[0]}")
     value = "score" if what == "run" else "grade"
@@ -210,24 +210,24 @@ def read_part(layout: Layout, rows: pl.DataFrame) -> tuple[Any, ReaderNotes]:
     if not rows.height:
         frame = pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, value: pl.Float64})
         frame = frame.with_columns(rank=pl.lit(None, pl.Int64)) if "rank" in layout.columns else frame
-        return (Run(frame, source, name=label) if what == "run" else Qrels(frame, source)), found
+        return (Run(frame, source, name=label) if what == "run" else Qrels(frame, source)), reader_notes
     if layout.ready:
-        return Qrels(rows.select(*layout.columns), source), found
+        return Qrels(rows.select(*layout.columns), source), reader_notes
     ids = rows["query_id"]
     frame = rows.select(pl.col(column).alias(name) for column, name in layout.columns.values())
     roles = {role: name for role, (_, name) in layout.columns.items()}
     try:
-        table = make_table(frame, roles, source, found, what, label, lambda: np.arange(len(ids)), NO_ROWS)
+        table = make_table(frame, roles, source, reader_notes, what, label, lambda: np.arange(len(ids)), NO_ROWS)
     except InputError:
-        if not found.faults:
+        if not reader_notes.faults:
             raise
-    if found.faults:
-        fault = found.faults[0]
+    if reader_notes.faults:
+        fault = reader_notes.faults[0]
         row = fault.line or 0
         text = fault.message.removeprefix(f"{label} line {row:,}: ")
-        more = f" (and {found.faulty - 1:,} more like it)" if found.faulty > 1 else ""
+        more = f" (and {reader_notes.faulty - 1:,} more like it)" if reader_notes.faulty > 1 else ""
         raise InputError(f"{row_place(label, ids[row])}: {text}{more}")
-    return replace(table, source=replace(table.source, place_of=lambda row: row_place(label, ids[row]))), found
+    return replace(table, source=replace(table.source, place_of=lambda row: row_place(label, ids[row]))), reader_notes
 
 
 # --- tallies ----------------------------------------------------------------------------------------------------
@@ -344,10 +344,10 @@ class MetricTally(Mergeable):
         if geometric and interval is not None:  # an interval that was asked for is of the linearised values
             centre = math.exp(estimate.mean)
             estimate = replace(estimate, mean=centre, error=centre * estimate.error, largest=centre)
-        found = t().of(estimate, level)
-        if geometric and interval is None and found.known:
-            found = Bounds(math.exp(found.lower), math.exp(found.upper), found.method)
-        return found.clipped(low, high)
+        bounds = t().of(estimate, level)
+        if geometric and interval is None and bounds.known:
+            bounds = Bounds(math.exp(bounds.lower), math.exp(bounds.upper), bounds.method)
+        return bounds.clipped(low, high)
 
     def _estimate(self) -> Estimate:
         held = self.moments

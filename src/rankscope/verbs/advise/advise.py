@@ -66,8 +66,8 @@ def advise(
     cleaned = clean(qrels_of(read), policies, "qrels", () if duplicates == "error" else None).data
     judged = situation_of(cleaned, users=users, topics=duplicates == "error")
     _refuse_nothing(judged)
-    given = [] if runs is None else named_runs(runs)
-    named = [(name, read_any("run", run, name, reading=policies)) for name, run in given]
+    pairs = [] if runs is None else named_runs(runs)
+    named = [(name, read_any("run", run, name, reading=policies)) for name, run in pairs]
     if policies.columns is not None:
         policies.columns.refuse_absent()
     preview = _preview(cleaned, named, judged, duplicates)
@@ -113,17 +113,17 @@ def _preview(grades: Any, named: Sequence[tuple[str | None, Any]], data: Situati
 def _at_ranks(data: Situation, preview: Scores | None, task: Task | None, k: int | None) -> Situation:
     """The situation at the ranks of a task, which go no deeper than the runs do unless that is asked for."""
     own, deep = (task.k, task.deep) if task else (PREVIEW_DEPTH, 100)
-    found = preview.evaluations if preview else ()
-    reach = min((int(run.judged[0].retrieved.max(initial=0)) for run in found), default=0) or max(own, deep)
+    evaluations = preview.evaluations if preview else ()
+    reach = min((int(run.judged[0].retrieved.max(initial=0)) for run in evaluations), default=0) or max(own, deep)
     seen = k or min(own, reach)
-    runs = tuple(_run_facts(preview, i, seen) for i in range(len(found))) if preview else ()
+    runs = tuple(_run_facts(preview, i, seen) for i in range(len(evaluations))) if preview else ()
     taste = bool(task and task.taste)
     return replace(data, runs=runs, k=seen, deep=max(seen, min(deep, reach)), taste=taste)
 
 
 def _run_facts(preview: Scores, number: int, k: int) -> RunFacts:
-    name, found = preview.runs[number].name, preview.evaluations[number]
-    judged, health = found.judged[0], found.health
+    name, evaluation = preview.runs[number].name, preview.evaluations[number]
+    judged, health = evaluation.judged[0], evaluation.health
     lists = judged.retrieved[judged.retrieved > 0]
     deepest = int(lists.max(initial=0))
     shown = int(np.minimum(lists, k).sum())

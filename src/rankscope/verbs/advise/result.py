@@ -247,10 +247,10 @@ class Advice(Result):
         first, *others = self.sentences()
         out: list[Shown] = [Paragraph(_without(facts, first)), *map(Paragraph, others)]
         out += [EMPTY, Paragraph("data: " + " · ".join(facts), quiet=True)]
-        told, fitting = set(facts), []
+        printed, fitting = set(facts), []
         for one in self.recommended:
-            fitting.append(replace(one, rests_on="") if one.rests_on in told else one)
-            told.add(one.rests_on)
+            fitting.append(replace(one, rests_on="") if one.rests_on in printed else one)
+            printed.add(one.rests_on)
         out += [EMPTY, Heading("what fits"), replace(self, recommended=fitting).table("recommended")]
         if self.avoid:
             avoid = [replace(one, why=_without(facts, one.why)) for one in self.avoid]

@@ -179,15 +179,15 @@ def situation_of(qrels: Qrels, users: bool = False, topics: bool = True) -> Situ
     grades = {float(g): int(n) for g, n in sorted(frame["grade"].value_counts().iter_rows())}
     level = level_of(grades)
     lists = [
-        np.asarray(found.sort(descending=True).to_numpy(), dtype=float)
-        for found in frame.group_by("query_id", maintain_order=True).agg("grade")["grade"]
+        np.asarray(list_grades.sort(descending=True).to_numpy(), dtype=float)
+        for list_grades in frame.group_by("query_id", maintain_order=True).agg("grade")["grade"]
     ]
     # a query may stand in the judgments without a document
     lists += [np.zeros(0)] * (len(qrels.queries) - len(lists))
     return Situation(
         queries=len(qrels.queries), judgments=frame.height, grades=grades, level=level,
-        relevant=np.array([int((found >= level).sum()) for found in lists]),
-        not_relevant=np.array([int(((found >= 0) & (found < level)).sum()) for found in lists]), grade_lists=lists,
+        relevant=np.array([int((list_grades >= level).sum()) for list_grades in lists]),
+        not_relevant=np.array([int(((list_grades >= 0) & (list_grades < level)).sum()) for list_grades in lists]), grade_lists=lists,
         several=several, subtopics=subtopics, shared=frame.height / max(frame["doc_id"].n_unique(), 1), users=users or _alike(qrels.queries, USER),
         entities=_alike(frame["doc_id"].head(1000).to_list(), ENTITY),
     )  # fmt: skip
@@ -289,7 +289,7 @@ def _ceiling(data: Situation, k: int) -> str:
 
 
 def _tops(data: Situation) -> str:
-    number = sum(bool((found >= data.top).any()) for found in data.grade_lists)
+    number = sum(bool((list_grades >= data.top).any()) for list_grades in data.grade_lists)
     return f"{_of_queries(data, number)} have a document of grade {words.amount(data.top)}"
 
 

@@ -227,13 +227,13 @@ def task_called(name: Any) -> Task:
     # a longer description, of which the names in it say one task: "a chatbot for our wiki"
     inside = [known for known in BY_NAME if f" {known} " in f" {folded} "]
     inside = [known for known in inside if not any(known != other and f" {known} " in f" {other} " for other in inside)]
-    said: dict[str, str] = {}
+    by_task: dict[str, str] = {}
     for known in [known for known in inside if known not in VAGUE] or inside:
-        said.setdefault(BY_NAME[known].name, known)
-    if len(said) == 1:
-        return BY_NAME[next(iter(said.values()))]
-    if said:
-        each = " or ".join(f"{task} ({known})" for task, known in said.items())
+        by_task.setdefault(BY_NAME[known].name, known)
+    if len(by_task) == 1:
+        return BY_NAME[next(iter(by_task.values()))]
+    if by_task:
+        each = " or ".join(f"{task} ({known})" for task, known in by_task.items())
         raise InputError(f"no task is called {name!r}: it may be {each}: name one")
     names = [name for task in TASKS for name in (task.name, *task.also)]
     raise InputError(f"no task is called {name!r}{words.hint(name.casefold(), names, ':')} there are {there}")
@@ -272,13 +272,13 @@ TASK_SIGNALS = (
 
 def guess_task(data: Situation) -> tuple[list[Guess], str]:
     """The two tasks that fit best, and how sure that is: "clear", "likely" or "a guess"."""
-    found = []
+    guesses = []
     for task in TASKS:
         signs = [sign for sign in TASK_SIGNALS if sign.task == task.name and data.holds(*sign.when)]
-        found.append(Guess(task.name, sum(s.points for s in signs), tuple(s.reason for s in signs)))
-    found.sort(key=lambda guess: -guess.points)  # of equals the first in the list of tasks
-    ahead = found[0].points - found[1].points
-    return found[:2], "clear" if ahead >= CLEAR else "likely" if ahead >= LIKELY else "a guess"
+        guesses.append(Guess(task.name, sum(s.points for s in signs), tuple(s.reason for s in signs)))
+    guesses.sort(key=lambda guess: -guess.points)  # of equals the first in the list of tasks
+    ahead = guesses[0].points - guesses[1].points
+    return guesses[:2], "clear" if ahead >= CLEAR else "likely" if ahead >= LIKELY else "a guess"
 
 
 def _precision(data: Situation) -> str:
@@ -297,10 +297,10 @@ def _recall(data: Situation) -> str:
 
 
 def _dcg(data: Situation) -> str:
-    found = data.ideal_gains(data.k)
-    if not found or max(found) < APART * min(found):
+    ideals = data.ideal_gains(data.k)
+    if not ideals or max(ideals) < APART * min(ideals):
         return ""
-    return f"not normalised: the best value of a query ranges from {words.interval(min(found), max(found), digits=1)}, so rich queries dominate the mean"
+    return f"not normalised: the best value of a query ranges from {words.interval(min(ideals), max(ideals), digits=1)}, so rich queries dominate the mean"
 
 
 def _err(data: Situation) -> str:

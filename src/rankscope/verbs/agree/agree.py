@@ -48,7 +48,7 @@ def agree(
     ... )  # 2 of 3 pairs agree, 1 of 3 documents is shared
     (0.3333333333333333, 0.3333333333333333)
     """
-    asked = [OfRankings.read(one) for one in _several(measures or USUAL)]
+    chosen = [OfRankings.read(one) for one in _several(measures or USUAL)]
     policies = Policies(ties=ties, depth=depth, duplicates=duplicates, columns=columns)
     if policies.ties not in ("trec", "docid", "input", "rank"):
         raise InputError(
@@ -65,20 +65,20 @@ def agree(
         raise DataError(
             f"no query is in two runs: {words.listing(list(rankings), 5, last='and')} have no ranking to compare"
         )
-    values = np.full((len(asked), len(pairs), len(queries)), np.nan)
+    values = np.full((len(chosen), len(pairs), len(queries)), np.nan)
     for p, (a, b) in enumerate(pairs):
         for q, query in enumerate(queries):
             if query in rankings[a] and query in rankings[b]:
                 (docs, group), (other, groups) = rankings[a][query], rankings[b][query]
                 two = Two((docs, other), (group, groups))
-                values[:, p, q] = [measure.of(two) for measure in asked]
+                values[:, p, q] = [measure.of(two) for measure in chosen]
     names = tuple(" and ".join(pair) for pair in pairs)
     panels = {
-        str(measure): Panel(Measure(str(measure), range=measure.range), names, queries, found)
-        for measure, found in zip(asked, values, strict=True)
+        str(measure): Panel(Measure(str(measure), range=measure.range), names, queries, of_measure)
+        for measure, of_measure in zip(chosen, values, strict=True)
     }
     lacking = {(a, b): len(rankings[a].keys() ^ rankings[b].keys()) for a, b in pairs}
-    conventions = {"depth": policies.depth, "ties": policies.ties, "measures": [str(one) for one in asked]}
+    conventions = {"depth": policies.depth, "ties": policies.ties, "measures": [str(one) for one in chosen]}
     notes = [note for run in tables for note in run.source.notes]
     return RankAgreement(pairs, panels, lacking, conventions, notes, per_query)
 

@@ -35,8 +35,8 @@ class Two:
         """The places, from 0, in each ranking of the documents that both have, in the order of the first."""
         place = {doc: i for i, doc in enumerate(self.docs[1])}
         at = [(i, place[doc]) for i, doc in enumerate(self.docs[0]) if doc in place]
-        found = np.array(at, dtype=np.int64).reshape(-1, 2)
-        return found[:, 0], found[:, 1]
+        places = np.array(at, dtype=np.int64).reshape(-1, 2)
+        return places[:, 0], places[:, 1]
 
     @cached_property
     def levels(self) -> tuple[Array, Array]:

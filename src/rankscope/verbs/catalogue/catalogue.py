@@ -28,8 +28,8 @@ def catalogue(name: str | Sequence[str] | None = None) -> Catalogue | OnlineCata
     if name is None:
         return Catalogue(tuple(all_metrics()))
     if not isinstance(name, str):
-        found = [catalogue(one) for one in name]
-        return found[0] if len(found) == 1 else _together(name, found)
+        catalogues = [catalogue(one) for one in name]
+        return catalogues[0] if len(catalogues) == 1 else _together(name, catalogues)
     if name in families() and name not in Metric.catalogue:
         return Catalogue(tuple(families()[name]), name)
     members = find_set(name)
@@ -43,12 +43,12 @@ def catalogue(name: str | Sequence[str] | None = None) -> Catalogue | OnlineCata
         raise
 
 
-def _together(names: Sequence[str], found: Sequence[Catalogue | OnlineCatalogue]) -> Catalogue | OnlineCatalogue:
+def _together(names: Sequence[str], catalogues: Sequence[Catalogue | OnlineCatalogue]) -> Catalogue | OnlineCatalogue:
     """Join several catalogues. Raises InputError for a mix of offline and online metrics, which have different traits."""
-    ours, online = ([one for one in found if isinstance(one, kind)] for kind in (Catalogue, OnlineCatalogue))
+    ours, online = ([one for one in catalogues if isinstance(one, kind)] for kind in (Catalogue, OnlineCatalogue))
     if ours and online:
         raise InputError(f"{online[0].name} is for logs, and {ours[0].name} for judgments: ask for one at a time")
-    return type(found[0])(tuple(dict.fromkeys(cls for one in found for cls in one.metrics)), " ".join(names))
+    return type(catalogues[0])(tuple(dict.fromkeys(cls for one in catalogues for cls in one.metrics)), " ".join(names))
 
 
 def find_metric(name: str) -> type[Metric]:

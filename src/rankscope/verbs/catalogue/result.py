@@ -276,8 +276,8 @@ class _Explained(Result):
 
     def json_document(self, **_: Any) -> dict[str, Any]:
         """Return the metrics for other programs, under ``metrics``."""
-        found = super().json_document()
-        return {"schema": found["schema"], "rankscope": found["rankscope"], "metrics": found["results"]}
+        document = super().json_document()
+        return {"schema": document["schema"], "rankscope": document["rankscope"], "metrics": document["results"]}
 
     def _all_in_full(self) -> list[Block | Chart]:
         explained = _in_full if isinstance(self, Catalogue) else _online_in_full

@@ -107,8 +107,8 @@ def _has(fits: Sequence[ModelFit], name: str) -> bool:
     return any(fit.name == name for fit in fits)
 
 
-def _models(said: Any, baseline: str | None) -> list[ClickModel]:
-    several = list(USUAL) if said is None else list(said) if isinstance(said, list | tuple) else [said]
+def _models(models: Any, baseline: str | None) -> list[ClickModel]:
+    several = list(USUAL) if models is None else list(models) if isinstance(models, list | tuple) else [models]
     if not several:
         raise InputError("models: name one, like PBM")
     chosen = list(dict.fromkeys(map(find_click_model, several)))

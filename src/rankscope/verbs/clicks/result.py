@@ -179,8 +179,8 @@ class ClickModels(ContrastResult):
         )
 
     def _rows(self, model: str | None) -> Any:
-        found = self.grades(model)
-        return grade_rows(self.read.pages.pairs, found.grade, found.error, found.views)
+        grades = self.grades(model)
+        return grade_rows(self.read.pages.pairs, grades.grade, grades.error, grades.views)
 
     def write_qrels(self, path: str | Path, model: str | None = None) -> Path:
         """Write the grades: TREC lines, or a table (.csv .tsv .jsonl .parquet) with the standard ``error`` and the ``views`` of each grade."""

@@ -266,10 +266,10 @@ def differing_queries(c: Contrast, name: str, texts: Mapping[str, str]) -> Table
     ids, gains, which = query_ids(c), c.paired.gains, outcomes(c)
     order = by_size(c)
     chosen = order[:MOST]
-    told = any(ids[i] in texts for i in chosen)
+    has_texts = any(ids[i] in texts for i in chosen)
     columns = (
         Column("query", queries=True),
-        *([Column("text", wraps=True)] if told else []),
+        *([Column("text", wraps=True)] if has_texts else []),
         Column("baseline", "value", hint=f"{c.metric} of {c.baseline}"),
         Column("run", "value", hint=f"{c.metric} of {c.run}"),
         Column("difference", "value", hint=f"{c.run} minus {c.baseline}"),
@@ -277,7 +277,7 @@ def differing_queries(c: Contrast, name: str, texts: Mapping[str, str]) -> Table
     )
     rows: list[tuple[Value, ...]] = []
     for i in chosen:
-        text = [words.short(texts.get(ids[i], ""), LONGEST)] if told else []
+        text = [words.short(texts.get(ids[i], ""), LONGEST)] if has_texts else []
         rows.append((ids[i], *text, float(c.paired.baseline[i]), float(c.paired.run[i]), float(gains[i]), which[i]))
     left = len(order) - len(chosen)
     note = (

@@ -40,10 +40,10 @@ def compare_collections(collections: Any, metrics: Any = None, **options: Any) -
     >>> found.over.primary.means["high"], found.parts["nq"]["high", "RR"].difference
     (1.0, 0.5)
     """
-    given = dict(collections) if isinstance(collections, Mapping) else dict(map(_of_folder, collections))
-    if len(given) < 2:
+    by_name = dict(collections) if isinstance(collections, Mapping) else dict(map(_of_folder, collections))
+    if len(by_name) < 2:
         raise InputError("give two collections or more, like {'nq': (qrels, runs), 'fiqa': (qrels, runs)}")
-    parts = {str(name): compare(qrels, runs, metrics, **options) for name, (qrels, runs) in given.items()}
+    parts = {str(name): compare(qrels, runs, metrics, **options) for name, (qrels, runs) in by_name.items()}
     first = next(iter(parts.values()))
     for name, part in parts.items():
         if lacking := sorted(set(first.systems) ^ set(part.systems)):
@@ -69,8 +69,8 @@ def _of_folder(folder: str | Path) -> tuple[str, tuple[str, dict[str, str]]]:
     return place.name, (str(qrels[0]), runs)
 
 
-def _rows(found: CollectionComparison) -> Iterator[dict[str, Any]]:
-    for name, family in found.families.items():
+def _rows(comparison: CollectionComparison) -> Iterator[dict[str, Any]]:
+    for name, family in comparison.families.items():
         for c in family.contrasts:
             yield {"collection": name, "of": c}
 

@@ -71,18 +71,18 @@ def compare(  # noqa: PLR0913 - the options of the command line, each with its d
     if all_pairs and baseline is not None:
         raise InputError("all_pairs compares every run with every other: leave out the baseline, or all_pairs")
     score = check_predicted(predicted, runs=runs, clusters=clusters, slices=slices, systems=systems, bayes=bayes or None)
-    given = measure(
+    measurements = measure(
         qrels, _with_references(qrels, runs, metrics, primary, {"seed": seed, **policies}) if references else runs, metrics, primary=primary, clusters=clusters, systems=systems, as_given=method.in_order, score=score, progress=progress, seed=seed, **policies,
     )
-    several, looked = choose_baselines(baseline, given.panels[0])
+    several, looked = choose_baselines(baseline, measurements.panels[0])
     chosen, alone = several[0], len(several) == 1 and not all_pairs
-    pairs = pairs_with(given.panels[0].systems, several) if several[1:] else pairs_of(given.panels[0].systems, chosen, all_pairs)
-    compared = Family(given.panels, pairs, method, chosen if alone else None, looked=looked)
+    pairs = pairs_with(measurements.panels[0].systems, several) if several[1:] else pairs_of(measurements.panels[0].systems, chosen, all_pairs)
+    compared = Family(measurements.panels, pairs, method, chosen if alone else None, looked=looked)
     compared.check_margins()
     parts = None if slices is None else slices_of(slices, compared)
-    given, priced = (given, None) if costs is None else _tradeoffs(given, costs, within, chosen)
-    _refuse_none(given, compared)
-    return Comparison(given, compared, chosen, parts, priced, candidates, primary is not None, several, loss)
+    measurements, priced = (measurements, None) if costs is None else _tradeoffs(measurements, costs, within, chosen)
+    _refuse_none(measurements, compared)
+    return Comparison(measurements, compared, chosen, parts, priced, candidates, primary is not None, several, loss)
 # fmt: on
 
 
@@ -94,30 +94,30 @@ def _with_references(qrels: Any, runs: Any, metrics: Any, primary: Any, policies
     return with_references(qrels, runs, lead_first(USUAL if metrics is None else metrics, primary), Policies(**known))
 
 
-def _tradeoffs(given: Measurements, costs: Any, limits: Any, baseline: str) -> tuple[Measurements, TradeOffs]:
+def _tradeoffs(measurements: Measurements, costs: Any, limits: Any, baseline: str) -> tuple[Measurements, TradeOffs]:
     """What the runs cost against the primary metric, and what is to say about the table of costs."""
     from rankscope.files.side_tables import costs_of
     from rankscope.panels.tradeoffs import tradeoffs
 
-    first = given.panels[0]
+    first = measurements.panels[0]
     if first.better == "neither":
         raise InputError(f"{first.name} has no better direction: name a primary metric that is")
     table = costs_of(costs)
     means = {system: first.means[system] for system in first.systems}
-    found = tradeoffs(means, table, metric=first.name, better=first.better, baseline=baseline, within=limits)
-    return replace(given, notes=[*given.notes, *table.remarks(first.systems)]), found
+    result = tradeoffs(means, table, metric=first.name, better=first.better, baseline=baseline, within=limits)
+    return replace(measurements, notes=[*measurements.notes, *table.remarks(first.systems)]), result
 
 
-def _refuse_none(given: Measurements, compared: Family) -> None:
+def _refuse_none(measurements: Measurements, compared: Family) -> None:
     if not any(c.queries for c in compared.contrasts):
-        raise DataError(f"no query is scored for two of the runs: {_why_none(given)}")
+        raise DataError(f"no query is scored for two of the runs: {_why_none(measurements)}")
 
 
-def _why_none(given: Measurements) -> str:
+def _why_none(measurements: Measurements) -> str:
     """Why no two runs have a value for one query."""
-    ranked = [set(run.query_ids) for run in given.scores.runs] if given.scores is not None else []
-    if ranked and not np.isfinite(given.panels[0].values).any():
-        return f"{given.panels[0].name} leaves out every query, by the metric or a policy (no_relevant, nothing_found)"
+    ranked = [set(run.query_ids) for run in measurements.scores.runs] if measurements.scores is not None else []
+    if ranked and not np.isfinite(measurements.panels[0].values).any():
+        return f"{measurements.panels[0].name} leaves out every query, by the metric or a policy (no_relevant, nothing_found)"
     return "they are of different queries"
 
 

@@ -30,18 +30,17 @@ class Compared:
 
     def statement(self) -> str:
         """Return the paragraph for a paper, then its sources as BibTeX."""
-        family, given = self.family, self.measurements
+        family, measurements = self.family, self.measurements
         panels, level, codes = family.panels, family.method.level, family.primary.clusters
         cites = Cites(codes is not None)
-        request, health = (
-            (None, []) if given.scores is None else (given.scores.request, [one.health for one in given.scores.runs])
-        )
+        scores = measurements.scores
+        request, health = (None, []) if scores is None else (scores.request, [one.health for one in scores.runs])
         runs, metrics = (
             words.counted(len(family.primary.systems), "run"),
             [(panel.name, panel.metric) for panel in panels],
         )
         text = [*of_values(metrics, runs, len(family.primary.units), cites, request, health)]
-        if replicates := next(iter(given.replicates.values()), {}):  # on one metric as on all
+        if replicates := next(iter(measurements.replicates.values()), {}):  # on one metric as on all
             several = ", ".join(f"{system} of {words.counted(one.runs, 'run')}" for system, one in replicates.items())
             text.append(f"Runs of one system were averaged query by query: {several}.")
         bounds = [panel.interval(s, level) for panel in panels if not panel.reason for s in panel.systems]
@@ -50,9 +49,9 @@ class Compared:
         return cites.statement(text)
 
 
-def _comparing(found: Compared, cites: Cites) -> Iterator[str]:
+def _comparing(comparison: Compared, cites: Cites) -> Iterator[str]:
     """Yield the choice of the baseline, the test, the intervals of differences and the correction."""
-    family, method, corrected = found.family, found.family.method, is_corrected(found.family)
+    family, method, corrected = comparison.family, comparison.family.method, is_corrected(comparison.family)
     if family.looked:
         yield f"The baseline was chosen as the run with the best {family.primary.name}, so corrections count all pairs of the {len(family.primary.systems):,} runs."
     test, interval = method.test or find_method(PairedTest, "t"), interval_of(method)
@@ -61,7 +60,7 @@ def _comparing(found: Compared, cites: Cites) -> Iterator[str]:
     where = [f"fewer than {FEWEST} queries differed"] if any(c.few for c in flipped) else []
     where += ["all queries differed alike"] if any(not c.few for c in flipped) else []
     exact = f", or if {' or '.join(where)}, by the exact sign-flip test" if where else ""
-    yield f"Every run was compared with {found.against} by {cites.method(test, between=', two-sided')}{exact}."
+    yield f"Every run was compared with {comparison.against} by {cites.method(test, between=', two-sided')}{exact}."
     level, correction = words.percent(method.level), in_words(method.correction)
     if method.correction.joint:
         yield f"Intervals of differences are simultaneous {level} intervals by {correction}."
@@ -69,8 +68,8 @@ def _comparing(found: Compared, cites: Cites) -> Iterator[str]:
         yield f"Intervals of differences are {cites.method(interval)} at the level at which {correction} tests each comparison ({level} for one comparison)."
     else:
         yield f"Intervals of differences are {level} {cites.method(interval)}."
-    yield from _correction(found, cites)
-    yield from _further(found, cites)
+    yield from _correction(comparison, cites)
+    yield from _further(comparison, cites)
     parts = (test, interval, method.correction)
     if any("seed" in {f.name for f in fields(part)} for part in parts) or method.bayes or exact:
         yield f"Random numbers start from seed {method.seed}."
@@ -81,34 +80,34 @@ def interval_of(method: Method) -> Interval:
     return method.interval or getattr(method.test, "interval", None) or find_method(Interval, "t")
 
 
-def _correction(found: Compared, cites: Cites) -> Iterator[str]:
-    method = found.family.method
+def _correction(comparison: Compared, cites: Cites) -> Iterator[str]:
+    method = comparison.family.method
     alpha = f"alpha = {words.amount(method.alpha)}"
     if not method.correction.corrects:
         yield f"P-values were not corrected, and {alpha}."
-    elif not is_corrected(found.family):
-        each = "" if len(found.family.panels) == 1 else " for each metric"
+    elif not is_corrected(comparison.family):
+        each = "" if len(comparison.family.panels) == 1 else " for each metric"
         yield f"There was one comparison{each}, so no p-value needed correction, and {alpha}."
     else:
         over = "the comparisons of each metric" if method.family == "metric" else "all runs and metrics"
         yield f"P-values were corrected over {over} by {cites.method(method.correction)}, at {alpha}."
-    if found.sliced:
+    if comparison.sliced:
         by = " by Holm's correction" if method.correction.joint else ""
         yield f"Comparisons within slices were corrected together{by}, over all slices and runs of a metric."
 
 
-def _further(found: Compared, cites: Cites) -> Iterator[str]:
+def _further(comparison: Compared, cites: Cites) -> Iterator[str]:
     """Yield the other options: a margin, probabilities, a primary metric, the number of systems tried."""
-    method = found.family.method
+    method = comparison.family.method
     if method.margin is not None:
         about = cites.of(Equivalence)
         yield f"Whether runs are practically the same was tested by two one-sided t tests{about}, with the margin {margins(method)}."
     if method.bayes:
         yield f"Chances are of the Bayesian bootstrap{cites.of(Posterior)}."
-    if found.primary_declared:
-        yield f"{found.family.primary.name} was declared as the primary metric."
-    if found.tried is not None:
-        yield f"{words.count(found.tried)} systems were tried on these judgments."
+    if comparison.primary_declared:
+        yield f"{comparison.family.primary.name} was declared as the primary metric."
+    if comparison.tried is not None:
+        yield f"{words.count(comparison.tried)} systems were tried on these judgments."
 
 
 def margins(method: Method) -> str:

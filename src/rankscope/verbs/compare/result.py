@@ -52,37 +52,37 @@ def _risk_interval(risk: Risk) -> Value:
     return ValueRange(risk.value, lower, upper, text) if risk.bounds.known else None
 
 
-def _slice_columns(found: Comparison) -> tuple[Col, ...]:
+def _slice_columns(comparison: Comparison) -> tuple[Col, ...]:
     """The columns of a contrast, after those of its slice."""
     labels = (Col("attribute", of=lambda part: part.attribute), Col("slice", of=lambda part: part.name))
-    return (*labels, *(column_at(column, "contrast", "") for column in record_columns(found.family)))
+    return (*labels, *(column_at(column, "contrast", "") for column in record_columns(comparison.family)))
 
 
-def _means(found: Comparison) -> Iterator[dict[str, Any]]:
+def _means(comparison: Comparison) -> Iterator[dict[str, Any]]:
     """The mean of each run on each metric, with its interval."""
-    for panel in found.panels:
+    for panel in comparison.panels:
         for system in panel.systems:
-            sample, bounds = panel.estimate(system), panel.interval(system, found.method.level)
+            sample, bounds = panel.estimate(system), panel.interval(system, comparison.method.level)
             row = {"run": system, "metric": panel.name, "value": sample.mean}
             yield {**row, "bounds": bounds, "queries": sample.count}
 
 
-def _replicates(found: Comparison) -> Iterator[dict[str, Any]]:
+def _replicates(comparison: Comparison) -> Iterator[dict[str, Any]]:
     """The variances of each system that ran several times: between queries, and between its runs."""
-    for metric, by_system in found.measurements.replicates.items():
-        for system, r in by_system.items() if metric in found.metrics else ():
+    for metric, by_system in comparison.measurements.replicates.items():
+        for system, r in by_system.items() if metric in comparison.metrics else ():
             yield {"run": system, "metric": metric, "of": r}
 
 
-def _anovas(found: Comparison) -> Iterator[dict[str, Any]]:
-    for panel in found.panels:
+def _anovas(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    for panel in comparison.panels:
         anova = anova_of(panel)
         if anova is not None:
             yield {"metric": panel.name, "of": anova}
 
 
 VIEWS = (
-    View("results", lambda found: record_columns(found.family), lambda found: found.contrasts),
+    View("results", lambda comparison: record_columns(comparison.family), lambda comparison: comparison.contrasts),
     View(
         "means",
         (
@@ -102,7 +102,7 @@ VIEWS = (
             Col("of", kind="count"),
             Col(head="runs", kind="count", cell=lambda group: len(group.systems), hint="how many are in the top group"),
         ),
-        lambda found: found.groups,
+        lambda comparison: comparison.groups,
     ),
     View(
         "anova",
@@ -114,7 +114,7 @@ VIEWS = (
         ),
         _anovas,
     ),
-    View("slices", _slice_columns, lambda found: found.slices.contrasts if found.slices else ()),
+    View("slices", _slice_columns, lambda comparison: comparison.slices.contrasts if comparison.slices else ()),
     View(
         "tradeoffs",
         (
@@ -124,7 +124,7 @@ VIEWS = (
             Col("on_front", of=lambda row: row[2].on_front, head="front", cell=lambda row: "yes" if row[2].on_front else "no"),
             Col("beaten_by", of=lambda row: row[2].dominated_by), Col("cost_per_0.01", of=lambda row: row[2].price, kind="value", head="per 0.01"),
         ),
-        lambda found: [(cost, t.metric, point) for t in [found.tradeoffs] if t for cost in t.costs.columns for point in t.points(cost)],
+        lambda comparison: [(cost, t.metric, point) for t in [comparison.tradeoffs] if t for cost in t.costs.columns for point in t.points(cost)],
         labels=2,
     ),
     View(
@@ -135,7 +135,7 @@ VIEWS = (
             Col("lost", kind="value", head="of losses"), Col("trisk", of=lambda risk: risk.t, kind="value", head="T_risk"),
             Col("georisk", of=lambda risk: risk.geo, kind="value", head="GeoRisk"), Col("queries", kind="count"),
         ),
-        lambda found: found.risks,
+        lambda comparison: comparison.risks,
         labels=3,
     ),
     View(
@@ -217,8 +217,8 @@ class Comparison(ContrastResult):
     def warnings(self) -> list[Caution]:
         """What to know before believing the verdict: of the data, then of the comparison."""
         cautions = self.measurements.scores.warnings if self.measurements.scores is not None else []
-        found = [*cautions, *comparison_cautions(self.family, self.slices, self.measurements.curve)]
-        return active_cautions(found, self.measurements.ignored)
+        all_cautions = [*cautions, *comparison_cautions(self.family, self.slices, self.measurements.curve)]
+        return active_cautions(all_cautions, self.measurements.ignored)
 
     @property
     def changing(self) -> Mapping[str, Any]:
@@ -290,10 +290,10 @@ class Comparison(ContrastResult):
     def extra_views(self, **options: Any) -> Iterator[str]:
         """The views that JSON holds beside the contrasts: means, top groups, and what was asked for."""
         yield from ("means", "top_groups")
-        asked = {
+        contents = {
             "anova": self.all_pairs, "slices": self.slices, "tradeoffs": self.tradeoffs, "risk": self.risks, "replicates": self.measurements.replicates,
         }  # fmt: skip
-        yield from (name for name, wanted in asked.items() if wanted)
+        yield from (name for name, wanted in contents.items() if wanted)
 
     def _jsonl(self, table: str) -> Iterator[str]:
         yield from super()._jsonl(table)

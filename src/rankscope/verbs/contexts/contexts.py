@@ -17,10 +17,11 @@ from rankscope.files.wide import WideTable, wide_table, with_documents
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
 from rankscope.scoring.inputs import named_runs
-from rankscope.verbs.contexts.evidence import Found, Matching
+from rankscope.verbs.contexts.evidence import EvidenceSearch, Matching
 from rankscope.verbs.contexts.measures import USUAL, ContextMeasure, EvidenceRecall
 from rankscope.verbs.contexts.result import ContextScores, Unanswerable
 
+Searches = Mapping[str, Mapping[str, EvidenceSearch]]
 BUDGETS = (256, 512, 1024, 2048, 4096, 8192)
 
 
@@ -50,35 +51,35 @@ def contexts(  # noqa: PLR0913 - the options of the command line, each with its 
     >>> [round(row.value, 2) for row in found.rows_of_systems]
     [0.0, 1.0, 0.5]
     """
-    asked, said = _asked(measures, dialect)
+    chosen, dialect_notes = _chosen(measures, dialect)
     matching = Matching(threshold, tokeniser)
     read = [_whole(wide_table(source, name), docs_text) for name, source in _named(tables)]
     names = _distinct([table.name for table in read])
-    found = {
-        name: {one.id: Found.of(one, matching) for one in table.questions}
+    by_system = {
+        name: {one.id: EvidenceSearch.of(one, matching) for one in table.questions}
         for name, table in zip(names, read, strict=True)
     }
-    answerable = _answerable(found)
-    used = [one for one in asked if any(one.has(a[q]) for a in found.values() for q in answerable if q in a)]
+    answerable = _answerable(by_system)
+    used = [one for one in chosen if any(one.has(a[q]) for a in by_system.values() for q in answerable if q in a)]
     if not used:
-        lacking = words.listing([str(one) for one in asked])
+        lacking = words.listing([str(one) for one in chosen])
         columns = "reference_contexts or reference, or ids like retrieved_context_ids and reference_context_ids"
         raise DataError(f"no question has the evidence or answers for {lacking}: add a column like {columns}")
-    panels = {str(measure): _panel(measure, found, answerable) for measure in used}
-    curve = _curve(_budgets(budgets, found, answerable), found, answerable, used)
+    panels = {str(measure): _panel(measure, by_system, answerable) for measure in used}
+    curve = _curve(_budgets(budgets, by_system, answerable), by_system, answerable, used)
     lengths = {
-        tokens: {name: _spent(of_table, tokens, answerable) for name, of_table in found.items()} for tokens in curve
+        tokens: {name: _spent(of_table, tokens, answerable) for name, of_table in by_system.items()} for tokens in curve
     }
-    notes = [*(_note(table) for table in read), *said]
+    notes = [*(_note(table) for table in read), *dialect_notes]
     notes += [
-        f"left out {one}: every question lacks its input" for one in asked if one not in used and (measures or dialect)
+        f"left out {one}: every question lacks its input" for one in chosen if one not in used and (measures or dialect)
     ]
     return ContextScores(
         tuple(names),
         panels,
         curve,
         lengths,
-        list(_unanswerable(found, set(answerable))),
+        list(_unanswerable(by_system, set(answerable))),
         _conventions(matching, used),
         notes,
         per_query,
@@ -93,28 +94,25 @@ def _conventions(matching: Matching, used: Sequence[ContextMeasure]) -> dict[str
 
 
 def _curve(
-    limits: Sequence[int],
-    found: Mapping[str, Mapping[str, Found]],
-    questions: Sequence[str],
-    used: Sequence[ContextMeasure],
+    limits: Sequence[int], by_system: Searches, questions: Sequence[str], used: Sequence[ContextMeasure]
 ) -> dict[int, Panel]:
     if not any(measure.needs == "evidence" for measure in used):
         return {}
-    return {tokens: _panel(EvidenceRecall(tokens=tokens), found, questions) for tokens in limits}
+    return {tokens: _panel(EvidenceRecall(tokens=tokens), by_system, questions) for tokens in limits}
 
 
-def _asked(measures: Any, dialect: str | None) -> tuple[list[ContextMeasure], list[str]]:
+def _chosen(measures: Any, dialect: str | None) -> tuple[list[ContextMeasure], list[str]]:
     """Return the measures, and notes on the conventions of a dialect."""
     if dialect is None:
         return [ContextMeasure.read(one) for one in _several(measures or USUAL)], []
     tools = {name: one for name, one in DIALECTS.items() if one.contexts}
     one_of("dialect", dialect, list(tools))
-    tool, asked, said = tools[dialect], list[ContextMeasure](), []
+    tool, chosen, notes = tools[dialect], list[ContextMeasure](), []
     for name in _several(measures or tuple(tool.contexts)):
         theirs = tool.contexts.get(name) if isinstance(name, str) else None
-        asked.append(ContextMeasure.read(theirs.metric if theirs else name))
-        said += [f"{name} of {tool.tool} as {theirs.metric}: {theirs.because}"] if theirs else []
-    return asked, said
+        chosen.append(ContextMeasure.read(theirs.metric if theirs else name))
+        notes += [f"{name} of {tool.tool} as {theirs.metric}: {theirs.because}"] if theirs else []
+    return chosen, notes
 
 
 def _whole(table: WideTable, docs_text: Any) -> WideTable:
@@ -142,9 +140,9 @@ def _distinct(names: Sequence[str]) -> list[str]:
     return [name if names.count(name) == 1 else f"{name}{i}" for i, name in enumerate(names, start=1)]
 
 
-def _answerable(found: Mapping[str, Mapping[str, Found]]) -> list[str]:
+def _answerable(by_system: Searches) -> list[str]:
     """The questions with evidence or answers. Raises DataError if there are none."""
-    every = [one for of_table in found.values() for one in of_table.values()]
+    every = [one for of_table in by_system.values() for one in of_table.values()]
     out = list(dict.fromkeys(one.question.id for one in every if one.question.evidence or one.question.answers))
     if not out:
         columns = "reference_contexts (the passages that answer it) or reference (the answer)"
@@ -152,24 +150,24 @@ def _answerable(found: Mapping[str, Mapping[str, Found]]) -> list[str]:
     return out
 
 
-def _unanswerable(found: Mapping[str, Mapping[str, Found]], answerable: set[str]) -> Iterator[Unanswerable]:
+def _unanswerable(by_system: Searches, answerable: set[str]) -> Iterator[Unanswerable]:
     """The contexts and tokens that each system retrieved for other questions."""
-    for name, of_table in found.items():
+    for name, of_table in by_system.items():
         some = [one for question, one in of_table.items() if question not in answerable]
         if some:
             contexts = float(np.mean([len(one.question.contexts) for one in some]))
             yield Unanswerable(name, len(some), contexts, float(np.mean([one.lengths.sum() for one in some])))
 
 
-def _panel(measure: ContextMeasure, found: Mapping[str, Mapping[str, Found]], questions: Sequence[str]) -> Panel:
-    values = np.array([[measure.value(one[q]) if q in one else np.nan for q in questions] for one in found.values()])
+def _panel(measure: ContextMeasure, by_system: Searches, questions: Sequence[str]) -> Panel:
+    values = np.array(
+        [[measure.value(one[q]) if q in one else np.nan for q in questions] for one in by_system.values()]
+    )
     of = Measure(str(measure), measure.better, measure.range, unit="question")
-    return Panel(of, tuple(found), tuple(questions), values)
+    return Panel(of, tuple(by_system), tuple(questions), values)
 
 
-def _budgets(
-    budgets: Sequence[int] | None, found: Mapping[str, Mapping[str, Found]], questions: Sequence[str]
-) -> list[int]:
+def _budgets(budgets: Sequence[int] | None, by_system: Searches, questions: Sequence[str]) -> list[int]:
     """The budgets asked for, or the usual ones up to the first that holds all contexts."""
     if budgets is not None:
         for one in budgets:
@@ -178,12 +176,12 @@ def _budgets(
                     f"budgets: {one!r} is not a number of tokens; give whole numbers of at least 1, like 1024"
                 )
         return sorted(set(budgets))
-    longest = max(int(of_table[q].lengths.sum()) for of_table in found.values() for q in questions if q in of_table)
+    longest = max(int(of_table[q].lengths.sum()) for of_table in by_system.values() for q in questions if q in of_table)
     enough = next((i for i, one in enumerate(BUDGETS) if one >= longest), len(BUDGETS) - 1)
     return list(BUDGETS[: enough + 1])
 
 
-def _spent(of_table: Mapping[str, Found], tokens: int, questions: Sequence[str]) -> float:
+def _spent(of_table: Mapping[str, EvidenceSearch], tokens: int, questions: Sequence[str]) -> float:
     return float(
         np.mean([of_table[q].lengths[: of_table[q].within(tokens)].sum() for q in questions if q in of_table] or [0])
     )

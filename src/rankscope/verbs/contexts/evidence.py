@@ -76,8 +76,8 @@ class Matching:
 
 
 @dataclass(eq=False)
-class Found:
-    """The evidence in the contexts of one question.
+class EvidenceSearch:
+    """A search for the evidence of one question in its contexts.
 
     ``at[e]`` is the place, from 1, of the context with which enough of passage ``e`` is there, 0 without one. ``useful[i]`` is True if
     context ``i`` alone holds half of a passage, or is itself inside one by half. A passage may be spread over several contexts.
@@ -88,27 +88,27 @@ class Found:
     match: str = "evidence"
     at: list[int] = field(default_factory=list)
     useful: list[bool] = field(default_factory=list)
-    others: dict[str, Found] = field(default_factory=dict)
+    others: dict[str, EvidenceSearch] = field(default_factory=dict)
 
-    def under(self, match: str) -> Found:
+    def under(self, match: str) -> EvidenceSearch:
         """The same by another match, as other tools have it."""
         if match == self.match:
             return self
         if match not in self.others:
-            self.others[match] = Found.of(self.question, self.matching, match)
+            self.others[match] = EvidenceSearch.of(self.question, self.matching, match)
         return self.others[match]
 
     @classmethod
-    def of(cls, question: Question, matching: Matching, match: str = "evidence") -> Found:
+    def of(cls, question: Question, matching: Matching, match: str = "evidence") -> EvidenceSearch:
         """Look for the evidence of a question in its contexts."""
-        found = cls(question, matching, match)
+        search = cls(question, matching, match)
         useful = np.zeros(len(question.contexts), dtype=bool)
         for passage in question.evidence:
-            place, helps = found._place(passage)
-            found.at.append(place)
+            place, helps = search._place(passage)
+            search.at.append(place)
             useful |= helps
-        found.useful = useful.tolist()
-        return found
+        search.useful = useful.tolist()
+        return search
 
     @cached_property
     def texts(self) -> list[str]:
@@ -118,12 +118,12 @@ class Found:
     @cached_property
     def lengths(self) -> Array:
         """The tokens of each context. Raises DataError for a span without text or length."""
-        given = self.question.lengths
-        if given is None and any(not one.text and one.start is not None for one in self.question.contexts):
+        lengths = self.question.lengths
+        if lengths is None and any(not one.text and one.start is not None for one in self.question.contexts):
             raise DataError(
                 f"question {self.question.id!r}: its contexts have no text to count tokens of; add a column lengths"
             )
-        counted = [self.matching.tokens(one.text) for one in self.question.contexts] if given is None else given
+        counted = [self.matching.tokens(one.text) for one in self.question.contexts] if lengths is None else lengths
         return np.array(counted, dtype=np.int64)
 
     def within(self, tokens: int | None = None, cutoff: int | None = None) -> int:

@@ -6,7 +6,7 @@ import math
 from typing import Annotated, ClassVar, Literal
 
 from rankscope.declared import Declared, Param
-from rankscope.verbs.contexts.evidence import Found, repeated
+from rankscope.verbs.contexts.evidence import EvidenceSearch, repeated
 
 Cutoff = Annotated[int | None, Param("the number of contexts that count", low=1)]
 Tokens = Annotated[int | None, Param("the tokens that fit: whole contexts in their order", low=1)]
@@ -36,16 +36,16 @@ class ContextMeasure(Declared, kind="context measure"):
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     source: ClassVar[str] = ""
 
-    def value(self, found: Found) -> float:
+    def value(self, search: EvidenceSearch) -> float:
         """The value for a question, NaN if it lacks evidence or answers."""
-        return self.of(found.under(getattr(self, "match", found.match))) if self.has(found) else math.nan
+        return self.of(search.under(getattr(self, "match", search.match))) if self.has(search) else math.nan
 
-    def has(self, found: Found) -> bool:
+    def has(self, search: EvidenceSearch) -> bool:
         """True if a question has the evidence, answers, ids or texts that are needed."""
-        given = {"evidence": found.question.evidence, "answers": found.question.answers, "": (1,)}[self.needs]
-        return bool(given) and found.offers(getattr(self, "match", "evidence"))
+        inputs = {"evidence": search.question.evidence, "answers": search.question.answers, "": (1,)}[self.needs]
+        return bool(inputs) and search.offers(getattr(self, "match", "evidence"))
 
-    def of(self, found: Found) -> float:
+    def of(self, search: EvidenceSearch) -> float:
         """The value for a question with the evidence or answers needed."""
         raise TypeError(f"{type(self).__name__} has no method of()")
 
@@ -59,10 +59,10 @@ class EvidenceRecall(ContextMeasure, aliases=("ContextRecall",)):
     tokens: Tokens = None
     match: Match = "evidence"
 
-    def of(self, found: Found) -> float:
+    def of(self, search: EvidenceSearch) -> float:
         """Passages found within the budget / passages."""
-        within = found.within(self.tokens, self.cutoff)
-        return sum(0 < place <= within for place in found.at) / len(found.at)
+        within = search.within(self.tokens, self.cutoff)
+        return sum(0 < place <= within for place in search.at) / len(search.at)
 
 
 class AllEvidence(ContextMeasure, aliases=("AllOf",)):
@@ -73,10 +73,10 @@ class AllEvidence(ContextMeasure, aliases=("AllOf",)):
     cutoff: Cutoff = None
     tokens: Tokens = None
 
-    def of(self, found: Found) -> float:
+    def of(self, search: EvidenceSearch) -> float:
         """1 or 0."""
-        within = found.within(self.tokens, self.cutoff)
-        return float(all(0 < place <= within for place in found.at))
+        within = search.within(self.tokens, self.cutoff)
+        return float(all(0 < place <= within for place in search.at))
 
 
 class AnyEvidence(ContextMeasure, aliases=("HitRate",)):
@@ -88,10 +88,10 @@ class AnyEvidence(ContextMeasure, aliases=("HitRate",)):
     tokens: Tokens = None
     match: Match = "evidence"
 
-    def of(self, found: Found) -> float:
+    def of(self, search: EvidenceSearch) -> float:
         """1 or 0."""
-        within = found.within(self.tokens, self.cutoff)
-        return float(any(0 < place <= within for place in found.at))
+        within = search.within(self.tokens, self.cutoff)
+        return float(any(0 < place <= within for place in search.at))
 
 
 class DocumentRecall(ContextMeasure):
@@ -102,10 +102,10 @@ class DocumentRecall(ContextMeasure):
     cutoff: Cutoff = None
     tokens: Tokens = None
 
-    def of(self, found: Found) -> float:
+    def of(self, search: EvidenceSearch) -> float:
         """Documents of the evidence met within the budget / documents of the evidence, undefined if they are unknown."""
-        wanted = {one.document for one in found.question.evidence if one.document}
-        met = {one.document for one in found.question.contexts[: found.within(self.tokens, self.cutoff)]}
+        wanted = {one.document for one in search.question.evidence if one.document}
+        met = {one.document for one in search.question.contexts[: search.within(self.tokens, self.cutoff)]}
         return len(wanted & met) / len(wanted) if wanted else math.nan
 
 
@@ -118,9 +118,9 @@ class AnswerInContext(ContextMeasure, aliases=("HasAnswer",)):
     cutoff: Cutoff = None
     tokens: Tokens = None
 
-    def of(self, found: Found) -> float:
+    def of(self, search: EvidenceSearch) -> float:
         """1 or 0."""
-        return float(0 < found.answered_at <= found.within(self.tokens, self.cutoff))
+        return float(0 < search.answered_at <= search.within(self.tokens, self.cutoff))
 
 
 class ContextPrecision(ContextMeasure):
@@ -132,10 +132,10 @@ class ContextPrecision(ContextMeasure):
     tokens: Tokens = None
     match: Match = "evidence"
 
-    def of(self, found: Found) -> float:
+    def of(self, search: EvidenceSearch) -> float:
         """Useful contexts / contexts, 0 without contexts."""
-        within = found.within(self.tokens, self.cutoff)
-        return sum(found.useful[:within]) / within if within else 0.0
+        within = search.within(self.tokens, self.cutoff)
+        return sum(search.useful[:within]) / within if within else 0.0
 
 
 class RankedPrecision(ContextMeasure, aliases=("RagasContextPrecision", "ContextualPrecision")):
@@ -146,9 +146,9 @@ class RankedPrecision(ContextMeasure, aliases=("RagasContextPrecision", "Context
     cutoff: Cutoff = None
     match: Match = "evidence"
 
-    def of(self, found: Found) -> float:
+    def of(self, search: EvidenceSearch) -> float:
         """Sum of precision at useful places / useful contexts, 0 without any."""
-        useful = found.useful[: found.within(None, self.cutoff)]
+        useful = search.useful[: search.within(None, self.cutoff)]
         places = [i for i, one in enumerate(useful, start=1) if one]
         return math.fsum(n / place for n, place in enumerate(places, start=1)) / len(places) if places else 0.0
 
@@ -161,9 +161,9 @@ class FirstUseful(ContextMeasure, aliases=("ContextMRR",)):
     cutoff: Cutoff = None
     match: Match = "evidence"
 
-    def of(self, found: Found) -> float:
+    def of(self, search: EvidenceSearch) -> float:
         """1 / place, 0 without a useful context."""
-        useful = found.useful[: found.within(None, self.cutoff)]
+        useful = search.useful[: search.within(None, self.cutoff)]
         return 1.0 / (useful.index(True) + 1) if True in useful else 0.0
 
 
@@ -174,11 +174,11 @@ class Placed(ContextMeasure, aliases=("LostInTheMiddle",)):
 
     dip: Annotated[float, Param("the loss in the middle", low=0, high=1)] = 0.5
 
-    def of(self, found: Found) -> float:
+    def of(self, search: EvidenceSearch) -> float:
         """Sum of the weights of passages found / passages."""
-        last = max(len(found.question.contexts) - 1, 1)
-        at = [(place - 1) / last for place in found.at if place]
-        return math.fsum(1.0 - self.dip * 4.0 * x * (1.0 - x) for x in at) / len(found.at)
+        last = max(len(search.question.contexts) - 1, 1)
+        at = [(place - 1) / last for place in search.at if place]
+        return math.fsum(1.0 - self.dip * 4.0 * x * (1.0 - x) for x in at) / len(search.at)
 
 
 class Redundancy(ContextMeasure):
@@ -187,9 +187,9 @@ class Redundancy(ContextMeasure):
     needs, better = "", "lower"
     source = "repeated runs of three words"
 
-    def of(self, found: Found) -> float:
+    def of(self, search: EvidenceSearch) -> float:
         """Runs of three words met before / all runs."""
-        return repeated(found.texts)
+        return repeated(search.texts)
 
 
 class Length(ContextMeasure, aliases=("ContextTokens",)):
@@ -197,6 +197,6 @@ class Length(ContextMeasure, aliases=("ContextTokens",)):
 
     needs, better, range = "", "neither", (0.0, math.inf)
 
-    def of(self, found: Found) -> float:
+    def of(self, search: EvidenceSearch) -> float:
         """The sum of the lengths."""
-        return float(found.lengths.sum())
+        return float(search.lengths.sum())

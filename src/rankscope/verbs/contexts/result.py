@@ -116,10 +116,10 @@ class ContextScores(Result):
     @property
     def legend(self) -> str:
         """The rule of the match, and the count of tokens."""
-        found = self.conventions
+        conventions = self.conventions
         return (
-            f"a passage is found if {words.share(found['threshold'])} of its words are in the contexts, in runs of three, after SQuAD normalisation · "
-            f"tokens: {found['tokens']} · 95% t intervals over questions"
+            f"a passage is found if {words.share(conventions['threshold'])} of its words are in the contexts, in runs of three, after SQuAD normalisation · "
+            f"tokens: {conventions['tokens']} · 95% t intervals over questions"
         )
 
     @property

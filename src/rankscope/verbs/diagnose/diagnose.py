@@ -56,11 +56,11 @@ def diagnose(
         metrics = words.sample(map(str, scores.metrics))
         raise InputError(f"a diagnosis is of one metric at a time, like nDCG@10: this asks for {metrics}")
     by_name = {run.name: data for run, (_, data) in zip(scores.runs, read, strict=True)}
-    found = diagnosis_of(scores, grades, by_name, int(queries_shown))
+    diagnosis = diagnosis_of(scores, grades, by_name, int(queries_shown))
     if queries_text is None:
-        return found
-    shown = {one.query_id for one in (*found.hardest, *found.regrets)}
-    return replace(found, texts=texts_of(queries_text, shown, "query"))
+        return diagnosis
+    shown = {one.query_id for one in (*diagnosis.hardest, *diagnosis.regrets)}
+    return replace(diagnosis, texts=texts_of(queries_text, shown, "query"))
 
 
 def diagnosis_of(scores: Scores, qrels: Any, runs: Mapping[str, Any], queries_shown: int = 10) -> Diagnosis:

@@ -334,8 +334,8 @@ class Diagnosis(OfScores):
         parts = [qrels or "QRELS", run or "RUN", "--query", worst.query_id, "-m", str(self.metric)]
         request = self.scores.request
         plain = request.with_policies(ties="trec") if request.policies.ties in OVER_ORDERS else request
-        given = f"{qrels!r}, {run!r}" if from_files else "qrels, run"
-        call = f'rs.explain({given}, "{self.metric}", query={worst.query_id!r})'
+        arguments = f"{qrels!r}, {run!r}" if from_files else "qrels, run"
+        call = f'rs.explain({arguments}, "{self.metric}", query={worst.query_id!r})'
         return f"next: {by_caller(f'rankscope explain {shlex.join(parts)}{plain.options()}', call)}"
 
     def charts(self) -> Iterator[Chart]:

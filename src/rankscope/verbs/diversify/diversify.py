@@ -155,21 +155,21 @@ def _scored(
     """Panels of metrics of subtopics and of other metrics, each by its own kind of judgments."""
     table = qrels_of(qrels, Policies(**policies).columns)
     own = len(table.repetitions) > 0
-    given = USUAL if metrics is None else [metrics] if isinstance(metrics, str | Metric | type) else list(metrics)
-    asked = [metric for _, metric in in_order(given)]
-    of_subtopics = [metric for metric in asked if metric.needs & SEVERAL]
+    spellings = USUAL if metrics is None else [metrics] if isinstance(metrics, str | Metric | type) else list(metrics)
+    parsed = [metric for _, metric in in_order(spellings)]
+    of_subtopics = [metric for metric in parsed if metric.needs & SEVERAL]
     if metrics is None and not own and not features.named:
-        asked, of_subtopics = [metric for metric in asked if metric not in of_subtopics], []
+        parsed, of_subtopics = [metric for metric in parsed if metric not in of_subtopics], []
     panels: dict[Metric, Panel] = {}
     if of_subtopics:
         judged = table if own else _by_feature(table, features)
         request = Request.of(of_subtopics, policies)
         panels.update(zip(of_subtopics, panels_of(evaluate_request(judged, list(runs), request)), strict=True))
-    if plain := [metric for metric in asked if metric not in of_subtopics]:
+    if plain := [metric for metric in parsed if metric not in of_subtopics]:
         best = clean(table, Policies(duplicates="best"), "qrels").data
         request = Request.of(plain, policies)
         panels.update(zip(plain, panels_of(evaluate_request(best, list(runs), request)), strict=True))
-    return [panels[metric] for metric in asked], Request.of(asked, policies)
+    return [panels[metric] for metric in parsed], Request.of(parsed, policies)
 
 
 def _by_feature(table: Any, features: Features) -> dict[str, dict[str, dict[str, float]]]:

@@ -24,13 +24,13 @@ class Level:
     means: Mapping[str, float]
 
 
-def _levels(found: Diversification) -> tuple[Col, ...]:
+def _levels(diversification: Diversification) -> tuple[Col, ...]:
     def column(metric: str) -> Col:
         return Col(metric, of=lambda level: level.means[metric], head=metric, kind="value")
 
     return (
         Col("diversity", head="diversity", cell=lambda level: words.amount(level.diversity)),
-        *map(column, found.scored),
+        *map(column, diversification.scored),
     )
 
 
@@ -57,9 +57,9 @@ class Diversification(ContrastResult):
             "results",
             columns_named("metric", "run", "baseline", "baseline_value", "value", "difference", "ci", "p_value", "p_value_adjusted", "test",
                           "queries", "verdict", run="", baseline_value="before", value="after"),
-            lambda found: found.contrasts,
+            lambda diversification: diversification.contrasts,
         ),
-        View("levels", _levels, lambda found: found.levels, title="Levels of diversity", held=lambda found: found.levels),
+        View("levels", _levels, lambda diversification: diversification.levels, title="Levels of diversity", held=lambda diversification: diversification.levels),
     )  # fmt: skip
 
     @property

@@ -61,32 +61,36 @@ def estimate(  # noqa: PLR0913 - the options of the command line, each with its 
     check_target(target, method)
     chosen = read_estimators(estimators) if estimators else None
     when: TimeOptions = {"time_format": time_format, "time_zone": time_zone, "start": start, "end": end}
-    found = Counterfactual.of(
+    counterfactual = Counterfactual.of(
         read_log(log, columns=columns, log_format=log_format, **when), target, chosen, method=method, baseline=baseline, reward=reward,
         logging=logging, model=model, examination=examination, force=force,
     )
-    families = [family for one in found.measured for family in one.families]
-    parts, notes = _slices(found, slices, families)
-    level = next((one.level for one in found.estimators if one.level), None)
-    events = found.made.events
-    targets = {name: policy for name, policy in found.policies.items() if policy is not None}
+    families = [family for one in counterfactual.measured for family in one.families]
+    parts, notes = _slices(counterfactual, slices, families)
+    level = next((one.level for one in counterfactual.estimators if one.level), None)
+    events = counterfactual.made.events
+    targets = {name: policy for name, policy in counterfactual.policies.items() if policy is not None}
     weights = {} if level is None else {name: histogram(events.under(one).weights(level)) for name, one in targets.items()}
     return Estimates(
-        found.made, found.values, families, active_cautions(found.cautions, frozenset(codes_of(ignore))), found.baseline, method, parts,
-        (*found.made.notes, *notes), weights, force, str(events.model) if any(one.models for one in found.estimators) else "", str(logging or ""),
+        counterfactual.made, counterfactual.values, families, active_cautions(counterfactual.cautions, frozenset(codes_of(ignore))), counterfactual.baseline, method, parts,
+        (*counterfactual.made.notes, *notes), weights, force, str(events.model) if any(one.models for one in counterfactual.estimators) else "", str(logging or ""),
     )
 # fmt: on
 
 
-def _slices(found: Counterfactual, said: Any, families: Sequence[Family]) -> tuple[list[SliceContrast], list[str]]:
+def _slices(
+    counterfactual: Counterfactual, columns: Any, families: Sequence[Family]
+) -> tuple[list[SliceContrast], list[str]]:
     """Return the policies compared within each value of the columns, by the first estimator."""
-    if not said:
+    if not columns:
         return [], []
     if not families or not families[0].validity.holds:
         return [], ["Slices are left out: the log supports no verdict"]
     systems = families[0].primary.systems
-    panels, notes = found.slices(attribute_columns(found.made.log, said), found.measured[0])
-    if len(panels) > MOST_CONTRASTED * len(found.policies):
+    panels, notes = counterfactual.slices(
+        attribute_columns(counterfactual.made.log, columns), counterfactual.measured[0]
+    )
+    if len(panels) > MOST_CONTRASTED * len(counterfactual.policies):
         raise DataError(f"--slices: {len(panels)} slices are too many: name fewer columns")
     within = {label: panel.of_rows([panel.systems.index(name) for name in systems]) for label, panel in panels.items()}
     return compare_within(within, families[0]), notes

@@ -58,15 +58,15 @@ VALUES = (
 )  # fmt: skip
 
 
-def _of_differences(found: Any) -> tuple[Col, ...]:
-    several = any(c.comparisons > 1 for c in found.contrasts)
+def _of_differences(estimates: Any) -> tuple[Col, ...]:
+    several = any(c.comparisons > 1 for c in estimates.contrasts)
     return (
         *columns_named(
             "run", "baseline", "metric", "value", "baseline_value", "difference", "ci", "relative", "relative_ci", "p_value", "p_value_adjusted", "verdict",
             "test", "units", "ci_adjusted", "correction", "comparisons", run="policy", metric="estimator", value="", baseline_value="", relative="",
             relative_ci="", p_value_adjusted="p, corrected" if several else "p",
         ),
-        *(Col(*col.names, of=col.of, kind=col.kind) for col in (columns_named(*WITH_MARGIN) if found.method.margin is not None else ())),
+        *(Col(*col.names, of=col.of, kind=col.kind) for col in (columns_named(*WITH_MARGIN) if estimates.method.margin is not None else ())),
     )  # fmt: skip
 
 
@@ -94,16 +94,16 @@ class Estimates(ContrastResult):
     schema: ClassVar[str] = "estimate/1"
     system: ClassVar[str] = "policy"
     views: ClassVar[tuple[View, ...]] = (
-        View("results", VALUES, lambda found: found.distinct, labels=2),
-        View("differences", _of_differences, lambda found: [c for c in found.contrasts if c.validity.holds], "Differences", labels=3,
-             note=lambda found: f"Against {found.baseline}. Each policy earns on the same {words.plural(found.made.noun)}."),
+        View("results", VALUES, lambda estimates: estimates.distinct, labels=2),
+        View("differences", _of_differences, lambda estimates: [c for c in estimates.contrasts if c.validity.holds], "Differences", labels=3,
+             note=lambda estimates: f"Against {estimates.baseline}. Each policy earns on the same {words.plural(estimates.made.noun)}."),
         View("slices", (Col("attribute", head="slice"), Col("slice", of=lambda row: row.name, head="is"),
                         *columns_named("run", "baseline", "metric", "value", "baseline_value", "difference", "ci", "p_value", "p_value_adjusted", "verdict", at="contrast",
                                        run="policy", metric="", value="", baseline_value="", p_value_adjusted="p, corrected")),
-             lambda found: found.slices, "Differences within slices", labels=3, held=lambda found: found.slices),
+             lambda estimates: estimates.slices, "Differences within slices", labels=3, held=lambda estimates: estimates.slices),
         View("weights", (Col("policy", of=lambda row: row[0], head="policy"), Col("from", "to", of=lambda row: row[1][:2], head="weight", cell=lambda row: _bin(row[1])),
                          Col("rows", of=lambda row: row[1][2], head="rows", kind="count")),
-             lambda found: [(name, one) for name, bins in found.weights.items() for one in bins], "Weights", labels=2),
+             lambda estimates: [(name, one) for name, bins in estimates.weights.items() for one in bins], "Weights", labels=2),
     )  # fmt: skip
     shown = ("", "differences", "slices")
 

@@ -59,11 +59,11 @@ def evaluate_arrays(
     return batch_scores(request_of(metrics, ties, policies), labelled_batch(labels, scores, group, mask, lengths))
 
 
-def batch_scores(request: Request, given: LabelledBatch) -> BatchScores:
+def batch_scores(request: Request, labelled: LabelledBatch) -> BatchScores:
     """What lists of labels and scores are worth under a request."""
-    refuse_fractions(request, given.batch)
-    values = values_of_batch(request, given)
-    return BatchScores(request, values, given.query_ids, pooled_values(request, given.batch), given.notes)
+    refuse_fractions(request, labelled.batch)
+    values = values_of_batch(request, labelled)
+    return BatchScores(request, values, labelled.query_ids, pooled_values(request, labelled.batch), labelled.notes)
 
 
 def request_of(metrics: Any, ties: str | None, policies: dict[str, Any], taker: str = "evaluate_arrays") -> Request:

@@ -88,8 +88,8 @@ def evaluate(  # noqa: PLR0913
     if partition is not None:
         return _judge_partition(qrels, runs, request, partition, {**whole, "sort": sort})
     if score := check_predicted(predicted, slices=slices, resume=resume, clusters=clusters):
-        found = score(qrels, runs, request, progress)
-        return found if sort is None else found.sorted_by(sort)
+        corrected = score(qrels, runs, request, progress)
+        return corrected if sort is None else corrected.sorted_by(sort)
     scores = _scored(qrels, runs, request, progress, resume)
     scores = scores if sort is None else scores.sorted_by(sort)
     if slices is None:
@@ -125,17 +125,17 @@ def _at_both_levels(qrels: Any, runs: Any, request: Request, progress: Callable[
 
 
 def extend(
-    scores: Scores, runs: Any, asked: Mapping[str, Any], sort: Any = None, progress: Callable[[str], None] | None = None
+    scores: Scores, runs: Any, options: Mapping[str, Any], sort: Any, progress: Callable[[str], None] | None
 ) -> Scores:
     """Return scores with further runs, judged as the first were. Earlier runs are kept.
 
-    Raises InputError if other options are ``asked`` for, or if the scores were read from a file.
+    Raises InputError if other ``options`` are asked for, or if the scores were read from a file.
     """
     from rankscope.scoring.evaluation import evaluate_request
 
-    if name := next((name for name, value in asked.items() if value is not None), None):
-        said = "further runs keep the metrics and policies of the first: leave it out, or evaluate all runs again"
-        raise InputError(f"{name}: {said}")
+    if name := next((name for name, value in options.items() if value is not None), None):
+        remedy = "further runs keep the metrics and policies of the first: leave it out, or evaluate all runs again"
+        raise InputError(f"{name}: {remedy}")
     if scores.data is None or scores.slices or scores.predictions is not None:
         raise InputError(
             "scores with slices or predictions, or read from a file, cannot take further runs: evaluate all runs"
@@ -145,9 +145,9 @@ def extend(
 
 
 def _judge_partition(
-    qrels: Any, runs: Any, request: Request, partition: str, asked: Mapping[str, Any]
+    qrels: Any, runs: Any, request: Request, partition: str, options: Mapping[str, Any]
 ) -> PartialScores:
-    for name, value in asked.items():
+    for name, value in options.items():
         if value is not None:
             reason = "is kept in its own file" if name == "resume" else "has no means yet"
             raise InputError(f"a partition {reason}: leave out {name}, or partition")

@@ -70,8 +70,8 @@ class Evaluator:
             return _of_scores(evaluate_request(self.qrels, [run], self.request))
         judged = prepared.judge(run, self.request.orders[0])
         metrics = [m.metric for m in self.request.metrics]
-        found = score(judged, metrics) if self._plain else values_of(self.request, [judged] * len(metrics))
-        return BatchScores(self.request, found, prepared.names, missing=missing, ids_by_place=False)
+        values = score(judged, metrics) if self._plain else values_of(self.request, [judged] * len(metrics))
+        return BatchScores(self.request, values, prepared.names, missing=missing, ids_by_place=False)
 
 
 def _goes_by_lookup(request: Request) -> bool:
@@ -98,7 +98,7 @@ def _of_scores(scores: Scores) -> BatchScores:
     run = scores.runs[0]
     ones = np.ones(len(run.query_ids))
     metrics = [m.metric for m in scores.request.metrics]
-    found = [Values(run.values[metric], run.weights.get(metric, ones)) for metric in metrics]
+    values = [Values(run.values[metric], run.weights.get(metric, ones)) for metric in metrics]
     pooled = {mean.metric: mean.value for mean in scores.board if mean.metric.aggregate == "pooled"}
     missing = tuple(sorted(scores.evaluations[0].missing))
-    return BatchScores(scores.request, found, run.query_ids, pooled, scores.notes, missing, ids_by_place=False)
+    return BatchScores(scores.request, values, run.query_ids, pooled, scores.notes, missing, ids_by_place=False)

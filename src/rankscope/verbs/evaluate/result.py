@@ -80,8 +80,8 @@ class BatchScores(Result):
     @cached_property
     def means(self) -> dict[str, float]:
         """The mean of each metric by the name it was asked for."""
-        asked = zip(self.request.metrics, self.found, strict=True)
-        return {m.spelling: mean_of_values(m.metric, values, self.pooled) for m, values in asked}
+        pairs = zip(self.request.metrics, self.found, strict=True)
+        return {m.spelling: mean_of_values(m.metric, values, self.pooled) for m, values in pairs}
 
     @cached_property
     def per_query(self) -> dict[str, Array]:

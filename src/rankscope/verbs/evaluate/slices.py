@@ -32,13 +32,13 @@ def with_slices(scores: Scores, source: Any) -> Scores:
     at = [np.array([place[query] for query in run.query_ids], dtype=np.int64) for run in scores.runs]
     of = scores.request.intervals
     codes = [None] * len(at) if of.clusters is None else of.codes([run.query_ids for run in scores.runs])
-    found = [
+    means = [
         SliceMean(attribute, name, _mean_of(scores, number, metric, inside[at[number]], codes[number]))
         for attribute, name, inside in parts
         for number in range(len(scores.runs))
         for metric in scores.metrics
     ]
-    return replace(scores, slices=found, notes=[*scores.notes, *notes])
+    return replace(scores, slices=means, notes=[*scores.notes, *notes])
 
 
 def _mean_of(scores: Scores, number: int, metric: Metric, inside: Array, clusters: Array | None) -> Mean:

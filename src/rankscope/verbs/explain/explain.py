@@ -85,9 +85,10 @@ def explain(  # noqa: PLR0913 - the options of the command line
         raise InputError("name a query to explain, or give two runs. diagnose explains one run over all queries")
     scores = evaluate_request(grades, read, request)
     if query is not None:
-        found: Any = _explain_query(scores, grades, [run for _, run in read], str(query))
-        found = found if queries_text is None else replace(found, queries=texts_of(queries_text, {str(query)}, "query"))
-        return found if docs_text is None else _with_texts(found, docs_text)
+        explanation: Any = _explain_query(scores, grades, [run for _, run in read], str(query))
+        if queries_text is not None:
+            explanation = replace(explanation, queries=texts_of(queries_text, {str(query)}, "query"))
+        return explanation if docs_text is None else _with_texts(explanation, docs_text)
     metric = scores.metrics[0]
     if reason := why_not_by_rank(metric):
         raise InputError(f"{reason}: name a query, or another metric")
@@ -117,10 +118,10 @@ def _of_list(grades: Any, metric: Metric, known: int | None) -> tuple[Any, Any, 
     return {"list": judged}, {"list": [f"d{n}" for n in range(1, len(plain) + 1)]}, "list"
 
 
-def _with_texts(found: Explanation | Difference, docs_text: Any) -> Explanation | Difference:
+def _with_texts(explanation: Explanation | Difference, docs_text: Any) -> Explanation | Difference:
     """The same with the texts of the documents that it ranks."""
-    parts = [found] if isinstance(found, Explanation) else [found.before, found.after]
-    return replace(found, texts=texts_of(docs_text, {doc for part in parts for doc in part.ranking.doc_ids}))
+    parts = [explanation] if isinstance(explanation, Explanation) else [explanation.before, explanation.after]
+    return replace(explanation, texts=texts_of(docs_text, {doc for part in parts for doc in part.ranking.doc_ids}))
 
 
 def _explain_query(scores: Scores, grades: Any, runs: Sequence[Any], query: str) -> Explanation | Difference:

@@ -45,10 +45,10 @@ def fuse(  # noqa: PLR0913 - one keyword per option
         raise InputError(f"k={k!r}: the number of documents per query is a whole number of 1 or more")
     policies = Policies(ties=ties, depth=depth, duplicates=duplicates, columns=columns)
     order = order_for_fusion(policies)
-    given = RunsToFuse(list(read_tables(runs, policies)), order)
-    refuse_unfit(fusion, given.runs)
-    learned = _learn(fusion, given, qrels, policies)
-    return Run(given.fuse(fusion, normalisation, learned, k), name=name or str(fusion).replace(" ", ""))
+    rankings = RunsToFuse(list(read_tables(runs, policies)), order)
+    refuse_unfit(fusion, rankings.runs)
+    learned = _learn(fusion, rankings, qrels, policies)
+    return Run(rankings.fuse(fusion, normalisation, learned, k), name=name or str(fusion).replace(" ", ""))
 
 
 def _learn(fusion: Fusion, runs: RunsToFuse, qrels: Any, policies: Policies) -> list[Array] | None:

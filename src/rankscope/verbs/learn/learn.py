@@ -92,14 +92,14 @@ def learn(  # noqa: PLR0913 - one keyword per option
 # fmt: on
 
 
-def learners_of(given: Any) -> list[Learner]:
+def learners_of(source: Any) -> list[Learner]:
     """Return learners from spellings, classes or objects. Raises InputError for none, or for one that is named twice."""
-    several = [given] if isinstance(given, str | Learner | type) else list(given)
+    several = [source] if isinstance(source, str | Learner | type) else list(source)
     spelled = [
         part
         for one in several
         for part in (
-            [found for text in split_spellings(one) for found in parse_all(Learner, text)]
+            [learner for text in split_spellings(one) for learner in parse_all(Learner, text)]
             if isinstance(one, str)
             else [Learner.read(one)]
         )

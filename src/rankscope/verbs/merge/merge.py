@@ -32,18 +32,18 @@ def merge(parts: Any, *, ignore: str | Iterable[str] | None = None) -> Scores:
     >>> rs.merge(parts)["RR"]  # (1 + 1/2) / 2
     0.75
     """
-    given = sorted(_read(parts), key=lambda part: part.number)
-    if not given:
+    partitions = sorted(_read(parts), key=lambda part: part.number)
+    if not partitions:
         raise InputError("give parts: rankscope merge part*.parquet, with the files of rankscope evaluate --partition")
-    first = given[0]
-    for part in given[1:]:
+    first = partitions[0]
+    for part in partitions[1:]:
         if reasons := list(first.differences(part)):
             raise InputError(
                 f"{part.place} is not a part of the same evaluation as {first.place}: {'; '.join(reasons)}"
             )
-    _check_whole(given)
+    _check_whole(partitions)
     check_clusters(first.terms)
-    shares = [part.share for part in given]
+    shares = [part.share for part in partitions]
     judged = join_shares(shares)
     request = first.request if ignore is None else first.request.with_policies(ignore=ignore)
     evaluation = evaluate_judged(judged, first.qrels.duplicates, request)

@@ -142,10 +142,10 @@ def _value(units: UnitTotals, metric: OnlineMetric, inside: Array, level: float,
 def _quantile(units: UnitTotals, metric: Quantile, inside: Array, level: float, **part: Any) -> OnlineValue:
     """A quantile over some of the units, with its interval; above the line are the rows at or below it."""
     rows = units.rows_of(metric, inside)
-    found = quantile_of(rows.values, rows.units, metric.q, level)
-    count = len(inside) if units.unit else found.rows
-    below, known = float(found.below), float(found.rows)
-    return OnlineValue(metric, found.value, found.bounds, count, below, known, needed=found.needed, **part)
+    quantile = quantile_of(rows.values, rows.units, metric.q, level)
+    count = len(inside) if units.unit else quantile.rows
+    below, known = float(quantile.below), float(quantile.rows)
+    return OnlineValue(metric, quantile.value, quantile.bounds, count, below, known, needed=quantile.needed, **part)
 
 
 # --- parts ----------------------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def _slices(
     log: Log, metrics: Sequence[OnlineMetric], level: float, name: str, remarks: list[str]
 ) -> list[OnlineValue]:
     """The metrics for each value of a column of the log."""
-    found = _parts(log, metrics, level, column_of(log, name), attribute=name)
-    if len(found) >= MAX_VALUES * len(metrics):
+    values = _parts(log, metrics, level, column_of(log, name), attribute=name)
+    if len(values) >= MAX_VALUES * len(metrics):
         remarks.append(f"Slices of {name}: the {MAX_VALUES} values with the most units")
-    return found
+    return values

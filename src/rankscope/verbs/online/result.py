@@ -143,10 +143,10 @@ class OnlineValues(Result):
 
     def __getitem__(self, metric: Any) -> float:
         name = str(metric)
-        found = [one.value for one in self.values if name in {str(one.metric), type(one.metric).__name__}]
-        if not found:
+        numbers = [one.value for one in self.values if name in {str(one.metric), type(one.metric).__name__}]
+        if not numbers:
             raise KeyError(f"{name}: there are {words.listing(map(str, self.metrics), most=30)}")
-        return found[0]
+        return numbers[0]
 
     @property
     def metrics(self) -> list[OnlineMetric]:
@@ -231,7 +231,7 @@ def _side_by_side(view: View, values: Sequence[OnlineValue]) -> Table:
     for one in values:
         rows.setdefault(tuple(column.cell(one) for column in own), {})[one.metric] = one
     heads = [Column(column.head, column.kind) for column in own] + [Column(str(metric), "value") for metric in metrics]
-    cells = tuple((*key, *(found[m].number if m in found else None for m in metrics)) for key, found in rows.items())
+    cells = tuple((*key, *(row[m].number if m in row else None for m in metrics)) for key, row in rows.items())
     note = f"{view.note} {APART}".strip()
     return Table(tuple(heads), cells, len(own), note=note, name=view.name, title=view.title)
 

@@ -66,13 +66,13 @@ def _in_pool(scores: Scores, judged: Judgments, runs: list[Any], depth: int) -> 
     """Yield for each run the number of judged documents among its first that no other run has there, and their total number."""
     policies = scores.request.policies
     ties: Any = policies.ties if policies.ties in TIES else "trec"
-    found: list[list[Pair]] = []
+    judged_pairs: list[list[Pair]] = []
     for run, data in zip(scores.runs, runs, strict=True):
         rows = top(clean(data, policies, "run").data, Order(ties, policies.depth), depth, run.name)
         pairs = zip(rows["query_id"].to_list(), rows["doc_id"].to_list(), strict=True)
-        found.append([(query, doc) for query, doc in pairs if doc in judged.get(query, {})])
-    times = Counter(pair for pairs in found for pair in set(pairs))
-    return (({pair for pair in pairs if times[pair] == 1}, len(pairs)) for pairs in found)
+        judged_pairs.append([(query, doc) for query, doc in pairs if doc in judged.get(query, {})])
+    times = Counter(pair for pairs in judged_pairs for pair in set(pairs))
+    return (({pair for pair in pairs if times[pair] == 1}, len(pairs)) for pairs in judged_pairs)
 
 
 def _without_own(scores: Scores, judged: Judgments, data: Any, run: str, own: set[Pair]) -> list[LeftOut]:

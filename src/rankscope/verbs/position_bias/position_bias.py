@@ -67,10 +67,10 @@ def position_bias(  # noqa: PLR0913 - the options of the command line, each with
     return PositionBias(points, sliced, checks, read.source, len(whole.pages), whole.unit, level, tuple(remarks), used)
 
 
-def _methods(said: Any) -> list[BiasEstimator]:
-    if said is None:
+def _methods(methods: Any) -> list[BiasEstimator]:
+    if methods is None:
         return [cls() for cls in dict.fromkeys(BiasEstimator.catalogue.values())]
-    several = said if isinstance(said, list | tuple) else [said]
+    several = methods if isinstance(methods, list | tuple) else [methods]
     if not several:
         raise InputError("method: name one, like swaps")
     return list(dict.fromkeys(BiasEstimator.read(one) for one in several))

@@ -190,10 +190,10 @@ class PositionBias(Result):
         return self.validity.exit_code
 
     def __getitem__(self, method: Any) -> Examination:
-        found = [point for point in self.points if point.method in {str(method), str(method).partition("(")[0]}]
-        if not found:
+        curve = [point for point in self.points if point.method in {str(method), str(method).partition("(")[0]}]
+        if not curve:
             raise KeyError(f"{method}: there are {words.listing(self.methods)}")
-        return self._curve(found)
+        return self._curve(curve)
 
     def _curve(self, points: Sequence[BiasPoint]) -> Examination:
         """The curve down to the first position that is not identified, at most 1."""
@@ -247,8 +247,8 @@ class PositionBias(Result):
             yield f"To identify it, {REMEDY}."
         else:
             first = [point for point in self.points if point.method == self.methods[0]]
-            told = [point for point in first if point.position in TOLD and not math.isnan(point.value)]
-            parts = [f"{words.share(point.value)} at {point.position}{_with_interval(point)}" for point in told]
+            named = [point for point in first if point.position in TOLD and not math.isnan(point.value)]
+            parts = [f"{words.share(point.value)} at {point.position}{_with_interval(point)}" for point in named]
             yield f"Users look at position k, as a share of position 1: {words.listing(parts)} ({first[0].method})."
             if len(self.methods) > 1:
                 yield from self._agreement()

@@ -35,9 +35,9 @@ def plan_interleaving(log: Log | None, goal: PowerGoal, lifts: Sequence[float]) 
     """
     if log is None:
         raise InputError("design='interleaving' plans from a log of interleaved lists: give one, like log.parquet")
-    found = Interleaved.of(log)
-    found.check_method()
-    measured = traffic_of(found, goal.power, goal.each)
+    interleaved = Interleaved.of(log)
+    interleaved.check_method()
+    measured = traffic_of(interleaved, goal.power, goal.each)
     if measured is None:
         raise DataError(
             f"{log.label}: both designs cannot be compared: that takes clicks on interleaved lists of two rankers, with item, position, "
@@ -49,7 +49,7 @@ def plan_interleaving(log: Log | None, goal: PowerGoal, lifts: Sequence[float]) 
         share = lift / observed
         one, both = measured.needed(share)
         rows.append(DesignTarget(lift, measured.difference * share, measured.preference * share, one, both))
-    return InterleavingPlan(log, found.rankers, measured, goal, rows, observed, found.units.noun)
+    return InterleavingPlan(log, interleaved.rankers, measured, goal, rows, observed, interleaved.units.noun)
 
 
 def _lists(head: str, name: str) -> Col:

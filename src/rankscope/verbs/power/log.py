@@ -105,8 +105,8 @@ def plan_of_log(  # noqa: PLR0913 - the options of the command line for a log
     part = 0.5 if share is None else words.as_number(share)
     if part is None or not 0 < part < 1:
         raise InputError(f"share={share!r}: the share of users with the new variant is between 0 and 1, like 0.5")
-    asked = [guardrails] if isinstance(guardrails, str) else guardrails or ()
-    guards = dict(map(_guardrail, asked.items() if isinstance(asked, Mapping) else asked))
+    limits = [guardrails] if isinstance(guardrails, str) else guardrails or ()
+    guards = dict(map(_guardrail, limits.items() if isinstance(limits, Mapping) else limits))
     if both := [metric for metric in guards if metric in chosen]:
         raise InputError(f"{both[0]} decides, and is a guardrail: name it as one of the two")
     loss = None if margin is None else read_margin(margin, f"margin {margin}", "a loss to rule out")
@@ -130,8 +130,8 @@ def plan_of_log(  # noqa: PLR0913 - the options of the command line for a log
     return ExperimentPlan([lead, *others, *guarded], goal, tuple(days), users, part, method)
 
 
-def _guardrail(said: Any) -> tuple[OnlineMetric, Margin]:
-    name, loss = split_margin(said)
+def _guardrail(guardrail: Any) -> tuple[OnlineMetric, Margin]:
+    name, loss = split_margin(guardrail)
     (metric,) = parse_online_metrics(name)
     if loss is None:
         raise InputError(f"guardrail {metric}: a plan takes the loss that would be accepted, like {metric}=1%")
@@ -152,8 +152,8 @@ def _users(
     if stratum is not None:
         refuse_adjustment(metrics, f"strata={strata}")
     adjust = covariates_of(covariates, metrics, log)
-    asked = list(dict.fromkeys([*metrics, *(other for others in adjust.values() for other in others)]))
-    units = totals_of(log, asked, within, attributes=[stratum] if stratum else [], ids=bool(within))
+    of_users = list(dict.fromkeys([*metrics, *(other for others in adjust.values() for other in others)]))
+    units = totals_of(log, of_users, within, attributes=[stratum] if stratum else [], ids=bool(within))
     return users_of(log, units.clustered(within), Adjustment(adjust, stratum, winsorise), tuple(within))
 
 

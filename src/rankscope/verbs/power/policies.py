@@ -27,18 +27,18 @@ def plan_policies(
 
     ``lifts`` are shares of the value of the baseline. Policies that the log does not support are refused, with the reason.
     """
-    found = Counterfactual.of(log, estimators=metrics, method=method_of(alpha=goal.alpha), **options)
-    found = found.deciding(named=bool(metrics))
+    counterfactual = Counterfactual.of(log, estimators=metrics, method=method_of(alpha=goal.alpha), **options)
+    counterfactual = counterfactual.deciding(named=bool(metrics))
     days = arrivals(log) if log.has("timestamp", "unit_id") else ()
     wanted = [] if lifts is None and differences else lifts_of(lifts)
     reaches, refused = [], dict[str, str]()
-    for one in found.measured:
+    for one in counterfactual.measured:
         for policy, validity in one.validity.items():
             if not validity.holds:
                 refused[policy] = validity.reason
                 continue
-            reaches.append(_reach(one.panel, policy, found.baseline, goal, wanted, differences, days))
-    return PolicyPlan(reaches, goal, tuple(days), log, found, refused)
+            reaches.append(_reach(one.panel, policy, counterfactual.baseline, goal, wanted, differences, days))
+    return PolicyPlan(reaches, goal, tuple(days), log, counterfactual, refused)
 
 
 def _reach(
@@ -76,7 +76,7 @@ class PolicyPlan(LogPlan):
     """The differences of policies that a log like this one can show, and the users that each lift needs. ``exit_code`` is 4 if a policy is refused."""
 
     log: Log  # type: ignore[misc] # declared for all plans
-    found: Counterfactual
+    counterfactual: Counterfactual
     refused: Mapping[str, str] = field(default_factory=dict)
 
     caption = "If users differ as in this log."
@@ -84,7 +84,7 @@ class PolicyPlan(LogPlan):
     @property
     def noun(self) -> str:
         """The name of a unit."""
-        return self.found.made.noun
+        return self.counterfactual.made.noun
 
     @property
     def exit_code(self) -> int:
@@ -94,21 +94,21 @@ class PolicyPlan(LogPlan):
     @property
     def conventions(self) -> dict[str, Any]:
         """The goal of the plan, and the policies."""
-        made = self.found.made
+        made = self.counterfactual.made
         return {
             **self.goal.record(), "planned_units": self.goal.n, "unit": self.noun, "days": len(self.arrivals) or None,
-            "baseline": self.found.baseline, "reward": made.reward, "forced": self.found.force,
+            "baseline": self.counterfactual.baseline, "reward": made.reward, "forced": self.counterfactual.force,
         }  # fmt: skip
 
     @property
     def notes(self) -> Sequence[str]:
         """Messages about the log."""
-        return [*super().notes, *self.found.made.notes]
+        return [*super().notes, *self.counterfactual.made.notes]
 
     @cached_property
     def warnings(self) -> Sequence[Caution]:  # type: ignore[override] # a plan of an experiment has none
         """The warnings about the log and its support for the policies."""
-        return self.found.cautions
+        return self.counterfactual.cautions
 
     def sentences(self) -> Iterator[str]:
         """Yield the difference of each policy that the users at hand can show, and refusals."""

@@ -89,7 +89,7 @@ def power(  # noqa: PLR0913 - the options of the command line, each with its def
     >>> rs.power(design="t", variance=0.04, difference=0.1).sizes
     ((0.1, 34),)
     """
-    given = {name: value for name, value in locals().items() if name not in {"qrels", "runs", "metrics", "progress"}}
+    args = {name: value for name, value in locals().items() if name not in {"qrels", "runs", "metrics", "progress"}}
     refuse_unknown(policies, "power")
     goal = _aim(power, alpha, comparisons, n)
     log = None if qrels is None or runs is not None else log_of(qrels, columns=policies.get("columns"), target=target)
@@ -97,10 +97,10 @@ def power(  # noqa: PLR0913 - the options of the command line, each with its def
         with suppress(InputError):  # a table of users, whose columns have any names
             log = read_log(qrels, columns=policies.get("columns"))
     if log is not None or design == "interleaving":
-        return _plan_of_log(log, metrics, goal, {**given.pop("policies"), **given})
-    for name in _given(given, *OF_ESTIMATES):
+        return _plan_of_log(log, metrics, goal, {**args.pop("policies"), **args})
+    for name in _given(args, *OF_ESTIMATES):
         raise InputError(f"{option_named(name)} is for a plan of policies: give the log of the policy that ran, with --target")
-    for name in _given(given, *FOR_LOGS):
+    for name in _given(args, *FOR_LOGS):
         raise InputError(f"{name} is for a plan from a log of users: leave it out, or give a log")
     way = _way(
         {"runs": qrels if runs is None else runs, "deviation": deviation, "design": design},
@@ -126,29 +126,29 @@ def _given(options: Mapping[str, Any], *names: str) -> list[str]:
 
 
 def _plan_of_log(
-    log: Log | None, metrics: Any, goal: PowerGoal, given: Mapping[str, Any]
+    log: Log | None, metrics: Any, goal: PowerGoal, args: Mapping[str, Any]
 ) -> ExperimentPlan | InterleavingPlan | PolicyPlan:
     """Return the plan of an experiment, of interleaved lists or of policies. Raises InputError for options of another plan."""
-    lift, design, known = given["lift"], given["design"], {"power", "alpha", "comparisons"}
-    asked = [name for name in _given(given) if name not in known]
-    if given["target"] is not None and log is not None and design is None:
-        for name in [name for name in asked if name not in {*OF_POLICIES, *OF_ESTIMATES}]:
+    lift, design, known = args["lift"], args["design"], {"power", "alpha", "comparisons"}
+    names = [name for name in _given(args) if name not in known]
+    if args["target"] is not None and log is not None and design is None:
+        for name in [name for name in names if name not in {*OF_POLICIES, *OF_ESTIMATES}]:
             raise InputError(f"{option_named(name)} does not belong to a plan of policies (--target): leave it out")
-        options = {name: given[name] for name in (*OF_ESTIMATES, "baseline")}
+        options = {name: args[name] for name in (*OF_ESTIMATES, "baseline")}
         return plan_policies(
-            log, metrics, goal, lifts=lift, differences=_sizes("difference", given["difference"]), **options
+            log, metrics, goal, lifts=lift, differences=_sizes("difference", args["difference"]), **options
         )
-    for name in _given(given, *OF_ESTIMATES):
+    for name in _given(args, *OF_ESTIMATES):
         raise InputError(
             f"{option_named(name)} is for a plan of policies: give the log of the policy that ran, with --target"
         )
     if design == "interleaving":
-        refuse_for_log([name for name in asked if name != "design"], "power design='interleaving'", OF_DESIGN)
+        refuse_for_log([name for name in names if name != "design"], "power design='interleaving'", OF_DESIGN)
         return plan_interleaving(log, goal, lifts_of(lift))
     assert log is not None
-    refuse_for_log(asked, "power", OF_LOGS)
-    options = {name: given[name] for name in ("clusters", *FOR_LOGS[1:])}
-    return plan_of_log(log, metrics, goal, lifts=lift, differences=_sizes("difference", given["difference"]), **options)
+    refuse_for_log(names, "power", OF_LOGS)
+    options = {name: args[name] for name in ("clusters", *FOR_LOGS[1:])}
+    return plan_of_log(log, metrics, goal, lifts=lift, differences=_sizes("difference", args["difference"]), **options)
 
 
 def _plan_of(

@@ -116,8 +116,8 @@ class Plan(Result):
     @cached_property
     def warnings(self) -> list[Caution]:
         """Cautions about the data, then about the plan."""
-        found = [*(self.scores.warnings if self.scores else []), *filter(None, map(_caution, self.reaches))]
-        return active_cautions(found, self.measurements.ignored if self.measurements else None)
+        cautions = [*(self.scores.warnings if self.scores else []), *filter(None, map(_caution, self.reaches))]
+        return active_cautions(cautions, self.measurements.ignored if self.measurements else None)
 
     @property
     def conventions(self) -> dict[str, Any]:

@@ -53,11 +53,11 @@ def reconcile(
     >>> any("mlflow" in definition.dialects for definition in found.matches)
     True
     """
-    asked = [(str(one), parse(one)) for one in (metric if isinstance(metric, list | tuple) else [metric or "nDCG@10"])]
-    targets = [None if value is None else _target(value, one.range[1]) for _, one in asked]
+    pairs = [(str(one), parse(one)) for one in (metric if isinstance(metric, list | tuple) else [metric or "nDCG@10"])]
+    targets = [None if value is None else _target(value, one.range[1]) for _, one in pairs]
     policies = Policies(duplicates=duplicates, columns=columns, grades=grades)
     bench = _Bench(*read_inputs(qrels, runs, policies), policies)
-    first, *others = (_reconcile_metric(bench, *one, target) for one, target in zip(asked, targets, strict=True))
+    first, *others = (_reconcile_metric(bench, *one, target) for one, target in zip(pairs, targets, strict=True))
     return replace(first, more=others)
 
 

@@ -259,8 +259,8 @@ class Reconciliation(Result):
             same = groups.pop("", [])
             parts = [f"by {words.listing(['rankscope', *same], MAX_TOOLS_NAMED)}"] if ours else []
             parts += [f"by {words.listing(names, MAX_TOOLS_NAMED)}: {why}" for why, names in groups.items()]
-            told = {match.spelling: None for match in self.matches if match.dialects or not match.departures}
-            paste = in_caller_syntax(f"Paste {words.listing(told, MAX_SLIPS_NAMED, last='or')}.")
+            spellings = {match.spelling: None for match in self.matches if match.dialects or not match.departures}
+            paste = in_caller_syntax(f"Paste {words.listing(spellings, MAX_SLIPS_NAMED, last='or')}.")
             return f"{self.value} is printed {'; and '.join(parts)}. {paste}"
         if self.matches:
             first = self.matches[0]
@@ -330,8 +330,8 @@ class Reconciliation(Result):
             for why, tools in by_reason.items():
                 rows.append((*map(words.finite, tools[0].values or ()), ", ".join(tool.dialect for tool in tools), why))
         heads = ["value"] if len(self.runs) == 1 else self.runs
-        told = (Column("printed by", wraps=True), Column("because of", wraps=True))
-        return Table((*(Column(head, "value") for head in heads), *told), tuple(rows), labels=0)
+        columns = (Column("printed by", wraps=True), Column("because of", wraps=True))
+        return Table((*(Column(head, "value") for head in heads), *columns), tuple(rows), labels=0)
 
     def _definitions(self, matches: Sequence[Match]) -> Table:
         run = (Col("run", head="run"),) if len(self.runs) > 1 else ()

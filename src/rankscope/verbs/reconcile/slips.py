@@ -66,9 +66,9 @@ def search_slips(
         every += [Slip(kind, f"{other} of {run}" if len(values) > 1 else str(other), v) for run, v in by_run.items()]
     every += _of_runs({run: math.fsum(of) / len(of) for run, of in values.items() if of})
     tried = {slip.kind: None for slip in every} | {MEAN_CUT: None, DIGITS: None}
-    found = [slip for slip in every if slip.kind in {MEAN_CUT, DIGITS} or meets(slip.value)]
-    found.sort(key=lambda slip: KINDS.index(slip.kind))
-    return SlipSearch(tuple(kind for kind in KINDS if kind in tried), tuple(found))
+    slips = [slip for slip in every if slip.kind in {MEAN_CUT, DIGITS} or meets(slip.value)]
+    slips.sort(key=lambda slip: KINDS.index(slip.kind))
+    return SlipSearch(tuple(kind for kind in KINDS if kind in tried), tuple(slips))
 
 
 def other_metrics(metric: Metric) -> Iterator[Metric]:

@@ -102,9 +102,9 @@ def _effects(scores: Scores) -> list[MetricEffect]:
     for panel in panels_of(scores):
         original, mine, *baselines = panel.systems
         pairs = [(mine, original), *([(original, baselines[0]), (mine, baselines[1])] if baselines else [])]
-        found = Family([panel], pairs, method_of(test="t", correction="none")).contrasts
-        improvements = tuple((c.difference, c.baseline_value) for c in found[1:])
-        first = found[0]
+        contrasts = Family([panel], pairs, method_of(test="t", correction="none")).contrasts
+        improvements = tuple((c.difference, c.baseline_value) for c in contrasts[1:])
+        first = contrasts[0]
         errors = first.paired.run - first.paired.baseline
         most = np.maximum(first.paired.baseline, 1 - first.paired.baseline)
         rmse = float(np.sqrt(np.mean(errors**2))) if len(errors) else float("nan")

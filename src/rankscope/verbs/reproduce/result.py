@@ -69,7 +69,7 @@ def _number(name: str, head: str, hint: str = "") -> Col:
     return Col(name, of=attrgetter(name), head=head, kind="value", hint=hint)
 
 
-def _columns(found: Reproduction) -> tuple[Col, ...]:
+def _columns(reproduction: Reproduction) -> tuple[Col, ...]:
     effects = (
         Col("effect_ratio", of=attrgetter("ratio"), head="effect ratio", kind="value"),
         Col("delta_relative_improvement", of=attrgetter("relative"), head="ΔRI", kind="value",
@@ -83,7 +83,7 @@ def _columns(found: Reproduction) -> tuple[Col, ...]:
         _number("rmse", "RMSE"), Col("nrmse", kind="value"),
         Col("p_value", of=lambda e: e.contrast.p_value, head="p", kind="value", cell=lambda e: p_cell(e.contrast.p_value)),
         Col("queries", of=lambda e: e.contrast.queries, kind="count"),
-        *(effects if found.has_effects else ()),
+        *(effects if reproduction.has_effects else ()),
     )  # fmt: skip
 
 
@@ -105,14 +105,14 @@ class Reproduction(Result):
     schema = "reproduce/1"
     header = ("conventions", "orders")
     views = (
-        View("results", _columns, lambda found: found.effects),
+        View("results", _columns, lambda reproduction: reproduction.effects),
         View(
             "per_query",
             (
                 Col("query_id", head="query", queries=True), _number("tau", "tau (union)"),
                 Col("tau_shared", head="tau (shared)", kind="value"), Col("shared", head="shared", kind="count"), _number("rbo", "RBO"),
             ),
-            lambda found: found.by_query,
+            lambda reproduction: reproduction.by_query,
             option="per_query",
         ),
     )  # fmt: skip

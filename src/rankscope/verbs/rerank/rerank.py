@@ -95,8 +95,8 @@ def _named(depth: int) -> str:
     return f"depth {depth}"
 
 
-def _depths(given: Any) -> list[int]:
-    several: Sequence[Any] = [given] if isinstance(given, int) else list(given)
+def _depths(depths: Any) -> list[int]:
+    several: Sequence[Any] = [depths] if isinstance(depths, int) else list(depths)
     for depth in several:
         whole_number("depths", depth, 1, "a depth is a whole number of documents, 1 or more")
     if not several:

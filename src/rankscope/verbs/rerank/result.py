@@ -27,7 +27,7 @@ class DepthRow:
     contrast: Contrast | None
 
 
-def _columns(found: Reranking) -> tuple[Col, ...]:
+def _columns(result: Reranking) -> tuple[Col, ...]:
     names = {
         "metric": None,
         "value": "value",
@@ -37,7 +37,7 @@ def _columns(found: Reranking) -> tuple[Col, ...]:
         "p_value_adjusted": None,
         "verdict": None,
     }
-    quality = tuple(column_at(COLUMNS[name], "contrast", head) for name, head in names.items()) if found.family else ()
+    quality = tuple(column_at(COLUMNS[name], "contrast", head) for name, head in names.items()) if result.family else ()
     return (
         Col("depth", head="depth", kind="count"),
         *quality,
@@ -64,7 +64,7 @@ class Reranking(Result):
 
     schema = "rerank/1"
     header = ("verdict", "conventions", "baseline")
-    views = (View("results", _columns, lambda found: found.by_depth),)
+    views = (View("results", _columns, lambda reranking: reranking.by_depth),)
 
     @property
     def conventions(self) -> Mapping[str, Any]:

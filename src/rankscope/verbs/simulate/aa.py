@@ -104,10 +104,10 @@ class FalseAlarms(Result):
         several, expected = words.counted(self.units.count, self.units.noun), _percent(self.method.alpha)
         yield f"{words.counted(self.asked, 'random split')} of {several}: by chance {expected} of verdicts are clear, and false."
         for row in self.counts:
-            said = (
+            rate = (
                 f"{row.metric}: {_percent(self.rate(row))} false verdicts (standard error {_percent(self.error(row))})"
             )
-            yield f"{said}, {MEANING[self.verdict(row)]}."
+            yield f"{rate}, {MEANING[self.verdict(row)]}."
 
 
 MEANING = {

@@ -95,8 +95,8 @@ class Simulation(Result):
     @cached_property
     def parts(self) -> list[SimpleNamespace]:
         """The counts of each variant or policy; none for a single one without a name."""
-        found = {row.name: row for row in counts_by_arm(self.log)}
-        return [found[arm.name] for arm in self.scenario.arms if arm.name in found]
+        by_name = {row.name: row for row in counts_by_arm(self.log)}
+        return [by_name[arm.name] for arm in self.scenario.arms if arm.name in by_name]
 
     @cached_property
     def design_effect(self) -> float:
@@ -137,8 +137,8 @@ class Simulation(Result):
         lists = words.counted(int(self.units["lists"].sum()), "list")
         users = f"{words.counted(len(self.units), 'user')} in {words.counted(world.days, 'day')}"
         yield f"Made {words.counted(len(self.log), 'row')}: {lists} of {users}, from {world.start} on (seed {world.seed})."
-        told = [f"{words.share(p.ctr, 1)} at {p.position}" for p in self.places if p.position in TOLD]
-        yield f"Click-through by position: {words.listing(told)}."
+        rates = [f"{words.share(p.ctr, 1)} at {p.position}" for p in self.places if p.position in TOLD]
+        yield f"Click-through by position: {words.listing(rates)}."
         if self.effects:
             first = self.effects[0].metric
             for e in (e for e in self.effects if e.metric == first):

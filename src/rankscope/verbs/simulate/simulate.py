@@ -81,16 +81,16 @@ def simulate(  # noqa: PLR0913 - the options of the command line, each with its 
 # fmt: on
 
 
-def _policies(said: Any, experiment: bool, interleave: bool) -> list[LoggingPolicy]:
-    if said is None:
+def _policies(policy: Any, experiment: bool, interleave: bool) -> list[LoggingPolicy]:
+    if policy is None:
         return [Fixed() if experiment or interleave else PlackettLuce()]
-    each = [said] if isinstance(said, str | type | LoggingPolicy) else list(said)
+    each = [policy] if isinstance(policy, str | type | LoggingPolicy) else list(policy)
     out = list(dict.fromkeys(LoggingPolicy.read(one) for one in each))
     if len(out) != 1 and (experiment or not out):
-        raise InputError(f"policy={said!r}: the variants of an experiment are shown by one policy; name one" if out else "policy=[]: name a policy, like Fixed")  # fmt: skip
+        raise InputError(f"policy={policy!r}: the variants of an experiment are shown by one policy; name one" if out else "policy=[]: name a policy, like Fixed")  # fmt: skip
     if interleave and out != [Fixed()]:
         raise InputError(
-            f"policy={said!r}: interleaved lists are made of two rankings as they are; leave the policy out"
+            f"policy={policy!r}: interleaved lists are made of two rankings as they are; leave the policy out"
         )
     return out
 
@@ -182,12 +182,12 @@ def _truth(users: int | None, experiment: bool) -> int:
     return value
 
 
-def _metrics(said: Any, experiment: bool) -> list[OnlineMetric]:
-    if said is not None and not experiment:
+def _metrics(chosen: Any, experiment: bool) -> list[OnlineMetric]:
+    if chosen is not None and not experiment:
         raise InputError("metrics are for the true effects of an experiment: leave them out")
-    if said is None:
+    if chosen is None:
         return [cls() for cls in USUAL]
-    each = [said] if isinstance(said, str | type | OnlineMetric) else list(said)
+    each = [chosen] if isinstance(chosen, str | type | OnlineMetric) else list(chosen)
     metrics = list(dict.fromkeys(parse_online(one) for one in each))
     if rows := [metric for metric in metrics if isinstance(metric, Quantile)]:
         raise InputError(

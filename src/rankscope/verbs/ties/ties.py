@@ -29,9 +29,9 @@ def ties(qrels: Any, runs: Any, metrics: Any = None, *, seed: int = 0, **policie
     grades, read = read_inputs(qrels, runs, request.policies)
     plain = evaluate_request(grades, read, request)
 
-    def under(order: Ties, wanted: list[Any]) -> Scores:
-        asked = Request.of(wanted, {**policies, "ties": order, "seed": seed, "columns": None})
-        return evaluate_request(grades, read, asked)
+    def under(order: Ties, metrics: list[Any]) -> Scores:
+        request = Request.of(metrics, {**policies, "ties": order, "seed": seed, "columns": None})
+        return evaluate_request(grades, read, request)
 
     spellings = [mean.spelling for mean in plain.board if mean.run == plain.runs[0].name]
     directed = [metric for metric in plain.metrics if metric.better != "neither"]

@@ -115,8 +115,8 @@ class Fused(System):
     def usual(self) -> Point | None:
         if self.learns:
             return None
-        given = {name: getattr(self.fusion, name) for name in self.space if hasattr(self.fusion, name)}
-        return {**_first(self.space)[0], **given} if {"normalise", "method"} & set(self.space) else given
+        settings = {name: getattr(self.fusion, name) for name in self.space if hasattr(self.fusion, name)}
+        return {**_first(self.space)[0], **settings} if {"normalise", "method"} & set(self.space) else settings
 
 
 def space_of_fusion(fusion: Fusion, normalise: Any, space: Mapping[str, Any] | None) -> Mapping[str, Any]:

@@ -75,7 +75,7 @@ class Tuning(ContrastResult):
     header = ("verdict", "conventions", "choice", "parameters", "search", "guardrails")
     shown = ("", "folds")
     views = (
-        View("results", (Col("gain_on", of=lambda row: row.queries_of, head="gain on"), *GAINS), lambda found: found.gains, labels=2),
+        View("results", (Col("gain_on", of=lambda row: row.queries_of, head="gain on"), *GAINS), lambda tuning: tuning.gains, labels=2),
         View(
             "folds",
             (
@@ -83,7 +83,7 @@ class Tuning(ContrastResult):
                 Col("gain_there", of=lambda f: f.chosen, head="gain there", kind="value", cell=lambda f: words.cell(f.chosen, sign=True)),
                 Col("gain_held_out", of=lambda f: f.held_out, head="gain here", kind="value", cell=lambda f: words.cell(f.held_out, sign=True)),
             ),
-            lambda found: found.folds,
+            lambda tuning: tuning.folds,
             title="Folds",
         ),
         View(
@@ -92,7 +92,7 @@ class Tuning(ContrastResult):
                 Col("parameters", of=lambda row: dict(row[0]), head="parameters", cell=lambda row: ", ".join(f"{k}={v}" for k, v in row[0].items())),
                 Col("mean", of=lambda row: row[1], head="mean", kind="value"),
             ),
-            lambda found: found.tried,
+            lambda tuning: tuning.tried,
         ),
     )  # fmt: skip
 

@@ -232,19 +232,19 @@ def _baseline(candidates: TriedPoints, named: str | None) -> tuple[str, Array]:
     return name, candidates.of_run(name, known[name])
 
 
-def _guardrails(given: Any) -> dict[Metric, Margin | None]:
+def _guardrails(guardrails: Any) -> dict[Metric, Margin | None]:
     pairs = (
-        given.items()
-        if isinstance(given, Mapping)
+        guardrails.items()
+        if isinstance(guardrails, Mapping)
         else []
-        if given is None
-        else [given]
-        if isinstance(given, str)
-        else given
+        if guardrails is None
+        else [guardrails]
+        if isinstance(guardrails, str)
+        else guardrails
     )
     out: dict[Metric, Margin | None] = {}
-    for said in pairs:
-        name, loss = split_margin(said)
+    for guardrail in pairs:
+        name, loss = split_margin(guardrail)
         meaning = "the loss that would be accepted"
         out[parse(name)] = None if loss is None else read_margin(loss, f"guardrail {name}={loss}", meaning)
     return out

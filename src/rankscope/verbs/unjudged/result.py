@@ -79,8 +79,8 @@ class ValueBounds:
     def sinks(self) -> bool:
         """True if relevant documents that a ranking missed lower the metric, as they raise its ideal."""
         try:
-            found = [self.grade, 0.0]
-            return bool(self.metric.of(found, ideal=[self.grade] * 9) < self.metric.of(found))
+            grades = [self.grade, 0.0]
+            return bool(self.metric.of(grades, ideal=[self.grade] * 9) < self.metric.of(grades))
         except RankscopeError:
             return False
 

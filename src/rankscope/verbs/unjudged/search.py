@@ -187,8 +187,8 @@ def find_extremes(
             grades[rows[:, None, None], variants[None, :, None], order[:, None, :]] = fills[None]
             repeated, values = np.repeat(part, len(fills)), np.zeros(len(part) * len(fills))
             for run, share in parts.items():
-                found = cells.values(run, repeated, grades.reshape(len(repeated), -1))
-                values += np.where(share[repeated], share[repeated] * found, 0.0)
+                scores = cells.values(run, repeated, grades.reshape(len(repeated), -1))
+                values += np.where(share[repeated], share[repeated] * scores, 0.0)
             table = values.reshape(len(part), len(fills))
             unknown = np.isnan(table)
             lower[part] = grades[rows, np.where(unknown, np.inf, table).argmin(axis=1)]
