@@ -95,7 +95,7 @@ class Launch:
         """What is given of the launch besides its name and measurements."""
         return {name: value for name in FACTS if (value := getattr(self, name)) not in (None, "", ())}
 
-    def of(self, side: Side) -> list[Measurement]:
+    def of(self, side: str) -> list[Measurement]:
         """Return the measurements of one side."""
         return [m for m in self.measurements if m.side == side]
 

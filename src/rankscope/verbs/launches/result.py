@@ -16,7 +16,7 @@ from rankscope.blocks import Caution, Chart, Column, NumberText, Value, ValueRan
 from rankscope.diagnostics import launches as rules
 from rankscope.inference.base import Bounds
 from rankscope.inference.intervals import normal
-from rankscope.ledger.analysis import Combination, Relation, combination_of
+from rankscope.ledger.analysis import Combination, Relation, combination_of, share_of
 from rankscope.ledger.launch import Launch, Measurement
 from rankscope.show.result import Col, Result, View
 
@@ -147,7 +147,7 @@ _PAIR = (Col("offline", head="offline"), Col("online", head="online"))
 
 
 def _error(name: str, count: str, of: str, head: str) -> Col:
-    return _three(name, lambda r: r.rates.share(getattr(r.rates, count), getattr(r.rates, of)), head, _share)
+    return _three(name, lambda r: share_of(getattr(r.rates, count), getattr(r.rates, of)), head, _share)
 
 
 CORRELATED = (
