@@ -177,7 +177,7 @@ def test_a_change_over_time_is_seen() -> None:
     assert turned.change is not None
     assert steady.change[1].lower < 0 < steady.change[1].upper
     assert turned.change[1].upper < 0
-    assert [part.count for _, part in turned.periods] == [50] * 4
+    assert [part.count for part in turned.periods] == [50] * 4
 
 
 # --- the command line --------------------------------------------------------------------------------------------

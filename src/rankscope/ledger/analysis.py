@@ -135,10 +135,15 @@ class Relation:
         values = [m.baseline_value for m in self.y if m is not None]
         return None if not values or None in values else float(np.mean(values))  # type: ignore[arg-type]
 
+    @property
+    def period(self) -> str:
+        """The days of the first and the last launch."""
+        return f"{self.launches[0].day} to {self.launches[-1].day}"
+
     @cached_property
-    def periods(self) -> list[tuple[str, Relation]]:
-        """The relation in periods with equal numbers of launches, each with its days. Empty if launches are few or without days."""
-        return [(f"{part.launches[0].day} to {part.launches[-1].day}", part) for part in self._parts(PERIODS)]
+    def periods(self) -> list[Relation]:
+        """The relation in periods with equal numbers of launches. Empty if launches are few or without days."""
+        return self._parts(PERIODS)
 
     @cached_property
     def change(self) -> tuple[float, Bounds] | None:
