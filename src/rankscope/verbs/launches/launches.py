@@ -12,7 +12,6 @@
 
 from __future__ import annotations
 
-import builtins
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -146,15 +145,11 @@ def predict(
 
 def read_differences(side: str, given: Any) -> dict[str, tuple[float, float]]:
     """Return differences with their standard errors by metric, from a dict or from texts like ``nDCG@10=0.012,0.004``."""
-    if given is None or isinstance(given, Mapping):
-        pairs: Sequence[tuple[str, Any]] = builtins.list((given or {}).items())
-    else:
-        texts = [given] if isinstance(given, str) else given
-        pairs = [
-            (name, value.replace("±", ",").split(",")) for name, _, value in (text.rpartition("=") for text in texts)
-        ]
+    if not isinstance(given, Mapping):
+        parts = (text.rpartition("=") for text in ([given] if isinstance(given, str) else given or ()))
+        given = {name: value.replace("±", ",").split(",") for name, _, value in parts}
     out = {}
-    for metric, pair in pairs:
+    for metric, pair in given.items():
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2 or not metric.strip():
             raise InputError(
                 in_caller_syntax(
