@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -219,15 +220,13 @@ class Interleaved:
         lists = alike.filter(~alike.is_in(apart.implode()))  # an id may be of lists of two users
         if lists.is_empty() or not (units := self.roll_up(kept=pl.col("impression_id").is_in(lists.implode()))).count:
             return None
-        worst = (0.0, 1.0, 0)
+        found = []
         for one in summed(self.credit, self.rankers).values():
             won, of = units.columns(one).T
-            kept = of > 0
-            apart = (2 * won - of)[kept]
-            p_value = t().p_value(Sample(apart)) if np.count_nonzero(apart) > 1 else 1.0
-            if of.sum() and (p_value < worst[1] or not worst[2]):
-                worst = (float(apart.sum() / of.sum()), p_value, int(of.sum()))
-        return worst if worst[2] else None
+            gains = (2 * won - of)[of > 0]
+            p_value = t().p_value(Sample(gains)) if np.count_nonzero(gains) > 1 else 1.0
+            found += [(float(gains.sum() / of.sum()), p_value, int(of.sum()))] if len(gains) else []
+        return min(found, key=itemgetter(1), default=None)
 
     @cached_property
     def validity(self) -> Validity:
