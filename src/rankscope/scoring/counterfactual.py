@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Caution, NumberText, Value, ValueRange
+from rankscope.blocks import Caution, NumberText, Value
 from rankscope.errors import InputError
 from rankscope.estimators.base import Estimator
 from rankscope.estimators.catalogue import read_estimators, usual
@@ -64,7 +64,7 @@ class PolicyValue:
     @property
     def ends(self) -> tuple[float, float]:
         """The ends of the interval, NaN if there is none."""
-        return (math.nan, math.nan) if self.refused else (self.bounds.lower, self.bounds.upper)
+        return (math.nan, math.nan) if self.refused else self.bounds.ends
 
     def write(self, number: float) -> str:
         """Return a number with the digits that the estimate has."""
@@ -80,8 +80,8 @@ class PolicyValue:
         """The interval for a table."""
         if self.refused or not self.bounds.known:
             return None
-        text = words.interval(self.bounds.lower, self.bounds.upper, digits=self.decimals)
-        return ValueRange(self.value, self.bounds.lower, self.bounds.upper, words.in_table(text))
+        text = words.interval(*self.bounds.ends, digits=self.decimals)
+        return self.bounds.around(self.value, words.in_table(text))
 
     @property
     def in_words(self) -> str:

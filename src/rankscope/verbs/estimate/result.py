@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, NumberText, Paragraph, Value, ValueRange
+from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, NumberText, Paragraph, Value
 from rankscope.estimators.base import Estimator
 from rankscope.panels.contrast_result import WITH_MARGIN, ContrastResult, columns_named
 from rankscope.panels.families import Family
@@ -232,8 +232,7 @@ class Estimates(ContrastResult):
         for value in self.values:
             if not value.refused and not (value.policy == LOGGED and value.estimator != self.values[0].estimator):
                 name = LOGGED if value.policy == LOGGED else f"{value.policy}, {value.estimator}"
-                known = value.bounds.known
-                drawn.append((name, ValueRange(value.value, *value.ends) if known else value.value))
+                drawn.append((name, value.bounds.around(value.value)))
         if drawn:
             yield Chart(
                 "estimates", "Estimated value of each policy", "intervals", (Column("policy"), Column(self.made.reward, "value")), tuple(drawn),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rankscope import words
-from rankscope.blocks import Caution, Chart, Column, NumberText, ValueRange
+from rankscope.blocks import Caution, Chart, Column, NumberText
 from rankscope.experiments.interleaved import PREFERENCE, Interleaved
 from rankscope.experiments.traffic import Traffic
 from rankscope.logs.rollup import UnitTotals
@@ -190,10 +190,7 @@ class Interleaving(ContrastResult):
         """Yield the preferences with their intervals, of all lists and within slices."""
         whole = [("all", c) for c in self.families[0].contrasts]
         each = [*whole, *((f"{part.attribute}: {part.name}", part.contrast) for part in self.slices)]
-        rows = tuple(
-            (name, c.sides, ValueRange(c.difference, c.adjusted.lower, c.adjusted.upper) if c.adjusted.known else c.difference)
-            for name, c in each
-        )  # fmt: skip
+        rows = tuple((name, c.sides, c.adjusted.around(c.difference)) for name, c in each)
         labels = "slice" if self.slices else "comparison"
         yield Chart(
             "preferences", "Preference between rankers", "intervals", (Column("slice"), Column("comparison"), Column("preference", "value")), rows,

@@ -60,7 +60,7 @@ def _three(name: str, of: Callable[[Any], Estimated], head: str = "", write: Cal
         return ValueRange(value, ends.lower, ends.upper, words.in_table(text))
 
     return Col(
-        name, f"{name}_ci_lower", f"{name}_ci_upper", of=lambda row: (of(row)[0], of(row)[1].lower, of(row)[1].upper),
+        name, f"{name}_ci_lower", f"{name}_ci_upper", of=lambda row: (of(row)[0], *of(row)[1].ends),
         cell=cell, kind="value", head=head,
     )  # fmt: skip
 
@@ -376,7 +376,7 @@ def _intervals(
     if rows:
         yield Chart(
             *name, "intervals", (Column(value, "value"), Column(label), Column(series)),
-            tuple((ValueRange(one, ends.lower, ends.upper), *labels) for (one, ends), *labels in rows),
+            tuple((ends.around(one), *labels) for (one, ends), *labels in rows),
             x=value, y=label, series=series if several else "", guide="zero", limits=limits, caption=caption,
         )  # fmt: skip
 
