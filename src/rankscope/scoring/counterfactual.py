@@ -265,9 +265,7 @@ def _rows_of(earned: Earned, events: LoggedEvents, estimator: Estimator) -> Arra
     if estimator.normalised or len(earned.parts) > 1:
         raise InputError(f"{estimator} divides by a random sum, and bernstein needs a mean: use IPS, DR, IIPS or RIPS")
     ((above, below),) = earned.parts
-    return np.stack(
-        [events.sum_lists(above), events.sum_lists(below)] if estimator.per == "list" else [above, below], axis=1
-    )
+    return np.stack([events.sum_lists(one) if estimator.per == "list" else one for one in (above, below)], axis=1)
 
 
 def interval_of(panel: Panel, at: int, interval: Interval | None, level: float, estimator: Estimator) -> Bounds:
@@ -276,12 +274,8 @@ def interval_of(panel: Panel, at: int, interval: Interval | None, level: float, 
         return Bounds.none("the error of the reward model is not known")
     values = panel.values[at]
     found = bounds_of(panel.measure, values, None, interval, level, panel.clusters)
-    if (
-        not found.known
-        and estimator.normalised
-        and len(values) > 1
-        and np.ptp(values) <= 1e-12 * max(1.0, float(np.abs(values).max()))
-    ):
+    constant = len(values) > 1 and np.ptp(values) <= 1e-12 * max(1.0, float(np.abs(values).max()))
+    if constant and not found.known and estimator.normalised:
         value = panel.estimate(panel.systems[at]).mean
         return Bounds(value, value, "constant")
     return panel.measure.in_units(found)
